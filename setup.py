@@ -1,0 +1,9 @@
+"""Builds the heap walker in C where a compiler is; without one the plain-Python twin serves."""
+
+from setuptools import Extension, setup
+
+setup(
+    ext_modules=[
+        Extension("tenure.capture._heapwalk", ["src/tenure/capture/_heapwalk.c"], optional=True),
+    ]
+)

@@ -1,0 +1,31 @@
+"""What can go wrong, as a tree.
+
+TenureError                        everything a caller may want to catch; its text is one line for a person
+ ├── UsageError                    the request itself cannot be carried out (missing script, folder in the way)
+ ├── RecordingError                a recording that cannot be read
+ │    └── NewerFormatError         written by a later Tenure than this one
+ └── SourceError                   a source file that cannot be parsed
+
+Command line: each ends the program with exit code 2 and its text on stderr, never a traceback.
+Inside the user's program none of them is ever raised: the recorder notes its own failure and steps aside.
+"""
+
+
+class TenureError(Exception):
+    """Base of all errors that Tenure raises on purpose; the text says what was asked, what is there, what to do."""
+
+
+class UsageError(TenureError):
+    """The request cannot be carried out as asked."""
+
+
+class RecordingError(TenureError):
+    """A recording is missing, empty or damaged beyond its last row."""
+
+
+class NewerFormatError(RecordingError):
+    """A recording was written in a newer format than this version reads."""
+
+
+class SourceError(TenureError):
+    """A source file cannot be read or parsed."""

@@ -1,0 +1,95 @@
+"""A finding: one report of a rule, with evidence. Also the shape of `findings.json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Symptom = Literal["growth", "sawtooth", "peak", "survivor", "cycle", "fragmentation", "host"]
+Confidence = Literal["certain", "likely", "possible"]
+Origin = Literal["yours", "library"]
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who holds on: the innermost reference that the user's code (or a library's) made by a visible statement.
+
+    `kind`: local, global, attribute, item, container, closure, default, hook, cache, class, hidden, cycle, unknown.
+    `file`/`line`/`function` are the *binding site*: the statement that makes the reference; None where not found.
+    """
+
+    kind: str
+    name: str
+    expression: str
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+
+
+@dataclass(frozen=True)
+class CutReference:
+    """One reference to drop; dropping all of a finding's cut frees its storages."""
+
+    name: str
+    file: str | None
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One replaced line (or, with an empty `before`, an inserted one)."""
+
+    file: str
+    line: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to change; `verified` is None until a run with the change has proved or refuted it."""
+
+    summary: str
+    edits: tuple[Edit, ...] = ()
+    verified: bool | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cause seen in one place. Bytes are measured or None, never estimated."""
+
+    rule: str
+    name: str
+    symptom: Symptom
+    confidence: Confidence
+    origin: Origin
+    message: str
+    holder: Holder
+    path: tuple[str, ...]
+    cut: tuple[CutReference, ...]
+    retained_bytes: int | None
+    num_objects: int
+    device: str
+    first_step: int
+    last_step: int
+    fingerprint: str
+    growth_bytes_per_step: float | None = None
+    peak_bytes: int | None = None
+    peak_drop_bytes: int | None = None
+    peak_basis: str | None = None
+    allocation: dict[str, Any] | None = None
+    remedies: tuple[Remedy, ...] = ()
+    evidence: tuple[dict[str, Any], ...] = ()
+    explains: tuple[int, ...] = field(default=(), compare=False)
+    """Keys of the suspects this finding accounts for; not written to findings.json."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `tenure diagnose` says of a recording; `findings.json` is this, keys as in docs/recording-format.md."""
+
+    recording: str
+    steps: int
+    findings: tuple[Finding, ...]
+    unexplained_growth_bytes_per_step: float = 0.0
+    not_seen: tuple[str, ...] = ()

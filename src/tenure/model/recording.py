@@ -1,0 +1,52 @@
+"""A recording: everything written while a run was watched, in the order it happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Step:
+    """One optimizer step (or root module call where there is no optimizer); `seconds` since the step before."""
+
+    step: int
+    time: float
+    seconds: float
+    counters: dict[str, int] = field(default_factory=dict)
+    """Bytes and counts by name: `rss_bytes`, `allocated_bytes`, `reserved_bytes`, ... absent = not measured."""
+
+
+@dataclass(frozen=True)
+class CensusEntry:
+    """That a census was taken, and where it lies; read it with `store.recording_file.read_census`."""
+
+    step: int
+    moment: str
+    file: str
+    seconds: float
+    num_objects: int
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something the recorder wants a person to know; `level` is "info", "warning" or "failure" (ours)."""
+
+    level: str
+    text: str
+    step: int | None = None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """An opened recording of one process. `path` is its folder; `process` is process.json."""
+
+    path: str
+    process: dict[str, Any]
+    steps: tuple[Step, ...]
+    censuses: tuple[CensusEntry, ...]
+    notes: tuple[Note, ...]
+    sources: dict[str, str]
+    """Program path -> file name below `sources/`."""
+    end: dict[str, Any] | None
+    """The closing row (`reason`, `exit_code`, `own_seconds`), None after a kill or crash."""

@@ -1,0 +1,23 @@
+"""A rule: one known cause of retained memory. One code, one name, one file, one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tenure.model.finding import Finding
+from tenure.model.suspect import Suspect
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`check_suspect` returns a finding where the suspect is this cause, else None.
+
+    Rules are tried in the order of `priority`, lowest first; the first that claims a suspect explains it.
+    """
+
+    code: str
+    name: str
+    summary: str
+    check_suspect: Callable[[Suspect], Finding | None]
+    priority: int = 50

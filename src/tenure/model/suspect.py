@@ -1,0 +1,116 @@
+"""A suspect: memory (or autograd nodes) that should not be alive, measured over censuses, with who holds it.
+
+Suspects are facts without a cause. Rules turn them into findings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tenure.model.finding import Symptom
+from tenure.model.source import SourceLocation
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One reference of a retention path, in words. The first hop starts at a root.
+
+    `kind` is the name of a `ReferenceKind`; `source_kind` and `target_kind` of a `NodeKind`; types are qualified
+    names ("torch.nn.modules.linear.Linear"; an AUTOGRAD node's type is its name, "MulBackward0").
+    `source_name`, `file`, `line` describe the source where it is a frame, function, generator, class or
+    namespace (qualified name; where it is defined, or the line it executes).
+    `user` is true where the reference was made by the user's own code, false inside torch or an installed package.
+    """
+
+    kind: str
+    label: str
+    source_kind: str
+    source_type: str
+    source_name: str
+    target_kind: str
+    target_type: str
+    file: str = ""
+    line: int = 0
+    user: bool = True
+
+
+@dataclass(frozen=True)
+class HoldingReference:
+    """A reference a person can drop, with all a reader of source code needs to find the statement that made it.
+
+    `owner_type` is the type of the object that owns the container or attribute ("" for plain variables);
+    `scope_file`, `scope_function` name the frame, function or module in which a variable lives.
+    `element` is true where the reference is one of many in a container (then `name` names the container and the
+    statement sought is an append, insert, item assignment, add or update).
+    """
+
+    kind: str
+    """local, global, attribute, item, closure, default, hook, cache, class, hidden, cycle or unknown."""
+    name: str
+    """The last name: `history` of `self.trainer.history[3]['loss']`."""
+    expression: str
+    """Readable as Python: `trainer.history[*]['loss']`."""
+    owner_type: str = ""
+    scope_file: str = ""
+    scope_function: str = ""
+    scope_line: int = 0
+    element: bool = False
+    container_type: str = ""
+    sites: tuple[SourceLocation, ...] = ()
+    """Statements that make this reference, best first; filled from the recorded sources."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """What a group weighed at each census of one moment: equal-length columns, steps ascending."""
+
+    moment: str
+    steps: tuple[int, ...]
+    bytes: tuple[int, ...]
+    objects: tuple[int, ...]
+    """Storages, or elements of the growing container."""
+    graph_nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """One group of storages (or graph nodes) held in the same way.
+
+    `path` leads from a root to the heaviest member in the last census where the group was seen; `holder` is the
+    innermost reference that is the user's to drop; `cut` all references to drop so that the memory is freed.
+    """
+
+    key: int
+    symptom: Symptom
+    path: tuple[Hop, ...]
+    path_text: tuple[str, ...]
+    """The same for people: "local variable `retval` in Trainer.fit (trainer.py:598)", "['loss']", ".grad_fn"."""
+    holder: HoldingReference
+    cut: tuple[HoldingReference, ...]
+    retained_bytes: int
+    num_objects: int
+    num_graph_nodes: int
+    device: str
+    bytes_by_role: dict[str, int]
+    first_step: int
+    last_step: int
+    series: Series
+    growth_bytes_per_step: float | None
+    growth_objects_per_step: float | None
+    fingerprint: str
+    scalars: bool = False
+    """Every view has one element."""
+    pinned_bytes: int = 0
+    """Bytes of storages beyond what the largest live view covers: small views that pin large storages."""
+    through_graph: bool = False
+    """The path enters an autograd graph before it reaches memory."""
+    graph_freed: bool = False
+    """The graph's buffers were already released by backward; nodes remain."""
+    cyclic: bool = False
+    """No root reaches it: only the collector (or not even that) frees it; `path` then is the ring."""
+    copies_of: str = ""
+    """Type name, where the growing objects are whole modules or metrics of one type."""
+    period_steps: int | None = None
+    """Sawtooth: steps between falls."""
+    facts: dict[str, object] = field(default_factory=dict)
+    """Further measured facts by name, shown as evidence."""
