@@ -1,0 +1,243 @@
+"""`tenure demo`: four small programs with a leak, each run as it is and with its remedy, side by side."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tenure.errors import UsageError
+from tenure.model.units import format_bytes
+
+DEMOS_FOLDER = Path(__file__).resolve().parent.parent / "demos"
+_ABOVE_POSSIBLE = ("certain", "likely")
+_MEASURED = re.compile(r"^measured: (\d+) bytes in (\d+) storages.*?([+-]\d+) bytes per step", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """One program and what is known of its leak: the rules that name it and who holds on."""
+
+    name: str
+    rules: tuple[str, ...]
+    holders: tuple[str, ...]
+
+
+DEMOS = (
+    Demo("retval_over_forward", ("TN102",), ("retval", "loss")),
+    Demo("losses_kept_on_device", ("TN201",), ("losses", "grad_norms")),
+    Demo("metric_deepcopied", ("TN301", "TN402"), ("snapshot", "update", "compute", "self")),
+    Demo("text_encoder_unloaded", ("TN401",), ("text_encoder", "components", "offloadable_blocks")),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run of a program printed of itself, and what Tenure said; `error` when it could not be run."""
+
+    peak_bytes: int | None = None
+    storages: int | None = None
+    growth_bytes: int | None = None
+    findings: tuple[dict[str, Any], ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A program's two runs, and what is wrong with what was found (nothing when `problems` is empty)."""
+
+    demo: Demo
+    leaky: Outcome
+    fixed: Outcome
+    found: dict[str, Any] | None = None
+    problems: tuple[str, ...] = field(default=())
+
+
+def read_measured(output: str) -> tuple[int, int, int] | None:
+    """Bytes, storages and growth from the line that a demo program prints of itself; None without one."""
+    match = _MEASURED.search(output)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+def compare_runs(demo: Demo, leaky: Outcome, fixed: Outcome) -> Comparison:
+    """Judge both runs: the leak must be found by its rule with its holder, the fixed run must be silent."""
+    problems = [f"{which}: {run.error}" for which, run in (("leaky", leaky), ("fixed", fixed)) if run.error]
+    found = next((finding for finding in loud(leaky.findings) if _is_the_leak(demo, finding)), None)
+    if found is None and not leaky.error:
+        said = ", ".join(f"{item['rule']} `{item['holder']['name']}`" for item in leaky.findings) or "nothing"
+        problems.append(f"leaky: expected {' or '.join(demo.rules)} on {_either(demo.holders)}; found {said}")
+    for finding in loud(fixed.findings):
+        problems.append(f"fixed: not silent: {finding['rule']} {finding['message']}")
+    return Comparison(demo, leaky, fixed, found, tuple(problems))
+
+
+def loud(findings: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    """The findings that count as one: *certain* and *likely*."""
+    return tuple(item for item in findings if item["confidence"] in _ABOVE_POSSIBLE)
+
+
+def _is_the_leak(demo: Demo, finding: dict[str, Any]) -> bool:
+    names = {finding["holder"]["name"], *(reference["name"] for reference in finding["cut"])}
+    return finding["rule"] in demo.rules and not names.isdisjoint(demo.holders)
+
+
+def _either(names: tuple[str, ...]) -> str:
+    return " or ".join(f"`{name}`" for name in names)
+
+
+def run_demo(program: Path, recording: Path, *, fixed: bool) -> Outcome:
+    """Run one program under `tenure run`, as a person would, and read what came of it."""
+    command = [sys.executable, "-m", "tenure", "run", "-o", str(recording), str(program)]
+    if fixed:
+        command.append("--fixed")
+    environment = {**os.environ, "TENURE": "1"}
+    run = subprocess.run(
+        command, cwd=program.parent, env=environment, capture_output=True, text=True, check=False
+    )
+    measured = read_measured(run.stdout)
+    if run.returncode != 0 or measured is None:
+        last_line = (run.stderr.strip() or run.stdout.strip() or "no output").splitlines()[-1]
+        return Outcome(error=f"`tenure run` ended with exit code {run.returncode}: {last_line}")
+    findings_file = recording / "findings.json"
+    if not findings_file.is_file():
+        return Outcome(*measured, error=f"`tenure run` left no {findings_file}")
+    return Outcome(*measured, tuple(json.loads(findings_file.read_text())["findings"]))
+
+
+def run_both(demo: Demo, folder: Path) -> Comparison:
+    """A program's leaky and fixed run below `folder`."""
+    program = folder / "programs" / f"{demo.name}.py"
+    leaky = run_demo(program, folder / demo.name / "leaky", fixed=False)
+    fixed = run_demo(program, folder / demo.name / "fixed", fixed=True)
+    return compare_runs(demo, leaky, fixed)
+
+
+def copy_programs(folder: Path) -> None:
+    """Put the demo programs into `folder`/programs, as the user's own files to read and change."""
+    target = folder / "programs"
+    target.mkdir(parents=True, exist_ok=True)
+    for program in sorted(DEMOS_FOLDER.glob("*.py")):
+        shutil.copyfile(program, target / program.name)
+
+
+def _print_table(comparisons: list[Comparison]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE, padding=(0, 1), caption_justify="left")
+    for heading in ("program", "leaky", "fixed", "found", "holder", "where", "confidence", "fixed run"):
+        table.add_column(
+            heading, justify="right" if heading in ("leaky", "fixed") else "left", overflow="fold"
+        )
+    for comparison in comparisons:
+        table.add_row(*(Text(cell) for cell in table_cells(comparison)))
+    table.caption = "bytes: most alive at the start of a forward, measured by each program itself"
+    Console(soft_wrap=False).print(table)
+
+
+def table_cells(comparison: Comparison) -> tuple[str, ...]:
+    """One row of the table, as text."""
+    found = comparison.found
+    rule, holder, where, confidence = ("-", "-", "-", "-")
+    if found is not None:
+        rule, confidence = found["rule"], found["confidence"]
+        holder = found["holder"]["name"]
+        where = f"{Path(found['holder']['file'] or '?').name}:{found['holder']['line'] or '?'}"
+    silent = "?" if comparison.fixed.error else "not silent" if loud(comparison.fixed.findings) else "silent"
+    leaky, fixed = (_measured_cell(run) for run in (comparison.leaky, comparison.fixed))
+    return (comparison.demo.name, leaky, fixed, rule, holder, where, confidence, silent)
+
+
+def _measured_cell(run: Outcome) -> str:
+    if run.peak_bytes is None:
+        return "?"
+    growth = f"\n{run.growth_bytes:+d} B/step" if run.growth_bytes else ""
+    return f"{format_bytes(run.peak_bytes)}\n{run.storages} tensors{growth}"
+
+
+def _print_finding(recording: Path) -> None:
+    """The first leak's report as `tenure report` prints it."""
+    run = subprocess.run(
+        [sys.executable, "-m", "tenure", "report", str(recording)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    click.echo(run.stdout if run.stdout.strip() else run.stderr, nl=False)
+
+
+def as_json(comparisons: list[Comparison]) -> dict[str, Any]:
+    """The same as `--json` prints it."""
+    rows = [
+        {
+            "program": comparison.demo.name,
+            "leaky_bytes": comparison.leaky.peak_bytes,
+            "fixed_bytes": comparison.fixed.peak_bytes,
+            "leaky_growth_bytes_per_step": comparison.leaky.growth_bytes,
+            "fixed_growth_bytes_per_step": comparison.fixed.growth_bytes,
+            "finding": comparison.found,
+            "fixed_findings": len(loud(comparison.fixed.findings)),
+            "problems": list(comparison.problems),
+        }
+        for comparison in comparisons
+    ]
+    return {"format": 1, "programs": rows}
+
+
+def _chosen(names: tuple[str, ...]) -> tuple[Demo, ...]:
+    known = {demo.name: demo for demo in DEMOS}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UsageError(f"no demo named {', '.join(unknown)}; there are {', '.join(known)}")
+    return tuple(known[name] for name in names) if names else DEMOS
+
+
+def _check_output(output: Path | None) -> None:
+    if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise UsageError(f"{output} exists and is not an empty folder; name a new one with --output")
+
+
+@click.command("demo")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Keep programs and recordings in this new folder."
+)
+@click.option("--json", "json_output", is_flag=True, help="Print one JSON object instead of a table.")
+def demo_command(names: tuple[str, ...], output: Path | None, json_output: bool) -> None:
+    """Run four small programs that leak, each as it is and with its remedy, and compare.
+
+    Takes about a minute and needs torch. Exit code 0: all leaks found, all fixed programs silent.
+    """
+    demos = _chosen(names)
+    _check_output(output)
+    scope = nullcontext(str(output)) if output else tempfile.TemporaryDirectory(prefix="tenure-demo-")
+    with scope as where:
+        folder = Path(where).resolve()
+        copy_programs(folder)
+        comparisons = []
+        for demo in demos:
+            click.echo(f"{demo.name}: running it, and then its remedy ...", err=True)
+            comparisons.append(run_both(demo, folder))
+        if json_output:
+            click.echo(json.dumps(as_json(comparisons)))
+        else:
+            _print_table(comparisons)
+            if comparisons[0].found is not None:
+                _print_finding(folder / demos[0].name / "leaky")
+    problems = [f"{item.demo.name}: {text}" for item in comparisons for text in item.problems]
+    for text in problems:
+        click.echo(text, err=True)
+    if problems:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,140 @@
+"""`tenure demo`: what it expects of its programs, and what it says when that is not what came."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tenure.cli import demo
+from tenure.errors import UsageError
+
+DEMO = demo.Demo("kept", ("TN201",), ("losses",))
+
+
+def finding(**changes: Any) -> dict[str, Any]:
+    holder = {"kind": "attribute", "name": "losses", "file": "/programs/kept.py", "line": 7}
+    base = {"rule": "TN201", "confidence": "certain", "message": "kept", "holder": holder, "cut": []}
+    return {**base, **changes}
+
+
+def test_the_measured_line_is_read_back_from_a_programs_output() -> None:
+    line = (
+        "measured: 4096 bytes in 12 storages alive at the start of a forward, +8 bytes per step, 9 forwards"
+    )
+    output = f"step 3 loss 1.0\n{line}\n"
+
+    assert demo.read_measured(output) == (4096, 12, 8)
+    assert demo.read_measured("step 3 loss 1.0") is None
+
+
+def test_a_found_leak_and_a_silent_remedy_leave_no_problem() -> None:
+    leaky = demo.Outcome(4096, 12, 8, (finding(),))
+    fixed = demo.Outcome(1024, 3, 0, (finding(confidence="possible"),))
+
+    comparison = demo.compare_runs(DEMO, leaky, fixed)
+
+    assert comparison == demo.Comparison(DEMO, leaky, fixed, finding(), ())
+    assert demo.table_cells(comparison) == (
+        "kept",
+        "4.00 KiB\n12 tensors\n+8 B/step",
+        "1.00 KiB\n3 tensors",
+        "TN201",
+        "losses",
+        "kept.py:7",
+        "certain",
+        "silent",
+    )
+
+
+def test_the_wrong_holder_is_a_problem_unless_the_right_one_is_in_the_cut() -> None:
+    other = {"kind": "local", "name": "batch", "file": "/programs/kept.py", "line": 3}
+    fixed = demo.Outcome(1024, 3, 0)
+
+    missed = demo.compare_runs(DEMO, demo.Outcome(4096, 12, 8, (finding(holder=other),)), fixed)
+    in_cut = demo.compare_runs(
+        DEMO, demo.Outcome(4096, 12, 8, (finding(holder=other, cut=[{"name": "losses"}]),)), fixed
+    )
+
+    assert missed.problems == ("leaky: expected TN201 on `losses`; found TN201 `batch`",)
+    assert in_cut.problems == ()
+
+
+def test_a_remedy_that_is_not_silent_and_a_failed_run_are_problems() -> None:
+    failed = demo.Outcome(error="`tenure run` ended with exit code 2: no such file")
+    comparison = demo.compare_runs(DEMO, failed, demo.Outcome(1024, 3, 0, (finding(),)))
+
+    assert comparison.problems == (
+        "leaky: `tenure run` ended with exit code 2: no such file",
+        "fixed: not silent: TN201 kept",
+    )
+    assert demo.as_json([comparison])["programs"][0] == {
+        "program": "kept",
+        "leaky_bytes": None,
+        "fixed_bytes": 1024,
+        "leaky_growth_bytes_per_step": None,
+        "fixed_growth_bytes_per_step": 0,
+        "finding": None,
+        "fixed_findings": 1,
+        "problems": list(comparison.problems),
+    }
+
+
+def test_an_unknown_name_says_which_demos_there_are() -> None:
+    result = CliRunner().invoke(demo.demo_command, ["nothing"])
+
+    names = "retval_over_forward, losses_kept_on_device, metric_deepcopied, text_encoder_unloaded"
+    assert isinstance(result.exception, UsageError)
+    assert str(result.exception) == f"no demo named nothing; there are {names}"
+
+
+def test_a_folder_that_holds_something_is_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep")
+
+    result = CliRunner().invoke(demo.demo_command, ["--output", str(tmp_path)])
+
+    assert isinstance(result.exception, UsageError)
+    assert [item.name for item in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_every_demo_has_a_program_that_names_its_holders(tmp_path: Path) -> None:
+    demo.copy_programs(tmp_path)
+
+    for item in demo.DEMOS:
+        tree = ast.parse((tmp_path / "programs" / f"{item.name}.py").read_text())
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        assert set(item.holders) - names == set(), item.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [item.name for item in demo.DEMOS])
+def test_the_remedy_leaves_less_alive_than_the_leak(name: str, tmp_path: Path) -> None:
+    demo.copy_programs(tmp_path)
+    program = str(tmp_path / "programs" / f"{name}.py")
+    measured = []
+    for arguments in ([], ["--fixed"]):
+        run = subprocess.run(
+            [sys.executable, program, *arguments], capture_output=True, text=True, check=True
+        )
+        measured.append(demo.read_measured(run.stdout))
+
+    leaky, fixed = measured
+    assert leaky is not None
+    assert fixed is not None
+    assert leaky[:2] > fixed[:2]
+
+
+@pytest.mark.slow
+def test_all_four_leaks_are_found_and_all_remedies_are_silent(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tenure", "demo", "--json", "--output", str(tmp_path / "demo")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert [row["problems"] for row in json.loads(run.stdout)["programs"]] == [[], [], [], []]
+    assert run.returncode == 0
