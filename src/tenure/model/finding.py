@@ -93,3 +93,5 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     unexplained_growth_bytes_per_step: float = 0.0
     not_seen: tuple[str, ...] = ()
+    censuses: int | None = None
+    """How many censuses were read; None where it was not counted."""

@@ -1,0 +1,65 @@
+# Everything here starts from python3, pip and make alone; `make help` lists it.
+#   PYTHON=python3.12 make test      another interpreter (torch then comes as a larger download)
+
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.tenure-ready
+WALKER := $(wildcard src/tenure/capture/*.c src/tenure/capture/*.h)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format zoo bench public-names hooks clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY) ## make .venv with torch, Tenure and the development tools
+
+demo: $(READY) ## four leaking programs, diagnosed, each with and without its fix
+	@$(VENV)/bin/tenure demo
+
+test: $(READY) ## the whole test suite
+	@$(RUN) -m pytest
+
+check: $(READY) ## format, lint, strict types, floor plan and the quick tests; under a minute
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m ruff check .
+	@$(RUN) -m mypy
+	@$(RUN) -m pytest -q tests/test_floor_plan.py
+	@$(RUN) -m pytest -q -m 'not slow' --ignore=tests/test_floor_plan.py
+
+format: $(READY) ## rewrite the source in the house's format
+	@$(RUN) -m ruff format .
+	@$(RUN) -m ruff check --fix .
+
+zoo: $(READY) ## diagnose every program of the leak zoo and compare with the truth
+	@$(RUN) benchmarks/zoo.py
+
+bench: $(READY) ## all benchmarks; a table each, JSON below benchmarks/results
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(RUN) "$$script" || exit 1; done
+
+public-names: $(READY) ## rewrite tests/public_names.txt after a wanted change of the public face
+	@$(RUN) tests/test_public_names.py
+
+hooks: $(READY) ## install the pre-commit hooks
+	@$(RUN) -m pip install --quiet pre-commit
+	@$(VENV)/bin/pre-commit install
+
+clean: ## remove what make made
+	rm -rf $(VENV) build dist src/*.egg-info src/tenure/capture/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# A system without the venv module's own pip (Debian's bare python3) lends the new environment its pip.
+$(VENV)/bin/python:
+	@$(PYTHON) -c '' 2>/dev/null || { echo "make: there is no '$(PYTHON)'; name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 10) or sys.exit("make: $(PYTHON) is Python %d.%d, Tenure needs 3.10 or newer; name another: make PYTHON=python3.11" % v[:2])'
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 \
+	  || { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(VENV)/bin/python install --quiet pip; } \
+	  || { rm -rf $(VENV); echo "make: $(PYTHON) could not make $(VENV); it needs the venv module and pip" >&2; exit 1; }
+
+$(READY): $(VENV)/bin/python pyproject.toml setup.py constraints.txt $(WALKER)
+	@echo "installing Tenure, torch and the development tools into $(VENV) ..."
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,dev]'
+	@$(RUN) -c 'import tenure.capture._heapwalk' 2>/dev/null \
+	  || echo "note: no working C compiler with Python's headers here, so the census walks the heap in plain Python: same results, slower."
+	@touch $@

@@ -1,0 +1,137 @@
+"""A diagnosis as `findings.json`, and back. The keys are relied on by others: add, never rename."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tenure.errors import NewerFormatError, RecordingError
+from tenure.model.finding import CutReference, Diagnosis, Edit, Finding, Holder, Remedy
+
+FORMAT = 1
+
+
+def diagnosis_as_json(diagnosis: Diagnosis) -> str:
+    """The text of findings.json, also what `--json` prints; ends with a newline."""
+    return json.dumps(diagnosis_as_dict(diagnosis), indent=1, allow_nan=False) + "\n"
+
+
+def diagnosis_as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
+    """Plain values, in the order of the documented schema."""
+    return {
+        "format": FORMAT,
+        "recording": diagnosis.recording,
+        "steps": diagnosis.steps,
+        "findings": [finding_as_dict(finding) for finding in diagnosis.findings],
+        "unexplained_growth_bytes_per_step": diagnosis.unexplained_growth_bytes_per_step,
+        "not_seen": list(diagnosis.not_seen),
+        "censuses": diagnosis.censuses,
+    }
+
+
+def finding_as_dict(finding: Finding) -> dict[str, Any]:
+    """One finding; keys that belong to the analysis alone (`explains`) are left out."""
+    return {
+        "rule": finding.rule,
+        "name": finding.name,
+        "symptom": finding.symptom,
+        "confidence": finding.confidence,
+        "origin": finding.origin,
+        "message": finding.message,
+        "holder": _holder_as_dict(finding.holder),
+        "path": list(finding.path),
+        "cut": [{"name": cut.name, "file": cut.file, "line": cut.line} for cut in finding.cut],
+        "retained_bytes": finding.retained_bytes,
+        "growth_bytes_per_step": finding.growth_bytes_per_step,
+        "num_objects": finding.num_objects,
+        "device": finding.device,
+        "peak_bytes": finding.peak_bytes,
+        "peak_drop_bytes": finding.peak_drop_bytes,
+        "peak_basis": finding.peak_basis,
+        "first_step": finding.first_step,
+        "last_step": finding.last_step,
+        "allocation": finding.allocation,
+        "remedies": [_remedy_as_dict(remedy) for remedy in finding.remedies],
+        "evidence": list(finding.evidence),
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _holder_as_dict(holder: Holder) -> dict[str, Any]:
+    return {
+        "kind": holder.kind,
+        "name": holder.name,
+        "expression": holder.expression,
+        "file": holder.file,
+        "line": holder.line,
+        "function": holder.function,
+    }
+
+
+def _remedy_as_dict(remedy: Remedy) -> dict[str, Any]:
+    edits = [
+        {"file": edit.file, "line": edit.line, "before": edit.before, "after": edit.after}
+        for edit in remedy.edits
+    ]
+    return {"summary": remedy.summary, "edits": edits, "verified": remedy.verified}
+
+
+def diagnosis_from_json(text: str, *, source: str) -> Diagnosis:
+    """Read what `diagnosis_as_json` wrote; keys added by later minor versions are ignored.
+
+    Raises RecordingError (naming `source`) for damaged text, NewerFormatError for a newer format.
+    """
+    try:
+        values = json.loads(text)
+        found = values["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordingError(f"{source} is not a findings file; delete it and diagnose again") from error
+    if not isinstance(found, int) or found > FORMAT:
+        raise NewerFormatError(
+            f"{source} has format {found}, this Tenure reads up to {FORMAT}; use a newer Tenure"
+        )
+    try:
+        return _diagnosis_from_dict(values)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RecordingError(
+            f"{source} is damaged (missing or wrong: {error}); delete it and diagnose again"
+        ) from error
+
+
+def _diagnosis_from_dict(values: dict[str, Any]) -> Diagnosis:
+    return Diagnosis(
+        recording=values["recording"],
+        steps=values["steps"],
+        censuses=values.get("censuses"),
+        findings=tuple(_finding_from_dict(finding) for finding in values["findings"]),
+        unexplained_growth_bytes_per_step=values["unexplained_growth_bytes_per_step"],
+        not_seen=tuple(values["not_seen"]),
+    )
+
+
+def _finding_from_dict(values: dict[str, Any]) -> Finding:
+    known = {name: values[name] for name in _PLAIN_FIELDS}
+    return Finding(
+        **known,
+        holder=_only_fields(Holder, values["holder"]),
+        path=tuple(values["path"]),
+        cut=tuple(_only_fields(CutReference, cut) for cut in values["cut"]),
+        remedies=tuple(_remedy_from_dict(remedy) for remedy in values["remedies"]),
+        evidence=tuple(values["evidence"]),
+    )
+
+
+_PLAIN_FIELDS = (
+    "rule", "name", "symptom", "confidence", "origin", "message", "retained_bytes", "growth_bytes_per_step",
+    "num_objects", "device", "peak_bytes", "peak_drop_bytes", "peak_basis", "first_step", "last_step",
+    "allocation", "fingerprint",
+)  # fmt: skip
+
+
+def _remedy_from_dict(values: dict[str, Any]) -> Remedy:
+    edits = tuple(_only_fields(Edit, edit) for edit in values["edits"])
+    return Remedy(summary=values["summary"], edits=edits, verified=values["verified"])
+
+
+def _only_fields(kind: Any, values: dict[str, Any]) -> Any:
+    return kind(**{name: values[name] for name in kind.__dataclass_fields__})

@@ -1,0 +1,229 @@
+"""A diagnosis as text for a terminal: what holds on, where, since when, and what to change.
+
+Draws what findings carry and analyses nothing. Lines fit the width as long as names allow: files are shortened from
+the left, sentences are wrapped, and only a word longer than the line is left to overflow.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TextIO
+
+from tenure.model.finding import Diagnosis, Finding, Remedy
+from tenure.model.units import format_bytes
+from tenure.report.layout import place_of, relative_to_here, wrap
+from tenure.report.retention_tree import draw_path
+from tenure.report.style import Style, plain_ascii
+
+FINDINGS_IN_FULL = 10
+LABEL_WIDTH = 10
+NARROWEST, WIDEST = 60, 200
+
+_BYTES_ARE = {
+    "peak": "carried into every forward",
+    "growth": "held and growing",
+    "sawtooth": "held between falls",
+    "survivor": "still held",
+    "cycle": "held by a cycle",
+    "fragmentation": "reserved, not in use",
+    "host": "of host memory",
+}
+
+
+def terminal_form(stream: TextIO) -> tuple[int, bool, bool]:
+    """Width, colour and plain-ASCII for `render_diagnosis`, as the stream and the environment ask for."""
+    is_terminal = stream.isatty()
+    color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    try:
+        "└─·…".encode(stream.encoding or "ascii")
+        ascii_only = False
+    except (UnicodeEncodeError, LookupError):
+        ascii_only = True
+    return _terminal_width(stream, is_terminal), color, ascii_only
+
+
+def _terminal_width(stream: TextIO, is_terminal: bool) -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns) > 0:
+        return int(columns)
+    if not is_terminal:
+        return 110
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 110
+    except OSError:
+        return 110
+
+
+def render_diagnosis(diagnosis: Diagnosis, *, width: int, color: bool, ascii_only: bool = False) -> str:
+    """The whole report, ending with a newline; findings in the order given, the first ten in full."""
+    width = min(max(width, NARROWEST), WIDEST)
+    style = Style(color)
+    blocks = [
+        _render_finding(finding, width=width, style=style)
+        for finding in diagnosis.findings[:FINDINGS_IN_FULL]
+    ]
+    if diagnosis.findings[FINDINGS_IN_FULL:]:
+        blocks.append(_render_rest(diagnosis.findings[FINDINGS_IN_FULL:], width=width))
+    if not diagnosis.findings:
+        blocks.append(_render_nothing_found(diagnosis, width=width, style=style))
+    blocks.extend(_render_limits(diagnosis, width=width))
+    blocks.append(_render_closing(diagnosis, width=width))
+    text = "\n\n".join(blocks) + "\n"
+    return plain_ascii(text) if ascii_only else text
+
+
+def _render_finding(finding: Finding, *, width: int, style: Style) -> str:
+    lines = [_header(finding, width=width, style=style), *_message(finding, width=width)]
+    if finding.path:
+        lines += ["", *draw_path(finding, width=width, style=style)]
+    facts = _facts(finding, width=width, style=style)
+    if facts:
+        lines += ["", *facts]
+    return "\n".join(lines)
+
+
+def _header(finding: Finding, *, width: int, style: Style) -> str:
+    left = f"{finding.rule} {finding.name}"
+    right = f"{finding.confidence} · {weight(finding)}"
+    gap = width - len(left) - len(right)
+    confidence = style.confidence(right, finding.confidence)
+    if gap >= 2:
+        return style.bold(left) + " " * gap + confidence
+    return f"{style.bold(left)}\n" + " " * max(2, width - len(right)) + confidence
+
+
+def weight(finding: Finding) -> str:
+    """What the finding weighs, in words: bytes where there are any, the number of objects otherwise."""
+    if finding.retained_bytes:
+        return f"{format_bytes(finding.retained_bytes)} {_BYTES_ARE[finding.symptom]}"
+    objects = f"{finding.num_objects:,} object{'' if finding.num_objects == 1 else 's'}"
+    return (
+        f"{objects}, bytes not measured" if finding.retained_bytes is None else f"{objects}, no tensor memory"
+    )
+
+
+def _message(finding: Finding, *, width: int) -> list[str]:
+    place = place_of(finding.holder.file, finding.holder.line, room=width // 3)
+    full = f"{finding.holder.file}:{finding.holder.line}"
+    text = relative_to_here(finding.message)
+    if place and full not in finding.message and place not in text:
+        text = f"{place}  {text}"
+    return wrap(text, width=width, first="  ", rest="  ")
+
+
+def _facts(finding: Finding, *, width: int, style: Style) -> list[str]:
+    rows: list[tuple[str, str]] = []
+    if finding.cut:
+        rows.append(("to free", _to_free(finding, width=width)))
+    if finding.peak_drop_bytes is not None and finding.peak_bytes is not None:
+        without = format_bytes(finding.peak_bytes - finding.peak_drop_bytes)
+        rows.append(
+            ("peak", f"{format_bytes(finding.peak_bytes)}; without it {without} ({finding.peak_basis})")
+        )
+    grown = _growth(finding)
+    if grown:
+        rows.append(("grew", grown))
+    made = finding.allocation and place_of(
+        finding.allocation.get("file"), finding.allocation.get("line"), room=width // 2
+    )
+    if made:
+        function = finding.allocation.get("function") if finding.allocation else None
+        rows.append(("made at", f"{made} in {function}" if function else made))
+    if finding.origin == "library":
+        rows.append(("owner", "code of an installed library makes this reference, not your own"))
+    rows += [("remedy", text) for remedy in finding.remedies for text in _remedy(remedy, width=width)]
+    lines: list[str] = []
+    previous = ""
+    for label, text in rows:
+        shown = "" if label == previous else label
+        lines += _labelled(shown, text, width=width, style=style)
+        previous = label
+    return lines
+
+
+def _labelled(label: str, text: str, *, width: int, style: Style) -> list[str]:
+    indent = " " * (2 + LABEL_WIDTH)
+    lines = wrap(text, width=width, first=indent, rest=indent)
+    lines[0] = "  " + style.dim(label.ljust(LABEL_WIDTH)) + lines[0][len(indent) :]
+    return [line.rstrip() for line in lines]
+
+
+def _to_free(finding: Finding, *, width: int) -> str:
+    names = []
+    for cut in finding.cut:
+        place = place_of(cut.file, cut.line, room=width // 3)
+        names.append(f"`{cut.name}` ({place})" if place else f"`{cut.name}`")
+    count = len(names)
+    return f"drop {count} reference{'' if count == 1 else 's'}: {', '.join(names)}"
+
+
+def _growth(finding: Finding) -> str:
+    rate = finding.growth_bytes_per_step
+    if rate is None or rate <= 0:
+        return ""
+    steps = finding.last_step - finding.first_step
+    return f"{format_bytes(rate)} per step for {steps:,} step{'' if steps == 1 else 's'}"
+
+
+def _remedy(remedy: Remedy, *, width: int) -> list[str]:
+    tried = {None: "", True: "  (tried: it helped)", False: "  (tried: it did not help)"}[remedy.verified]
+    lines = [remedy.summary + tried]
+    for edit in remedy.edits:
+        place = place_of(edit.file, edit.line, room=width // 3)
+        change = (
+            f"add `{edit.after.strip()}`"
+            if not edit.before
+            else f"`{edit.before.strip()}` -> `{edit.after.strip()}`"
+        )
+        lines.append(f"{place}  {change}")
+    return lines
+
+
+def _render_rest(findings: tuple[Finding, ...], *, width: int) -> str:
+    lines = [f"{len(findings)} more:"]
+    for finding in findings:
+        place = place_of(finding.holder.file, finding.holder.line, room=width // 3)
+        where = f" at {place}" if place else ""
+        line = f"  {finding.rule} {finding.name}: {weight(finding)}, `{finding.holder.name}`{where}"
+        lines += wrap(line.strip(), width=width, first="  ", rest="    ")
+    return "\n".join(lines)
+
+
+def _render_nothing_found(diagnosis: Diagnosis, *, width: int, style: Style) -> str:
+    if not diagnosis.steps or diagnosis.censuses == 0:
+        missing = "no step" if not diagnosis.steps else "no census"
+        text = f"The recording holds {missing}, so nothing can be said about memory."
+        return "\n".join([style.bold("no verdict"), *wrap(text, width=width, first="  ", rest="  ")])
+    text = f"In {seen(diagnosis)} no tensor memory was seen to outlive its step beyond what training needs."
+    return "\n".join([style.bold("nothing found"), *wrap(text, width=width, first="  ", rest="  ")])
+
+
+def seen(diagnosis: Diagnosis) -> str:
+    """`30 steps and 12 censuses`; the censuses only where they were counted."""
+    steps = f"{diagnosis.steps:,} step{'' if diagnosis.steps == 1 else 's'}"
+    if diagnosis.censuses is None:
+        return steps
+    return f"{steps} and {diagnosis.censuses:,} census{'' if diagnosis.censuses == 1 else 'es'}"
+
+
+def _render_limits(diagnosis: Diagnosis, *, width: int) -> list[str]:
+    lines: list[str] = []
+    rate = diagnosis.unexplained_growth_bytes_per_step
+    if rate > 0:
+        text = f"{format_bytes(rate)} per step of growth belongs to none of the findings above."
+        lines += wrap(text, width=width, first="", rest="  ")
+    for text in diagnosis.not_seen:
+        lines += wrap(f"not seen: {text}", width=width, first="", rest="  ")
+    return ["\n".join(lines)] if lines else []
+
+
+def _render_closing(diagnosis: Diagnosis, *, width: int) -> str:
+    count = len(diagnosis.findings)
+    if count:
+        found = f"{count} finding{'' if count == 1 else 's'} in {seen(diagnosis)}."
+        text = f"{found} Next: `tenure explain {diagnosis.findings[0].rule}`, change the line, run again."
+    elif diagnosis.steps:
+        text = "Next: if memory still grows later in the program, record more of it."
+    else:
+        text = "Next: let the program take at least one optimizer step or model call while it is watched."
+    return "\n".join(wrap(text, width=width, first="", rest="  "))
