@@ -1,0 +1,209 @@
+"""`tenure doctor`: what this machine says about memory, and whether recording would work here.
+
+torch is asked in a process of its own, so a broken torch cannot take the doctor along.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata, util
+from typing import Any
+
+import click
+
+import tenure
+
+TORCH_TIMEOUT_SECONDS = 120
+SMALL_STACK = 1 << 20
+
+# Run in the other process: one JSON object on the last line, whatever torch prints before.
+_ASK_TORCH = """
+import json, sys, time
+start = time.perf_counter()
+import torch
+answer = {"version": str(torch.__version__), "cuda": torch.version.cuda, "import_seconds": time.perf_counter() - start}
+if torch.cuda.is_available():
+    torch.cuda.init()
+    torch.cuda.synchronize()
+    answer["allocator_backend"] = torch.cuda.get_allocator_backend()
+import tenure
+answer["memory"] = str(tenure.memory()).splitlines()
+print("\\n" + json.dumps(answer))
+"""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What was found: versions, memory line by line, whether recording would work, advice."""
+
+    versions: dict[str, str]
+    settings: dict[str, str]
+    memory: tuple[str, ...]
+    recording: dict[str, str]
+    advice: tuple[str, ...]
+
+
+@click.command("doctor", short_help="What this machine says about memory; would recording work?")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def doctor_command(as_json: bool) -> None:
+    """Say what allocator, device, process, cgroup and system report, and whether recording works here.
+
+    Imports torch in a process of its own (seconds, where torch is installed). Changes nothing.
+    """
+    found = examine()
+    if as_json:
+        click.echo(json.dumps({"format": 1, **_as_dict(found)}, indent=1))
+        return
+    click.echo("\n".join(describe(found)))
+
+
+def examine() -> Examination:
+    """Everything the doctor knows; takes as long as `import torch` does."""
+    torch_answer, torch_trouble = ask_torch()
+    walker = "native" if util.find_spec("tenure.capture._heapwalk") else "plain Python"
+    versions = {
+        "tenure": tenure.__version__,
+        "python": f"{platform.python_version()} ({platform.system()} {platform.machine()})",
+        "torch": _torch_version(torch_answer, torch_trouble),
+        "numpy": _version_of("numpy"),
+        "census walker": walker,
+    }
+    recording = {
+        "walker": walker,
+        "start-up hook": _startup_hook(),
+        "stack": _stack_limit(),
+    }
+    return Examination(
+        versions=versions,
+        settings=_allocator_settings(torch_answer),
+        memory=tuple(torch_answer.get("memory", ())) or tuple(str(tenure.memory()).splitlines()),
+        recording=recording,
+        advice=tuple(_advice(torch_answer, torch_trouble, walker=walker)),
+    )
+
+
+def ask_torch() -> tuple[dict[str, Any], str]:
+    """What torch answers, and what went wrong ("" where nothing did)."""
+    if util.find_spec("torch") is None:
+        return {}, "not installed"
+    try:
+        process = subprocess.run(
+            [sys.executable, "-c", _ASK_TORCH],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TORCH_TIMEOUT_SECONDS,
+            env={**os.environ, "TENURE": "0"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return {}, f"did not answer ({error.__class__.__name__})"
+    if process.returncode:
+        last = (process.stderr.strip().splitlines() or ["no message"])[-1]
+        return {}, f"cannot be imported: {last}"
+    try:
+        answer = json.loads(process.stdout.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        return {}, "answered something unreadable"
+    return answer, ""
+
+
+def _torch_version(answer: dict[str, Any], trouble: str) -> str:
+    if trouble:
+        return trouble
+    kind = f"CUDA {answer['cuda']}" if answer["cuda"] else "CPU build"
+    return f"{answer['version']} ({kind}, import took {answer['import_seconds']:.1f} s)"
+
+
+def _version_of(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _allocator_settings(answer: dict[str, Any]) -> dict[str, str]:
+    names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING")
+    settings = {name: os.environ[name] for name in names if name in os.environ}
+    if "allocator_backend" in answer:
+        settings["backend"] = answer["allocator_backend"]
+    return settings
+
+
+def _startup_hook() -> str:
+    """Whether programs started by other programs can be reached through PYTHONPATH."""
+    if sys.flags.ignore_environment or sys.flags.isolated:
+        return "no: this Python ignores PYTHONPATH"
+    if sys.flags.no_site:
+        return "no: this Python skips site"
+    return "works through PYTHONPATH"
+
+
+def _stack_limit() -> str:
+    limit = stack_bytes()
+    if limit is None:
+        return "unlimited or unknown"
+    return f"{limit // 1024:,} KiB"
+
+
+def stack_bytes() -> int | None:
+    """The main thread's stack limit; None where there is none or the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _advice(answer: dict[str, Any], trouble: str, *, walker: str) -> list[str]:
+    advice = []
+    if trouble == "not installed":
+        advice.append("torch is not installed beside this Tenure; install Tenure where your torch is")
+    elif trouble:
+        advice.append(f"torch {trouble}; mend that before recording")
+    if walker != "native":
+        advice.append("the census walks in plain Python: same results, slower; a C compiler at install helps")
+    limit = stack_bytes()
+    if limit is not None and limit < SMALL_STACK:
+        advice.append(
+            f"the stack is limited to {limit // 1024:,} KiB: autograd graphs are walked less deeply"
+        )
+    if "PYTORCH_ALLOC_CONF" in os.environ and "PYTORCH_CUDA_ALLOC_CONF" in os.environ:
+        advice.append("PYTORCH_ALLOC_CONF and PYTORCH_CUDA_ALLOC_CONF are both set; keep one of them")
+    if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING"):
+        advice.append("PYTORCH_NO_CUDA_MEMORY_CACHING is set: torch allocates without cache, slowly")
+    if os.environ.get("TENURE") == "0":
+        advice.append("TENURE=0 is set: recording is switched off")
+    if answer and not answer["cuda"]:
+        advice.append("this torch has no CUDA: findings come from CPU tensors, device levels are not shown")
+    return advice
+
+
+def _as_dict(found: Examination) -> dict[str, Any]:
+    return {
+        "versions": found.versions,
+        "settings": found.settings,
+        "memory": list(found.memory),
+        "recording": found.recording,
+        "advice": list(found.advice),
+    }
+
+
+def describe(found: Examination) -> list[str]:
+    """The examination as lines for a terminal."""
+    lines = ["versions", *_pairs(found.versions)]
+    lines += ["", "memory", *(f"  {line}" for line in found.memory)]
+    lines += ["", "allocator settings", *(_pairs(found.settings) or ["  none set: the defaults hold"])]
+    lines += ["", "recording", *_pairs(found.recording)]
+    lines += ["", "advice", *([f"  {line}" for line in found.advice] or ["  nothing to mend"])]
+    return lines
+
+
+def _pairs(values: dict[str, str]) -> list[str]:
+    width = max((len(name) for name in values), default=0)
+    return [f"  {name.ljust(width)}  {value}" for name, value in values.items()]
