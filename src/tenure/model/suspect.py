@@ -112,5 +112,9 @@ class Suspect:
     """Type name, where the growing objects are whole modules or metrics of one type."""
     period_steps: int | None = None
     """Sawtooth: steps between falls."""
+    holder_is_yours: bool = True
+    """Whether the holding reference was made by the user's own code rather than an installed package's."""
+    ambiguous: bool = False
+    """Several statements may have made the holding reference, and nothing seen decides between them."""
     facts: dict[str, object] = field(default_factory=dict)
     """Further measured facts by name, shown as evidence."""

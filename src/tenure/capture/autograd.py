@@ -1,0 +1,167 @@
+"""The autograd graph, of which Python's collector sees nothing: nodes, next functions, raw saved slots.
+
+Safe to run inside a training process because of three rules (torch 2.13, measured; see docs/decisions.md):
+
+* Saved tensors are read raw (`_raw_saved_*` and its `.data`): nothing is unpacked, recomputed or copied.
+* A node that was walked keeps its Python wrapper, and torch frees a chain of wrapped nodes recursively. So no
+  connected graph ever gets more wrapped nodes, over all censuses, than the smallest thread stack can free.
+* Every SavedTensor is a reference into its node and is dropped before the node is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenure.capture import frames
+
+STACK_BYTES_PER_NODE = 400
+"""Twice what freeing one wrapped node was seen to take of the C stack."""
+MAX_NODES_PER_GRAPH = 10_000
+
+_SAVED_PREFIX = "_raw_saved_"
+
+
+def node_budget() -> int:
+    """Nodes of one connected graph that may carry a wrapper, over all censuses of this process."""
+    return max(0, min(frames.smallest_stack_bytes() // STACK_BYTES_PER_NODE, MAX_NODES_PER_GRAPH))
+
+
+def is_autograd_type(cls: type) -> bool:
+    """Whether instances of `cls` are autograd nodes, built-in or custom (`torch.autograd.Function`)."""
+    return "next_functions" in dir(cls) and "name" in dir(cls) and hasattr(cls, "register_prehook")
+
+
+@dataclass(frozen=True)
+class SavedSlot:
+    """One saved slot of a node: a tensor to read the storage of, or what a saved-tensor hook packed, and that hook."""
+
+    label: str
+    data: Any
+    unpack_hook: object | None
+
+
+@dataclass
+class VisitedNode:
+    """A walked node. `next` holds node numbers in `GraphWalk.nodes` by edge index; `leaf` is AccumulateGrad's."""
+
+    node: Any
+    next: list[tuple[int, str]] = field(default_factory=list)
+    leaf: object | None = None
+    continues: bool = False
+
+
+class GraphWalk:
+    """Breadth-first walks from several tensors' `grad_fn`, within the budget.
+
+    `existing` are the ids of the nodes that carried a wrapper before this census: earlier censuses' or the
+    program's own. Those that no complete walk has accounted for are charged to every graph.
+    Leaves (AccumulateGrad) are shared by all graphs of a model and lead nowhere: they neither connect nor count.
+    """
+
+    def __init__(self, existing: Iterable[int], *, budget: int) -> None:
+        self.nodes: list[VisitedNode] = []
+        self.numbers: dict[int, int] = {}
+        self.truncated = False
+        self._unclaimed = set(existing)
+        self._budget = budget
+        self._parent: list[int] = []
+        self._size: list[int] = []
+
+    def add_root(self, node: Any) -> int:
+        """Number of `node` in `nodes`, after walking all that it leads to as far as the budget allows."""
+        known = self.numbers.get(id(node))
+        if known is not None:
+            return known
+        start = self._visit(node)
+        queue, reached, complete = deque([start]), {id(node)}, True
+        while queue:
+            number = queue.popleft()
+            visited = self.nodes[number]
+            if visited.leaf is not None:
+                continue
+            if self._size[self._graph_of(number)] + len(self._unclaimed) >= self._budget:
+                visited.continues = True
+                complete = False
+                continue
+            for index, (follower, _) in enumerate(visited.node.next_functions):
+                if follower is None:
+                    continue
+                known = self.numbers.get(id(follower))
+                if known is None:
+                    known = self._visit(follower)
+                    queue.append(known)
+                    reached.add(id(follower))
+                self._join(number, known)
+                visited.next.append((known, str(index)))
+        if complete:
+            self._unclaimed -= reached
+        else:
+            self.truncated = True
+        return start
+
+    def _visit(self, node: Any) -> int:
+        number = len(self.nodes)
+        self.numbers[id(node)] = number
+        self.nodes.append(VisitedNode(node, leaf=getattr(node, "variable", None)))
+        self._parent.append(number)
+        self._size.append(1)
+        return number
+
+    def _graph_of(self, number: int) -> int:
+        while self._parent[number] != number:
+            self._parent[number] = number = self._parent[self._parent[number]]
+        return number
+
+    def _join(self, first: int, second: int) -> None:
+        if self.nodes[second].leaf is not None:
+            return
+        one, other = self._graph_of(first), self._graph_of(second)
+        if one != other:
+            self._parent[other] = one
+            self._size[one] += self._size[other]
+
+
+_SLOT_NAMES: dict[str, tuple[str, ...]] = {}
+
+
+def saved_slots(node: Any) -> list[SavedSlot]:
+    """What `node` saved for backward, unread: slots that backward has freed have `data` None.
+
+    Empty where this torch has no `SavedTensor.data` (then `can_read_saved()` is False).
+    """
+    cls = type(node)
+    names = _SLOT_NAMES.get(cls.__qualname__) if cls.__module__ == "builtins" else None
+    if names is None:
+        names = tuple(name for name in dir(cls) if name.startswith(_SAVED_PREFIX))
+        if cls.__module__ == "builtins":
+            _SLOT_NAMES[cls.__qualname__] = names
+    slots: list[SavedSlot] = []
+    for name in names:
+        label = name.removeprefix(_SAVED_PREFIX)
+        try:
+            raw = getattr(node, name)
+        except (RuntimeError, AttributeError):
+            continue
+        if isinstance(raw, (tuple, list)):
+            slots.extend(_slot(f"{label}[{index}]", item) for index, item in enumerate(raw))
+        elif raw is not None:
+            slots.append(_slot(label, raw))
+    return slots
+
+
+def _slot(label: str, raw: Any) -> SavedSlot:
+    try:
+        return SavedSlot(label, raw.data, raw.unpack_hook)
+    except (RuntimeError, AttributeError):
+        return SavedSlot(label, None, None)
+
+
+def can_read_saved() -> bool:
+    """Whether this torch can show saved tensors without unpacking them (`SavedTensor.data`, seen from 2.13 on)."""
+    import torch
+
+    saved_tensor = getattr(torch._C._autograd, "SavedTensor", None)
+    return hasattr(saved_tensor, "data") and hasattr(saved_tensor, "unpack_hook")

@@ -1,0 +1,479 @@
+"""Takes a census: everything that keeps tensor memory alive, in one labelled graph.
+
+The pause is one pass over the heap (`heapwalk`), then reading what the collector cannot see: running functions'
+variables, the autograd graph, storages, gradients. Nothing is freed, unpacked, recomputed or synchronised; the
+collector is off meanwhile and restored after; no user code runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+import threading
+import time
+import types
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from tenure.capture import autograd, frames, heapwalk, labels, roles
+from tenure.capture.columns import CensusColumns
+from tenure.capture.descriptions import Description, describe, module_file, type_name
+from tenure.capture.heapwalk import Category
+from tenure.capture.origins import is_library_file, is_own_file
+from tenure.capture.storages import StorageTable, is_fake
+from tenure.model.heap import (
+    BUFFERS_FREED,
+    GRAPH_CONTINUES,
+    NAMED_BY_LIBRARY,
+    OWNER_UNKNOWN,
+    Census,
+    NodeKind,
+    ReferenceKind,
+    Role,
+)
+
+_HAS_USE_COUNT = hasattr(torch._C.TensorBase, "_use_count")
+
+
+def take_census(
+    *,
+    step: int,
+    moment: str,
+    inputs: object = None,
+    optimizers: Sequence[object] = (),
+    ignore: Sequence[object] = (),
+) -> Census:
+    """A census of this process, now.
+
+    `inputs` are the arguments of the root module call that is being entered; `optimizers` those known to the
+    caller (others are found on the heap); `ignore` the caller's own objects, which are no one's owners.
+    Costs about one to two full garbage collections of the process, and some microseconds per tensor.
+    """
+    started = time.perf_counter()
+    with _quiet_interpreter(), torch._C.DisableTorchFunction():
+        taker = _Taker(inputs=inputs, optimizers=optimizers, ignore=ignore)
+        taker.read()
+        return taker.columns.finish(
+            step=step,
+            moment=moment,
+            seconds=time.perf_counter() - started,
+            num_objects=taker.walk.num_objects,
+            notes=tuple(taker.notes),
+        )
+
+
+@contextmanager
+def _quiet_interpreter() -> Iterator[None]:
+    """Automatic collection off, and no switch to another thread while we name what the walk has found."""
+    was_enabled, interval = gc.isenabled(), sys.getswitchinterval()
+    gc.disable()
+    sys.setswitchinterval(60.0)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+        if was_enabled:
+            gc.enable()
+
+
+class _Taker:
+    """One census under way. Holds strong references to the program's objects, so it lives as short as the pause."""
+
+    def __init__(self, *, inputs: object, optimizers: Sequence[object], ignore: Sequence[object]) -> None:
+        self.columns = CensusColumns()
+        self.notes: list[str] = []
+        self._inputs = inputs
+        self._optimizers = optimizers
+        self._ignore = ignore
+        self._storages = StorageTable()
+        self._numbers: dict[int, int] = {}
+        self._late: list[torch.Tensor] = []
+        self._to_storage: list[tuple[int, int, ReferenceKind, str]] = []
+
+    def read(self) -> None:
+        """The whole census, in the order in which each part needs the one before."""
+        objects = gc.get_objects()
+        self._running = [frame for frame in frames.running_frames() if frame.readable]
+        self._walk_heap(objects)
+        del objects
+        self._add_nodes()
+        self._add_references()
+        self._add_frames()
+        self._read_tensors()
+        self._read_graphs()
+        self._read_roles()
+        self._add_storages()
+
+    # -- the heap -------------------------------------------------------------------------------------------------
+
+    def _walk_heap(self, objects: list[object]) -> None:
+        self._namespaces = _namespaces(self._running)
+        self._threads = {id(thread): thread for thread in threading.enumerate()}
+        own = [namespace for namespace in self._namespaces.values() if _is_ours(namespace)]
+        ignore = {id(item) for item in (*self._ignore, *own)}
+        ignore.update(id(frame.frame) for frame in self._running)
+        self.walk = heapwalk.walk(
+            objects,
+            classify=_category,
+            roots=(self._namespaces.keys() | self._threads.keys()) - ignore,
+            ignore=ignore,
+            extra=[value for frame in self._running for _, value in frame.locals],
+            contents=_array_contents,
+        )
+
+    def _add_nodes(self) -> None:
+        self._kinds = [self._kind_of(item) for item in self.walk.nodes]
+        unseen, native = self._owners()
+        for position, (item, kind) in enumerate(zip(self.walk.nodes, self._kinds, strict=True)):
+            self._numbers[id(item)] = position
+            if kind in (NodeKind.TENSOR, NodeKind.AUTOGRAD):
+                name = type_name(type(item)) if kind is NodeKind.TENSOR else type(item).__name__
+                self.columns.add_node(
+                    kind, name, address=id(item), unseen=unseen[position], native=native[position],
+                    flags=0 if _HAS_USE_COUNT else OWNER_UNKNOWN,
+                )  # fmt: skip
+                continue
+            about = self._describe(item, kind)
+            flags = NAMED_BY_LIBRARY if kind is not NodeKind.OBJECT and is_library_file(about.file) else 0
+            self.columns.add_node(
+                kind, type_name(type(item)), address=id(item), name=about.name, file=about.file, line=about.line,
+                unseen=unseen[position], length=about.length, bound=about.bound, flags=flags,
+            )  # fmt: skip
+
+    def _kind_of(self, item: object) -> NodeKind:
+        if id(item) in self._namespaces:
+            return NodeKind.NAMESPACE
+        if id(item) in self._threads:
+            return NodeKind.HIDDEN
+        return _kind_of_type(type(item))
+
+    def _describe(self, item: object, kind: NodeKind) -> Description:
+        if kind is NodeKind.NAMESPACE:
+            name = self._namespaces[id(item)].get("__name__", "")
+            return Description(name=str(name), file=_file_of_namespace(self._namespaces[id(item)]))
+        if kind is NodeKind.HIDDEN:
+            return _describe_hidden(item)
+        return describe(item)
+
+    def _owners(self) -> tuple[list[int], list[int]]:
+        """References to each node that nothing in the census explains: Python's, and C++'s for tensors."""
+        explained = _counts(self.walk.target, len(self.walk.nodes))
+        positions = {id(item): position for position, item in enumerate(self.walk.nodes)}
+        for frame in self._running:
+            code = frame.frame.f_code
+            in_cells = {*code.co_cellvars, *code.co_freevars}
+            for name, value in frame.locals:
+                position = positions.get(id(value))
+                if position is not None:
+                    explained[position] += 2 + (name not in in_cells)
+        unseen, native = [], []
+        for item, kind, count, known in zip(
+            self.walk.nodes, self._kinds, self.walk.refcounts, explained, strict=True
+        ):
+            num_native = 0
+            if kind is NodeKind.TENSOR and _HAS_USE_COUNT:
+                num_native = max(0, item._use_count() - 1)  # type: ignore[attr-defined]
+            if kind is NodeKind.AUTOGRAD:
+                unseen.append(int(known == 0))  # C++ owners of nodes are not counted anywhere
+            else:
+                unseen.append(max(0, count - known - (num_native > 0)))
+            native.append(num_native)
+        return unseen, native
+
+    # -- references -----------------------------------------------------------------------------------------------
+
+    def _add_references(self) -> None:
+        nodes = self.walk.nodes
+        by_source: dict[int, list[int]] = defaultdict(list)
+        for source, target in zip(self.walk.source, self.walk.target, strict=True):
+            by_source[source].append(target)
+        parts = self._parts_of_functions(by_source)
+        for source, targets in by_source.items():
+            owner, named = parts.get(source) or (source, None)
+            if named is None:
+                named = self._named(source)
+            waiting: dict[int, list[tuple[ReferenceKind, str]]] = defaultdict(list)
+            for referent, kind, label in named:
+                waiting[id(referent)].append((kind, label))
+            for target in targets:
+                if target in parts and parts[target][0] == source:
+                    continue
+                names = waiting.get(id(nodes[target]))
+                kind, label = names.pop(0) if names else self._unnamed(source, target)
+                self.columns.add_reference(owner, target, kind, label)
+
+    def _parts_of_functions(
+        self, by_source: dict[int, list[int]]
+    ) -> dict[int, tuple[int, list[labels.Named]]]:
+        """Closure tuples and defaults: their references are told as the function's own."""
+        parts = {}
+        for source in by_source:
+            item = self.walk.nodes[source]
+            if type(item) is types.FunctionType:
+                for container, named in labels.function_parts(item):
+                    number = self._numbers.get(id(container))
+                    if number is not None:
+                        parts[number] = (source, named)
+        return parts
+
+    def _named(self, source: int) -> Iterable[labels.Named]:
+        item = self.walk.nodes[source]
+        if self._kinds[source] is NodeKind.NAMESPACE:
+            return list(labels.dict_items(item, kind=ReferenceKind.GLOBAL))  # type: ignore[arg-type]
+        return labels.named_referents(item)
+
+    def _unnamed(self, source: int, target: int) -> tuple[ReferenceKind, str]:
+        owner, referent = self.walk.nodes[source], self.walk.nodes[target]
+        if isinstance(owner, functools._lru_cache_wrapper):
+            return ReferenceKind.CACHED, "cache"
+        if self._kinds[source] is NodeKind.TENSOR:
+            if self._kinds[target] is NodeKind.AUTOGRAD:
+                return ReferenceKind.GRAD_FN, "grad_fn"
+            return ReferenceKind.HOOK, "hook"
+        if self._kinds[source] is NodeKind.CLASS and type(referent) is dict:
+            return ReferenceKind.DICT, "__dict__"
+        if _is_array(owner):
+            return ReferenceKind.INDEX, "*"
+        return ReferenceKind.OTHER, ""
+
+    def _add_frames(self) -> None:
+        for frame in self._running:
+            held = [
+                (name, self._numbers[id(value)]) for name, value in frame.locals if id(value) in self._numbers
+            ]
+            if not held:
+                continue
+            number = self.columns.add_node(
+                NodeKind.FRAME, "frame", address=id(frame.frame), name=frame.qualname, file=frame.file,
+                line=frame.line, flags=NAMED_BY_LIBRARY if is_library_file(frame.file) else 0,
+            )  # fmt: skip
+            for name, target in held:
+                self.columns.add_reference(number, target, ReferenceKind.LOCAL, name)
+
+    # -- what the collector cannot see ----------------------------------------------------------------------------
+
+    def _read_tensors(self) -> None:
+        self._with_grad_fn: list[tuple[int, Any]] = []
+        for position, kind in enumerate(self._kinds):
+            if kind is NodeKind.TENSOR:
+                self._read_tensor(position, self.walk.nodes[position])
+        in_degree = _counts(self.walk.target, len(self.walk.nodes))
+        for position, item in enumerate(self.walk.nodes):
+            if in_degree[position] and isinstance(item, torch._C.StorageBase):
+                self._link_storages(position, [item._cdata])
+
+    def _read_tensor(self, number: int, tensor: Any) -> None:
+        if is_fake(tensor):
+            return
+        ids = self._storages.add(tensor)
+        self._link_storages(number, ids)
+        if not tensor.requires_grad:
+            return
+        if tensor.is_leaf:
+            gradient = tensor.grad
+            if gradient is not None:
+                target = self._number_of_late_tensor(gradient)
+                self.columns.add_reference(number, target, ReferenceKind.GRAD, "grad")
+                self._add_role(gradient, Role.GRADIENT)
+            return
+        self._with_grad_fn.append((number, tensor.grad_fn))
+        for storage_id in ids:
+            self._storages.by_id[storage_id].roles.add(Role.ACTIVATION)
+
+    def _link_storages(self, number: int, ids: Iterable[int]) -> None:
+        for storage_id in ids:
+            if storage_id in self._storages.by_id:
+                self._to_storage.append((number, storage_id, ReferenceKind.STORAGE, "storage"))
+
+    def _number_of_late_tensor(self, tensor: Any) -> int:
+        """Number of a tensor that may have had no Python object when the heap was walked."""
+        number = self._numbers.get(id(tensor))
+        if number is None:
+            number = self.columns.add_node(NodeKind.TENSOR, type_name(type(tensor)), address=id(tensor))
+            self._numbers[id(tensor)] = number
+            self._late.append(tensor)
+            self._link_storages(number, self._storages.add(tensor))
+        return number
+
+    def _read_graphs(self) -> None:
+        existing = [id(item) for item, kind in zip(self.walk.nodes, self._kinds, strict=True)
+                    if kind is NodeKind.AUTOGRAD]  # fmt: skip
+        graphs = autograd.GraphWalk(existing, budget=autograd.node_budget())
+        seen = set(zip(self.walk.source, self.walk.target, strict=True))
+        roots = [(number, graphs.add_root(node)) for number, node in self._with_grad_fn if node is not None]
+        held = set(self.walk.target)
+        for position, kind in enumerate(self._kinds):
+            if kind is NodeKind.AUTOGRAD and position in held:
+                graphs.add_root(self.walk.nodes[position])
+        numbers = [self._number_of_autograd_node(visited) for visited in graphs.nodes]
+        for number, root in roots:
+            if (number, numbers[root]) not in seen:
+                self.columns.add_reference(number, numbers[root], ReferenceKind.GRAD_FN, "grad_fn")
+        for number, visited in zip(numbers, graphs.nodes, strict=True):
+            self._link_autograd_node(number, visited, numbers)
+        if graphs.truncated:
+            self.notes.append(
+                "an autograd graph is deeper than can be walked safely: its far end is not in the census"
+            )
+        if roots and not autograd.can_read_saved():
+            self.notes.append(
+                f"torch {torch.__version__} does not show saved tensors without unpacking them: not read"
+            )
+
+    def _number_of_autograd_node(self, visited: autograd.VisitedNode) -> int:
+        number = self._numbers.get(id(visited.node))
+        if number is None:
+            number = self.columns.add_node(
+                NodeKind.AUTOGRAD, type(visited.node).__name__, address=id(visited.node)
+            )
+            self._numbers[id(visited.node)] = number
+        return number
+
+    def _link_autograd_node(self, number: int, visited: autograd.VisitedNode, numbers: list[int]) -> None:
+        add = self.columns.add_reference
+        for follower, label in visited.next:
+            add(number, numbers[follower], ReferenceKind.NEXT, label)
+        if visited.leaf is not None:
+            add(number, self._number_of_late_tensor(visited.leaf), ReferenceKind.NEXT, "variable")
+            return
+        slots = autograd.saved_slots(visited.node)
+        for slot in slots:
+            self._link_slot(number, slot)
+        flags = GRAPH_CONTINUES if visited.continues else 0
+        if slots and all(slot.data is None for slot in slots):
+            flags |= BUFFERS_FREED
+        self.columns.nodes["flags"][number] |= flags
+
+    def _link_slot(self, number: int, slot: autograd.SavedSlot) -> None:
+        if slot.unpack_hook is None and isinstance(slot.data, torch.Tensor):
+            for storage_id in self._storages.add(slot.data, view=False):
+                self._storages.by_id[storage_id].roles.add(Role.ACTIVATION)
+                self._to_storage.append((number, storage_id, ReferenceKind.SAVED, slot.label))
+            return
+        for referent in (slot.data, slot.unpack_hook):
+            target = self._numbers.get(id(referent))
+            if referent is not None and target is not None:
+                self.columns.add_reference(number, target, ReferenceKind.HOOK, slot.label)
+
+    # -- storages -------------------------------------------------------------------------------------------------
+
+    def _read_roles(self) -> None:
+        optimizer = roles.optimizer_type()
+        for item, kind in zip(self.walk.nodes, self._kinds, strict=True):
+            if kind is NodeKind.TENSOR and _is_parameter(item):
+                self._add_role(item, Role.PARAMETER)
+            elif kind is NodeKind.OBJECT and issubclass(type(item), torch.nn.Module):
+                for tensor, role in roles.roles_from_module(item):  # type: ignore[arg-type]
+                    self._add_role(tensor, role)
+            elif kind is NodeKind.OBJECT and optimizer is not None and issubclass(type(item), optimizer):
+                self._add_optimizer(item)
+        for item in self._optimizers:
+            self._add_optimizer(item)
+        for tensor in roles.tensors_in(self._inputs):
+            self._add_role(tensor, Role.INPUT)
+
+    def _add_optimizer(self, optimizer: object) -> None:
+        for tensor, role in roles.roles_from_optimizer(optimizer):
+            self._add_role(tensor, role)
+
+    def _add_role(self, tensor: Any, role: Role) -> None:
+        if is_fake(tensor):
+            return
+        for storage_id in self._storages.add(tensor, view=False):
+            self._storages.by_id[storage_id].roles.add(role)
+
+    def _add_storages(self) -> None:
+        for facts in self._storages.by_id.values():
+            facts.number = self.columns.add_node(NodeKind.STORAGE, "storage")
+            self.columns.add_storage(
+                facts.number,
+                num_bytes=facts.num_bytes,
+                view_bytes=facts.view_bytes,
+                num_views=facts.num_views,
+                role=min(facts.roles, default=Role.OTHER),
+                device=facts.device,
+                dtype=facts.dtype,
+                shape=facts.shape,
+            )
+        for number, storage_id, kind, label in self._to_storage:
+            self.columns.add_reference(number, self._storages.by_id[storage_id].number, kind, label)
+        if self._storages.num_unreadable:
+            self.notes.append(f"{self._storages.num_unreadable} opaque tensors have no readable storage")
+
+
+def _category(cls: type) -> int:
+    """The walk's view of a type; asked once per type."""
+    if issubclass(cls, (torch._C.TensorBase, torch._C.StorageBase)) or autograd.is_autograd_type(cls):
+        return Category.TARGET
+    if issubclass(cls, (type, types.ModuleType)):
+        return Category.ROOT
+    if cls.__module__.partition(".")[0] == "tenure" and is_own_file(module_file(cls.__module__)):
+        return Category.IGNORE
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and issubclass(cls, numpy.ndarray):
+        return Category.ARRAY
+    return Category.NORMAL
+
+
+def _kind_of_type(cls: type) -> NodeKind:
+    if issubclass(cls, torch._C.TensorBase):
+        return NodeKind.TENSOR
+    if issubclass(cls, type):
+        return NodeKind.CLASS
+    if issubclass(cls, types.ModuleType):
+        return NodeKind.HIDDEN
+    if autograd.is_autograd_type(cls):
+        return NodeKind.AUTOGRAD
+    return NodeKind.OBJECT
+
+
+def _is_parameter(tensor: object) -> bool:
+    return issubclass(type(tensor), torch.nn.Parameter) or getattr(tensor, "_is_param", False) is True
+
+
+def _is_array(item: object) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(item, numpy.ndarray)
+
+
+def _array_contents(item: Any) -> list[object]:
+    """What an object array holds; nothing for arrays of numbers."""
+    return item.ravel().tolist() if item.dtype.kind == "O" else []
+
+
+def _namespaces(running: Iterable[frames.Frame]) -> dict[int, dict[str, Any]]:
+    """Every module's globals, and those that running code was given by `exec`, by id."""
+    found = {id(vars(module)): vars(module) for module in list(sys.modules.values())
+             if isinstance(module, types.ModuleType)}  # fmt: skip
+    for frame in running:
+        found.setdefault(id(frame.frame.f_globals), frame.frame.f_globals)
+    return found
+
+
+def _is_ours(namespace: dict[str, Any]) -> bool:
+    return is_own_file(_file_of_namespace(namespace))
+
+
+def _file_of_namespace(namespace: dict[str, Any]) -> str:
+    file = namespace.get("__file__")
+    return file if isinstance(file, str) else ""
+
+
+def _describe_hidden(item: object) -> Description:
+    if isinstance(item, threading.Thread):
+        return Description(name=f"thread {item.name}")
+    name = item.__dict__.get("__name__", "") if isinstance(item, types.ModuleType) else ""
+    return Description(name=f"module {name}", file=module_file(name))
+
+
+def _counts(targets: array[int], length: int) -> list[int]:
+    counts = [0] * length
+    for target in targets:
+        counts[target] += 1
+    return counts

@@ -1,0 +1,108 @@
+"""Tensor memory, storage by storage: bytes once each, whatever number of tensors and saved slots share them.
+
+Tensors are grouped by `torch._C._storage_id`, which makes no wrapper; `untyped_storage()`, which does make one,
+tracked by the collector for the storage's life, is called at most once per storage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from tenure.model.heap import Role
+
+_ROUNDING_BYTES = 512
+"""The device allocators' smallest unit (kMinBlockSize); CPU memory is given as it was asked for."""
+
+
+@dataclass
+class StorageFacts:
+    """What is known of one storage while a census is under way; `number` is its node number once it has one."""
+
+    num_bytes: int
+    device: str
+    dtype: str
+    shape: str
+    view_bytes: int
+    num_views: int = 1
+    roles: set[Role] = field(default_factory=set)
+    number: int = -1
+
+
+class StorageTable:
+    """All storages seen in a census, by storage id."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, StorageFacts] = {}
+        self.num_unreadable = 0
+
+    def add(self, tensor: torch.Tensor, *, view: bool = True) -> list[int]:
+        """Storage ids of `tensor`: one, none (meta, opaque, wrapper subclasses), or one per part (sparse).
+
+        With `view` false the tensor is a temporary of ours and does not count among the views.
+        """
+        try:
+            storage_id = torch._C._storage_id(tensor)
+        except (RuntimeError, NotImplementedError):
+            return self._add_parts(tensor)
+        facts = self.by_id.get(storage_id)
+        covered = tensor.numel() * tensor.element_size()
+        if facts is None:
+            facts = _facts_of(tensor, covered)
+            if facts is None:
+                return []
+            facts.num_views = int(view)
+            self.by_id[storage_id] = facts
+            return [storage_id]
+        facts.num_views += view
+        if view and covered > facts.view_bytes:
+            facts.view_bytes, facts.shape = covered, _shape_text(tensor)
+        return [storage_id]
+
+    def _add_parts(self, tensor: torch.Tensor) -> list[int]:
+        parts = _sparse_parts(tensor)
+        if not parts:
+            self.num_unreadable += 1
+        return [storage_id for part in parts for storage_id in self.add(part)]
+
+
+def _facts_of(tensor: torch.Tensor, covered: int) -> StorageFacts | None:
+    if tensor.device.type == "meta":
+        return None
+    try:
+        num_bytes = tensor.untyped_storage().nbytes()
+    except (RuntimeError, NotImplementedError):
+        return None
+    if num_bytes == 0:
+        return None
+    device = str(tensor.device)
+    if tensor.device.type != "cpu":
+        num_bytes = -(-num_bytes // _ROUNDING_BYTES) * _ROUNDING_BYTES
+    return StorageFacts(
+        num_bytes, device, str(tensor.dtype).removeprefix("torch."), _shape_text(tensor), covered
+    )
+
+
+def _shape_text(tensor: torch.Tensor) -> str:
+    try:
+        return str(list(tensor.shape))
+    except RuntimeError:
+        return "[nested]"
+
+
+def _sparse_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The dense tensors that make up a sparse one; detached, and sharing its memory."""
+    if tensor.layout is torch.sparse_coo:
+        return [tensor._indices(), tensor._values()]
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
+    return []
+
+
+def is_fake(tensor: Any) -> bool:
+    """Fake tensors claim a device and hold no memory."""
+    return type(tensor).__name__ == "FakeTensor"

@@ -1,0 +1,130 @@
+"""From a suspect to a finding: what every rule does alike once it has recognised its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tenure.model.finding import Confidence, CutReference, Finding, Holder, Remedy
+from tenure.model.source import SourceLocation
+from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.units import format_bytes
+
+MIN_MEASUREMENTS = 3
+"""Censuses in which a symptom must have been seen before it counts as measured."""
+
+
+def claim(
+    suspect: Suspect,
+    *,
+    rule: str,
+    name: str,
+    message: str,
+    remedies: Iterable[str] = (),
+    at_most: Confidence = "certain",
+) -> Finding:
+    """The finding that `rule` makes of `suspect`; `message` is its sentence, `remedies` what to change."""
+    holder = suspect.holder
+    site = holder.sites[0] if holder.sites else None
+    return Finding(
+        rule=rule,
+        name=name,
+        symptom=suspect.symptom,
+        confidence=min(_confidence(suspect), at_most, key=_ORDER.index),
+        origin="yours" if suspect.holder_is_yours else "library",
+        message=message,
+        holder=Holder(
+            kind=holder.kind,
+            name=holder.name,
+            expression=holder.expression,
+            file=site.file if site else None,
+            line=site.line if site else None,
+            function=site.function if site else None,
+        ),
+        path=suspect.path_text,
+        cut=tuple(_cut_reference(reference) for reference in suspect.cut),
+        retained_bytes=suspect.retained_bytes,
+        num_objects=suspect.num_objects,
+        device=suspect.device,
+        first_step=suspect.first_step,
+        last_step=suspect.last_step,
+        fingerprint=suspect.fingerprint,
+        growth_bytes_per_step=suspect.growth_bytes_per_step,
+        remedies=tuple(Remedy(summary) for summary in remedies),
+        evidence=tuple(_evidence(suspect)),
+        explains=(suspect.key,),
+    )
+
+
+_ORDER: tuple[Confidence, ...] = ("possible", "likely", "certain")
+
+
+def _confidence(suspect: Suspect) -> Confidence:
+    """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing."""
+    measured = len(suspect.series.steps) >= MIN_MEASUREMENTS
+    path_seen = bool(suspect.path) and suspect.holder.kind != "unknown"
+    if measured and path_seen:
+        return "certain" if suspect.holder.sites and not suspect.ambiguous else "likely"
+    return "likely" if measured or path_seen else "possible"
+
+
+def _cut_reference(reference: HoldingReference) -> CutReference:
+    site = reference.sites[0] if reference.sites else None
+    return CutReference(reference.name, site.file if site else None, site.line if site else None)
+
+
+def _evidence(suspect: Suspect) -> Iterable[dict[str, Any]]:
+    yield {"kind": "path", "references": list(suspect.path_text)}
+    yield {
+        "kind": "series",
+        "moment": suspect.series.moment,
+        "steps": list(suspect.series.steps),
+        "bytes": list(suspect.series.bytes),
+        "objects": list(suspect.series.objects),
+        "graph_nodes": list(suspect.series.graph_nodes),
+    }
+    yield {"kind": "roles", "bytes_by_role": dict(suspect.bytes_by_role)}
+    if len(suspect.holder.sites) > 1:
+        sites = [
+            {"file": site.file, "line": site.line, "function": site.function} for site in suspect.holder.sites
+        ]
+        yield {"kind": "sites", "candidates": sites}
+    if suspect.facts:
+        yield {"kind": "facts", **suspect.facts}
+
+
+def subject(suspect: Suspect) -> str:
+    """What holds, in the user's words: "`retval` and `loss`", "`trainer.history[*]`"."""
+    names = list(dict.fromkeys(reference.name for reference in suspect.cut if reference.name)) or [
+        suspect.holder.expression or suspect.holder.name
+    ]
+    if len(names) == 1:
+        return f"`{suspect.holder.expression or names[0]}`"
+    shown = [f"`{name}`" for name in names[:3]]
+    if len(names) > 3:
+        return ", ".join(shown) + f" and {len(names) - 3} more"
+    return ", ".join(shown[:-1]) + f" and {shown[-1]}"
+
+
+def plural(suspect: Suspect, singular: str, several: str) -> str:
+    """The verb form that goes with `subject`."""
+    names = {reference.name for reference in suspect.cut if reference.name}
+    return several if len(names) > 1 else singular
+
+
+def where(location: SourceLocation | None) -> str:
+    """`trainer.py:614`, or "" where no statement was found."""
+    return f"{location.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{location.line}" if location else ""
+
+
+def growth(suspect: Suspect) -> str:
+    """How fast, in words: "8.00 MiB per step", "12 autograd nodes per step", "1 object per step"."""
+    if suspect.growth_bytes_per_step and suspect.growth_bytes_per_step >= 1:
+        return f"{format_bytes(suspect.growth_bytes_per_step)} per step"
+    nodes = suspect.series.graph_nodes
+    steps = suspect.series.steps
+    if len(steps) > 1 and nodes and nodes[-1] > nodes[0]:
+        return f"{(nodes[-1] - nodes[0]) / (steps[-1] - steps[0]):.0f} autograd nodes per step"
+    if suspect.growth_objects_per_step:
+        return f"{suspect.growth_objects_per_step:.2g} objects per step"
+    return "a little per step"

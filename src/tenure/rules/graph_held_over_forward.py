@@ -1,0 +1,33 @@
+"""TN102: the last step's graph or outputs are still bound while the next forward runs."""
+
+from tenure.model.finding import Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.rules.claim import claim, plural, subject
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """Memory of a past step's forward, carried into the next one but not growing."""
+    made_by_forward = suspect.through_graph or suspect.bytes_by_role.get("ACTIVATION", 0) > 0
+    if suspect.symptom != "peak" or not made_by_forward:
+        return None
+    what = "graph" if suspect.through_graph else "outputs"
+    names = [reference.name for reference in suspect.cut if reference.kind in ("local", "global")]
+    drop = f"del {', '.join(dict.fromkeys(names))}  after their last use in the step" if names else "drop it"
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} still {plural(suspect, 'holds', 'hold')} step N's {what} "
+        "while step N+1's forward runs.",
+        remedies=(f"{drop}; keep only detached scalars (`.item()`, `.detach()`) for later",),
+    )
+
+
+RULE = Rule(
+    code="TN102",
+    name="graph-held-over-forward",
+    summary="The previous step's graph or outputs stay bound while the next forward runs, and add to the peak.",
+    check_suspect=check_suspect,
+    priority=30,
+)

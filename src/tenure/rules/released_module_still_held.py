@@ -1,0 +1,32 @@
+"""TN401: a module was let go by one name and is still held by another."""
+
+from tenure.model.finding import Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.model.units import format_bytes
+from tenure.rules.claim import claim, plural, subject
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """Parameters or modules that lost the binding they were used by, and live on."""
+    if suspect.symptom != "survivor":
+        return None
+    released = suspect.facts.get("released")
+    what = f"`{released}` was released" if released else "A module was released"
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
+        f"{format_bytes(suspect.retained_bytes)} of it.",
+        remedies=("drop every reference listed under `to free`; detach what is cached from its outputs",),
+    )
+
+
+RULE = Rule(
+    code="TN401",
+    name="released-module-still-held",
+    summary="A module was deleted, unloaded or replaced, and something else still holds its memory.",
+    check_suspect=check_suspect,
+    priority=25,
+)

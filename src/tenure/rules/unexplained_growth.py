@@ -1,0 +1,33 @@
+"""TN900: memory that grows, is carried or survives, and that no rule explains; all that is known is told."""
+
+from tenure.model.finding import Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.model.units import format_bytes
+from tenure.rules.claim import claim, growth, plural, subject
+
+_VERB = {"growth": ("grows", "grow"), "sawtooth": ("grows and falls", "grow and fall")}
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """Claims whatever is left."""
+    if suspect.symptom in _VERB:
+        told = f"{plural(suspect, *_VERB[suspect.symptom])}: {growth(suspect)}"
+    else:
+        told = f"{plural(suspect, 'holds', 'hold')} {format_bytes(suspect.retained_bytes)}"
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {told}; no known cause fits.",
+        remedies=("bound it, empty it, or keep less in it",),
+    )
+
+
+RULE = Rule(
+    code="TN900",
+    name="unexplained-growth",
+    summary="Memory grows or stays and no rule knows why; path, holder and bytes are known.",
+    check_suspect=check_suspect,
+    priority=1000,
+)
