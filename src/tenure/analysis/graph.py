@@ -1,0 +1,253 @@
+"""A census as a graph: who refers to whom, both ways, and which references the user's own code made."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tenure.model.heap import (
+    NAMED_BY_LIBRARY,
+    OWNER_UNKNOWN,
+    ROOT_KINDS,
+    Census,
+    Ints,
+    NodeKind,
+    ReferenceKind,
+)
+
+Bools = npt.NDArray[np.bool_]
+
+GRAPH_REFERENCES = (
+    ReferenceKind.GRAD_FN,
+    ReferenceKind.NEXT,
+    ReferenceKind.SAVED,
+)
+IMPLICIT_REFERENCES = (
+    *GRAPH_REFERENCES,
+    ReferenceKind.CONTENTS,
+    ReferenceKind.DICT,
+    ReferenceKind.STORAGE,
+    ReferenceKind.BASE,
+    ReferenceKind.GRAD,
+)
+ELEMENT_REFERENCES = (ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED)
+MODULE_TABLES = frozenset({"_modules", "_parameters", "_buffers"})
+
+_INSTALLED = frozenset(
+    "torch torchvision torchaudio functorch triton numpy scipy pandas sklearn transformers accelerate diffusers "
+    "datasets tokenizers huggingface_hub safetensors peft trl lightning pytorch_lightning lightning_fabric "
+    "lightning_utilities torchmetrics ignite composer deepspeed timm einops tqdm wandb tensorboard matplotlib "
+    "PIL cv2 ray joblib IPython ipykernel zmq _pytest pytest pluggy tenure rich click networkx sympy".split()
+)
+_BUILTINS = frozenset({"builtins", "collections", "types", "functools", "weakref", "_weakref", "itertools"})
+_LIBRARY_FOLDERS = ("site-packages", "dist-packages", "/lib/python3", "\\lib\\", "<frozen")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A census with its references sorted by source (`out`) and by target (`into`).
+
+    `out[out_start[n]:out_start[n + 1]]` are the numbers of the references that node `n` makes.
+    """
+
+    census: Census
+    out: Ints
+    out_start: Ints
+    into: Ints
+    into_start: Ints
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return len(self.census.nodes.kind)
+
+    @cached_property
+    def roots(self) -> Ints:
+        """Nodes that are alive by themselves: frames, namespaces, classes, hidden roots."""
+        return np.flatnonzero(np.isin(self.census.nodes.kind, ROOT_KINDS))
+
+    @cached_property
+    def type_names(self) -> tuple[str, ...]:
+        """Qualified type name of every node, without `builtins.`."""
+        names = [text.removeprefix("builtins.") for text in self.census.strings]
+        names.append("")
+        return tuple(names[position] for position in self.census.nodes.type.tolist())
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Label of every reference."""
+        strings = (*self.census.strings, "")
+        return tuple(strings[position] for position in self.census.references.label.tolist())
+
+    @cached_property
+    def instance_tables(self) -> Bools:
+        """Per node: a dict whose items are attributes (an instance's `__dict__`, a module's `_parameters`)."""
+        tables = np.zeros(self.size, dtype=bool)
+        references = self.census.references
+        tables[references.target[references.kind == ReferenceKind.DICT]] = True
+        wanted = [number for number, text in enumerate(self.census.strings) if unquoted(text) in MODULE_TABLES]
+        named = np.isin(references.label, wanted) & np.isin(
+            references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE)
+        )
+        tables[references.target[named]] = True
+        return tables
+
+    @cached_property
+    def library(self) -> Bools:
+        """Per node: made by torch, an installed package or the standard library rather than by the user.
+
+        Containers, cells and functions without a file follow their owners: library where all owners are.
+        """
+        return _find_library_nodes(self)
+
+    @cached_property
+    def user_made(self) -> Bools:
+        """Per reference: the user's code made it (implicit references, like a tensor's storage, are nobody's)."""
+        references = self.census.references
+        return np.asarray(
+            ~self.library[references.source] & ~np.isin(references.kind, IMPLICIT_REFERENCES), dtype=bool
+        )
+
+    @cached_property
+    def storage_row(self) -> dict[int, int]:
+        """Node number of a storage -> its row in `census.storages`."""
+        return {node: row for row, node in enumerate(self.census.storages.node.tolist())}
+
+    @cached_property
+    def bytes_of_node(self) -> Ints:
+        """Per node: the storage's bytes; 0 for what is not a storage."""
+        weights = np.zeros(self.size, dtype=np.int64)
+        weights[self.census.storages.node] = self.census.storages.bytes
+        return weights
+
+    def references_from(self, node: int) -> list[int]:
+        """Numbers of the references that `node` makes."""
+        found: list[int] = self.out[self.out_start[node] : self.out_start[node + 1]].tolist()
+        return found
+
+    def references_to(self, node: int) -> list[int]:
+        """Numbers of the references to `node`."""
+        found: list[int] = self.into[self.into_start[node] : self.into_start[node + 1]].tolist()
+        return found
+
+
+def build_graph(census: Census) -> Graph:
+    """Index a census both ways; two sorts over its references."""
+    size = len(census.nodes.kind)
+    out, out_start = _index(census.references.source, size)
+    into, into_start = _index(census.references.target, size)
+    return Graph(census, out, out_start, into, into_start)
+
+
+def gather(order: Ints, start: Ints, nodes: Ints) -> Ints:
+    """All entries of a sorted index for `nodes`, in one array."""
+    first = start[nodes]
+    counts = start[nodes + 1] - first
+    total = int(counts.sum())
+    if total == 0:
+        return np.empty(0, dtype=np.int64)
+    ends = np.cumsum(counts)
+    offsets = np.arange(total) - np.repeat(ends - counts, counts)
+    return order[np.repeat(first, counts) + offsets]
+
+
+def reach(graph: Graph, seeds: Ints, *, without: Bools | None = None) -> Bools:
+    """Per node: can be reached from `seeds`, not following the references marked in `without`."""
+    return _flood(graph.out, graph.out_start, graph.census.references.target, seeds, without)
+
+
+def ancestors(graph: Graph, seeds: Ints, *, without: Bools | None = None) -> Bools:
+    """Per node: reaches one of `seeds`, not following the references marked in `without`."""
+    return _flood(graph.into, graph.into_start, graph.census.references.source, seeds, without)
+
+
+def owner_unknown(graph: Graph) -> Bools:
+    """Per node: its reference counts could not be read."""
+    return (graph.census.nodes.flags & OWNER_UNKNOWN) != 0
+
+
+def held_unseen(graph: Graph) -> Bools:
+    """Per node: something that is not in the census holds it (evaluation stack, C or C++ code), or may do so."""
+    nodes = graph.census.nodes
+    return np.asarray((nodes.unseen > 0) | (nodes.native > 0) | owner_unknown(graph), dtype=bool)
+
+
+def unquoted(label: str) -> str:
+    """The text of a string's repr: `'loss'` gives `loss`; other labels stay as they are."""
+    if len(label) >= 2 and label[0] in "'\"" and label[-1] == label[0]:
+        return label[1:-1]
+    return label
+
+
+def is_library_file(path: str) -> bool:
+    """Whether a file lies in an installed package or the standard library, as far as its path tells."""
+    return any(part in path for part in _LIBRARY_FOLDERS)
+
+
+def _index(ends: Ints, size: int) -> tuple[Ints, Ints]:
+    order = np.argsort(ends, kind="stable").astype(np.int64)
+    start = np.zeros(size + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ends, minlength=size), out=start[1:])
+    return order, start
+
+
+def _flood(order: Ints, start: Ints, far_end: Ints, seeds: Ints, without: Bools | None) -> Bools:
+    seen = np.zeros(len(start) - 1, dtype=bool)
+    frontier = np.unique(np.asarray(seeds, dtype=np.int64))
+    seen[frontier] = True
+    while len(frontier):
+        found = gather(order, start, frontier)
+        if without is not None:
+            found = found[~without[found]]
+        nodes = far_end[found]
+        frontier = np.unique(nodes[~seen[nodes]])
+        seen[frontier] = True
+    return seen
+
+
+def _find_library_nodes(graph: Graph) -> Bools:
+    nodes, references = graph.census.nodes, graph.census.references
+    packages = _library_packages(graph)
+    strings = (*graph.census.strings, "")
+    library_type = np.array([_top(text) in packages and _top(text) not in _BUILTINS for text in strings])
+    library_file = np.array([is_library_file(text) for text in strings])
+    builtin_type = np.array([_is_builtin(text) for text in strings])
+
+    is_root = np.isin(nodes.kind, ROOT_KINDS)
+    is_object = nodes.kind == NodeKind.OBJECT
+    has_file = is_object & (nodes.file >= 0)
+    library = np.where(is_root, (nodes.flags & NAMED_BY_LIBRARY) != 0, is_object & library_type[nodes.type])
+    library = np.where(has_file, library_file[nodes.file], library)
+    follows = is_object & ~has_file & builtin_type[nodes.type]
+    for _ in range(6):
+        from_user = np.bincount(
+            references.target, weights=~library[references.source], minlength=graph.size
+        ).astype(np.int64)
+        referred = np.bincount(references.target, minlength=graph.size)
+        updated = np.where(follows, (from_user == 0) & (referred > 0), library)
+        if np.array_equal(updated, library):
+            break
+        library = updated
+    return np.asarray(library, dtype=bool)
+
+
+def _library_packages(graph: Graph) -> frozenset[str]:
+    nodes = graph.census.nodes
+    named = np.isin(nodes.kind, (NodeKind.NAMESPACE, NodeKind.CLASS))
+    flagged = (nodes.flags & NAMED_BY_LIBRARY) != 0
+    text = graph.census.text
+    found = {_top(text(position)) for position in nodes.name[named & flagged].tolist()}
+    users = {_top(text(position)) for position in nodes.name[named & ~flagged].tolist()} | {"__main__"}
+    return (_INSTALLED | sys.stdlib_module_names | found) - users
+
+
+def _top(qualified_name: str) -> str:
+    return qualified_name.partition(".")[0]
+
+
+def _is_builtin(type_name: str) -> bool:
+    return "." not in type_name or _top(type_name) in _BUILTINS

@@ -1,0 +1,134 @@
+"""Is a row of measurements growing for good, rising and falling with a period, or neither?
+
+Censuses are spaced unevenly (geometrically, mostly), so everything here looks at values per step, not per census.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from statistics import median
+from typing import Literal
+
+import numpy as np
+
+WARM_UP_STEP = 2
+"""Up to here optimizer state, caches and gradients come into being; a value from then counts in long rows only."""
+FEWEST_POINTS = 3
+"""Measurements after warm-up below which nothing is called growth."""
+NOISY_POINTS = 6
+"""Measurements below which bytes that grow in a single place are not told from batches of random length."""
+LEAST_LATE_RATE = 0.2
+"""Growth in the second half of a run below this share of the first half's is a cache that fills, not a leak."""
+FITTED_POINTS = 6
+"""Measurements from which a period may be fitted to unevenly spaced values."""
+
+
+@dataclass(frozen=True)
+class Trend:
+    """What a row of measurements does; `per_step` is the robust slope, `period` the steps between falls."""
+
+    kind: Literal["growing", "sawtooth", "flat"]
+    per_step: float = 0.0
+    period: int | None = None
+
+
+FLAT = Trend("flat")
+
+
+def find_trend(steps: Sequence[int], values: Sequence[int]) -> Trend:
+    """Growing, sawtooth or flat. A row that fills up and stops, or rises once, is flat."""
+    late = [(step, value) for step, value in zip(steps, values, strict=True) if step > WARM_UP_STEP]
+    if is_growing([step for step, _ in late], [value for _, value in late]):
+        return Trend("growing", theil_sen([step for step, _ in late], [value for _, value in late]))
+    period = find_period(steps, values)
+    return Trend("sawtooth", period=period) if period else FLAT
+
+
+def theil_sen(steps: Sequence[int], values: Sequence[int]) -> float:
+    """Median of the slopes between all pairs: one odd census does not move it."""
+    slopes = [
+        (later[1] - earlier[1]) / (later[0] - earlier[0])
+        for earlier, later in combinations(zip(steps, values, strict=True), 2)
+        if later[0] != earlier[0]
+    ]
+    return float(median(slopes)) if slopes else 0.0
+
+
+def is_growing(steps: Sequence[int], values: Sequence[int]) -> bool:
+    """Both halves rise, the second not much slower than the first, and growth has not stopped since."""
+    if len(values) < FEWEST_POINTS or steps[-1] == steps[0]:
+        return False
+    middle = _middle(steps)
+    first = (values[middle] - values[0]) / (steps[middle] - steps[0])
+    second = (values[-1] - values[middle]) / (steps[-1] - steps[middle])
+    if first <= 0 or second <= 0 or second < LEAST_LATE_RATE * first:
+        return False
+    changes = [later - earlier for earlier, later in pairwise(values)]
+    if sum(change < 0 for change in changes) > len(changes) // 5:
+        return False
+    return theil_sen(steps, values) > 0 and not _has_stopped(steps, values)
+
+
+def is_steady(steps: Sequence[int], values: Sequence[int]) -> bool:
+    """Growth in a straight line over many points: what chance would not draw."""
+    late = [(step, value) for step, value in zip(steps, values, strict=True) if step > WARM_UP_STEP]
+    if len(late) < NOISY_POINTS or any(right[1] < left[1] for left, right in pairwise(late)):
+        return False
+    slope = theil_sen([step for step, _ in late], [value for _, value in late])
+    start = median(value - slope * step for step, value in late)
+    span = late[-1][1] - late[0][1]
+    return span > 0 and all(abs(value - start - slope * step) <= 0.2 * span for step, value in late)
+
+
+def find_period(steps: Sequence[int], values: Sequence[int]) -> int | None:
+    """Steps between falls of a row that rises, falls and rises again; None where it does nothing of the kind."""
+    falls = [position for position in range(1, len(values)) if values[position] < values[position - 1]]
+    if not falls or max(values) < 3 or len(set(values)) < 3:
+        return None
+    return _fitted_period(steps, values) or _seen_period(steps, values, falls)
+
+
+def _middle(steps: Sequence[int]) -> int:
+    """The census nearest to the middle of the run by position, never the first or the last."""
+    return min(max(1, len(steps) // 2), len(steps) - 2)
+
+
+def _has_stopped(steps: Sequence[int], values: Sequence[int]) -> bool:
+    """Nothing was added over a last stretch in which at least two additions were due."""
+    last_change = max(position for position in range(1, len(values)) if values[position] != values[position - 1])
+    if last_change == len(values) - 1:
+        return False
+    rate = (values[last_change] - values[0]) / (steps[last_change] - steps[0])
+    smallest = min(abs(right - left) for left, right in pairwise(values) if right != left)
+    return rate * (steps[-1] - steps[last_change]) >= 2 * smallest
+
+
+def _fitted_period(steps: Sequence[int], values: Sequence[int]) -> int | None:
+    """The smallest period for which every value is `start + rate * (steps since the last fall)`."""
+    if len(values) < FITTED_POINTS:
+        return None
+    at, seen = np.array(steps), np.array(values)
+    highest, lowest = int(seen.argmax()), int(seen.argmin())
+    for period in range(2, 2 * int(seen.max()) + 3):
+        phases = (at[None, :] - np.arange(period)[:, None]) % period
+        run = phases[:, highest] - phases[:, lowest]
+        rise = seen[highest] - seen[lowest]
+        rate = np.where(run > 0, rise // np.maximum(run, 1), 0)
+        fits = (rate > 0) & np.all(
+            seen == seen[lowest] + rate[:, None] * (phases - phases[:, lowest][:, None]), axis=1
+        )
+        reaches_far = phases.max(axis=1) * 2 >= period - 1
+        if np.any(fits & reaches_far):
+            return period
+    return None
+
+
+def _seen_period(steps: Sequence[int], values: Sequence[int], falls: Sequence[int]) -> int | None:
+    """From falls that were watched: at least two deep ones, with two rises to each."""
+    deep = [position for position in falls if values[position] <= values[position - 1] / 2]
+    rises = sum(right > left for left, right in pairwise(values))
+    if len(deep) < 2 or len(deep) != len(falls) or rises < 2 * len(falls):
+        return None
+    return max(1, round(median(steps[right] - steps[left] for left, right in pairwise(deep))))

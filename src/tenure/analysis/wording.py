@@ -1,0 +1,242 @@
+"""Retention paths in words: as text, as Python-like expressions, as hops, and as shapes without indices."""
+
+from __future__ import annotations
+
+import keyword
+import posixpath
+from collections.abc import Collection, Sequence
+
+from tenure.analysis.graph import MODULE_TABLES, Graph, unquoted
+from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
+from tenure.model.suspect import Hop
+
+LARGE_CONTAINER = 16
+"""From this length on, an element's key or index says nothing to a reader: it is written `[*]`."""
+
+_VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL, ReferenceKind.CELL, ReferenceKind.DEFAULT)
+_FUNCTION_PARTS = ("__closure__", "__defaults__", "__kwdefaults__")
+
+
+def render_path(graph: Graph, references: Sequence[int]) -> tuple[str, ...]:
+    """One text per reference a reader cares about; `__dict__`, cells and storages are merged away.
+
+    A path that starts at no root starts with what is known of its owner.
+    """
+    texts: list[str] = []
+    if references and not _is_root(graph, _source(graph, references[0])):
+        texts.append(f"an owner Tenure cannot see, of {_short_type(graph, _source(graph, references[0]))}")
+    for position, reference in enumerate(references):
+        text = _reference_text(graph, references, position)
+        if text:
+            texts.append(text)
+        elif position == 0 and _is_root(graph, _source(graph, reference)):
+            texts.append(root_text(graph.census, _source(graph, reference)))
+    return tuple(texts)
+
+
+def expression(graph: Graph, references: Sequence[int], *, many: Collection[int] = ()) -> str:
+    """Python-like text of a path: `trainer.history[*]['loss'].grad_fn`.
+
+    Elements of the containers in `many` (node numbers) and of large ones read `[*]`.
+    """
+    text = ""
+    for position, reference in enumerate(references):
+        kind, label = _kind(graph, reference), graph.labels[reference]
+        source = _source(graph, reference)
+        if kind in _VARIABLES:
+            text = label
+        elif attribute := attribute_name(graph, reference):
+            text += f".{attribute}" if text or position else attribute
+        elif kind in (ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED):
+            if not _merged_table(graph, reference):
+                blank = source in many or kind not in (ReferenceKind.ITEM, ReferenceKind.INDEX)
+                blank = blank or graph.census.nodes.length[source] >= LARGE_CONTAINER
+                text += "[*]" if blank else f"[{label}]"
+        else:
+            text += _plain_suffix(graph, reference)
+    return text
+
+
+def hops(graph: Graph, references: Sequence[int]) -> tuple[Hop, ...]:
+    """The path as facts, one hop per reference, nothing merged."""
+    return tuple(_hop(graph, reference) for reference in references)
+
+
+def root_text(census: Census, node: int) -> str:
+    """`local variables of Trainer.fit (trainer.py:598)`, `globals of train (train.py)`, `sys.last_exc`."""
+    nodes = census.nodes
+    name = census.text(int(nodes.name[node])) or census.text(int(nodes.type[node]))
+    place = _place(census, node)
+    match NodeKind(int(nodes.kind[node])):
+        case NodeKind.FRAME:
+            return f"local variables of {name}{place}"
+        case NodeKind.NAMESPACE:
+            return f"globals of {name}{place}"
+        case NodeKind.CLASS:
+            return f"class {name}{place}"
+        case _:
+            return name
+
+
+def attribute_name(graph: Graph, reference: int) -> str:
+    """The attribute a reference stands for: `a` for `x.__dict__['a']` and for `x._modules['a']`; else ""."""
+    kind, label = _kind(graph, reference), unquoted(graph.labels[reference])
+    if _merged_table(graph, reference):
+        return ""
+    if kind == ReferenceKind.ATTRIBUTE:
+        return label
+    if kind == ReferenceKind.ITEM and graph.instance_tables[_source(graph, reference)]:
+        return label if _is_name(label) else ""
+    return ""
+
+
+def is_merged(graph: Graph, reference: int) -> bool:
+    """Whether a reference is a detail of the interpreter or of torch's modules that no reader needs to see."""
+    kind = _kind(graph, reference)
+    if kind in (ReferenceKind.DICT, ReferenceKind.CONTENTS):
+        return True
+    if kind == ReferenceKind.OTHER and graph.labels[reference] in _FUNCTION_PARTS:
+        return True
+    return _merged_table(graph, reference)
+
+
+def function_of(graph: Graph, references: Sequence[int], position: int) -> int:
+    """The function whose closure or default the reference at `position` is, else its source."""
+    source = _source(graph, references[position])
+    if graph.census.nodes.name[source] < 0 and position and is_merged(graph, references[position - 1]):
+        return _source(graph, references[position - 1])
+    return source
+
+
+def _reference_text(graph: Graph, references: Sequence[int], position: int) -> str:
+    reference = references[position]
+    kind, label = _kind(graph, reference), graph.labels[reference]
+    source = _source(graph, reference)
+    census = graph.census
+    name = census.text(int(census.nodes.name[source]))
+    match kind:
+        case ReferenceKind.LOCAL:
+            what = "local variable" if census.nodes.kind[source] == NodeKind.FRAME else "local variable of suspended"
+            joint = "in " if census.nodes.kind[source] == NodeKind.FRAME else ""
+            return f"{what} `{label}` {joint}{name or _short_type(graph, source)}{_place(census, source)}"
+        case ReferenceKind.GLOBAL:
+            return f"global `{label}` in {name}{_place(census, source, line=False)}"
+        case ReferenceKind.CELL | ReferenceKind.DEFAULT:
+            owner = function_of(graph, references, position)
+            what = "closure variable" if kind == ReferenceKind.CELL else "default of parameter"
+            return f"{what} `{label}` of {_name_or_type(graph, owner)}{_place(census, owner)}"
+        case _:
+            pass
+    attribute = attribute_name(graph, reference)
+    if attribute:
+        root = _class_root(graph, references, position)
+        if root >= 0:
+            return f"class attribute `{attribute}` of {_name_or_type(graph, root)}{_place(census, root)}"
+        if census.nodes.kind[source] == NodeKind.HIDDEN:
+            return f"{root_text(census, source)}: {attribute}"
+        return f".{attribute}"
+    if is_merged(graph, reference) or kind == ReferenceKind.STORAGE:
+        return ""
+    if census.nodes.kind[source] == NodeKind.HIDDEN:
+        return root_text(census, source) + (f": {label}" if label else "")
+    if kind in (ReferenceKind.ITEM, ReferenceKind.INDEX):
+        return f"[{label}]"
+    return _plain_suffix(graph, reference)
+
+
+def _class_root(graph: Graph, references: Sequence[int], position: int) -> int:
+    for earlier in references[max(0, position - 1) : position + 1]:
+        source = _source(graph, earlier)
+        if graph.census.nodes.kind[source] == NodeKind.CLASS:
+            return source
+    return -1
+
+
+def _plain_suffix(graph: Graph, reference: int) -> str:
+    kind, label = _kind(graph, reference), graph.labels[reference]
+    match kind:
+        case ReferenceKind.DICT | ReferenceKind.CONTENTS | ReferenceKind.STORAGE:
+            return ""
+        case ReferenceKind.GRAD_FN:
+            return ".grad_fn"
+        case ReferenceKind.NEXT:
+            is_leaf = graph.census.nodes.kind[_target(graph, reference)] == NodeKind.TENSOR
+            return ".variable" if is_leaf else f".next_functions[{label}]"
+        case ReferenceKind.SAVED:
+            return f".{label}" if label.startswith("_") else f"._saved_{label}" if _is_name(label) else ".saved"
+        case ReferenceKind.GRAD:
+            return ".grad"
+        case ReferenceKind.BASE:
+            return "._base"
+        case ReferenceKind.SELF:
+            return ".__self__"
+        case ReferenceKind.MEMBER:
+            return " (a key)" if label == "key" else " (an element)"
+        case ReferenceKind.CACHED:
+            return " (a cached result)"
+        case ReferenceKind.HOOK:
+            return f" (hook {label})" if label else " (hook)"
+        case _:
+            if label in _FUNCTION_PARTS:
+                return ""
+            return f" ({label})" if label else " (unnamed)"
+
+
+def _hop(graph: Graph, reference: int) -> Hop:
+    census, source, target = graph.census, _source(graph, reference), _target(graph, reference)
+    nodes = census.nodes
+    return Hop(
+        kind=_kind(graph, reference).name,
+        label=graph.labels[reference],
+        source_kind=NodeKind(int(nodes.kind[source])).name,
+        source_type=graph.type_names[source],
+        source_name=census.text(int(nodes.name[source])),
+        target_kind=NodeKind(int(nodes.kind[target])).name,
+        target_type=graph.type_names[target],
+        file=census.text(int(nodes.file[source])),
+        line=max(0, int(nodes.line[source])),
+        user=not bool(graph.library[source]),
+    )
+
+
+def _merged_table(graph: Graph, reference: int) -> bool:
+    return (
+        bool(graph.instance_tables[_target(graph, reference)])
+        and unquoted(graph.labels[reference]) in MODULE_TABLES
+    )
+
+
+def _place(census: Census, node: int, *, line: bool = True) -> str:
+    file = posixpath.basename(census.text(int(census.nodes.file[node])).replace("\\", "/"))
+    number = int(census.nodes.line[node])
+    if not file:
+        return ""
+    return f" ({file}:{number})" if line and number > 0 else f" ({file})"
+
+
+def _name_or_type(graph: Graph, node: int) -> str:
+    return graph.census.text(int(graph.census.nodes.name[node])) or _short_type(graph, node)
+
+
+def _short_type(graph: Graph, node: int) -> str:
+    return graph.type_names[node].rpartition(".")[2] or NodeKind(int(graph.census.nodes.kind[node])).name.lower()
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _is_root(graph: Graph, node: int) -> bool:
+    return int(graph.census.nodes.kind[node]) in ROOT_KINDS
+
+
+def _kind(graph: Graph, reference: int) -> ReferenceKind:
+    return ReferenceKind(int(graph.census.references.kind[reference]))
+
+
+def _source(graph: Graph, reference: int) -> int:
+    return int(graph.census.references.source[reference])
+
+
+def _target(graph: Graph, reference: int) -> int:
+    return int(graph.census.references.target[reference])
