@@ -1,0 +1,152 @@
+"""Measure what a zoo program really keeps, without Tenure: every storage that any operation made, by weak reference.
+
+    python benchmarks/zoo/measure.py                     all programs, prints a table
+    python benchmarks/zoo/measure.py SLUG ... --write    also writes the figures into truth.toml
+
+The program runs under a dispatch mode that sees the output of every operation, in the backward pass too, and so also
+storages that only autograd's own nodes keep. What is alive is summed at each root module call. Two figures come of it:
+
+- growth_bytes_per_step: bytes gained per step in the second half of the run, minus the same of the fixed program
+  (symptom growth: last minus middle; sawtooth and cycle: the median step, for those fall again);
+- carried_bytes: bytes alive at the call that are not there in the fixed program, median of the second half.
+
+A storage's bytes are those at its birth; Python objects and autograd nodes are not weighed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import runpy
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import tomllib
+
+ZOO = Path(__file__).resolve().parent
+MARK = "zoo-samples:"
+
+
+def watch(program: Path) -> None:
+    """Run `program` in this process and print the bytes alive at each root module call."""
+    import torch
+    from torch.nn.modules import module as torch_module
+    from torch.utils import _pytree
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    alive: dict[int, int] = {}
+    samples: list[int] = []
+    depth = [0]
+
+    def note(value):
+        if isinstance(value, torch.Tensor) and value.layout == torch.strided:
+            storage = value.untyped_storage()
+            if storage._cdata not in alive:
+                alive[storage._weak_ref()] = storage.nbytes()
+
+    class Births(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            _pytree.tree_map_(note, result)
+            return result
+
+    def weigh():
+        for key in [key for key in alive if torch.UntypedStorage._expired(key)]:
+            torch.UntypedStorage._free_weak_ref(key)
+            del alive[key]
+        samples.append(sum(alive.values()))
+
+    def enter(module, args):
+        if depth[0] == 0:
+            weigh()
+        depth[0] += 1
+
+    def leave(module, args, result):
+        depth[0] = max(0, depth[0] - 1)
+
+    torch_module.register_module_forward_pre_hook(enter)
+    torch_module.register_module_forward_hook(leave, always_call=True)
+    sys.argv = [str(program)]
+    sys.path.insert(0, str(program.parent))
+    with Births():
+        try:
+            runpy.run_path(str(program), run_name="__main__")
+        finally:
+            print(MARK, json.dumps(samples), flush=True)
+
+
+def samples_of(program: Path) -> list[int]:
+    """The samples of one run in a fresh process."""
+    run = subprocess.run(
+        [sys.executable, __file__, "--watch", str(program)],
+        cwd=program.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [line for line in run.stdout.splitlines() if line.startswith(MARK)]
+    if run.returncode != 0 or not lines:
+        raise SystemExit(f"{program} failed: {run.stderr.strip()[-2000:]}")
+    return json.loads(lines[-1].removeprefix(MARK))
+
+
+def growth(samples: list[int], steps: int, symptom: str) -> float:
+    """Bytes gained per step in the second half."""
+    stride = max(1, round(len(samples) / steps))
+    by_step = samples[len(samples) // 2 :: stride]
+    if symptom in ("sawtooth", "cycle"):
+        return float(statistics.median(b - a for a, b in zip(by_step, by_step[1:])))
+    return (by_step[-1] - by_step[0]) / (len(by_step) - 1)
+
+
+def carried(leaky: list[int], fixed: list[int]) -> int | None:
+    """Bytes alive at a call beyond those of the fixed program; None where the runs cannot be laid side by side."""
+    if len(leaky) != len(fixed):
+        return None
+    half = len(leaky) // 2
+    return round(statistics.median(a - b for a, b in zip(leaky[half:], fixed[half:])))
+
+
+def measure(folder: Path, truth: dict) -> dict:
+    """Both figures of one program."""
+    leaky = samples_of(folder / "train.py")
+    if truth["healthy"]:
+        return {"growth_bytes_per_step": growth(leaky, truth["steps"], "growth"), "calls": len(leaky)}
+    fixed = samples_of(folder / "fixed.py")
+    rise = growth(leaky, truth["steps"], truth["symptom"]) - growth(fixed, truth["steps"], truth["symptom"])
+    return {"growth_bytes_per_step": rise, "carried_bytes": carried(leaky, fixed), "calls": len(leaky)}
+
+
+def write(path: Path, figures: dict, truth: dict) -> None:
+    """Put into truth.toml the figure that its symptom asks for."""
+    wanted = "carried_bytes" if truth["symptom"] in ("peak", "survivor") else "growth_bytes_per_step"
+    text = re.sub(r"^(growth_bytes_per_step|carried_bytes) = .*\n", "", path.read_text(), flags=re.MULTILINE)
+    value = round(figures[wanted], 1)
+    text = re.sub(r"^(steps = .*\n)", rf"\g<1>{wanted} = {value}\n", text, count=1, flags=re.MULTILINE)
+    path.write_text(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("slugs", nargs="*", help="programs to measure; all without one")
+    parser.add_argument("--write", action="store_true", help="write the figures into truth.toml")
+    parser.add_argument("--watch", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.watch:
+        watch(arguments.watch)
+        return
+    for path in sorted(ZOO.glob("*/truth.toml")):
+        truth = tomllib.loads(path.read_text())
+        if arguments.slugs and truth["slug"] not in arguments.slugs:
+            continue
+        figures = measure(path.parent, truth)
+        print(f"{truth['slug']:34}", *(f"{key} {value}" for key, value in figures.items()))
+        if arguments.write and not truth["healthy"]:
+            write(path, figures, truth)
+
+
+if __name__ == "__main__":
+    main()
