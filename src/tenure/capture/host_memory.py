@@ -23,7 +23,7 @@ class HostMemory:
     """What the system says of this process. None: this system does not say it.
 
     `resident_bytes` counts shared pages fully, `proportional_bytes` their share, `unique_bytes` what would
-    come back if the process ended. `cgroup_used_bytes` includes page cache, given back by the kernel under need.
+    come back if the process ended. `cgroup_used_bytes` includes page cache, which can be given back.
     """
 
     resident_bytes: int | None

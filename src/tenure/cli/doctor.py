@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-import tenure
+from tenure import __version__
 
 TORCH_TIMEOUT_SECONDS = 120
 SMALL_STACK = 1 << 20
@@ -26,13 +26,14 @@ _ASK_TORCH = """
 import json, sys, time
 start = time.perf_counter()
 import torch
-answer = {"version": str(torch.__version__), "cuda": torch.version.cuda, "import_seconds": time.perf_counter() - start}
+answer = {"version": str(torch.__version__), "cuda": torch.version.cuda}
+answer["import_seconds"] = time.perf_counter() - start
 if torch.cuda.is_available():
     torch.cuda.init()
     torch.cuda.synchronize()
     answer["allocator_backend"] = torch.cuda.get_allocator_backend()
-import tenure
-answer["memory"] = str(tenure.memory()).splitlines()
+from tenure.capture.memory import memory
+answer["memory"] = str(memory()).splitlines()
 print("\\n" + json.dumps(answer))
 """
 
@@ -64,10 +65,12 @@ def doctor_command(as_json: bool) -> None:
 
 def examine() -> Examination:
     """Everything the doctor knows; takes as long as `import torch` does."""
+    from tenure.capture.memory import memory
+
     torch_answer, torch_trouble = ask_torch()
     walker = "native" if util.find_spec("tenure.capture._heapwalk") else "plain Python"
     versions = {
-        "tenure": tenure.__version__,
+        "tenure": __version__,
         "python": f"{platform.python_version()} ({platform.system()} {platform.machine()})",
         "torch": _torch_version(torch_answer, torch_trouble),
         "numpy": _version_of("numpy"),
@@ -81,7 +84,7 @@ def examine() -> Examination:
     return Examination(
         versions=versions,
         settings=_allocator_settings(torch_answer),
-        memory=tuple(torch_answer.get("memory", ())) or tuple(str(tenure.memory()).splitlines()),
+        memory=tuple(torch_answer.get("memory", ())) or tuple(str(memory()).splitlines()),
         recording=recording,
         advice=tuple(_advice(torch_answer, torch_trouble, walker=walker)),
     )

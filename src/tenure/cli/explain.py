@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
-import tenure
 from tenure.errors import UsageError
+
+PAGES = Path(__file__).resolve().parent.parent / "rules" / "pages"
 
 
 @click.command("explain", short_help="Print a rule's page: what happens, how to fix it.")
 @click.argument("rule", metavar="CODE")
 def explain_command(rule: str) -> None:
     """Print the page of a rule, named by its code (TN102) or its name."""
-    pages = Path(tenure.__file__).parent / "rules" / "pages"
-    show_page(find_page(rule, pages=pages).read_text(encoding="utf-8"))
+    show_page(find_page(rule, pages=PAGES).read_text(encoding="utf-8"))
 
 
 def find_page(rule: str, *, pages: Path) -> Path:

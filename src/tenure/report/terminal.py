@@ -1,7 +1,7 @@
 """A diagnosis as text for a terminal: what holds on, where, since when, and what to change.
 
-Draws what findings carry and analyses nothing. Lines fit the width as long as names allow: files are shortened at
-the left, sentences are wrapped, and only a word longer than the line is left to overflow.
+Draws what findings carry and analyses nothing. Lines fit the width as long as names allow: files are
+shortened at the left, sentences are wrapped, and only a word longer than the line is left to overflow.
 """
 
 from __future__ import annotations
