@@ -1,0 +1,48 @@
+"""What torch is just doing, told from the Python stack and from marks that torch leaves on its own classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.optim.optimizer import Optimizer
+
+
+def is_nested_step(wrapper: Any) -> bool:
+    """Whether an optimizer's step runs inside another's, as super().step() and wrapping optimizers do."""
+    if wrapper is None or wrapper.f_code.co_name != "wrapper":
+        return False
+    code, frame = wrapper.f_code, wrapper.f_back
+    while frame is not None:
+        if frame.f_code is code:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def is_inside_module_call(frame: Any) -> bool:
+    """Whether a second module call lies below the one being entered."""
+    calls = 0
+    while frame is not None and calls < 2:
+        calls += frame.f_code is _CALL_CODE
+        frame = frame.f_back
+    return calls > 1
+
+
+def has_parameters(module: Any) -> bool:
+    """Whether a module or one of its submodules has a parameter."""
+    return next(iter(module.parameters()), None) is not None
+
+
+def optimizer_was_made() -> bool:
+    """Making an optimizer marks its class's `step`; so no reference to the optimizer itself is needed."""
+    waiting = [Optimizer]
+    while waiting:
+        for kind in waiting.pop().__subclasses__():
+            if getattr(kind.__dict__.get("step"), "hooked", False):
+                return True
+            waiting.append(kind)
+    return False
+
+
+_CALL_CODE = torch.nn.Module._call_impl.__code__

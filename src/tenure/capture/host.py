@@ -1,0 +1,78 @@
+"""Who ran, where and with what: the contents of a recording's process.json."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+ENVIRONMENT_ALLOWED = (
+    "CUDA_LAUNCH_BLOCKING",
+    "CUDA_MODULE_LOADING",
+    "CUDA_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+    "LOCAL_RANK",
+    "LOCAL_WORLD_SIZE",
+    "MALLOC_ARENA_MAX",
+    "MALLOC_TRIM_THRESHOLD_",
+    "MKL_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "PYTHONMALLOC",
+    "PYTORCH_ALLOC_CONF",
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTORCH_HIP_ALLOC_CONF",
+    "PYTORCH_NO_CUDA_MEMORY_CACHING",
+    "RANK",
+    "TORCHELASTIC_RESTART_COUNT",
+    "WORLD_SIZE",
+)
+_SECRET = re.compile(r"token|secret|passw|api[-_]?key|credential", re.IGNORECASE)
+
+
+def describe_process(environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Versions, arguments and an allow-list of the environment; values of arguments named like secrets are masked."""
+    torch: Any = sys.modules.get("torch")
+    return {
+        "argv": hide_secrets(sys.argv),
+        "executable": sys.executable,
+        "cwd": os.getcwd(),  # noqa: PTH109 - a string is wanted, and pathlib would be one import more
+        "pid": os.getpid(),
+        "time": time.time(),
+        "python": platform.python_version(),
+        "torch": str(getattr(torch, "__version__", "")),
+        "cuda": getattr(getattr(torch, "version", None), "cuda", None),
+        "platform": sys.platform,
+        "machine": platform.machine(),
+        "rank": read_number(environment, "RANK"),
+        "world_size": read_number(environment, "WORLD_SIZE"),
+        "main_file": getattr(sys.modules.get("__main__"), "__file__", None),
+        "environment": {name: environment[name] for name in ENVIRONMENT_ALLOWED if name in environment},
+    }
+
+
+def read_number(environment: Mapping[str, str], name: str) -> int | None:
+    """The whole number in an environment variable; None where it is unset or no number."""
+    try:
+        return int(environment[name])
+    except (KeyError, ValueError):
+        return None
+
+
+def hide_secrets(arguments: Sequence[str]) -> list[str]:
+    """The same arguments with `***` for what follows a name such as --hf-token."""
+    shown, mask_next = [], False
+    for argument in arguments:
+        name, equals, _ = argument.partition("=")
+        named_like_secret = bool(_SECRET.search(name)) and (bool(equals) or name.startswith("-"))
+        if mask_next and not argument.startswith("-"):
+            shown.append("***")
+        elif named_like_secret and equals:
+            shown.append(f"{name}=***")
+        else:
+            shown.append(argument)
+        mask_next = named_like_secret and not equals
+    return shown

@@ -1,0 +1,1 @@
+"""The folder that `tenure run` puts on PYTHONPATH; see sitecustomize.py."""

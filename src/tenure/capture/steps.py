@@ -1,0 +1,78 @@
+"""Where one training step ends and the next begins, found from the order of optimizer steps and root calls.
+
+Pure state machines over small numbers: nothing here knows torch or holds an object of the program.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+REMEMBERED = 64
+ACTIVE_WITHIN = 32
+"""An optimizer that did not step among the last 32 optimizer steps no longer belongs to the sequence."""
+
+
+class OptimizerSequence:
+    """Tells which optimizer step is the last of a training step.
+
+    One optimizer: each of its steps. Several: the last of the shortest repeating sequence (D, D, G). Until the
+    sequence has been seen twice, the newest optimizer's step counts as the last one, except its very first:
+    the steps before it were counted already.
+    """
+
+    def __init__(self) -> None:
+        self._history: deque[int] = deque(maxlen=REMEMBERED)
+        self._known: set[int] = set()
+
+    def ends_step(self, optimizer: int) -> bool:
+        """Take one optimizer step by the optimizer's number (given in order of first step)."""
+        is_new, is_first = optimizer not in self._known, not self._known
+        self._known.add(optimizer)
+        self._history.append(optimizer)
+        recent = list(self._history)
+        active = set(recent[-ACTIVE_WITHIN:])
+        if is_new and not is_first:
+            return False
+        if len(active) == 1:
+            return True
+        sequence = find_sequence(recent, active)
+        if sequence is None:
+            return optimizer == max(active)
+        return sequence == find_start(sequence)
+
+
+def find_sequence(history: Sequence[int], active: set[int]) -> tuple[int, ...] | None:
+    """The shortest sequence with all active optimizers that the history ends with twice; None if there is none."""
+    for length in range(len(active), len(history) // 2 + 1):
+        last = history[-length:]
+        if last == history[-2 * length : -length] and active.issubset(last):
+            return tuple(last)
+    return None
+
+
+def find_start(sequence: tuple[int, ...]) -> tuple[int, ...]:
+    """The rotation that a program most likely runs in one step: what it used first, and runs of it, come first."""
+    return min(sequence[turn:] + sequence[:turn] for turn in range(len(sequence)))
+
+
+class RootCalls:
+    """Counts calls of root modules, for programs without an optimizer (generation, serving, evaluation).
+
+    While an optimizer exists that has not stepped yet, the calls are taken for micro-batches of the first step;
+    after `patience` calls the program is taken for one that never steps.
+    """
+
+    def __init__(self, patience: int = 256) -> None:
+        self._patience = patience
+        self._calls = 0
+        self._waited = 0
+
+    def begins_step(self, *, optimizer_exists: bool) -> bool:
+        """Take one root call; True when it ends the step before it."""
+        self._calls += 1
+        if optimizer_exists and self._waited < self._patience:
+            self._waited += 1
+            self._calls = 1
+            return False
+        return self._calls > 1

@@ -1,0 +1,40 @@
+"""The recording format in names and numbers: which files a recording has and what a row may be.
+
+Standard library only: this is read in the user's process before anything else may be imported.
+"""
+
+from __future__ import annotations
+
+FORMAT = 1
+"""Raised when an older Tenure could no longer read what this one writes. Readers accept every lower number."""
+
+PROCESS_FILE = "process.json"
+ROWS_FILE = "rows-000001.jsonl"
+SOURCES_FOLDER = "sources"
+FINDINGS_FILE = "findings.json"
+TORCH_SEEN_FILE = ".torch-imported"
+"""Lies in the run folder while a program runs that has imported torch; says why nothing was recorded."""
+
+HEADER = "header"
+STEP = "step"
+CENSUS = "census"
+NOTE = "note"
+SOURCE = "source"
+PHASE = "phase"
+END = "end"
+
+
+def name_census_file(step: int, moment: str) -> str:
+    """`census-000012.npz` at a step's end, `census-000012-entry.npz` at the forward that follows it."""
+    suffix = {"step-end": "", "forward-entry": "-entry"}.get(moment, f"-{moment}")
+    return f"census-{step:06d}{suffix}.npz"
+
+
+def name_process_folder(*, rank: int | None, pid: int) -> str:
+    """The folder below a run's folder for one process of several."""
+    return f"process-{pid}" if rank is None else f"rank-{rank:05d}"
+
+
+def name_attempt(folder: str, attempt: int) -> str:
+    """The folder for a process that comes again under the same name, as after an elastic restart."""
+    return folder if attempt == 1 else f"{folder}-attempt-{attempt}"

@@ -1,0 +1,303 @@
+"""A recording as a folder: rows appended while the program runs, read back whole whatever happened to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import zipfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tenure.errors import NewerFormatError, RecordingError
+from tenure.model.recording import CensusEntry, Note, Recording, Step
+from tenure.model.source import SourceFile
+from tenure.store.format import (
+    CENSUS,
+    END,
+    FORMAT,
+    HEADER,
+    NOTE,
+    PHASE,
+    PROCESS_FILE,
+    ROWS_FILE,
+    SOURCE,
+    SOURCES_FOLDER,
+    STEP,
+)
+
+if TYPE_CHECKING:
+    from tenure.model.heap import Census
+
+FLUSH_SECONDS = 1.0
+
+
+class RecordingWriter:
+    """Appends rows to a process folder. A disk that fails switches it off: `failure` then says why.
+
+    Each flush is one write of whole lines at the file's end, so that a crash can tear only the last row.
+    """
+
+    def __init__(self, folder: Path, *, process: dict[str, Any]) -> None:
+        self.folder = folder
+        self.failure: str | None = None
+        self._pending: list[str] = []
+        self._file: int | None = None
+        self._good_bytes = 0
+        self._last_flush = time.monotonic()
+        try:
+            (folder / PROCESS_FILE).write_text(json.dumps(process, indent=1) + "\n", encoding="utf-8")
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            self._file = os.open(folder / ROWS_FILE, flags, 0o644)
+            self._good_bytes = os.fstat(self._file).st_size
+        except OSError as error:
+            self._give_up(error)
+            return
+        self.append({"kind": HEADER, "format": FORMAT, "time": process.get("time")}, flush=True)
+
+    @property
+    def is_open(self) -> bool:
+        """False after `close` and after the disk failed."""
+        return self._file is not None
+
+    def append(self, row: dict[str, Any], *, flush: bool = False) -> None:
+        """Add one row; it reaches the file within a second of the next rows, or at once with `flush`."""
+        self.append_text(json.dumps(row, separators=(",", ":")), flush=flush)
+
+    def append_text(self, line: str, *, flush: bool = False) -> None:
+        """The same for a row that is already JSON text without a line break."""
+        if self._file is None:
+            return
+        self._pending.append(line)
+        if flush or time.monotonic() - self._last_flush >= FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand all rows to the operating system. They survive the process, not a power cut."""
+        self._last_flush = time.monotonic()
+        if self._file is None or not self._pending:
+            return
+        data = ("\n".join(self._pending) + "\n").encode()
+        self._pending.clear()
+        try:
+            written = os.write(self._file, data)
+            if written < len(data):
+                os.ftruncate(self._file, self._good_bytes)
+                raise OSError(f"wrote {written} of {len(data)} bytes")
+            self._good_bytes += written
+        except OSError as error:
+            self._give_up(error)
+
+    def close(self) -> None:
+        """Flush and close; more rows are ignored."""
+        self.flush()
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def abandon(self) -> None:
+        """Close without writing: for a forked child, whose rows are its parent's."""
+        self._pending.clear()
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _give_up(self, error: OSError) -> None:
+        self.failure = f"cannot write the recording {self.folder}: {error.strerror or error}"
+        self.abandon()
+
+
+def open_recording(path: str | Path) -> Recording:
+    """Read one process's recording, however its program ended. What could not be read is said in its notes."""
+    folder = Path(path)
+    process = _read_process(folder)
+    rows = _Rows()
+    for line in _read_lines(folder):
+        rows.take(line)
+    if not rows.header_seen:
+        raise RecordingError(f"{folder / ROWS_FILE} holds no whole row; nothing was recorded before it was cut")
+    censuses, lost = _keep_whole_censuses(folder, rows.censuses)
+    notes = rows.notes + rows.describe_losses() + lost
+    return Recording(
+        path=str(folder),
+        process=process,
+        steps=tuple(rows.steps),
+        censuses=censuses,
+        notes=tuple(notes),
+        sources={path: file for path, (file, _) in rows.sources.items()},
+        end=rows.end,
+    )
+
+
+def read_census(recording: Recording | str | Path, entry: CensusEntry | None = None) -> Census:
+    """The census of one entry of an opened recording, or the one in a file. Imports NumPy."""
+    from tenure.store import census_file
+
+    if isinstance(recording, Recording):
+        if entry is None:
+            raise TypeError("which census of the recording? pass one of recording.censuses")
+        return census_file.read_census(Path(recording.path) / entry.file)
+    path = Path(recording)
+    return census_file.read_census(path if entry is None else path / entry.file)
+
+
+def read_sources(recording: Recording) -> tuple[SourceFile, ...]:
+    """The program's source files as they were when they ran; files that are gone are left out."""
+    origins = {row.get("path"): str(row.get("origin", "yours")) for row in _source_rows(Path(recording.path))}
+    files = []
+    for path, name in recording.sources.items():
+        try:
+            data = (Path(recording.path) / SOURCES_FOLDER / Path(name).name).read_bytes()
+        except OSError:
+            continue
+        files.append(SourceFile(path, data.decode("utf-8", "replace"), origins.get(path, "yours")))
+    return tuple(files)
+
+
+def list_recordings(path: str | Path) -> list[str]:
+    """The process folders of a run, itself included, main process first; empty where nothing was recorded."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise RecordingError(f"{folder}: no such folder; `tenure run -o {folder} train.py` makes one")
+    below = sorted(child for child in folder.iterdir() if (child / PROCESS_FILE).is_file())
+    own = [folder] if (folder / PROCESS_FILE).is_file() else []
+    return [str(found) for found in own + below]
+
+
+def add_exit_code(path: str | Path, code: int) -> None:
+    """Complete an ended recording from outside: a Python program does not learn its own exit code.
+
+    A recording without an end row (killed, crashed, os._exit) gets a note instead, so that its end stays unknown.
+    """
+    recording = open_recording(path)
+    row: dict[str, Any]
+    if recording.end is not None:
+        row = {"kind": END, **recording.end, "exit_code": code}
+    else:
+        how = f"by signal {-code}" if code < 0 else f"at once with exit code {code}"
+        row = {"kind": NOTE, "level": "info", "step": None}
+        row["text"] = f"the program was ended {how}; the last second of steps may be missing"
+    with (Path(path) / ROWS_FILE).open("ab") as file:
+        # After a kill the last row may be torn: begin on a line of our own.
+        file.write(b"\n" + json.dumps(row, separators=(",", ":")).encode() + b"\n")
+
+
+@dataclass
+class _Rows:
+    """Rows sorted by what they are, while a file is read."""
+
+    steps: list[Step] = field(default_factory=list)
+    censuses: list[CensusEntry] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    sources: dict[str, tuple[str, str]] = field(default_factory=dict)
+    end: dict[str, Any] | None = None
+    header_seen: bool = False
+    damaged: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+
+    def take(self, line: bytes) -> None:
+        """Sort in one line; a line that is no row counts as damaged."""
+        try:
+            row = json.loads(line)
+            kind = str(row["kind"])
+            if kind == HEADER:
+                self._take_header(row)
+            elif kind == STEP:
+                counters = {str(name): int(value) for name, value in row.get("counters", {}).items()}
+                self.steps.append(Step(int(row["step"]), float(row["time"]), float(row["seconds"]), counters))
+            elif kind == CENSUS:
+                self.censuses.append(_read_census_entry(row))
+            elif kind == NOTE:
+                self.notes.append(Note(str(row["level"]), str(row["text"]), row.get("step")))
+            elif kind == SOURCE:
+                self.sources[str(row["path"])] = (str(row["file"]), str(row.get("origin", "yours")))
+            elif kind == END:
+                self.end = {name: value for name, value in row.items() if name != "kind"}
+            elif kind != PHASE:
+                self.unknown[kind] += 1
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            self.damaged += 1
+
+    def describe_losses(self) -> list[Note]:
+        """One note each for damaged rows and for kinds of rows that this version does not know."""
+        notes = []
+        if self.damaged:
+            text = "the last row was torn" if self.damaged == 1 else f"{self.damaged} rows were damaged"
+            notes.append(Note("warning", f"{text} and left out; the program or the disk stopped while writing"))
+        for kind, count in sorted(self.unknown.items()):
+            notes.append(Note("info", f"{count} rows of the unknown kind {kind!r} were left out"))
+        return notes
+
+    def _take_header(self, row: dict[str, Any]) -> None:
+        written = int(row["format"])
+        if written > FORMAT:
+            raise NewerFormatError(
+                f"the recording is of format {written}; this Tenure reads up to {FORMAT}: upgrade Tenure"
+            )
+        self.header_seen = True
+
+
+def _read_process(folder: Path) -> dict[str, Any]:
+    path = folder / PROCESS_FILE
+    try:
+        process = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RecordingError(_describe_missing(folder)) from None
+    except (OSError, ValueError) as error:
+        raise RecordingError(f"{path} is damaged ({error}); the recording cannot be read") from error
+    if not isinstance(process, dict):
+        raise RecordingError(f"{path} is damaged (no JSON object); the recording cannot be read")
+    return process
+
+
+def _describe_missing(folder: Path) -> str:
+    if not folder.exists():
+        return f"{folder}: no such recording; `tenure run -o {folder} train.py` makes one"
+    below = [child.name for child in sorted(folder.iterdir()) if (child / PROCESS_FILE).is_file()]
+    if below:
+        return f"{folder} holds the recordings of {len(below)} processes; open one of {', '.join(below[:4])}"
+    return f"{folder} holds no recording (no {PROCESS_FILE}); is it the folder that `tenure run -o` named?"
+
+
+def _read_lines(folder: Path) -> list[bytes]:
+    try:
+        return [line for line in (folder / ROWS_FILE).read_bytes().split(b"\n") if line.strip()]
+    except FileNotFoundError:
+        raise RecordingError(f"{folder} has no {ROWS_FILE}; the recording cannot be read") from None
+    except OSError as error:
+        raise RecordingError(f"cannot read {folder / ROWS_FILE}: {error.strerror or error}") from error
+
+
+def _read_census_entry(row: dict[str, Any]) -> CensusEntry:
+    return CensusEntry(
+        step=int(row["step"]),
+        moment=str(row["moment"]),
+        file=Path(str(row["file"])).name,
+        seconds=float(row["seconds"]),
+        num_objects=int(row["num_objects"]),
+    )
+
+
+def _keep_whole_censuses(folder: Path, entries: list[CensusEntry]) -> tuple[tuple[CensusEntry, ...], list[Note]]:
+    """A zip file's directory stands at its end, so a cut census shows without reading its columns."""
+    kept, notes = [], []
+    for entry in entries:
+        if zipfile.is_zipfile(folder / entry.file):
+            kept.append(entry)
+            continue
+        state = "is cut" if (folder / entry.file).exists() else "is missing"
+        notes.append(Note("warning", f"{entry.file} {state} and was left out", entry.step))
+    return tuple(kept), notes
+
+
+def _source_rows(folder: Path) -> list[dict[str, Any]]:
+    rows = []
+    for line in _read_lines(folder):
+        if b'"kind":"source"' in line:
+            try:
+                rows.append(json.loads(line))
+            except ValueError:
+                continue
+    return rows
