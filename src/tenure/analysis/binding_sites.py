@@ -194,8 +194,8 @@ class _Search:
         if binding.kind not in BINDERS:
             return None
         level = self._binder_level(binding)
-        line_reaches = binding.line in reach or (binding.kind == "parameter" and bool(reach & {binding.line}))
-        if reach and not line_reaches:
+        grows_in_place = self.element and level == SURE
+        if reach and binding.line not in reach and not grows_in_place:
             elsewhere = binding.function != owner
             level = max(level, LIKELY if elsewhere else WEAK)
         return level
@@ -566,10 +566,8 @@ def _spellings(name: str) -> tuple[str, ...]:
 
 def _full_name(source: SourceFile, function: str, line: int) -> str:
     """Python 3.10 knows frames by their plain name: the qualified one is found by the line."""
-    while "<" in function.rpartition(".")[2] and function != MODULE and "comp>" in function + "genexpr>":
-        if not re.search(r"<(listcomp|setcomp|dictcomp|genexpr)>$", function):
-            break
-        function = _outer(function)
+    while re.search(r"<(listcomp|setcomp|dictcomp|genexpr)>$", function):
+        function = _outer(function) or MODULE
     try:
         scopes = definitions(source)
     except SourceError:
