@@ -11,13 +11,14 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
 from typing import Any
 
 try:
-    from tenure.capture import _heapwalk
+    _heapwalk: Any = import_module("tenure.capture._heapwalk")
 except ImportError:
     _heapwalk = None
 
@@ -70,18 +71,19 @@ def running_frames() -> list[Frame]:
     return found
 
 
-def locals_of(frame: FrameType) -> Locals | None:
-    """Local, cell and free variables of a frame that are bound; None where reading was not safe.
+def locals_of(frame: FrameType) -> Locals:
+    """Local, cell and free variables of a frame that are bound.
 
-    Empty for the frames of modules, class bodies and `exec`, whose variables live in a namespace.
+    Empty for the frames of modules, class bodies and `exec`, whose variables live in a namespace, and where
+    reading was not safe.
     """
-    return None if _is_tracing(threading.get_ident(), frame) else _read(frame)
+    return [] if _is_tracing(threading.get_ident(), frame) else _read(frame) or []
 
 
-def suspended_locals(suspended: Suspended) -> Locals | None:
+def suspended_locals(suspended: Suspended) -> Locals:
     """Variables of a generator, coroutine or asynchronous generator that waits or has not begun.
 
-    Empty once it has finished, None where reading was not safe.
+    Empty once it has finished, and where reading was not safe.
     """
     if isinstance(suspended, GeneratorType):
         frame = suspended.gi_frame
@@ -92,15 +94,6 @@ def suspended_locals(suspended: Suspended) -> Locals | None:
     else:
         frame = None
     return [] if frame is None else locals_of(frame)
-
-
-def instance_values(item: object) -> Locals | None:
-    """Attributes of an instance for which no `__dict__` was ever made; None where there is one, or none can be seen.
-
-    Asking for `__dict__` would make it, and it would stay. Needs the C walk and Python 3.11 or later.
-    """
-    values: Locals | None = None if _heapwalk is None else _heapwalk.instance_values(item)
-    return values
 
 
 def smallest_stack_bytes() -> int:

@@ -11,10 +11,11 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 try:
-    from tenure.capture import _heapwalk
+    _heapwalk: Any = import_module("tenure.capture._heapwalk")
 except ImportError:
     _heapwalk = None
 
@@ -102,11 +103,20 @@ def walk_native(
     """What `walk_python` gives, in C: about the time of one `gc.collect()`, under 64 bytes per object meanwhile."""
     if _heapwalk is None:
         raise ImportError("the native heap walk was not built; use walk or walk_python")
-    found = _heapwalk.walk(objects, classify, roots, ignore, extra, contents)
-    return Walk(*found, len(objects))
+    nodes, source, target, refcounts = _heapwalk.walk(objects, classify, roots, ignore, extra, contents)
+    return Walk(nodes, source, target, refcounts, len(objects))
 
 
 walk = walk_native if NATIVE else walk_python
+
+
+def instance_values(item: object) -> list[tuple[str, object]] | None:
+    """Attributes of an instance for which no `__dict__` was ever made; None where there is one, or none can be seen.
+
+    Asking for `__dict__` would make it, and it would stay. Needs the C walk and Python 3.11 or later.
+    """
+    values: list[tuple[str, object]] | None = None if _heapwalk is None else _heapwalk.instance_values(item)
+    return values
 
 
 class _Categories(dict[type, int]):
