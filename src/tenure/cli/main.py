@@ -59,9 +59,13 @@ def main() -> None:
 def run_command_line(arguments: Sequence[str]) -> int:
     """Carry out one command and give back the exit code; prints, never raises for a person's mistakes."""
     try:
-        code = main.main(list(arguments), prog_name="tenure", standalone_mode=False)
+        # Not `main.main()`: click would answer a closed pipe with 1, which here means findings.
+        with main.make_context("tenure", list(arguments)) as context:
+            code = main.invoke(context)
         sys.stdout.flush()
-    except click.Abort:
+    except click.exceptions.Exit as exit_wanted:
+        return exit_wanted.exit_code
+    except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as help_wanted:
         help_wanted.show()

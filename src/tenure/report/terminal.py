@@ -210,7 +210,7 @@ def _render_limits(diagnosis: Diagnosis, *, width: int) -> list[str]:
     lines: list[str] = []
     rate = diagnosis.unexplained_growth_bytes_per_step
     if rate > 0:
-        text = f"{format_bytes(rate)} per step of growth belongs to none of the findings above."
+        text = f"{format_bytes(rate)} per step of growth is explained by no rule."
         lines += wrap(text, width=width, first="", rest="  ")
     for text in diagnosis.not_seen:
         lines += wrap(f"not seen: {text}", width=width, first="", rest="  ")

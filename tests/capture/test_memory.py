@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from tenure.capture.host_memory import HostMemory
+from tenure.capture.memory import DeviceMemory, MemoryReport, TensorMemory, memory
+
+MIB = 1 << 20
+HOST = HostMemory(300 * MIB, None, None, 0, 0, None, None, 8192 * MIB, 4096 * MIB)
+DEVICE = DeviceMemory("cuda:0", "H100", 600 * MIB, 1000 * MIB, 3000 * MIB, 80000 * MIB, 1500 * MIB)
+
+
+def cpu_tensors() -> TensorMemory:
+    (found,) = (tensors for tensors in memory().tensors if tensors.device == "cpu")
+    return found
+
+
+def test_views_share_one_storage_and_its_bytes_are_counted_once() -> None:
+    before = cpu_tensors() if memory().tensors else TensorMemory("cpu", 0, 0, 0)
+    kept = torch.zeros(256, 1024)
+    views = [kept[0], kept.t(), torch.nn.Parameter(kept)]
+    after = cpu_tensors()
+    assert after.bytes - before.bytes == MIB
+    assert after.num_storages - before.num_storages == 1
+    assert after.num_tensors - before.num_tensors == 1 + len(views)
+
+
+def test_tensors_without_a_storage_of_their_own_are_passed_over() -> None:
+    kept = [torch.eye(3).to_sparse(), torch.nn.UninitializedParameter()]
+    assert isinstance(memory(), MemoryReport)
+    assert len(kept) == 2
+
+
+def test_a_subclass_does_not_see_the_count() -> None:
+    seen = []
+
+    class Nosy(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            seen.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    kept = torch.zeros(4).as_subclass(Nosy)
+    seen.clear()
+    memory()
+    assert (seen, type(kept)) == ([], Nosy)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_automatic_collection_is_left_as_it_was(enabled: bool) -> None:
+    was_enabled = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        memory()
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
+
+
+def test_a_device_is_told_level_by_level_and_adds_up() -> None:
+    report = MemoryReport((TensorMemory("cpu", MIB, 2, 3),), (DEVICE,), HOST, "2.13.0", 0.002)
+    assert str(report).splitlines() == [
+        "tensors    1.00 MiB on cpu: 2 storages, 3 tensors",
+        "allocator  cuda:0: 600.00 MiB allocated of 1000.00 MiB reserved, 400.00 MiB cache",
+        "device     cuda:0 (H100): 2.93 GiB of 78.12 GiB used, this process 1.46 GiB",
+        "process    300.00 MiB resident",
+        "system     4.00 GiB available of 8.00 GiB",
+        "together   cuda:0: 2.93 GiB used = tensors 600.00 MiB + cache 400.00 MiB + context 500.00 MiB "
+        "+ others 1.46 GiB",
+        "together   host: 300.00 MiB resident = CPU tensors 1.00 MiB + everything else 299.00 MiB",
+        "(read in 2.0 ms; tensors that only C++ holds are not counted)",
+    ]
+
+
+def test_the_levels_of_a_device_add_up_to_what_is_used() -> None:
+    parts = (DEVICE.allocated_bytes, DEVICE.cache_bytes, DEVICE.context_bytes, DEVICE.other_bytes)
+    assert sum(part or 0 for part in parts) == DEVICE.used_bytes
+
+
+def test_a_process_the_driver_does_not_list_has_no_context_of_its_own() -> None:
+    unlisted = DeviceMemory("cuda:0", "H100", 600 * MIB, 1000 * MIB, 3000 * MIB, 80000 * MIB, None)
+    assert (unlisted.context_bytes, unlisted.other_bytes) == (None, 2000 * MIB)
+    line = str(MemoryReport((), (unlisted,), HOST, "2.13.0", 0.002)).splitlines()[-3]
+    assert line == (
+        "together   cuda:0: 2.93 GiB used = tensors 600.00 MiB + cache 400.00 MiB + context and others 1.95 GiB"
+    )
+
+
+def test_tensors_beyond_the_resident_memory_are_explained() -> None:
+    report = MemoryReport((TensorMemory("cpu", 400 * MIB, 1, 1),), (), HOST, "2.13.0", 0.002)
+    assert "some of them were never written" in str(report).splitlines()[-2]
+
+
+def test_without_torch_in_the_process_torch_is_not_imported() -> None:
+    program = "import sys, tenure; print(tenure.memory()); print('torch' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[0] == "tensors    none: this process has not imported torch"
+    assert out.splitlines()[-1] == "False"

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from report.findings import diagnosis, held_graph, kept_loss
+from tenure.errors import NewerFormatError, RecordingError
+from tenure.report.json import diagnosis_as_dict, diagnosis_as_json, diagnosis_from_json
+
+
+def test_the_keys_are_the_documented_ones_in_their_order() -> None:
+    values = diagnosis_as_dict(diagnosis(held_graph()))
+    (finding,) = values["findings"]
+    assert list(values) == [
+        "format", "recording", "steps", "findings", "unexplained_growth_bytes_per_step", "not_seen", "censuses",
+    ]  # fmt: skip
+    assert list(finding) == [
+        "rule", "name", "symptom", "confidence", "origin", "message", "holder", "path", "cut", "retained_bytes",
+        "growth_bytes_per_step", "num_objects", "device", "peak_bytes", "peak_drop_bytes", "peak_basis",
+        "first_step", "last_step", "allocation", "remedies", "evidence", "fingerprint",
+    ]  # fmt: skip
+    assert list(finding["holder"]) == ["kind", "name", "expression", "file", "line", "function"]
+    assert finding["cut"][1] == {"name": "loss", "file": None, "line": None}
+    assert finding["remedies"] == [
+        {
+            "summary": "retval = None after unpacking",
+            "edits": [{"file": "trainer.py", "line": 616, "before": "", "after": "        retval = None"}],
+            "verified": None,
+        }
+    ]
+
+
+def test_what_was_written_reads_back_equal() -> None:
+    written = diagnosis(held_graph(), kept_loss(), not_seen=("nothing of rank 1",))
+    assert diagnosis_from_json(diagnosis_as_json(written), source="findings.json") == written
+
+
+def test_keys_added_by_others_are_ignored() -> None:
+    values = diagnosis_as_dict(diagnosis(kept_loss()))
+    values["findings"][0]["ranks"] = [0, 1]
+    values["later"] = True
+    assert diagnosis_from_json(json.dumps(values), source="x") == diagnosis(kept_loss())
+
+
+def test_a_newer_format_is_refused_by_naming_both() -> None:
+    with pytest.raises(NewerFormatError, match="format 2, this Tenure reads up to 1"):
+        diagnosis_from_json('{"format": 2}', source="findings.json")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"format": 1}', '{"format": 1, "findings": 3}', "{}"])
+def test_damaged_text_is_named_with_its_file(text: str) -> None:
+    with pytest.raises(RecordingError, match=r"^run/findings\.json is .*diagnose again$"):
+        diagnosis_from_json(text, source="run/findings.json")

@@ -1,0 +1,184 @@
+"""Reports compared whole, as people see them."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from report.findings import diagnosis, held_graph, kept_loss
+from tenure.report.terminal import render_diagnosis, terminal_form
+
+FULL_110 = """\
+TN102 graph-held-over-forward                                    certain · 1.88 GiB carried into every forward
+  …/egs/zipformer/trainer.py:614  `retval` and `loss` still hold step N's graph while step N+1's forward runs.
+
+  root      local variable `retval` in Trainer.train_one_epoch (/projects/speech/egs/zipformer/trainer.py:598)
+   └─ ['loss']            Tensor [] float32
+       └─ .grad_fn        TransducerLossBackward  <- suspect from here
+           └─ .grads      Tensor [32, 386, 81, 500] float32, 1.86 GiB
+
+  to free   drop 2 references: `retval` (…/egs/zipformer/trainer.py:614), `loss`
+  peak      7.61 GiB; without it 6.02 GiB (replayed)
+  made at   loss.py:88 in forward
+  remedy    retval = None after unpacking
+            trainer.py:616  add `retval = None`
+
+1 finding in 30 steps and 12 censuses. Next: `tenure explain TN102`, change the line, run again.
+"""
+
+FULL_60 = """\
+TN102 graph-held-over-forward
+               certain · 1.88 GiB carried into every forward
+  …/trainer.py:614  `retval` and `loss` still hold step N's
+  graph while step N+1's forward runs.
+
+  root      local variable `retval` in Trainer.train_one_ep…
+            (/projects/speech/egs/zipformer/trainer.py:598)
+   └─ ['loss']            Tensor [] float32
+       └─ .grad_fn        TransducerLossBackward
+           └─ .grads  Tensor [32, 386, 81, 500] float32, 1.…
+
+  to free   drop 2 references: `retval` (…/trainer.py:614),
+            `loss`
+  peak      7.61 GiB; without it 6.02 GiB (replayed)
+  made at   loss.py:88 in forward
+  remedy    retval = None after unpacking
+            trainer.py:616  add `retval = None`
+
+1 finding in 30 steps and 12 censuses. Next: `tenure explain
+  TN102`, change the line, run again.
+"""
+
+GROWTH_80_ASCII = """\
+TN101 loss-kept-with-graph                    likely - 1.88 GiB held and growing
+  train.py:48  `history` keeps the autograd graph of every step.
+
+  root      global variable `history` (train.py:12)
+   `- [239]
+       `- .grad_fn
+
+  to free   drop 1 reference: `history` (train.py:48)
+  grew      8.00 MiB per step for 240 steps
+  remedy    history.append(loss.item())
+
+8.00 MiB per step of growth is explained by no rule.
+not seen: the allocator's events
+
+1 finding in 30 steps and 12 censuses. Next: `tenure explain TN101`, change the
+  line, run again.
+"""
+
+NOTHING = """\
+nothing found
+  In 30 steps and 12 censuses no tensor memory was seen to outlive its step beyond what training needs.
+
+not seen: the autograd graph of thread 3
+
+Next: if memory still grows later in the program, record more of it.
+"""
+
+NO_STEPS = """\
+no verdict
+  The recording holds no step, so nothing can be said about memory.
+
+Next: let the program take at least one optimizer step or model call while it is watched.
+"""
+
+
+def test_a_finding_is_drawn_with_all_that_it_carries() -> None:
+    assert render_diagnosis(diagnosis(held_graph()), width=110, color=False) == FULL_110
+
+
+def test_a_narrow_terminal_shortens_files_from_the_left_and_wraps_sentences() -> None:
+    assert render_diagnosis(diagnosis(held_graph()), width=60, color=False) == FULL_60
+
+
+def test_a_stream_without_box_drawing_gets_plain_ascii() -> None:
+    text = render_diagnosis(
+        diagnosis(kept_loss(), unexplained_growth_bytes_per_step=8388608.0, not_seen=("the allocator's events",)),
+        width=80,
+        color=False,
+        ascii_only=True,
+    )
+    assert text == GROWTH_80_ASCII
+
+
+def test_nothing_found_is_a_result_with_its_evidence() -> None:
+    nothing = diagnosis(not_seen=("the autograd graph of thread 3",))
+    assert render_diagnosis(nothing, width=110, color=False) == NOTHING
+
+
+def test_a_recording_without_steps_gets_no_verdict() -> None:
+    assert render_diagnosis(diagnosis(steps=0), width=110, color=False) == NO_STEPS
+
+
+@pytest.mark.parametrize("width", [20, 60, 73, 80, 100, 133, 200, 500])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    deep = held_graph(path=("global variable `x` (a.py:1)", *(f".attribute_number_{n}" for n in range(40))))
+    found = diagnosis(held_graph(), deep, *(kept_loss() for _ in range(12)))
+    lines = render_diagnosis(found, width=width, color=False).splitlines()
+    assert [line for line in lines if len(line) > min(max(width, 60), 200)] == []
+
+
+def test_colour_adds_codes_and_changes_no_letter() -> None:
+    found = diagnosis(held_graph(), kept_loss(confidence="possible"))
+    colored = render_diagnosis(found, width=110, color=True)
+    assert "\033[" in colored
+    assert re.sub(r"\033\[[\d;]*m", "", colored) == render_diagnosis(found, width=110, color=False)
+
+
+def test_findings_beyond_the_tenth_take_a_line_each() -> None:
+    found = diagnosis(*(held_graph() for _ in range(10)), kept_loss(), kept_loss(origin="library"))
+    last = render_diagnosis(found, width=110, color=False).split("\n\n")[-2]
+    row = "  TN101 loss-kept-with-graph: 1.88 GiB held and growing, `history` at train.py:48"
+    assert last == f"2 more:\n{row}\n{row}"
+
+
+def test_bytes_that_were_not_measured_are_not_invented() -> None:
+    text = render_diagnosis(
+        diagnosis(
+            kept_loss(retained_bytes=None, growth_bytes_per_step=None, num_objects=1, path=(), cut=(), remedies=())
+        ),
+        width=80,
+        color=False,
+    )
+    assert text == (
+        "TN101 loss-kept-with-graph                 likely · 1 object, bytes not measured\n"
+        "  train.py:48  `history` keeps the autograd graph of every step.\n\n"
+        "1 finding in 30 steps and 12 censuses. Next: `tenure explain TN101`, change the\n"
+        "  line, run again.\n"
+    )
+
+
+def test_the_middle_of_a_long_path_is_counted_not_drawn() -> None:
+    long = held_graph(path=("root", *(f"[{n}]" for n in range(30))), evidence=())
+    drawn = render_diagnosis(diagnosis(long), width=110, color=False).split("\n\n")[1]
+    labels = [line.rpartition("└─ ")[2] for line in drawn.splitlines()[1:]]
+    assert labels == [
+        "[0]",
+        "[1]",
+        "[2]",
+        "[3]",
+        "[4]",
+        "[5]",
+        "... 19 more references",
+        *(f"[{n}]" for n in range(25, 30)),
+    ]
+
+
+def test_files_below_the_current_folder_are_named_from_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = kept_loss(
+        message=f"`history` keeps losses, see {tmp_path}/train.py:48", path=(f"global `h` ({tmp_path}/train.py:1)",)
+    )
+    assert str(tmp_path) not in render_diagnosis(diagnosis(found), width=200, color=False)
+
+
+def test_a_pipe_gets_no_colour_and_an_old_encoding_no_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    pipe = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
+    assert terminal_form(pipe) == (110, False, True)
+    assert terminal_form(io.TextIOWrapper(io.BytesIO(), encoding="utf-8")) == (110, False, False)
