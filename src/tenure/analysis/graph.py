@@ -215,7 +215,7 @@ def _find_library_nodes(graph: Graph) -> Bools:
     strings = (*graph.census.strings, "")
     library_type = np.array([_top(text) in packages and _top(text) not in _BUILTINS for text in strings])
     library_file = np.array([is_library_file(text) for text in strings])
-    builtin_type = np.array([_is_builtin(text) for text in strings])
+    builtin_type = np.array([is_builtin_type(text) for text in strings])
 
     is_root = np.isin(nodes.kind, ROOT_KINDS)
     is_object = nodes.kind == NodeKind.OBJECT
@@ -249,5 +249,6 @@ def _top(qualified_name: str) -> str:
     return qualified_name.partition(".")[0]
 
 
-def _is_builtin(type_name: str) -> bool:
+def is_builtin_type(type_name: str) -> bool:
+    """Whether a type is the interpreter's own (list, function, cell, deque), so that its owner decides whose it is."""
     return "." not in type_name or _top(type_name) in _BUILTINS

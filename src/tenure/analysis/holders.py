@@ -1,0 +1,212 @@
+"""References that a person can drop, described so that the statement which made them can be found in source."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from tenure.analysis.graph import (
+    ELEMENT_REFERENCES,
+    MODULE_TABLES,
+    Bools,
+    Graph,
+    is_builtin_type,
+    unquoted,
+)
+from tenure.analysis.paths import Paths, path_to
+from tenure.analysis.wording import attribute_name, expression, function_of, is_merged
+from tenure.model.heap import NodeKind, ReferenceKind
+from tenure.model.suspect import HoldingReference
+
+_NAMES = {
+    ReferenceKind.LOCAL: "local",
+    ReferenceKind.GLOBAL: "global",
+    ReferenceKind.CELL: "closure",
+    ReferenceKind.DEFAULT: "default",
+    ReferenceKind.CACHED: "cache",
+    ReferenceKind.HOOK: "hook",
+}
+_INTERNAL_ATTRIBUTES = MODULE_TABLES | {"__func__", "__wrapped__", "__self__", "tb_frame", "tb_next", "f_back"}
+
+
+@dataclass(frozen=True)
+class Droppable:
+    """A reference by number; where `container` is a node, all of its elements count as this one reference."""
+
+    reference: int
+    container: int = -1
+
+
+def is_hook_table(label: str) -> bool:
+    """Whether a module's attribute of this name holds registered hooks (`_forward_hooks`, ...)."""
+    return label.startswith("_") and "hooks" in label
+
+
+def find_droppable(graph: Graph) -> Bools:
+    """Per reference: one statement of somebody's code made it and can drop it.
+
+    Variables, attributes, closures, defaults, hooks and cached results; a dict's item where the dict has a lasting
+    name. Not what torch or the interpreter adds by itself, and not an element of a tuple, list or passing dict:
+    there the variable is what a person drops.
+    """
+    references, nodes = graph.census.references, graph.census.nodes
+    source_kind = nodes.kind[references.source]
+    strings = (*graph.census.strings, "")
+    builtin = np.array([is_builtin_type(text) for text in strings])[nodes.type[references.source]]
+    internal = np.array([unquoted(text) in _INTERNAL_ATTRIBUTES for text in strings])[references.label]
+    frame_type = np.array([text.rpartition(".")[2] == "frame" for text in strings])[nodes.type[references.source]]
+    kind = references.kind
+
+    variable = np.isin(kind, (ReferenceKind.GLOBAL, ReferenceKind.CELL, ReferenceKind.DEFAULT, ReferenceKind.HOOK))
+    variable |= (kind == ReferenceKind.LOCAL) & ((source_kind == NodeKind.FRAME) | ~frame_type)
+    owned = np.isin(source_kind, (NodeKind.OBJECT, NodeKind.TENSOR, NodeKind.CLASS))
+    attribute = (kind == ReferenceKind.ATTRIBUTE) & owned & (~builtin | (source_kind == NodeKind.CLASS))
+    item = kind == ReferenceKind.ITEM
+    attribute |= item & graph.instance_tables[references.source]
+    hidden = (source_kind == NodeKind.HIDDEN) & (kind != ReferenceKind.LOCAL)
+    lasting = item & _has_lasting_name(graph, attribute)[references.source]
+    return np.asarray(variable | (attribute & ~internal) | hidden | lasting, dtype=bool)
+
+
+def holding_reference(
+    graph: Graph, paths: Paths, dropped: Droppable, *, many: Collection[int] = ()
+) -> HoldingReference:
+    """A droppable reference in words, with the scope and owner that a search of the source needs."""
+    references = graph.census.references
+    element = dropped.container >= 0
+    owner = dropped.container if element else int(references.source[dropped.reference])
+    path = (*path_to(graph, paths, owner), dropped.reference)
+    named = _last_named(graph, path[:-1] if element else path)
+    text = expression(graph, path, many={*many, dropped.container} if element else many)
+    container_type = graph.type_names[owner] if element or _is_element(graph, dropped.reference) else ""
+    if named < 0:
+        kind = "hidden" if graph.census.nodes.kind[int(references.source[path[0]])] == NodeKind.HIDDEN else "unknown"
+        name = graph.labels[path[0]] or graph.census.text(int(graph.census.nodes.name[int(references.source[path[0]])]))
+        return HoldingReference(kind=kind, name=name, expression=text or name, element=element,
+                                container_type=container_type)  # fmt: skip
+    kind, name, owner_type = _describe(graph, path, named)
+    file, function, line = _scope(graph, path, named)
+    return HoldingReference(
+        kind=kind,
+        name=name,
+        expression=text or name,
+        owner_type=owner_type,
+        scope_file=file,
+        scope_function=function,
+        scope_line=line,
+        element=element,
+        container_type=container_type,
+    )
+
+
+def ring_reference(graph: Graph, reference: int) -> HoldingReference:
+    """The reference of a ring that is to be cut; it hangs on no root, so its owner's type must do for a scope."""
+    references, nodes, census = graph.census.references, graph.census.nodes, graph.census
+    source = int(references.source[reference])
+    for above in graph.references_to(source):
+        if references.kind[above] == ReferenceKind.DICT:
+            source = int(references.source[above])
+    name = attribute_name(graph, reference) or graph.labels[reference] or graph.type_names[source]
+    return HoldingReference(
+        kind="cycle",
+        name=name,
+        expression=f"{graph.type_names[source].rpartition('.')[2]}.{name}",
+        owner_type=graph.type_names[source],
+        scope_file=census.text(int(nodes.file[source])),
+        scope_function=census.text(int(nodes.name[source])),
+        scope_line=max(0, int(nodes.line[source])),
+    )
+
+
+def innermost_droppable(graph: Graph, droppable: Bools, path: tuple[int, ...], many: Collection[int]) -> Droppable:
+    """The last reference of a path that a person can drop, outside of any autograd graph where there is one."""
+    kinds, sources = graph.census.references.kind, graph.census.references.source
+    outside = len(path)
+    for position, reference in enumerate(path):
+        if kinds[reference] == ReferenceKind.GRAD_FN:
+            outside = position
+            break
+    for reference in reversed(path[:outside] or path):
+        source = int(sources[reference])
+        if source in many and kinds[reference] in ELEMENT_REFERENCES:
+            return Droppable(reference, source)
+        if droppable[reference]:
+            return Droppable(reference)
+    return Droppable(path[0])
+
+
+def _has_lasting_name(graph: Graph, attribute: Bools) -> Bools:
+    """Per node: a plain dict that an attribute or a global holds, directly."""
+    references = graph.census.references
+    lasting = attribute | np.isin(references.kind, (ReferenceKind.GLOBAL, ReferenceKind.CONTENTS))
+    local = references.kind == ReferenceKind.LOCAL
+    named = np.zeros(graph.size, dtype=bool)
+    named[references.target[lasting]] = True
+    named[references.target[local]] = False
+    return named & ~graph.instance_tables
+
+
+def _last_named(graph: Graph, path: tuple[int, ...]) -> int:
+    """Position of the last reference that has a name of its own; -1 where none has."""
+    for position in range(len(path) - 1, -1, -1):
+        reference = path[position]
+        kind = ReferenceKind(int(graph.census.references.kind[reference]))
+        if kind in _NAMES or attribute_name(graph, reference):
+            return position
+        if kind == ReferenceKind.ITEM and not is_merged(graph, reference) and position == len(path) - 1:
+            return position
+    return -1
+
+
+def _describe(graph: Graph, path: tuple[int, ...], position: int) -> tuple[str, str, str]:
+    """Kind, name and owner type of the reference at `position`."""
+    reference = path[position]
+    kind = ReferenceKind(int(graph.census.references.kind[reference]))
+    label, nodes = graph.labels[reference], graph.census.nodes
+    attribute = attribute_name(graph, reference)
+    owner = _owner(graph, path, position)
+    above = graph.labels[path[position - 1]] if position else ""
+    if is_hook_table(unquoted(above)):
+        return "hook", unquoted(above), graph.type_names[_owner(graph, path, position - 1)]
+    if attribute and nodes.kind[owner] == NodeKind.CLASS:
+        return "class", attribute, graph.census.text(int(nodes.name[owner])) or graph.type_names[owner]
+    if attribute:
+        return ("hook" if is_hook_table(attribute) else "attribute"), attribute, graph.type_names[owner]
+    if kind == ReferenceKind.ITEM:
+        holder = _last_named(graph, path[:position])
+        name = _describe(graph, path, holder)[1] if holder >= 0 else ""
+        return "item", f"{name}[{label}]", graph.type_names[owner]
+    if kind in (ReferenceKind.CELL, ReferenceKind.DEFAULT, ReferenceKind.CACHED):
+        function = function_of(graph, path, position)
+        return _NAMES[kind], label or graph.census.text(int(nodes.name[function])), graph.type_names[function]
+    return _NAMES[kind], label, ""
+
+
+def _scope(graph: Graph, path: tuple[int, ...], position: int) -> tuple[str, str, int]:
+    """File, function and line of the nearest frame, function, class or module that the path comes through."""
+    nodes, census = graph.census.nodes, graph.census
+    for at in range(position, -1, -1):
+        source = function_of(graph, path, at)
+        kind = nodes.kind[source]
+        if nodes.file[source] < 0:
+            continue
+        file = census.text(int(nodes.file[source]))
+        if kind == NodeKind.NAMESPACE:
+            return file, "<module>", 0
+        return file, census.text(int(nodes.name[source])), max(0, int(nodes.line[source]))
+    return "", "", 0
+
+
+def _owner(graph: Graph, path: tuple[int, ...], position: int) -> int:
+    """The object that a reader would name as the owner: above any `__dict__` or module table."""
+    while position and is_merged(graph, path[position - 1]):
+        position -= 1
+    return int(graph.census.references.source[path[position]])
+
+
+def _is_element(graph: Graph, reference: int) -> bool:
+    kind = graph.census.references.kind[reference]
+    source = int(graph.census.references.source[reference])
+    return bool(kind in ELEMENT_REFERENCES and not graph.instance_tables[source])

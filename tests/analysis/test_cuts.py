@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from heaps import census, node_named
+
+from tenure.analysis.cuts import find_cut, freed_storages
+from tenure.analysis.graph import Graph, build_graph
+from tenure.analysis.holders import holding_reference
+from tenure.analysis.paths import shortest_paths
+
+MODEL = """
+Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .model __main__.Net -> ._modules dict -> ['fc'] torch.nn.Linear -> ._parameters dict -> ['weight'] parameter#weight 1KiB
+"""
+
+
+def cut_of(text: str, *targets: str, many: tuple[str, ...] = ()) -> tuple[list[str], set[str], Graph]:
+    """Expressions of the cut, and which of the storages named t* it frees."""
+    made = census(MODEL + text)
+    graph, paths = build_graph(made), shortest_paths(build_graph(made))
+    nodes = np.array([node_named(made, f"storage of {target}") for target in targets])
+    containers = {node_named(made, name) for name in many}
+    cut = find_cut(graph, paths, nodes, many=containers)
+    freed = set(freed_storages(graph, cut).tolist())
+    names = {name for name in ("t1", "t2", "t3", "weight") if f"storage of {name}" and _named(made, name) in freed}
+    return [holding_reference(graph, paths, dropped, many=containers).expression for dropped in cut], names, graph
+
+
+def _named(made: object, name: str) -> int:
+    try:
+        return node_named(made, f"storage of {name}")  # type: ignore[arg-type]
+    except IndexError:
+        return -1
+
+
+def test_both_aliases_of_a_loss_are_in_the_cut() -> None:
+    found, freed, _ = cut_of(
+        """
+        Trainer.fit(trainer.py:598).retval -> dict -> ['loss'] tensor#loss 4B -> .grad_fn LossBackward#node freed -> .grads tensor#t1 64MiB
+        Trainer.fit(trainer.py:598).loss -> tensor#loss
+        """,
+        "t1",
+    )
+
+    assert (found, freed) == (["retval", "loss"], {"t1"})
+
+
+def test_elements_of_a_growing_container_are_one_reference() -> None:
+    found, freed, _ = cut_of(
+        """
+        Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .history list#history -> [0] tensor#t1 4B
+        Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .history list#history -> [1] tensor#t2 4B
+        """,
+        "t1",
+        "t2",
+        many=("history",),
+    )
+
+    assert (found, freed) == (["self.history[*]"], {"t1", "t2"})
+
+
+def test_an_object_that_owns_the_model_is_never_dropped_for_its_attributes() -> None:
+    found, freed, _ = cut_of(
+        """
+        Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .a tensor#t1 4KiB
+        Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .b tensor#t2 4KiB
+        """,
+        "t1",
+        "t2",
+    )
+
+    assert (found, freed) == (["self.a", "self.b"], {"t1", "t2"})
+
+
+def test_an_output_object_is_dropped_as_a_whole() -> None:
+    found, freed, _ = cut_of(
+        """
+        Trainer.fit(trainer.py:598).outputs -> __main__.Output#out -> .loss tensor#t1 4B
+        Trainer.fit(trainer.py:598).outputs -> __main__.Output#out -> .logits tensor#t2 4KiB
+        """,
+        "t1",
+        "t2",
+    )
+
+    assert (found, freed) == (["outputs"], {"t1", "t2"})
+
+
+def test_of_equal_cuts_the_nearest_to_the_memory_is_taken() -> None:
+    found, freed, _ = cut_of(
+        "Trainer.fit(trainer.py:598).meter -> __main__.Meter#meter -> .last tensor#t1 4KiB", "t1"
+    )
+
+    assert (found, freed) == (["meter.last"], {"t1"})
+
+
+def test_a_graph_that_uses_a_parameter_does_not_own_it() -> None:
+    found, freed, _ = cut_of(
+        """
+        Trainer.fit(trainer.py:598).total -> tensor#total 4B -> .grad_fn AddBackward0#add -> .saved tensor#t1 1MiB
+        Trainer.fit(trainer.py:598).total -> tensor#total -> .grad_fn AddBackward0#add -> .next AccumulateGrad#acc -> .next parameter#weight
+        """,
+        "t1",
+    )
+
+    assert (found, freed) == (["total"], {"t1"})
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("lib:torch.cache -> dict#cache -> ['k'] tensor#t1 1KiB", "cache['k']"),
+        ("class Net(net.py:3).cache -> dict#cache -> ['k'] tensor#t1 1KiB", "cache['k']"),
+        ("main.f -> function#f file=main.py:7 name=f -> <cell x> tensor#t1 1KiB", "x"),
+        ("main.f -> function#f file=main.py:7 name=f -> <default x> tensor#t1 1KiB", "x"),
+        ("hidden sys.last_exc.value -> RuntimeError#e -> .tensor tensor#t1 1KiB", "[value].tensor"),
+    ],
+)
+def test_every_kind_of_holder_can_be_cut(line: str, expected: str) -> None:
+    found, freed, _ = cut_of(line, "t1")
+
+    assert freed == {"t1"}
+    assert found[0].endswith(expected.removeprefix("[value]"))
+
+
+def test_what_only_an_unseen_owner_holds_has_no_cut() -> None:
+    assert cut_of("unseen -> tensor#t1 1KiB", "t1")[:2] == ([], set())
