@@ -1,0 +1,183 @@
+"""Islands: what no root reaches and nothing unseen holds. Only the cyclic collector frees it, or not even that.
+
+Decided as the collector decides, by reference counts: an object whose references are all explained by other
+objects of its ring is garbage. A node whose counts could not be read is never called an island.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tenure.analysis.graph import Graph, held_unseen, reach
+from tenure.analysis.wording import attribute_name
+from tenure.model.heap import Ints, NodeKind, ReferenceKind
+
+_CUTTING_ORDER = (
+    ReferenceKind.ATTRIBUTE,
+    ReferenceKind.ITEM,
+    ReferenceKind.INDEX,
+    ReferenceKind.CELL,
+    ReferenceKind.DEFAULT,
+    ReferenceKind.LOCAL,
+    ReferenceKind.MEMBER,
+    ReferenceKind.HOOK,
+    ReferenceKind.SELF,
+)
+
+
+@dataclass(frozen=True)
+class Island:
+    """A ring of references that holds itself, and the storages and graph nodes that live by it.
+
+    `cut` is the reference of the ring that is best dropped, `ring` the way around starting with it.
+    """
+
+    signature: str
+    members: Ints
+    ring: tuple[int, ...]
+    cut: int
+    storages: Ints
+    num_graph_nodes: int
+    through_cpp: bool
+    """The ring runs over autograd nodes: Python's collector never frees it."""
+
+
+def find_islands(graph: Graph) -> tuple[Island, ...]:
+    """All rings that nothing alive leads to and no other ring holds, in node order."""
+    seeds = np.union1d(graph.roots, np.flatnonzero(held_unseen(graph)))
+    lost = ~reach(graph, seeds)
+    if not lost.any():
+        return ()
+    components = strong_components(graph, np.flatnonzero(lost).tolist())
+    rings = [component for component in components if _is_ring(graph, component)]
+    claimed = np.zeros(graph.size, dtype=bool)
+    found = []
+    for ring in reversed(rings):  # the search hands out what is deepest first: owners come last
+        if claimed[ring[0]]:
+            continue
+        below = reach(graph, np.array(ring, dtype=np.int64)) & lost & ~claimed
+        claimed |= below
+        found.append(_island(graph, sorted(ring), below))
+    return tuple(sorted(found, key=lambda island: int(island.members[0])))
+
+
+def unseen_owned(graph: Graph) -> Ints:
+    """Nodes that no root reaches and that an owner outside of the census holds: the evaluation stack of a running
+    call, C or C++ code, an untracked container. Alive, and nobody's mistake until more is known."""
+    return np.flatnonzero(held_unseen(graph) & ~reach(graph, graph.roots))
+
+
+def strong_components(graph: Graph, nodes: Sequence[int]) -> list[list[int]]:
+    """Strongly connected components among `nodes`, what is referred to before what refers (Tarjan, no recursion)."""
+    allowed = set(nodes)
+    target = graph.census.references.target
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    on_stack: set[int] = set()
+    stack: list[int] = []
+    found: list[list[int]] = []
+    for start in nodes:
+        if start in index:
+            continue
+        work = [(start, iter(graph.references_from(start)))]
+        index[start] = low[start] = len(index)
+        stack.append(start)
+        on_stack.add(start)
+        while work:
+            node, references = work[-1]
+            for reference in references:
+                head = int(target[reference])
+                if head not in allowed:
+                    continue
+                if head not in index:
+                    index[head] = low[head] = len(index)
+                    stack.append(head)
+                    on_stack.add(head)
+                    work.append((head, iter(graph.references_from(head))))
+                    break
+                if head in on_stack:
+                    low[node] = min(low[node], index[head])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    found.append(_take_component(stack, on_stack, node))
+    return found
+
+
+def _take_component(stack: list[int], on_stack: set[int], head: int) -> list[int]:
+    component = []
+    while True:
+        node = stack.pop()
+        on_stack.discard(node)
+        component.append(node)
+        if node == head:
+            return component
+
+
+def _is_ring(graph: Graph, component: list[int]) -> bool:
+    if len(component) > 1:
+        return True
+    target = graph.census.references.target
+    return any(int(target[reference]) == component[0] for reference in graph.references_from(component[0]))
+
+
+def _island(graph: Graph, ring: list[int], below: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Island:
+    storages = graph.census.storages.node
+    kinds = graph.census.nodes.kind
+    names = sorted({graph.type_names[node] for node in ring if not graph.instance_tables[node]})
+    cut = _best_cut(graph, ring)
+    return Island(
+        signature=" ".join(names),
+        members=np.array(ring, dtype=np.int64),
+        ring=_way_around(graph, ring, cut),
+        cut=cut,
+        storages=storages[below[storages]],
+        num_graph_nodes=int(np.count_nonzero(below & (kinds == NodeKind.AUTOGRAD))),
+        through_cpp=bool(np.any(kinds[ring] == NodeKind.AUTOGRAD)),
+    )
+
+
+def _best_cut(graph: Graph, ring: list[int]) -> int:
+    """An attribute that the user's code sets, else the most nameable reference of the ring."""
+    inside = set(ring)
+    references = graph.census.references
+    choices = [
+        reference
+        for node in ring
+        for reference in graph.references_from(node)
+        if int(references.target[reference]) in inside
+    ]
+
+    def preference(reference: int) -> tuple[int, bool, int, str, int]:
+        kind = ReferenceKind(int(references.kind[reference]))
+        named = bool(attribute_name(graph, reference))
+        order = _CUTTING_ORDER.index(kind) if kind in _CUTTING_ORDER else len(_CUTTING_ORDER)
+        library = bool(graph.library[int(references.source[reference])])
+        return (0 if named else 1, library, order, graph.labels[reference], reference)
+
+    return min(choices, key=preference)
+
+
+def _way_around(graph: Graph, ring: list[int], cut: int) -> tuple[int, ...]:
+    """The ring as a path: `cut` first, then the shortest way back to where it starts."""
+    references = graph.census.references
+    inside, start, goal = set(ring), int(references.target[cut]), int(references.source[cut])
+    came_by: dict[int, int] = {start: -1}
+    waiting = [start]
+    for node in waiting:
+        for reference in graph.references_from(node):
+            head = int(references.target[reference])
+            if head in inside and head not in came_by:
+                came_by[head] = reference
+                waiting.append(head)
+    way: list[int] = []
+    node = goal
+    while came_by[node] >= 0:
+        way.append(came_by[node])
+        node = int(references.source[came_by[node]])
+    return (cut, *reversed(way))

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from heaps import census
+
+from tenure.analysis.graph import build_graph
+from tenure.analysis.islands import find_islands, unseen_owned
+from tenure.analysis.wording import render_path
+
+RING = """
+island -> __main__.Metric#metric -> .update function#wrapped file=metric.py:9 name=wrapped -> <cell self> __main__.Metric#metric
+island -> __main__.Metric#metric -> .matrix tensor#t 4KiB
+"""
+
+
+def test_a_ring_of_a_metric_and_its_closure_is_an_island_cut_at_the_attribute() -> None:
+    graph = build_graph(census(RING))
+    (island,) = find_islands(graph)
+
+    assert island.signature == "__main__.Metric cell function"
+    assert render_path(graph, island.ring)[-2:] == (
+        ".update",
+        "closure variable `self` of wrapped (metric.py:9)",
+    )
+    assert int(graph.bytes_of_node[island.storages].sum()) == 4096
+    assert not island.through_cpp
+
+
+def test_a_ring_that_something_unseen_holds_is_no_island() -> None:
+    graph = build_graph(census("island -> list#l unseen=1 -> [0] list#l\nisland -> list#l -> [1] tensor 4B"))
+
+    assert find_islands(graph) == ()
+    assert len(unseen_owned(graph)) == 1
+
+
+def test_a_ring_whose_counts_are_unknown_is_no_island() -> None:
+    assert find_islands(build_graph(census("island -> list#l unknown -> [0] list#l"))) == ()
+
+
+def test_a_ring_below_a_root_is_no_island() -> None:
+    assert find_islands(build_graph(census(RING + "main.metric -> __main__.Metric#metric"))) == ()
+
+
+def test_an_output_kept_on_ctx_is_a_ring_that_the_collector_never_frees() -> None:
+    graph = build_graph(
+        census("island -> ExpBackward#node -> .out tensor#out 1MiB -> .grad_fn ExpBackward#node")
+    )
+    (island,) = find_islands(graph)
+
+    assert (island.through_cpp, render_path(graph, island.ring)[-2:]) == (True, (".out", ".grad_fn"))
+
+
+def test_a_ring_held_by_another_ring_belongs_to_it() -> None:
+    graph = build_graph(
+        census("""
+        island -> list#a -> [0] list#a
+        island -> list#a -> [1] list#b -> [0] list#b
+        island -> list#b -> [1] tensor#t 4KiB
+        """)
+    )
+    (island,) = find_islands(graph)
+
+    assert len(island.storages) == 1
