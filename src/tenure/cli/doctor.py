@@ -11,7 +11,7 @@ import platform
 import subprocess
 import sys
 from dataclasses import dataclass
-from importlib import metadata, util
+from importlib import util
 from typing import Any
 
 import click
@@ -123,6 +123,8 @@ def _torch_version(answer: dict[str, Any], trouble: str) -> str:
 
 
 def _version_of(package: str) -> str:
+    from importlib import metadata  # it loads the email package, which no other verb needs
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -173,9 +175,7 @@ def _advice(answer: dict[str, Any], trouble: str, *, walker: str) -> list[str]:
         advice.append("the census walks in plain Python: same results, slower; a C compiler at install helps")
     limit = stack_bytes()
     if limit is not None and limit < SMALL_STACK:
-        advice.append(
-            f"the stack is limited to {limit // 1024:,} KiB: autograd graphs are walked less deeply"
-        )
+        advice.append(f"the stack is limited to {limit // 1024:,} KiB: autograd graphs are walked less deeply")
     if "PYTORCH_ALLOC_CONF" in os.environ and "PYTORCH_CUDA_ALLOC_CONF" in os.environ:
         advice.append("PYTORCH_ALLOC_CONF and PYTORCH_CUDA_ALLOC_CONF are both set; keep one of them")
     if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING"):
