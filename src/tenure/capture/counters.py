@@ -14,7 +14,6 @@ class CounterReader:
     """Reads counters after steps: after each one, or after each tenth where steps are too quick for that."""
 
     def __init__(self) -> None:
-        self._statm = _open_statm()
         self._page_bytes = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
         self.last: dict[str, int] = {}
 
@@ -28,21 +27,10 @@ class CounterReader:
     def read(self) -> dict[str, int]:
         """Bytes by name; what cannot be measured here is absent. Takes microseconds."""
         counters = read_device_counters()
-        rss = self._read_rss()
-        if rss is not None:
-            counters["rss_bytes"] = rss
+        rss_pages = _read_rss_pages()
+        if rss_pages is not None:
+            counters["rss_bytes"] = rss_pages * self._page_bytes
         return counters
-
-    def close(self) -> None:
-        """Give back the file handle; later readings lack `rss_bytes`."""
-        if self._statm is not None:
-            os.close(self._statm)
-            self._statm = None
-
-    def _read_rss(self) -> int | None:
-        if self._statm is None:
-            return None
-        return int(os.pread(self._statm, 128, 0).split()[1]) * self._page_bytes
 
 
 def read_device_counters() -> dict[str, int]:
@@ -61,8 +49,13 @@ def read_device_counters() -> dict[str, int]:
     return counters
 
 
-def _open_statm() -> int | None:
+def _read_rss_pages() -> int | None:
+    """Opened each time, as the program may close descriptors that it does not know."""
     try:
-        return os.open("/proc/self/statm", os.O_RDONLY)
+        file = os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:
         return None
+    try:
+        return int(os.read(file, 128).split()[1])
+    finally:
+        os.close(file)

@@ -424,7 +424,6 @@ class Monitor:
         self._off = True
         with suppress(Exception):
             self._remove_module_hooks()
-            self._counters.close()
             if self._writer is not None:
                 self._writer.close()
 

@@ -8,6 +8,7 @@ import resource
 import shutil
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from tenure.capture.folders import (
     RECORDING_VARIABLE,
 )
 from tenure.cli.launch import run_child
-from tenure.errors import RecordingError, UsageError
+from tenure.errors import RecordingError, TenureError, UsageError
 from tenure.store.format import FINDINGS_FILE, PROCESS_FILE, TORCH_SEEN_FILE
 from tenure.store.new_folder import check_free, name_recording
 
@@ -285,6 +286,14 @@ def _report(folder: Path, *, json_file: str | None, fail_on: str | None) -> int:
             _write_json(folder, json_file)
     except KeyboardInterrupt:
         click.echo(f"tenure: diagnosis interrupted; `tenure diagnose {folder}` does it again", err=True)
+        return 0
+    except TenureError as error:
+        click.echo(f"tenure: no diagnosis: {error}", err=True)
+        return 0
+    except Exception:
+        # A bug of ours shows, but what the program achieved and its exit code stand.
+        traceback.print_exc()
+        click.echo(f"tenure: the diagnosis failed; the recording is whole in {folder}", err=True)
         return 0
     return code if fail_on is not None else 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -43,24 +44,14 @@ class RecordingWriter:
     def __init__(self, folder: Path, *, process: dict[str, Any]) -> None:
         self.folder = folder
         self.failure: str | None = None
+        self.is_open = True
         self._pending: list[str] = []
-        self._file: int | None = None
-        self._good_bytes = 0
         self._last_flush = time.monotonic()
         try:
             (folder / PROCESS_FILE).write_text(json.dumps(process, indent=1) + "\n", encoding="utf-8")
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            self._file = os.open(folder / ROWS_FILE, flags, 0o644)
-            self._good_bytes = os.fstat(self._file).st_size
         except OSError as error:
             self._give_up(error)
-            return
         self.append({"kind": HEADER, "format": FORMAT, "time": process.get("time")}, flush=True)
-
-    @property
-    def is_open(self) -> bool:
-        """False after `close` and after the disk failed."""
-        return self._file is not None
 
     def append(self, row: dict[str, Any], *, flush: bool = False) -> None:
         """Add one row; it reaches the file within a second of the next rows, or at once with `flush`."""
@@ -68,7 +59,7 @@ class RecordingWriter:
 
     def append_text(self, line: str, *, flush: bool = False) -> None:
         """The same for a row that is already JSON text without a line break."""
-        if self._file is None:
+        if not self.is_open:
             return
         self._pending.append(line)
         if flush or time.monotonic() - self._last_flush >= FLUSH_SECONDS:
@@ -77,36 +68,44 @@ class RecordingWriter:
     def flush(self) -> None:
         """Hand all rows to the operating system. They survive the process, not a power cut."""
         self._last_flush = time.monotonic()
-        if self._file is None or not self._pending:
+        if not self.is_open or not self._pending:
             return
         data = ("\n".join(self._pending) + "\n").encode()
         self._pending.clear()
         try:
-            written = os.write(self._file, data)
-            if written < len(data):
-                os.ftruncate(self._file, self._good_bytes)
-                raise OSError(f"wrote {written} of {len(data)} bytes")
-            self._good_bytes += written
+            _append_whole(self.folder / ROWS_FILE, data)
         except OSError as error:
             self._give_up(error)
 
     def close(self) -> None:
         """Flush and close; more rows are ignored."""
         self.flush()
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        self.is_open = False
 
     def abandon(self) -> None:
         """Close without writing: for a forked child, whose rows are its parent's."""
+        self.is_open = False
         self._pending.clear()
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
 
     def _give_up(self, error: OSError) -> None:
         self.failure = f"cannot write the recording {self.folder}: {error.strerror or error}"
         self.abandon()
+
+
+def _append_whole(path: Path, data: bytes) -> None:
+    """One write; what a full disk took in part is taken back, so that later rows begin on a line of their own.
+
+    Opened each time: a program that closes all descriptors, as daemons do, may soon own the number of ours.
+    """
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        before = os.fstat(file).st_size
+        written = os.write(file, data)
+        if written < len(data):
+            os.ftruncate(file, before)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(file)
 
 
 def open_recording(path: str | Path) -> Recording:

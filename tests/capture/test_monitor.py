@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+from capture.recorder import CensusLog, recording
+from tenure.capture.monitor import MonitorOptions, StoppedAfterSteps
+from tenure.capture.record import record
+from tenure.errors import UsageError
+from tenure.model.heap import Census
+from tenure.store.recording_file import open_recording, read_census
+from torch.nn.modules import module as torch_module
+from torch.optim import optimizer as torch_optimizer
+
+
+def linear_and_sgd() -> tuple[torch.nn.Module, torch.optim.Optimizer]:
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU())
+    return model, torch.optim.SGD(model.parameters(), lr=0.01)
+
+
+def train_step(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    optimizer.zero_grad()
+    model(torch.ones(2, 3)).sum().backward()
+    optimizer.step()
+
+
+def test_each_optimizer_step_is_a_step_and_each_due_census_has_a_forward_entry(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    log = CensusLog()
+    with recording(tmp_path, log):
+        for _ in range(5):
+            train_step(model, optimizer)
+
+    opened = open_recording(tmp_path)
+    assert [step.step for step in opened.steps] == [1, 2, 3, 4, 5]
+    assert log.calls == [
+        *((1, "step-end"), (1, "forward-entry"), (2, "step-end"), (2, "forward-entry")),
+        *((3, "step-end"), (3, "forward-entry"), (4, "step-end"), (4, "forward-entry")),
+    ]
+    assert [(entry.step, entry.moment) for entry in opened.censuses] == log.calls
+    assert opened.end is not None
+    assert (opened.end["reason"], opened.end["steps"]) == ("exit", 5)
+    assert read_census(opened, opened.censuses[1]).moment == "forward-entry"
+
+
+def test_the_entry_census_is_given_positional_and_keyword_arguments_of_the_root_call(tmp_path: Path) -> None:
+    class Model(torch.nn.Linear):
+        def forward(self, batch: torch.Tensor, *, scale: torch.Tensor) -> torch.Tensor:
+            return super().forward(batch) * scale
+
+    model, log = Model(3, 3), CensusLog()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    batch, scale = torch.ones(2, 3), torch.ones(1)
+    with recording(tmp_path, log, census_at=(1,)):
+        for _ in range(3):
+            model(batch, scale=scale).sum().backward()
+            optimizer.step()
+
+    args, kwargs = log.inputs[1]  # type: ignore[misc]
+    assert args[0] is batch
+    assert kwargs["scale"] is scale
+    assert log.num_optimizers == [1, 1]
+    assert not model._forward_pre_hooks_with_kwargs
+
+
+def test_nothing_of_the_recorder_is_left_in_torch(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    with recording(tmp_path):
+        train_step(model, optimizer)
+
+    assert not torch_module._global_forward_pre_hooks
+    assert not torch_optimizer._global_optimizer_post_hooks
+
+
+def test_the_module_hook_is_installed_only_while_an_entry_census_is_due(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    installed = []
+    with recording(tmp_path, census_at=(2,)):
+        for _ in range(4):
+            train_step(model, optimizer)
+            installed.append(bool(torch_module._global_forward_pre_hooks))
+
+    assert installed == [False, True, False, False]
+
+
+def test_a_gan_has_as_many_steps_as_turns(tmp_path: Path) -> None:
+    (first, one), (second, two) = linear_and_sgd(), linear_and_sgd()
+    with recording(tmp_path) as monitor:
+        for _ in range(6):
+            train_step(first, one)
+            train_step(second, two)
+
+    assert monitor.step == 6
+
+
+def test_gradient_accumulation_lies_inside_a_step(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    with recording(tmp_path) as monitor:
+        for micro_batch in range(12):
+            model(torch.ones(2, 3)).sum().backward()
+            if micro_batch % 4 == 3:
+                optimizer.step()
+
+    assert monitor.step == 3
+
+
+def test_schedulers_scalers_and_closures_do_not_hide_steps(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    scaler = torch.amp.GradScaler("cpu")
+    with recording(tmp_path / "scaled") as scaled:
+        for _ in range(3):
+            scaler.scale(model(torch.ones(2, 3)).sum()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            scheduler.step()
+    lbfgs = torch.optim.LBFGS(model.parameters(), max_iter=3)
+
+    def closure() -> torch.Tensor:
+        loss = model(torch.ones(2, 3)).pow(2).sum()
+        lbfgs.zero_grad()
+        loss.backward()
+        return loss
+
+    with recording(tmp_path / "closure") as closed:
+        for _ in range(2):
+            lbfgs.step(closure)
+
+    assert (scaled.step, closed.step) == (3, 2)
+
+
+def test_an_optimizer_that_steps_through_its_parent_class_steps_once(tmp_path: Path) -> None:
+    class Careful(torch.optim.SGD):
+        def step(self, closure: object = None) -> None:
+            super().step(closure)
+
+    model, plain = linear_and_sgd()
+    careful = Careful(model.parameters(), lr=0.01)
+    train_step(model, plain)
+    with recording(tmp_path) as monitor:
+        for _ in range(3):
+            train_step(model, careful)
+
+    assert monitor.step == 3
+
+
+def test_without_an_optimizer_each_root_call_ends_the_step_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Optimizers of other tests in this process would make the recorder wait for their first step.
+    monkeypatch.setattr("tenure.capture.monitor.optimizer_was_made", lambda: False)
+    model, log = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)), CensusLog()
+    with recording(tmp_path, log) as monitor, torch.no_grad():
+        for _ in range(4):
+            torch.nn.functional.relu(model(torch.ones(2, 3)))
+            torch.nn.ReLU()(torch.ones(1))
+
+    assert monitor.step == 3
+    assert log.calls == [(1, "forward-entry"), (2, "forward-entry"), (3, "forward-entry")]
+
+
+def test_a_failure_of_the_census_is_noted_and_training_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(**arguments: object) -> Census:
+        raise RuntimeError("planted")
+
+    model, optimizer = linear_and_sgd()
+    with recording(tmp_path, fail) as monitor:
+        for _ in range(3):
+            train_step(model, optimizer)
+        assert not monitor.is_recording
+
+    opened = open_recording(tmp_path)
+    assert [(note.level, note.text.splitlines()[0]) for note in opened.notes] == [("failure", "RuntimeError: planted")]
+    assert opened.end is not None
+    assert opened.end["reason"] == "recorder-failure"
+    assert capsys.readouterr().err.count("the program goes on: RuntimeError: planted") == 1
+
+
+def test_a_recording_that_cannot_be_written_any_more_is_given_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, optimizer = linear_and_sgd()
+    with recording(tmp_path / "run", census_at=(2,)) as monitor:
+        train_step(model, optimizer)
+        shutil.rmtree(tmp_path / "run")
+        for _ in range(3):
+            train_step(model, optimizer)
+        assert not monitor.is_recording
+
+    assert capsys.readouterr().err.count("recording stopped, the program goes on: cannot write") == 1
+
+
+def test_stop_after_ends_the_main_thread_by_system_exit_with_a_last_census(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    log = CensusLog()
+    with recording(tmp_path, log, stop_after=5), pytest.raises(StoppedAfterSteps) as stopped:
+        while True:
+            train_step(model, optimizer)
+
+    opened = open_recording(tmp_path)
+    assert stopped.value.code == 0
+    assert log.calls[-1] == (5, "step-end")
+    assert opened.end is not None
+    assert opened.end["reason"] == "stopped"
+
+
+def test_steps_of_another_thread_are_recorded(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    with recording(tmp_path) as monitor:
+        worker = threading.Thread(target=lambda: [train_step(model, optimizer) for _ in range(3)])
+        worker.start()
+        worker.join()
+
+    assert monitor.step == 3
+
+
+def test_results_are_the_same_bits_with_and_without(tmp_path: Path) -> None:
+    def train() -> torch.Tensor:
+        torch.manual_seed(3)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 3))
+        optimizer = torch.optim.AdamW(model.parameters())
+        for _ in range(6):
+            train_step(model, optimizer)
+        return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+    without = train()
+    with recording(tmp_path):
+        recorded = train()
+
+    assert torch.equal(without, recorded)
+
+
+# Dynamo itself calls what torch 2.13 deprecates.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_dynamo_counts_the_same_with_and_without(tmp_path: Path, backend: str) -> None:
+    def train() -> dict[str, dict[str, int]]:
+        torch._dynamo.reset()
+        torch._dynamo.utils.counters.clear()
+        model, optimizer = linear_and_sgd()
+        compiled = torch.compile(model, backend=backend, fullgraph=True)
+        step = torch.compile(optimizer.step, backend="eager")
+        for _ in range(6):
+            optimizer.zero_grad()
+            compiled(torch.ones(2, 3)).sum().backward()
+            step()
+            optimizer.step()
+        wanted = ("stats", "graph_break", "frames", "recompiles")
+        return {name: dict(torch._dynamo.utils.counters[name]) for name in wanted}
+
+    without = train()
+    with recording(tmp_path) as monitor:
+        recorded = train()
+
+    assert recorded == without
+    assert monitor.step == 6
+
+
+def test_a_forked_child_leaves_the_recording_alone(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    with recording(tmp_path) as monitor:
+        train_step(model, optimizer)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                train_step(model, optimizer)
+                code = int(monitor.is_recording)
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        train_step(model, optimizer)
+
+    assert [step.step for step in open_recording(tmp_path).steps] == [1, 2]
+
+
+def test_steps_marked_in_code_replace_the_hooks(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    with record(tmp_path / "run", census_at=[]) as run:
+        for _ in range(3):
+            with run.step():
+                train_step(model, optimizer)
+                train_step(model, optimizer)
+
+    assert [step.step for step in open_recording(run.path).steps] == [1, 2, 3]
+
+
+def test_record_refuses_a_folder_that_holds_something(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep")
+
+    with pytest.raises(UsageError, match="is not empty, and nothing is overwritten"), record(tmp_path):
+        pass
+
+
+def test_the_switch_turns_record_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENURE", "0")
+    model, optimizer = linear_and_sgd()
+    with record(tmp_path / "run") as run, run.step():
+        train_step(model, optimizer)
+
+    assert not (tmp_path / "run").exists()
+
+
+def test_options_survive_their_way_through_the_environment() -> None:
+    options = MonitorOptions(stop_after=3, census_at=(1, 2), budget_percent=1.5)
+
+    assert MonitorOptions.from_json(options.to_json()) == options
+    assert MonitorOptions.from_json("") == MonitorOptions()

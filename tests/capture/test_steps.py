@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+from tenure.capture.steps import OptimizerSequence, RootCalls
+
+
+def ends(calls: str) -> str:
+    """One character per optimizer step: | where it ends a training step, . where not."""
+    sequence, numbers = OptimizerSequence(), {}
+    return "".join("|" if sequence.ends_step(numbers.setdefault(name, len(numbers))) else "." for name in calls)
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("AAAA", "||||"),
+        ("DGDGDGDG", "|..|.|.|"),
+        ("DDGDDGDDGDDG", "||...|..|..|"),
+        ("DGGDGGDGGDGG", "|.|.|" + "|..|..|"),
+        ("ABCABCABC", "|....|..|"),
+    ],
+)
+def test_a_step_ends_with_the_last_optimizer_of_the_repeating_sequence(calls: str, expected: str) -> None:
+    assert ends(calls)[-6:] == expected[-6:]
+
+
+def test_two_optimizers_in_turn_make_as_many_steps_as_turns() -> None:
+    assert ends("DG" * 50).count("|") == 50
+
+
+def test_an_optimizer_that_is_no_longer_used_is_forgotten() -> None:
+    assert ends("DG" * 20 + "D" * 60).endswith("|" * 20)
+
+
+def test_five_critic_steps_and_one_generator_step_are_one_step() -> None:
+    assert ends("DDDDDG" * 10)[-12:] == ".....|.....|"
+
+
+def test_root_calls_are_steps_where_no_optimizer_exists() -> None:
+    calls = RootCalls()
+
+    assert [calls.begins_step(optimizer_exists=False) for _ in range(4)] == [False, True, True, True]
+
+
+def test_micro_batches_before_the_first_optimizer_step_are_no_steps() -> None:
+    calls = RootCalls(patience=6)
+
+    assert [calls.begins_step(optimizer_exists=True) for _ in range(8)] == [False] * 6 + [True, True]
