@@ -7,10 +7,11 @@ The program runs under a dispatch mode that sees the output of every operation, 
 storages that only autograd's own nodes keep. What is alive is summed at each root module call. Two figures come of it:
 
 - growth_bytes_per_step: bytes gained per step in the second half of the run, minus the same of the fixed program
-  (symptom growth: last minus middle; sawtooth and cycle: the median step, for those fall again);
+  (symptom sawtooth: of the median step, for it falls again; else last minus middle);
 - carried_bytes: bytes alive at the call that are not there in the fixed program, median of the second half.
 
-A storage's bytes are those at its birth; Python objects and autograd nodes are not weighed.
+Programs with the symptom cycle run with automatic collection off: what a step leaves behind is weighed, however often
+the collector would have come by. A storage's bytes are those at its birth; Python objects and autograd nodes are not weighed.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ ZOO = Path(__file__).resolve().parent
 MARK = "zoo-samples:"
 
 
-def watch(program: Path) -> None:
+def watch(program: Path, *, collector: bool) -> None:
     """Run `program` in this process and print the bytes alive at each root module call."""
+    import gc
+
     import torch
     from torch.nn.modules import module as torch_module
     from torch.utils import _pytree
@@ -71,6 +74,8 @@ def watch(program: Path) -> None:
     torch_module.register_module_forward_hook(leave, always_call=True)
     sys.argv = [str(program)]
     sys.path.insert(0, str(program.parent))
+    if not collector:
+        gc.disable()
     with Births():
         try:
             runpy.run_path(str(program), run_name="__main__")
@@ -78,10 +83,10 @@ def watch(program: Path) -> None:
             print(MARK, json.dumps(samples), flush=True)
 
 
-def samples_of(program: Path) -> list[int]:
+def samples_of(program: Path, symptom: str) -> list[int]:
     """The samples of one run in a fresh process."""
     run = subprocess.run(
-        [sys.executable, __file__, "--watch", str(program)],
+        [sys.executable, __file__, "--watch", str(program), *(["--no-collector"] if symptom == "cycle" else [])],
         cwd=program.parent,
         capture_output=True,
         text=True,
@@ -97,7 +102,7 @@ def growth(samples: list[int], steps: int, symptom: str) -> float:
     """Bytes gained per step in the second half."""
     stride = max(1, round(len(samples) / steps))
     by_step = samples[len(samples) // 2 :: stride]
-    if symptom in ("sawtooth", "cycle"):
+    if symptom == "sawtooth":
         return float(statistics.median(b - a for a, b in zip(by_step, by_step[1:])))
     return (by_step[-1] - by_step[0]) / (len(by_step) - 1)
 
@@ -112,10 +117,10 @@ def carried(leaky: list[int], fixed: list[int]) -> int | None:
 
 def measure(folder: Path, truth: dict) -> dict:
     """Both figures of one program."""
-    leaky = samples_of(folder / "train.py")
+    leaky = samples_of(folder / "train.py", truth.get("symptom", ""))
     if truth["healthy"]:
         return {"growth_bytes_per_step": growth(leaky, truth["steps"], "growth"), "calls": len(leaky)}
-    fixed = samples_of(folder / "fixed.py")
+    fixed = samples_of(folder / "fixed.py", truth["symptom"])
     rise = growth(leaky, truth["steps"], truth["symptom"]) - growth(fixed, truth["steps"], truth["symptom"])
     return {"growth_bytes_per_step": rise, "carried_bytes": carried(leaky, fixed), "calls": len(leaky)}
 
@@ -134,9 +139,10 @@ def main() -> None:
     parser.add_argument("slugs", nargs="*", help="programs to measure; all without one")
     parser.add_argument("--write", action="store_true", help="write the figures into truth.toml")
     parser.add_argument("--watch", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--no-collector", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.watch:
-        watch(arguments.watch)
+        watch(arguments.watch.resolve(), collector=not arguments.no_collector)
         return
     for path in sorted(ZOO.glob("*/truth.toml")):
         truth = tomllib.loads(path.read_text())
