@@ -64,144 +64,171 @@ CASES = [
     Case(
         "a local rebound each iteration",
         local("retval", "train", 4),
-        {"train.py": """\
+        {
+            "train.py": """\
             def train(model, loader):
                 retval = None
                 for batch in loader:
                     out = model(batch)
                     retval = model.loss(out)  # site 1 train
                     retval.backward()
-            """},
+            """
+        },
     ),
     Case(
         "the definition before the line hides earlier ones",
         local("loss", "train", 4),
-        {"train.py": """\
+        {
+            "train.py": """\
             def train(a, b):
                 loss = a()  # site 2 train
                 loss = b()  # site 1 train
                 loss.backward()
-            """},
+            """
+        },
     ),
     Case(
         "both branches of an if may have bound it",
         local("out", "f", 6),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(a, b):
                 if a:
                     out = a()  # site 1 f
                 else:
                     out = b()  # site 2 f
                 run()
-            """},
+            """
+        },
         certain=False,
     ),
     Case(
         "a deleted name is bound again by the loop",
         local("x", "f", 6),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(a):
                 x = a(0)  # site 2 f
                 del x
                 while a:
                     x = a(1)  # site 1 f
                     a.step()
-            """},
+            """
+        },
     ),
     Case(
         "a running total by augmented assignment",
         local("total", "epoch", 4),
-        {"train.py": """\
+        {
+            "train.py": """\
             def epoch(loader):
                 total = 0.0
                 for loss in loader:
                     total += loss  # site 1 epoch
                 return total
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a running total that names itself",
         local("total", "epoch", 4),
-        {"train.py": """\
+        {
+            "train.py": """\
             def epoch(model, loader):
                 total = model.zero()  # site 2 epoch
                 for loss in loader:
                     total = total + loss  # site 1 epoch
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a hidden state carried from step to step",
         local("hidden", "epoch", 4),
-        {"train.py": """\
+        {
+            "train.py": """\
             def epoch(rnn, loader, hidden):  # site 2 epoch
                 for x in loader:
                     out = rnn.norm(x)
                     out, hidden = rnn(x, hidden)  # site 1 epoch
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "starred unpacking",
         local("rest", "f", 3),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(model, x):
                 first, *rest = model(x)  # site 1 f
                 run()
-            """},
+            """
+        },
     ),
     Case(
         "a walrus in a while test",
         local("batch", "f", 3),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(q):
                 while (batch := q.get()) is not None:  # site 1 f
                     run(1)
-            """},
+            """
+        },
     ),
     Case(
         "a walrus inside a comprehension binds in the function",
         local("last", "f", 3),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(q):
                 [last := item for item in q]  # site 1 f
                 run()
-            """},
+            """
+        },
     ),
     Case(
         "with binds its target",
         local("store", "f", 3),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(q):
                 with open_store(q) as store:  # site 1 f
                     run()
-            """},
+            """
+        },
     ),
     Case(
         "a for target",
         local("batch", "f", 3),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(loader):
                 for i, batch in enumerate(loader):  # site 1 f
                     step()
-            """},
+            """
+        },
     ),
     Case(
         "the exception of a handler",
         local("error", "f", 5),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(step):
                 try:
                     step()
                 except RuntimeError as error:  # site 1 f
                     retry()
-            """},
+            """
+        },
     ),
     Case(
         "what try bound is seen in finally",
         local("out", "f", 7),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(model):
                 try:
                     out = model()  # site 1 f
@@ -209,141 +236,168 @@ CASES = [
                     out = None
                 finally:
                     run()
-            """},
+            """
+        },
     ),
     Case(
         "a capture of a match statement",
         local("loss", "f", 4),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(out):
                 match out:
                     case {"loss": loss}:  # site 1 f
                         run()
-            """},
+            """
+        },
     ),
     Case(
         "an async function",
         local("out", "serve", 4),
-        {"train.py": """\
+        {
+            "train.py": """\
             async def serve(model, queue):
                 async for request in queue:
                     out = await model(request)  # site 1 serve
                     await send()
-            """},
+            """
+        },
     ),
     Case(
         "a parameter nobody rebinds",
         local("batch", "step", 2),
-        {"train.py": """\
+        {
+            "train.py": """\
             def step(batch):  # site 1 step
                 run()
-            """},
+            """
+        },
     ),
     Case(
         "a decorated method, known by its plain name as on Python 3.10",
         local("out", "step", 5),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Trainer:
                 @no_grad()
                 def step(self, model):
                     out = model()  # site 1 Trainer.step
                     run()
-            """},
+            """
+        },
     ),
     Case(
         "a suspended generator's local",
         local("batch", "batches", 4),
-        {"train.py": """\
+        {
+            "train.py": """\
             def batches(loader):
                 for item in loader:
                     batch = item.cuda()  # site 1 batches
                     yield item
-            """},
+            """
+        },
     ),
     Case(
         "append to a local list",
         local("losses", "train", 4, element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def train(loader):
                 losses = []
                 for x in loader:
                     losses.append(x.loss)  # site 1 train
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "append to a module's list from the top level",
         other("global", "losses", "<module>", element=True, line=3),
-        {"train.py": """\
+        {
+            "train.py": """\
             losses = []
             for x in range(10):
                 losses.append(step(x))  # site 1 <module>
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "list plus-equals",
         local("outs", "f", 3, element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(loader):
                 outs = []
                 outs += [x() for x in loader]  # site 1 f
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "setdefault then append",
         local("table", "f", 4, element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(loader):
                 table = {}
                 for x in loader:
                     table.setdefault(x.key, []).append(x.loss)  # site 1 f
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a list built by a comprehension",
         local("outs", "f", 3, element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(loader, model):
                 outs = [model(x) for x in loader]  # site 1 f
                 run()
-            """},
+            """
+        },
     ),
     Case(
         "the key of a dictionary tells the statement",
         local("out", "f", 5, element=True, expression="out['loss']"),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(model):
                 out = {}
                 out["logits"] = model.a()  # site 2 f
                 out["loss"] = model.b()  # site 1 f
                 run()
-            """},
+            """
+        },
     ),
     Case(
         "through an alias of a local",
         local("history", "f", 5, element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(loader):
                 history = []
                 buf = history
                 for x in loader:
                     buf.append(x)  # site 1 f
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "through a bound method",
         local("history", "f", 5, element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(loader):
                 history = []
                 keep = history.append
                 for x in loader:
                     keep(x)  # site 1 f
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
@@ -389,29 +443,34 @@ CASES = [
     Case(
         "two appends cannot be told apart",
         local("losses", "f", 3, element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(losses, a, b):  # site 3 f
                 losses.append(a)  # site 1 f
                 losses.append(b)  # site 2 f
-            """},
+            """
+        },
         growing=True,
         certain=False,
     ),
     Case(
         "a hint decides between two appends",
         local("losses", "f", 3, element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def f(losses, a, b):  # site 3 f
                 losses.append(a)  # site 2 f
                 losses.append(b)  # site 1 f
-            """},
+            """
+        },
         growing=True,
         hints=(SourceLocation("train.py", 3, "f"),),
     ),
     Case(
         "an attribute's list in its own class, not in another with the same name",
         attribute("history", "__main__.Trainer", element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Trainer:
                 def __init__(self):
                     self.history = []
@@ -420,7 +479,8 @@ CASES = [
             class Other:
                 def fit(self, x):
                     self.history.append(x)
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
@@ -499,80 +559,95 @@ CASES = [
     Case(
         "an attribute set to None first",
         attribute("last", "train.Model"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Model:
                 def __init__(self):
                     self.last = None
                 def forward(self, x):
                     self.last = self.net(x)  # site 1 Model.forward
                     return self.last
-            """},
+            """
+        },
     ),
     Case(
         "a moving average in an object",
         attribute("mean", "train.Meter"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Meter:
                 def __init__(self, start):
                     self.mean = start  # site 2 Meter.__init__
                 def update(self, loss):
                     self.mean = 0.9 * self.mean + 0.1 * loss  # site 1 Meter.update
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "an augmented attribute",
         attribute("total", "train.Meter"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Meter:
                 def __init__(self):
                     self.total = 0
                 def update(self, loss):
                     self.total += loss  # site 1 Meter.update
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "setattr with a constant name",
         attribute("last_loss", "train.State"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class State: ...
             def note(state, loss):
                 setattr(state, "last_loss", loss)  # site 1 note
-            """},
+            """
+        },
     ),
     Case(
         "a store through __dict__",
         attribute("last", "train.State"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class State:
                 def note(self, loss):
                     self.__dict__["last"] = loss  # site 1 State.note
-            """},
+            """
+        },
     ),
     Case(
         "a buffer is registered by name",
         attribute("mask", "train.Net"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Net:
                 def __init__(self, n):
                     self.register_buffer("mask", ones(n))  # site 1 Net.__init__
-            """},
+            """
+        },
     ),
     Case(
         "a private name",
         attribute("_Trainer__kept", "train.Trainer", element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Trainer:
                 def fit(self, x):
                     self.__kept.append(x)  # site 1 Trainer.fit
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "through a property",
         attribute("_history", "train.Trainer", element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Trainer:
                 def __init__(self):
                     self._history = []
@@ -581,49 +656,57 @@ CASES = [
                     return self._history
                 def fit(self, x):
                     self.history.append(x)  # site 1 Trainer.fit
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a cached property",
         attribute("table", "train.Net"),
-        {"train.py": """\
+        {
+            "train.py": """\
             from functools import cached_property
             class Net:
                 @cached_property
                 def table(self):  # site 1 Net
                     return make()
-            """},
+            """
+        },
     ),
     Case(
         "through an alias of an attribute",
         attribute("history", "train.Trainer", element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Trainer:
                 def fit(self, loader):
                     buf = self.history
                     for x in loader:
                         buf.append(x)  # site 1 Trainer.fit
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a nested class",
         attribute("rows", "train.Outer.Inner", element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Outer:
                 class Inner:
                     def add(self, x):
                         self.rows.append(x)  # site 1 Outer.Inner.add
                 def add(self, x):
                     self.rows.append(x)
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a dataclass filled by its constructor",
         attribute("loss", "train.Step"),
-        {"train.py": """\
+        {
+            "train.py": """\
             from dataclasses import dataclass
             @dataclass
             class Step:
@@ -631,31 +714,37 @@ CASES = [
                 loss: object  # site 2 Step
             def run(n, loss):
                 return Step(n, loss=loss)  # site 1 run
-            """},
+            """
+        },
     ),
     Case(
         "a mutable class attribute",
         attribute("seen", "train.Net", element=True, kind="class"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Net:
                 seen = []
                 def forward(self, x):
                     Net.seen.append(x)  # site 1 Net.forward
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a tensor as class attribute",
         attribute("table", "train.Net", kind="class"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Net:
                 table = make_table()  # site 1 Net
-            """},
+            """
+        },
     ),
     Case(
         "a ctx attribute",
         attribute("x", "train.SquareBackward", expression="ctx.x"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Square(torch.autograd.Function):
                 @staticmethod
                 def forward(c, x):
@@ -664,28 +753,33 @@ CASES = [
             class Point:
                 def move(self, x):
                     self.x = x
-            """},
+            """
+        },
     ),
     Case(
         "saved tensors of a ctx",
         attribute("saved_tensors", "train.SquareBackward"),
-        {"train.py": """\
+        {
+            "train.py": """\
             class Square(torch.autograd.Function):
                 @staticmethod
                 def forward(ctx, x):
                     ctx.save_for_backward(x)  # site 1 Square.forward
                     return x * x
-            """},
+            """
+        },
     ),
     Case(
         "a global set in a function",
         other("global", "LAST", "<module>"),
-        {"train.py": """\
+        {
+            "train.py": """\
             LAST = None
             def step(model):
                 global LAST
                 LAST = model()  # site 1 step
-            """},
+            """
+        },
     ),
     Case(
         "a global list filled from another module",
@@ -719,94 +813,112 @@ CASES = [
     Case(
         "a closure's list",
         other("closure", "seen", "make.<locals>.hook", element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def make(layer):
                 seen = []
                 def hook(m, i, o):  # site 2 make
                     seen.append(o)  # site 1 make.<locals>.hook
                 layer.register_forward_hook(hook)
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a nonlocal name",
         other("closure", "last", "make.<locals>.hook"),
-        {"train.py": """\
+        {
+            "train.py": """\
             def make(layer):
                 last = None
                 def hook(m, i, o):  # site 2 make
                     nonlocal last
                     last = o  # site 1 make.<locals>.hook
                 return hook
-            """},
+            """
+        },
     ),
     Case(
         "a lambda appends to the enclosing list",
         other("closure", "seen", "make", element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def make(layer):
                 seen = []
                 layer.on(
                     lambda m, i, o: seen.append(o))  # site 1 make.<locals>.<lambda>
                 return seen
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a mutable default",
         other("default", "cache", "step", element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def step(x, cache=[]):  # site 2 <module>
                 cache.append(x)  # site 1 step
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a hook by its function",
         other("hook", "save"),
-        {"train.py": """\
+        {
+            "train.py": """\
             def attach(net):
                 for layer in net:
                     layer.register_forward_hook(save)  # site 1 attach
             def save(m, i, o):
                 m.kept = o
-            """},
+            """
+        },
     ),
     Case(
         "a hook's closure: the append, then the registration",
         other("hook", "seen", "attach", element=True),
-        {"train.py": """\
+        {
+            "train.py": """\
             def attach(layer):
                 seen = []
                 layer.register_forward_hook(lambda m, i, o: seen.append(o))  # site 1 attach.<locals>.<lambda>
-            """},
+            """
+        },
         growing=True,
     ),
     Case(
         "a cached function",
         other("cache", "features"),
-        {"train.py": """\
+        {
+            "train.py": """\
             import functools
             @functools.lru_cache(maxsize=None)
             def features(x):  # site 1 <module>
                 return x * 2
-            """},
+            """
+        },
     ),
     Case(
         "an exit handler",
         other("hidden", "flush"),
-        {"train.py": """\
+        {
+            "train.py": """\
             import atexit
             atexit.register(flush, model)  # site 1 <module>
-            """},
+            """
+        },
     ),
     Case(
         "an exit handler's registration by the hooks of one kind",
         other("hook", "_forward_hooks"),
-        {"train.py": """\
+        {
+            "train.py": """\
             net.register_forward_hook(a)  # site 1 <module>
             net.register_full_backward_hook(b)
-            """},
+            """
+        },
     ),
 ]
 

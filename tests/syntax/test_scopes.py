@@ -62,9 +62,7 @@ def test_definitions_have_the_names_python_gives_them() -> None:
         Scope("class", "Outer", 1, 7, 1),
         Scope("class", "Outer.Inner", 2, 7, 2),
         Scope("function", "Outer.Inner.method", 4, 7, 3, ("functools.lru_cache",), frozenset({"total"})),
-        Scope(
-            "function", "Outer.Inner.method.<locals>.deep", 6, 7, 6, (), frozenset(), frozenset({"self"})
-        ),
+        Scope("function", "Outer.Inner.method.<locals>.deep", 6, 7, 6, (), frozenset(), frozenset({"self"})),
         Scope("function", "later", 9, 9, 9),
     )
 

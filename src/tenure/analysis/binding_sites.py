@@ -165,11 +165,7 @@ class _Search:
         function = self.reference.scope_function
         if self.reference.kind == "global" or function in ("", MODULE):
             return MODULE
-        owners = {
-            b.owner
-            for b in _bindings(source)
-            if b.name in self.names and not b.receiver and b.kind != "closure"
-        }
+        owners = {b.owner for b in _bindings(source) if b.name in self.names and not b.receiver and b.kind != "closure"}
         scope = _full_name(source, function, self.reference.scope_line)
         while scope:
             if scope in owners:
@@ -333,9 +329,7 @@ class _Search:
         if self.element or not self.family:
             return
         path, qualname = self.family[0]
-        fields = [
-            b.name for b in _bindings(self.sources[path]) if b.kind == "field" and b.function == qualname
-        ]
+        fields = [b.name for b in _bindings(self.sources[path]) if b.kind == "field" and b.function == qualname]
         position = next((n for n, name in enumerate(fields) if name in self.names), None)
         if position is None:
             return
@@ -357,11 +351,7 @@ class _Search:
             text, _, method = alias.value_text.rpartition(".")
             bound_method = method in ("append", "add", "extend", "insert", "appendleft", "update")
             fit = self._value_fit(path, text if bound_method else alias.value_text, alias, owner)
-            if (
-                fit is None
-                or alias.name in self.names
-                or alias.kind not in ("assign", "attribute", "property")
-            ):
+            if fit is None or alias.name in self.names or alias.kind not in ("assign", "attribute", "property"):
                 continue
             if bound_method:
                 for call in _calls(source):
@@ -409,9 +399,7 @@ class _Search:
                     yield from inside
                     yield self._site(path, call, max(fit, LIKELY))
 
-    def _stores_through_parameter(
-        self, path: str, call: Call, key: int | str, fit: int
-    ) -> Iterator[RankedSite]:
+    def _stores_through_parameter(self, path: str, call: Call, key: int | str, fit: int) -> Iterator[RankedSite]:
         last = call.callee.rpartition(".")[2]
         for file, source in self._files_defining(last, path):
             for scope in definitions(source):
@@ -431,9 +419,7 @@ class _Search:
         at_home = [item for item in found if item[0] == home]
         return at_home or [item for item in found if item[1].origin == "yours"]
 
-    def _stores_into(
-        self, file: str, source: SourceFile, function: str, name: str, fit: int
-    ) -> Iterator[RankedSite]:
+    def _stores_into(self, file: str, source: SourceFile, function: str, name: str, fit: int) -> Iterator[RankedSite]:
         kept: set[tuple[str, str]] = set()
         for b in _bindings(source):
             if b.owner == function and b.name == name and not b.receiver:
@@ -454,20 +440,14 @@ class _Search:
         if self.element and not generic:
             yield from self.variables()
         for path, source in self.sources.items():
-            if (
-                "register" not in source.text
-                and "signal" not in source.text
-                and "finalize" not in source.text
-            ):
+            if "register" not in source.text and "signal" not in source.text and "finalize" not in source.text:
                 continue
             for b in _bindings(source):
                 if b.kind == "hook":
                     level = self._hook_level(b, generic)
                     if level is not None:
                         level = max(level, WEAK if source.origin == "library" else SURE)
-                        yield self._site(
-                            path, b, max(level, LIKELY if self.element and not generic else SURE)
-                        )
+                        yield self._site(path, b, max(level, LIKELY if self.element and not generic else SURE))
 
     def _hook_level(self, binding: Binding, generic: bool) -> int | None:
         if not generic:

@@ -47,11 +47,7 @@ def _places(name: str, sources: Mapping[str, SourceFile]) -> Iterator[ClassPlace
     for path, source in sources.items():
         if f"class {name}" in source.text:
             try:
-                yield from (
-                    (path, qualname)
-                    for qualname in class_bases(source)
-                    if qualname.rpartition(".")[2] == name
-                )
+                yield from ((path, qualname) for qualname in class_bases(source) if qualname.rpartition(".")[2] == name)
             except SourceError:
                 continue
 

@@ -94,8 +94,7 @@ class _Flow:
             self.continues.append(state)
             return None
         if isinstance(node, ast.If):
-            state = self._bind(state, node.test)
-            return _join(self.body(node.body, state), self.body(node.orelse, state))
+            return self.if_(node, state)
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             return self.loop(node, state)
         if isinstance(node, (ast.With, ast.AsyncWith)):
@@ -107,6 +106,17 @@ class _Flow:
         if isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
             return self.try_(node, state)  # type: ignore[arg-type]
         return self._bind(state, node)
+
+    def if_(self, node: ast.If, state: frozenset[int]) -> State:
+        ends: list[State] = []
+        while True:  # `elif` chains nest in the tree; they may be longer than the stack is deep
+            if node.lineno <= self.line <= _head_end(node):
+                self.found |= state
+            state = self._bind(state, node.test)
+            ends.append(self.body(node.body, state))
+            if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+                return _join(*ends, self.body(node.orelse, state))
+            node = node.orelse[0]
 
     def loop(self, node: ast.For | ast.AsyncFor | ast.While, state: frozenset[int]) -> State:
         head, leave = state, frozenset[int]()

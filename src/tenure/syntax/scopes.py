@@ -6,6 +6,7 @@ Everything is computed once per text and kept; nothing is executed or imported.
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -104,11 +105,21 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
     Bodies of functions and classes inside are not entered.
     """
-    for node in body:
+    waiting = list(reversed(body))
+    while waiting:
+        node = waiting.pop()
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            for inner in inner_bodies(node):
-                yield from statements(inner)
+            inside = [item for inner in inner_bodies(node) for item in inner]
+            waiting.extend(reversed(inside))
+
+
+def is_inlined(comprehension: str) -> bool:
+    """Whether this Python runs such a comprehension (`f.<locals>.<listcomp>`) in the frame around it (PEP 709).
+
+    What is defined inside is then named as if the comprehension were not there.
+    """
+    return sys.version_info >= (3, 12) and not comprehension.endswith("<genexpr>")
 
 
 def inner_bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -166,20 +177,20 @@ def all_scopes(source: SourceFile) -> tuple[Scope, ...]:
 
 
 def _scopes_under(parent: ast.AST, prefix: str) -> Iterator[Scope]:
-    for node in ast.iter_child_nodes(parent):
+    waiting = [(node, prefix) for node in reversed(list(ast.iter_child_nodes(parent)))]
+    while waiting:
+        node, prefix = waiting.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             scope = definition_scope(node, prefix)
             yield scope
-            locals_ = "." if isinstance(node, ast.ClassDef) else ".<locals>."
-            yield from _scopes_under(node, scope.qualname + locals_)
+            prefix = scope.qualname + ("." if isinstance(node, ast.ClassDef) else ".<locals>.")
         elif isinstance(node, ast.Lambda) or type(node) in COMPREHENSION_NAMES:
             name = prefix + COMPREHENSION_NAMES.get(type(node), "<lambda>")
-            kind = "lambda" if isinstance(node, ast.Lambda) else "comprehension"
             line, end_line = _span(node)
+            kind = "lambda" if isinstance(node, ast.Lambda) else "comprehension"
             yield Scope(kind, name, line, end_line, line)
-            yield from _scopes_under(node, name + ".<locals>.")
-        else:
-            yield from _scopes_under(node, prefix)
+            prefix = prefix if kind == "comprehension" and is_inlined(name) else name + ".<locals>."
+        waiting.extend((child, prefix) for child in reversed(list(ast.iter_child_nodes(node))))
 
 
 def _span(node: ast.AST) -> tuple[int, int]:
@@ -214,9 +225,7 @@ def loops_around(source: SourceFile, line: int) -> tuple[Loop, ...]:
         (item.line for item in definitions(source) if item.first_line <= line <= item.end_line), default=0
     )
     return tuple(
-        loop
-        for loop in loops(source)
-        if loop.line >= function_line and loop.body_line <= line <= loop.body_end_line
+        loop for loop in loops(source) if loop.line >= function_line and loop.body_line <= line <= loop.body_end_line
     )
 
 

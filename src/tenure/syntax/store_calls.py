@@ -1,0 +1,117 @@
+"""Calls that store something: what `append`, `register_hook`, `setattr` and their kin keep, and where."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tenure.syntax.expressions import namespace_of, split_receiver, text_of
+from tenure.syntax.scopes import dotted
+
+GROWING_METHODS = frozenset(
+    {"append", "appendleft", "extend", "extendleft", "insert", "add", "push", "put", "put_nowait", "update"}
+    | {"setdefault"}
+)
+GROWING_FUNCTIONS = frozenset({"heappush", "heappushpop", "insort", "insort_left", "insort_right"})
+HOOK_CALLS = frozenset({"atexit.register", "signal.signal", "weakref.finalize", "sys.settrace", "sys.setprofile"})
+_STORED_BY_NAME = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+_FUNCTIONS = frozenset({"setattr", "partial", "lru_cache", "cache", *GROWING_FUNCTIONS})
+_METHODS = frozenset({"save_for_backward", "__setattr__", "__setitem__", "partial", "lru_cache", "cache"})
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What one call stores under which name; fields as in `bindings.Binding`."""
+
+    kind: str
+    name: str
+    receiver: str
+    value: ast.AST | None
+    method: str
+
+
+def stores_of_call(node: ast.Call) -> Iterator[Store]:
+    """What a call stores, by the name of its method or function; nothing for most calls."""
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        method = function.attr
+        if method in GROWING_METHODS:
+            if node.args or node.keywords:
+                yield from _grow(node, function.value, method)
+        elif method.startswith("register") or method in ("finalize", "signal", "settrace", "setprofile"):
+            yield from _registration(node, function)
+        elif method in _METHODS or method in GROWING_FUNCTIONS:
+            yield from _other_method(node, function)
+    elif isinstance(function, ast.Name) and function.id in _FUNCTIONS:
+        yield from _other_function(node, function.id)
+
+
+def _grow(node: ast.Call, container: ast.expr, method: str) -> Iterator[Store]:
+    namespace = namespace_of(container)
+    if namespace is not None and method == "update":
+        for keyword in node.keywords:
+            if keyword.arg and namespace:
+                yield Store("attribute", keyword.arg, namespace, keyword.value, "__dict__")
+        return
+    receiver, name = split_receiver(container)
+    if name:
+        value = node.args[-1] if node.args else node.keywords[0].value
+        yield Store("grow", name, receiver, value, method)
+
+
+def _registration(node: ast.Call, function: ast.Attribute) -> Iterator[Store]:
+    method, full = function.attr, dotted(function)
+    arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if not arguments:
+        return
+    if method in _STORED_BY_NAME:
+        name = getattr(arguments[0], "value", None)
+        if isinstance(name, str):
+            value = arguments[1] if len(arguments) > 1 else None
+            yield Store("attribute", name, text_of(function.value), value, method)
+    elif full in HOOK_CALLS or "hook" in method:
+        kept = arguments[-1] if full == "signal.signal" else arguments[0]
+        name = "<lambda>" if isinstance(kept, ast.Lambda) else split_receiver(kept)[1]
+        yield Store("hook", name, text_of(function.value), kept, method)
+    elif method.startswith("register"):
+        receiver, name = split_receiver(function.value)
+        if name:
+            yield Store("grow", name, receiver, arguments[-1], method)
+
+
+def _other_method(node: ast.Call, function: ast.Attribute) -> Iterator[Store]:
+    method = function.attr
+    if method == "save_for_backward":
+        yield Store("ctx", "saved_tensors", text_of(function.value), node, method)
+    elif method == "__setattr__":
+        explicit = len(node.args) == 3  # object.__setattr__(self, name, value)
+        target = node.args[0] if explicit else function.value
+        yield from _set_attribute(target, node.args[int(explicit) :], method)
+    elif method == "__setitem__" and len(node.args) == 2:
+        receiver, container = split_receiver(function.value)
+        yield Store("item", container, receiver, node.args[1], method)
+    else:
+        yield from _other_function(node, method)
+
+
+def _other_function(node: ast.Call, name: str) -> Iterator[Store]:
+    arguments = node.args
+    if name == "setattr" and len(arguments) == 3:
+        yield from _set_attribute(arguments[0], arguments[1:], name)
+    elif name == "partial" and arguments:
+        yield Store("partial", split_receiver(arguments[0])[1], "", node, name)
+    elif name in GROWING_FUNCTIONS and len(arguments) >= 2:
+        receiver, container = split_receiver(arguments[0])
+        yield Store("grow", container, receiver, arguments[1], name)
+    elif name in ("lru_cache", "cache") and arguments:
+        target = split_receiver(arguments[0])[1]
+        if target:
+            yield Store("cache", target, "", node, name)
+
+
+def _set_attribute(target: ast.expr, rest: Sequence[ast.expr], method: str) -> Iterator[Store]:
+    if len(rest) == 2:
+        name = rest[0].value if isinstance(rest[0], ast.Constant) else ""
+        if isinstance(name, str):
+            yield Store("attribute", name, text_of(target), rest[1], method)
