@@ -1175,9 +1175,10 @@ fill_edges(Walk *walk, const Ancestry *ancestry, int32_t *source, int32_t *targe
     for (uint32_t i = 0; i < ancestry->count; i++) {
         Range range = references_of(walk, order[i].number);
         for (const uint32_t *edge = range.from; edge < range.to; edge++) {
-            if (is_marked(walk, *edge)) {
+            uint32_t node = nodes[*edge]; /* 0: no node */
+            if (node != 0) {
                 *source++ = (int32_t)i;
-                *target++ = (int32_t)nodes[*edge] - 1;
+                *target++ = (int32_t)node - 1;
             }
         }
     }

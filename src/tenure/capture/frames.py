@@ -13,7 +13,6 @@ from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import CO_OPTIMIZED
-from pathlib import Path
 from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
 from typing import Any
 
@@ -22,10 +21,11 @@ try:
 except ImportError:
     _heapwalk = None
 
+from tenure.capture.origins import is_own_file
+
 Locals = list[tuple[str, object]]
 Suspended = Generator[Any, Any, Any] | Coroutine[Any, Any, Any] | AsyncGenerator[Any, Any]
 
-_OURS = str(Path(__file__).parent.parent) + "/"
 _LEAVES_NOTHING = sys.version_info >= (3, 13)
 _TELLS_OF_LOCALS = frozenset(("locals", "vars", "dir", "eval", "exec", "f_locals"))
 _DEFAULT_STACKS = {"darwin": 512 * 1024, "win32": 1024 * 1024}
@@ -61,13 +61,14 @@ def running_frames() -> list[Frame]:
         tracing = _is_tracing(thread, innermost)
         unsafe: FrameType | None = None
         for frame in _callers(innermost):
-            if id(frame) in seen or frame.f_code.co_filename.startswith(_OURS):
+            if id(frame) in seen or is_own_file(frame.f_code.co_filename):
                 continue
             seen.add(id(frame))
             values = None if tracing or frame is unsafe else _read(frame)
-            if values is not None and any(value is frame.f_back for _, value in values):
-                unsafe = frame.f_back
+            if values and not (_heapwalk is not None or _LEAVES_NOTHING):
+                unsafe = _traced_by(frame, dict(values))
             found.append(_describe(frame, thread, values))
+    del innermost, frame, unsafe  # one of them is this very frame, which would keep itself alive
     return found
 
 
@@ -151,6 +152,16 @@ def _is_tracing(thread: int, innermost: FrameType) -> bool:
     else:
         watched = threading.gettrace() is not None or threading.getprofile() is not None
     return watched or any(frame.f_trace is not None for frame in _callers(innermost))
+
+
+def _traced_by(frame: FrameType, values: dict[str, object]) -> FrameType | None:
+    """The caller, when it is among the arguments: then `frame` may be a trace function that was called for it."""
+    code = frame.f_code
+    for name in code.co_varnames[: code.co_argcount + 1]:
+        value = values.get(name)
+        if any(item is frame.f_back for item in (value if isinstance(value, tuple) else (value,))):
+            return frame.f_back
+    return None
 
 
 def _read(frame: FrameType) -> Locals | None:
