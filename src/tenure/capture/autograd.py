@@ -59,22 +59,27 @@ class GraphWalk:
     `existing` are the ids of the nodes that carried a wrapper before this census: earlier censuses' or the
     program's own. Those that no complete walk has accounted for are charged to every graph.
     Leaves (AccumulateGrad) are shared by all graphs of a model and lead nowhere: they neither connect nor count.
+    Going on from a node that existed is nearly free (what follows it was mostly wrapped with it), and is how the
+    graphs walked before are told apart: start with the roots that exist (`walk`).
     """
 
     def __init__(self, existing: Iterable[int], *, budget: int) -> None:
         self.nodes: list[VisitedNode] = []
         self.numbers: dict[int, int] = {}
         self.truncated = False
-        self._unclaimed = set(existing)
+        self._existing = frozenset(existing)
+        self._unclaimed = set(self._existing)
         self._budget = budget
         self._parent: list[int] = []
         self._size: list[int] = []
 
-    def add_root(self, node: Any) -> int:
-        """Number of `node` in `nodes`, after walking all that it leads to as far as the budget allows."""
-        known = self.numbers.get(id(node))
-        if known is not None:
-            return known
+    def walk(self, roots: Iterable[Any]) -> None:
+        """Walk all that the nodes `roots` lead to, as far as the budget allows; fills `nodes` and `numbers`."""
+        for root in sorted(roots, key=lambda node: id(node) not in self._existing):
+            if id(root) not in self.numbers:
+                self._walk_from(root)
+
+    def _walk_from(self, node: Any) -> None:
         start = self._visit(node)
         queue, reached, complete = deque([start]), {id(node)}, True
         while queue:
@@ -82,7 +87,7 @@ class GraphWalk:
             visited = self.nodes[number]
             if visited.leaf is not None:
                 continue
-            if self._size[self._graph_of(number)] + len(self._unclaimed) >= self._budget:
+            if not self._may_go_on(number):
                 visited.continues = True
                 complete = False
                 continue
@@ -100,7 +105,12 @@ class GraphWalk:
             self._unclaimed -= reached
         else:
             self.truncated = True
-        return start
+
+    def _may_go_on(self, number: int) -> bool:
+        size = self._size[self._graph_of(number)]
+        if id(self.nodes[number].node) in self._existing:
+            return size < self._budget + self._budget // 4
+        return size + len(self._unclaimed) < self._budget
 
     def _visit(self, node: Any) -> int:
         number = len(self.nodes)

@@ -173,9 +173,7 @@ class _Taker:
                 if position is not None:
                     explained[position] += 2 + (name not in in_cells)
         unseen, native = [], []
-        for item, kind, count, known in zip(
-            self.walk.nodes, self._kinds, self.walk.refcounts, explained, strict=True
-        ):
+        for item, kind, count, known in zip(self.walk.nodes, self._kinds, self.walk.refcounts, explained, strict=True):
             num_native = 0
             if kind is NodeKind.TENSOR and _HAS_USE_COUNT:
                 num_native = max(0, item._use_count() - 1)  # type: ignore[attr-defined]
@@ -184,6 +182,7 @@ class _Taker:
             else:
                 unseen.append(max(0, count - known - (num_native > 0)))
             native.append(num_native)
+        self._is_held_by_python = [bool(known or rest) for known, rest in zip(explained, unseen, strict=True)]
         return unseen, native
 
     # -- references -----------------------------------------------------------------------------------------------
@@ -208,9 +207,7 @@ class _Taker:
                 kind, label = names.pop(0) if names else self._unnamed(source, target)
                 self.columns.add_reference(owner, target, kind, label)
 
-    def _parts_of_functions(
-        self, by_source: dict[int, list[int]]
-    ) -> dict[int, tuple[int, list[labels.Named]]]:
+    def _parts_of_functions(self, by_source: dict[int, list[int]]) -> dict[int, tuple[int, list[labels.Named]]]:
         """Closure tuples and defaults: their references are told as the function's own."""
         parts = {}
         for source in by_source:
@@ -244,9 +241,7 @@ class _Taker:
 
     def _add_frames(self) -> None:
         for frame in self._running:
-            held = [
-                (name, self._numbers[id(value)]) for name, value in frame.locals if id(value) in self._numbers
-            ]
+            held = [(name, self._numbers[id(value)]) for name, value in frame.locals if id(value) in self._numbers]
             if not held:
                 continue
             number = self.columns.add_node(
@@ -271,7 +266,7 @@ class _Taker:
     def _read_tensor(self, number: int, tensor: Any) -> None:
         if is_fake(tensor):
             return
-        ids = self._storages.add(tensor)
+        ids = self._storages.add(tensor, view=self._is_held_by_python[number])
         self._link_storages(number, ids)
         if not tensor.requires_grad:
             return
@@ -282,7 +277,8 @@ class _Taker:
                 self.columns.add_reference(number, target, ReferenceKind.GRAD, "grad")
                 self._add_role(gradient, Role.GRADIENT)
             return
-        self._with_grad_fn.append((number, tensor.grad_fn))
+        if tensor.grad_fn is not None:
+            self._with_grad_fn.append((number, tensor.grad_fn))
         for storage_id in ids:
             self._storages.by_id[storage_id].roles.add(Role.ACTIVATION)
 
@@ -306,32 +302,29 @@ class _Taker:
                     if kind is NodeKind.AUTOGRAD]  # fmt: skip
         graphs = autograd.GraphWalk(existing, budget=autograd.node_budget())
         seen = set(zip(self.walk.source, self.walk.target, strict=True))
-        roots = [(number, graphs.add_root(node)) for number, node in self._with_grad_fn if node is not None]
         held = set(self.walk.target)
-        for position, kind in enumerate(self._kinds):
-            if kind is NodeKind.AUTOGRAD and position in held:
-                graphs.add_root(self.walk.nodes[position])
+        graphs.walk(node for _, node in self._with_grad_fn)
+        graphs.walk(
+            self.walk.nodes[position]
+            for position, kind in enumerate(self._kinds)
+            if kind is NodeKind.AUTOGRAD and position in held
+        )
         numbers = [self._number_of_autograd_node(visited) for visited in graphs.nodes]
-        for number, root in roots:
-            if (number, numbers[root]) not in seen:
-                self.columns.add_reference(number, numbers[root], ReferenceKind.GRAD_FN, "grad_fn")
+        for number, node in self._with_grad_fn:
+            root = numbers[graphs.numbers[id(node)]]
+            if (number, root) not in seen:
+                self.columns.add_reference(number, root, ReferenceKind.GRAD_FN, "grad_fn")
         for number, visited in zip(numbers, graphs.nodes, strict=True):
             self._link_autograd_node(number, visited, numbers)
         if graphs.truncated:
-            self.notes.append(
-                "an autograd graph is deeper than can be walked safely: its far end is not in the census"
-            )
-        if roots and not autograd.can_read_saved():
-            self.notes.append(
-                f"torch {torch.__version__} does not show saved tensors without unpacking them: not read"
-            )
+            self.notes.append("an autograd graph is deeper than can be walked safely: its far end is not in the census")
+        if self._with_grad_fn and not autograd.can_read_saved():
+            self.notes.append(f"torch {torch.__version__} does not show saved tensors without unpacking them: not read")
 
     def _number_of_autograd_node(self, visited: autograd.VisitedNode) -> int:
         number = self._numbers.get(id(visited.node))
         if number is None:
-            number = self.columns.add_node(
-                NodeKind.AUTOGRAD, type(visited.node).__name__, address=id(visited.node)
-            )
+            number = self.columns.add_node(NodeKind.AUTOGRAD, type(visited.node).__name__, address=id(visited.node))
             self._numbers[id(visited.node)] = number
         return number
 

@@ -60,9 +60,7 @@ class CensusColumns:
             column.append(value)
         return len(self.storages["node"]) - 1
 
-    def finish(
-        self, *, step: int, moment: str, seconds: float, num_objects: int, notes: tuple[str, ...]
-    ) -> Census:
+    def finish(self, *, step: int, moment: str, seconds: float, num_objects: int, notes: tuple[str, ...]) -> Census:
         """The columns as an immutable census."""
         return Census(
             step=step,

@@ -9,6 +9,9 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
+from tenure.capture import heapwalk
+from tenure.capture.labels import instance_dict
+
 _BOUNDS = (
     "maxlen", "capacity", "max_size", "maxsize", "max_len", "max_length", "max_items", "max_entries",
     "buffer_size", "cache_size", "window", "window_size", "limit", "size_limit", "history_size", "keep", "keep_last",
@@ -77,9 +80,7 @@ def _of_suspended(item: Any) -> Description:
     for prefix in ("gi", "cr", "ag"):
         if hasattr(item, f"{prefix}_code"):
             code, frame = getattr(item, f"{prefix}_code"), getattr(item, f"{prefix}_frame")
-            return _of_code(
-                item.__qualname__, code, frame.f_lineno if frame is not None else code.co_firstlineno
-            )
+            return _of_code(item.__qualname__, code, frame.f_lineno if frame is not None else code.co_firstlineno)
     return _NOTHING
 
 
@@ -91,16 +92,12 @@ def _of_cache(item: functools._lru_cache_wrapper[Any]) -> Description:
 
 
 def _of_instance(item: object) -> Description:
-    if not type(item).__dictoffset__:
-        return _NOTHING
-    try:
-        attributes = object.__getattribute__(item, "__dict__")
-    except AttributeError:
-        return _NOTHING
-    if type(attributes) is not dict:
+    attributes = heapwalk.instance_values(item)
+    named = dict(attributes) if attributes is not None else instance_dict(item)
+    if not named:
         return _NOTHING
     for name in _BOUNDS:
-        value = attributes.get(name)
+        value = named.get(name)
         if type(value) is int and value > 0:
             return Description(bound=value)
     return _NOTHING

@@ -10,7 +10,7 @@ import collections
 import functools
 import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tenure.capture import frames, heapwalk
@@ -33,13 +33,14 @@ def key_text(key: object) -> str:
     return f"<{type(key).__name__}>"
 
 
-def named_referents(owner: object) -> Iterable[Named]:
+def named_referents(owner: object) -> list[Named]:
     """Everything `owner` refers to that has a name; a referent missing here is a reference of kind OTHER."""
-    namer = _namer_of(type(owner))
+    named: list[Named] = []
     try:
-        return list(namer(owner))
-    except (RuntimeError, ReferenceError, AttributeError, TypeError, ValueError):
-        return []  # changed by another thread meanwhile, or a proxy whose object is gone
+        named.extend(_namer_of(type(owner))(owner))
+    except (ReferenceError, ValueError):
+        pass  # a proxy whose object is gone, an empty cell
+    return named
 
 
 def dict_items(owner: dict[Any, Any], *, kind: Kind = Kind.ITEM) -> Iterator[Named]:
@@ -121,12 +122,12 @@ def _of_cache(owner: Any) -> Iterator[Named]:
 
 
 def _of_suspended(owner: Any) -> Iterator[Named]:
-    for name, value in frames.suspended_locals(owner):
+    for name, value in frames.suspended_locals(owner) or ():
         yield value, Kind.LOCAL, name
 
 
 def _of_frame(owner: types.FrameType) -> Iterator[Named]:
-    for name, value in frames.locals_of(owner):
+    for name, value in frames.locals_of(owner) or ():
         yield value, Kind.LOCAL, name
     yield owner.f_back, Kind.ATTRIBUTE, "f_back"
 
@@ -152,12 +153,21 @@ def _of_instance(owner: object) -> Iterator[Named]:
         for name, value in inline:
             yield value, Kind.ATTRIBUTE, name
     elif type(owner).__dictoffset__:
-        yield object.__getattribute__(owner, "__dict__"), Kind.DICT, "__dict__"
+        yield instance_dict(owner), Kind.DICT, "__dict__"
     for name, descriptor in _slots_of(type(owner)):
         try:
             yield descriptor.__get__(owner), Kind.ATTRIBUTE, name
         except AttributeError:
             continue
+
+
+def instance_dict(owner: object) -> dict[str, Any] | None:
+    """The `__dict__` of an instance as the interpreter keeps it; None where a class puts something else there."""
+    try:
+        attributes = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        return None
+    return attributes if isinstance(attributes, dict) else None
 
 
 _SLOTS: weakref.WeakKeyDictionary[type, tuple[tuple[str, types.MemberDescriptorType], ...]]

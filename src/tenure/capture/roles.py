@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from tenure.capture.labels import instance_dict
 from tenure.model.heap import Role
 
 _MAX_INPUTS = 10_000
@@ -15,7 +16,7 @@ _MAX_INPUTS = 10_000
 
 def roles_from_module(module: torch.nn.Module) -> Iterator[tuple[torch.Tensor, Role]]:
     """A module's own parameters and buffers (not its children's)."""
-    attributes = object.__getattribute__(module, "__dict__")
+    attributes = instance_dict(module) or {}
     for table, role in (("_parameters", Role.PARAMETER), ("_buffers", Role.BUFFER)):
         for tensor in list((attributes.get(table) or {}).values()):
             if isinstance(tensor, torch.Tensor):
@@ -24,7 +25,7 @@ def roles_from_module(module: torch.nn.Module) -> Iterator[tuple[torch.Tensor, R
 
 def roles_from_optimizer(optimizer: Any) -> Iterator[tuple[torch.Tensor, Role]]:
     """Every tensor in an optimizer's `state`."""
-    state = object.__getattribute__(optimizer, "__dict__").get("state") or {}
+    state = (instance_dict(optimizer) or {}).get("state") or {}
     for entry in list(state.values()):
         for tensor in tensors_in(entry):
             yield tensor, Role.OPTIMIZER_STATE

@@ -26,7 +26,7 @@ class StorageFacts:
     dtype: str
     shape: str
     view_bytes: int
-    num_views: int = 1
+    num_views: int = 0
     roles: set[Role] = field(default_factory=set)
     number: int = -1
 
@@ -41,7 +41,8 @@ class StorageTable:
     def add(self, tensor: torch.Tensor, *, view: bool = True) -> list[int]:
         """Storage ids of `tensor`: one, none (meta, opaque, wrapper subclasses), or one per part (sparse).
 
-        With `view` false the tensor is a temporary of ours and does not count among the views.
+        With `view` false the tensor does not count among the views: it is a temporary of ours, or one that only
+        C++ holds (the base of a view, say).
         """
         try:
             storage_id = torch._C._storage_id(tensor)
@@ -53,12 +54,11 @@ class StorageTable:
             facts = _facts_of(tensor, covered)
             if facts is None:
                 return []
-            facts.num_views = int(view)
             self.by_id[storage_id] = facts
-            return [storage_id]
-        facts.num_views += view
-        if view and covered > facts.view_bytes:
-            facts.view_bytes, facts.shape = covered, _shape_text(tensor)
+        if view:
+            facts.num_views += 1
+            if facts.num_views == 1 or covered > facts.view_bytes:
+                facts.view_bytes, facts.shape = covered, _shape_text(tensor)
         return [storage_id]
 
     def _add_parts(self, tensor: torch.Tensor) -> list[int]:
@@ -80,9 +80,7 @@ def _facts_of(tensor: torch.Tensor, covered: int) -> StorageFacts | None:
     device = str(tensor.device)
     if tensor.device.type != "cpu":
         num_bytes = -(-num_bytes // _ROUNDING_BYTES) * _ROUNDING_BYTES
-    return StorageFacts(
-        num_bytes, device, str(tensor.dtype).removeprefix("torch."), _shape_text(tensor), covered
-    )
+    return StorageFacts(num_bytes, device, str(tensor.dtype).removeprefix("torch."), _shape_text(tensor), covered)
 
 
 def _shape_text(tensor: torch.Tensor) -> str:
