@@ -45,13 +45,9 @@ class HostMemory:
             process.append(f"{self.num_children} children {_say(self.children_bytes)}")
         lines = [f"process    {', '.join(process)}"]
         if self.cgroup_used_bytes is not None:
-            limit = (
-                "no limit" if self.cgroup_limit_bytes is None else f"limit {_say(self.cgroup_limit_bytes)}"
-            )
+            limit = "no limit" if self.cgroup_limit_bytes is None else f"limit {_say(self.cgroup_limit_bytes)}"
             lines.append(f"cgroup     {_say(self.cgroup_used_bytes)} used, {limit}")
-        lines.append(
-            f"system     {_say(self.system_available_bytes)} available of {_say(self.system_total_bytes)}"
-        )
+        lines.append(f"system     {_say(self.system_available_bytes)} available of {_say(self.system_total_bytes)}")
         return lines
 
 

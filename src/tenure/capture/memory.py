@@ -115,14 +115,11 @@ def _count_tensors(torch: Any) -> tuple[TensorMemory, ...]:
         entry[0] += num_bytes
         entry[1] += 1
     return tuple(
-        TensorMemory(device, num_bytes, count, views[device])
-        for device, (num_bytes, count) in sorted(sums.items())
+        TensorMemory(device, num_bytes, count, views[device]) for device, (num_bytes, count) in sorted(sums.items())
     )
 
 
-def _add_tensor(
-    torch: Any, tensor: Any, *, storages: dict[int, tuple[str, int]], views: dict[str, int]
-) -> None:
+def _add_tensor(torch: Any, tensor: Any, *, storages: dict[int, tuple[str, int]], views: dict[str, int]) -> None:
     try:
         identity = _storage_id(torch, tensor)
         if identity not in storages:

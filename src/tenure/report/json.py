@@ -70,8 +70,7 @@ def _holder_as_dict(holder: Holder) -> dict[str, Any]:
 
 def _remedy_as_dict(remedy: Remedy) -> dict[str, Any]:
     edits = [
-        {"file": edit.file, "line": edit.line, "before": edit.before, "after": edit.after}
-        for edit in remedy.edits
+        {"file": edit.file, "line": edit.line, "before": edit.before, "after": edit.after} for edit in remedy.edits
     ]
     return {"summary": remedy.summary, "edits": edits, "verified": remedy.verified}
 
@@ -87,9 +86,7 @@ def diagnosis_from_json(text: str, *, source: str) -> Diagnosis:
     except (ValueError, KeyError, TypeError) as error:
         raise RecordingError(f"{source} is not a findings file; delete it and diagnose again") from error
     if not isinstance(found, int) or found > FORMAT:
-        raise NewerFormatError(
-            f"{source} has format {found}, this Tenure reads up to {FORMAT}; use a newer Tenure"
-        )
+        raise NewerFormatError(f"{source} has format {found}, this Tenure reads up to {FORMAT}; use a newer Tenure")
     try:
         return _diagnosis_from_dict(values)
     except (KeyError, TypeError, AttributeError) as error:

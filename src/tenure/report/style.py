@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _CONFIDENCE = {"certain": "31;1", "likely": "33;1", "possible": "36"}
-_ASCII = str.maketrans(
-    {"└": "`", "─": "-", "│": "|", "·": "-", "…": "...", "×": "x", "≥": ">=", "→": "->", "—": "-"}
-)
+_ASCII = str.maketrans({"└": "`", "─": "-", "│": "|", "·": "-", "…": "...", "×": "x", "≥": ">=", "→": "->", "—": "-"})
 
 
 @dataclass(frozen=True)

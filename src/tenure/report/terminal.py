@@ -58,10 +58,7 @@ def render_diagnosis(diagnosis: Diagnosis, *, width: int, color: bool, ascii_onl
     """The whole report, ending with a newline; findings in the order given, the first ten in full."""
     width = min(max(width, NARROWEST), WIDEST)
     style = Style(color)
-    blocks = [
-        _render_finding(finding, width=width, style=style)
-        for finding in diagnosis.findings[:FINDINGS_IN_FULL]
-    ]
+    blocks = [_render_finding(finding, width=width, style=style) for finding in diagnosis.findings[:FINDINGS_IN_FULL]]
     if diagnosis.findings[FINDINGS_IN_FULL:]:
         blocks.append(_render_rest(diagnosis.findings[FINDINGS_IN_FULL:], width=width))
     if not diagnosis.findings:
@@ -97,9 +94,7 @@ def weight(finding: Finding) -> str:
     if finding.retained_bytes:
         return f"{format_bytes(finding.retained_bytes)} {_BYTES_ARE[finding.symptom]}"
     objects = f"{finding.num_objects:,} object{'' if finding.num_objects == 1 else 's'}"
-    return (
-        f"{objects}, bytes not measured" if finding.retained_bytes is None else f"{objects}, no tensor memory"
-    )
+    return f"{objects}, bytes not measured" if finding.retained_bytes is None else f"{objects}, no tensor memory"
 
 
 def _message(finding: Finding, *, width: int) -> list[str]:
@@ -117,9 +112,7 @@ def _facts(finding: Finding, *, width: int, style: Style) -> list[str]:
         rows.append(("to free", _to_free(finding, width=width)))
     if finding.peak_drop_bytes is not None and finding.peak_bytes is not None:
         without = format_bytes(finding.peak_bytes - finding.peak_drop_bytes)
-        rows.append(
-            ("peak", f"{format_bytes(finding.peak_bytes)}; without it {without} ({finding.peak_basis})")
-        )
+        rows.append(("peak", f"{format_bytes(finding.peak_bytes)}; without it {without} ({finding.peak_basis})"))
     grown = _growth(finding)
     if grown:
         rows.append(("grew", grown))
@@ -171,9 +164,7 @@ def _remedy(remedy: Remedy, *, width: int) -> list[str]:
     for edit in remedy.edits:
         place = place_of(edit.file, edit.line, room=width // 3)
         change = (
-            f"add `{edit.after.strip()}`"
-            if not edit.before
-            else f"`{edit.before.strip()}` -> `{edit.after.strip()}`"
+            f"add `{edit.after.strip()}`" if not edit.before else f"`{edit.before.strip()}` -> `{edit.after.strip()}`"
         )
         lines.append(f"{place}  {change}")
     return lines
