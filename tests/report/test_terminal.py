@@ -26,7 +26,8 @@ TN102 graph-held-over-forward                                    certain · 1.88
   remedy    retval = None after unpacking
             trainer.py:616  add `retval = None`
 
-1 finding in 30 steps and 12 censuses. Next: `tenure explain TN102`, change the line, run again.
+1 finding in 30 steps and 12 censuses; recorded in run
+Next: `tenure explain TN102`, change the line, run again.
 """
 
 FULL_60 = """\
@@ -48,8 +49,8 @@ TN102 graph-held-over-forward
   remedy    retval = None after unpacking
             trainer.py:616  add `retval = None`
 
-1 finding in 30 steps and 12 censuses. Next: `tenure explain
-  TN102`, change the line, run again.
+1 finding in 30 steps and 12 censuses; recorded in run
+Next: `tenure explain TN102`, change the line, run again.
 """
 
 GROWTH_80_ASCII = """\
@@ -67,8 +68,8 @@ TN101 loss-kept-with-graph                    likely - 1.88 GiB held and growing
 8.00 MiB per step of growth is explained by no rule.
 not seen: the allocator's events
 
-1 finding in 30 steps and 12 censuses. Next: `tenure explain TN101`, change the
-  line, run again.
+1 finding in 30 steps and 12 censuses; recorded in run
+Next: `tenure explain TN101`, change the line, run again.
 """
 
 NOTHING = """\
@@ -77,6 +78,7 @@ nothing found
 
 not seen: the autograd graph of thread 3
 
+recorded in run
 Next: if memory still grows later in the program, record more of it.
 """
 
@@ -84,6 +86,7 @@ NO_STEPS = """\
 no verdict
   The recording holds no step, so nothing can be said about memory.
 
+recorded in run
 Next: let the program take at least one optimizer step or model call while it is watched.
 """
 
@@ -148,9 +151,22 @@ def test_bytes_that_were_not_measured_are_not_invented() -> None:
     assert text == (
         "TN101 loss-kept-with-graph                 likely · 1 object, bytes not measured\n"
         "  train.py:48  `history` keeps the autograd graph of every step.\n\n"
-        "1 finding in 30 steps and 12 censuses. Next: `tenure explain TN101`, change the\n"
-        "  line, run again.\n"
+        "1 finding in 30 steps and 12 censuses; recorded in run\n"
+        "Next: `tenure explain TN101`, change the line, run again.\n"
     )
+
+
+def test_counted_growth_and_several_possible_statements_are_listed() -> None:
+    sites = [{"file": "a.py", "line": 3, "function": "f"}, {"file": "a.py", "line": 9, "function": "f"}]
+    series = {"kind": "series", "objects": [12, 12], "graph_nodes": [36, 756]}
+    found = kept_loss(path=(), growth_bytes_per_step=None, evidence=(series, {"kind": "sites", "candidates": sites}))
+    facts = render_diagnosis(diagnosis(found), width=80, color=False).split("\n\n")[1]
+    assert facts.splitlines() == [
+        "  bound by  one of a.py:3, a.py:9",
+        "  to free   drop 1 reference: `history` (train.py:48)",
+        "  grew      36 to 756 autograd nodes",
+        "  remedy    history.append(loss.item())",
+    ]
 
 
 def test_the_middle_of_a_long_path_is_counted_not_drawn() -> None:

@@ -7,7 +7,8 @@ shortened at the left, sentences are wrapped, and only a word longer than the li
 from __future__ import annotations
 
 import os
-from typing import TextIO
+from pathlib import Path
+from typing import Any, TextIO
 
 from tenure.model.finding import Diagnosis, Finding, Remedy
 from tenure.model.units import format_bytes
@@ -99,15 +100,19 @@ def weight(finding: Finding) -> str:
 
 def _message(finding: Finding, *, width: int) -> list[str]:
     place = place_of(finding.holder.file, finding.holder.line, room=width // 3)
-    full = f"{finding.holder.file}:{finding.holder.line}"
     text = relative_to_here(finding.message)
-    if place and full not in finding.message and place not in text:
+    named = f"{Path(finding.holder.file or '').name}:{finding.holder.line}" in text
+    if place and not named:
         text = f"{place}  {text}"
     return wrap(text, width=width, first="  ", rest="  ")
 
 
 def _facts(finding: Finding, *, width: int, style: Style) -> list[str]:
     rows: list[tuple[str, str]] = []
+    candidates = evidence_of(finding, "sites").get("candidates", ())
+    if len(candidates) > 1:
+        places = (place_of(site["file"], site["line"], room=width // 3) for site in candidates)
+        rows.append(("bound by", f"one of {', '.join(places)}"))
     if finding.cut:
         rows.append(("to free", _to_free(finding, width=width)))
     if finding.peak_drop_bytes is not None and finding.peak_bytes is not None:
@@ -151,11 +156,30 @@ def _to_free(finding: Finding, *, width: int) -> str:
 
 
 def _growth(finding: Finding) -> str:
+    texts = []
     rate = finding.growth_bytes_per_step
-    if rate is None or rate <= 0:
-        return ""
-    steps = finding.last_step - finding.first_step
-    return f"{format_bytes(rate)} per step for {steps:,} step{'' if steps == 1 else 's'}"
+    if rate is not None and rate > 0:
+        steps = finding.last_step - finding.first_step
+        texts.append(f"{format_bytes(rate)} per step for {steps:,} step{'' if steps == 1 else 's'}")
+    if finding.symptom in ("growth", "sawtooth"):
+        texts += _counted_growth(finding)
+    return "; ".join(texts)
+
+
+def _counted_growth(finding: Finding) -> list[str]:
+    """Objects and autograd nodes at the first and the last census, where they became more."""
+    series = evidence_of(finding, "series")
+    texts = []
+    for key, name in (("objects", "objects"), ("graph_nodes", "autograd nodes")):
+        counts = series.get(key, ())
+        if len(counts) > 1 and counts[-1] > counts[0]:
+            texts.append(f"{counts[0]:,} to {counts[-1]:,} {name}")
+    return texts
+
+
+def evidence_of(finding: Finding, kind: str) -> dict[str, Any]:
+    """The finding's evidence of one kind; empty where it has none."""
+    return next((item for item in finding.evidence if item.get("kind") == kind), {})
 
 
 def _remedy(remedy: Remedy, *, width: int) -> list[str]:
@@ -210,11 +234,12 @@ def _render_limits(diagnosis: Diagnosis, *, width: int) -> list[str]:
 
 def _render_closing(diagnosis: Diagnosis, *, width: int) -> str:
     count = len(diagnosis.findings)
+    found = f"{count} finding{'' if count == 1 else 's'} in {seen(diagnosis)}; " if count else ""
     if count:
-        found = f"{count} finding{'' if count == 1 else 's'} in {seen(diagnosis)}."
-        text = f"{found} Next: `tenure explain {diagnosis.findings[0].rule}`, change the line, run again."
+        then = f"Next: `tenure explain {diagnosis.findings[0].rule}`, change the line, run again."
     elif diagnosis.steps:
-        text = "Next: if memory still grows later in the program, record more of it."
+        then = "Next: if memory still grows later in the program, record more of it."
     else:
-        text = "Next: let the program take at least one optimizer step or model call while it is watched."
-    return "\n".join(wrap(text, width=width, first="", rest="  "))
+        then = "Next: let the program take at least one optimizer step or model call while it is watched."
+    said = f"{found}recorded in {relative_to_here(diagnosis.recording)}"
+    return "\n".join(line for text in (said, then) for line in wrap(text, width=width, first="", rest="  "))
