@@ -34,6 +34,7 @@ IMPLICIT_REFERENCES = (
     ReferenceKind.BASE,
     ReferenceKind.GRAD,
 )
+_NATIVE_OWNERS = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
 ELEMENT_REFERENCES = (ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED)
 MODULE_TABLES = frozenset({"_modules", "_parameters", "_buffers"})
 
@@ -171,9 +172,18 @@ def owner_unknown(graph: Graph) -> Bools:
 
 
 def held_unseen(graph: Graph) -> Bools:
-    """Per node: something that is not in the census holds it (evaluation stack, C or C++ code), or may do so."""
-    nodes = graph.census.nodes
-    return np.asarray((nodes.unseen > 0) | (nodes.native > 0) | owner_unknown(graph), dtype=bool)
+    """Per node: something that is not in the census holds it (evaluation stack, C or C++ code), or may do so.
+
+    A C++ owner counts only where no reference of the census (a gradient's leaf, a graph, a view) can be that owner.
+    """
+    nodes, references = graph.census.nodes, graph.census.references
+    explained = np.zeros(graph.size, dtype=bool)
+    explained[references.target[np.isin(references.kind, _NATIVE_OWNERS)]] = True
+    saved = np.zeros(graph.size, dtype=bool)
+    saved[references.target[references.kind == ReferenceKind.SAVED]] = True
+    to_storage = references.kind == ReferenceKind.STORAGE
+    explained[references.source[to_storage & saved[references.target]]] = True
+    return np.asarray((nodes.unseen > 0) | ((nodes.native > 0) & ~explained) | owner_unknown(graph), dtype=bool)
 
 
 def unquoted(label: str) -> str:

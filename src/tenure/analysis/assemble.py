@@ -1,0 +1,190 @@
+"""From a group of nodes in one census to a suspect: path, holder, cut, and what dropping the cut would free."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tenure.analysis.cuts import find_cut, freed_storages
+from tenure.analysis.groups import View
+from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable
+from tenure.analysis.paths import path_to
+from tenure.analysis.wording import hops, render_path
+from tenure.model.finding import Symptom
+from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.suspect import HoldingReference, Series, Suspect
+
+
+@dataclass(frozen=True)
+class Group:
+    """Nodes of one census that are held in the same way.
+
+    `nodes` are all of them (storages and graph nodes count); `targets` those a cut must free, `many` the containers
+    whose elements come and go. `cut` is filled where it is known already.
+    """
+
+    view: View
+    nodes: Ints
+    targets: Ints
+    many: frozenset[int] = frozenset()
+    cut: tuple[Droppable, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of a group over time."""
+
+    series: Series
+    bytes_per_step: float | None = None
+    objects_per_step: float | None = None
+    period: int | None = None
+    copies_of: str = ""
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fingerprint: str) -> Suspect:
+    """The suspect, its key still 0. Costs a cut and two searches of the census."""
+    view, graph = group.view, group.view.graph
+    cut = cut_of(group)
+    path = path_to(graph, view.paths, heaviest(group))
+    droppable = find_droppable(graph)
+    held_by = next(
+        (dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None
+    ) or (innermost_droppable(graph, droppable & graph.user_made, path, group.many) if path else None)
+    holder = describe_reference(view, held_by, group.many)
+    rows = storage_rows(view, group.nodes)
+    storages, nodes = view.census.storages, view.census.nodes
+    graph_nodes = group.nodes[nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
+    freed = freed_storages(graph, cut) if cut else storages.node[rows]
+    return Suspect(
+        key=0,
+        symptom=symptom,
+        path=hops(graph, path),
+        path_text=render_path(graph, path),
+        holder=holder,
+        cut=tuple(describe_reference(view, dropped, group.many) for dropped in cut) or (holder,),
+        retained_bytes=int(graph.bytes_of_node[freed].sum()),
+        num_objects=max(measured.series.objects[-1], len(rows)) if symptom != "growth" else measured.series.objects[-1],
+        num_graph_nodes=len(graph_nodes),
+        device=main_device(view, rows),
+        bytes_by_role=bytes_by_role(view, rows),
+        first_step=next((step for step, seen in _present(measured.series) if seen), view.census.step),
+        last_step=max((step for step, seen in _present(measured.series) if seen), default=view.census.step),
+        series=measured.series,
+        growth_bytes_per_step=measured.bytes_per_step,
+        growth_objects_per_step=measured.objects_per_step,
+        fingerprint=fingerprint,
+        scalars=bool(len(rows)) and all(is_scalar(view, row) for row in rows.tolist()),
+        pinned_bytes=int(np.maximum(storages.bytes[rows] - storages.view_bytes[rows], 0)[storages.num_views[rows] > 0].sum()),
+        through_graph=any(view.census.references.kind[r] == ReferenceKind.GRAD_FN for r in path),
+        graph_freed=is_graph_freed(view, graph_nodes),
+        copies_of=measured.copies_of,
+        period_steps=measured.period,
+        holder_is_yours=held_by is None or not bool(graph.library[_owner(view, held_by)]),
+        facts=measured.facts | _graph_facts(view, path, graph_nodes),
+    )
+
+
+def cut_of(group: Group) -> tuple[Droppable, ...]:
+    """The references to drop so that all of the group's targets are freed."""
+    if group.cut is not None:
+        return group.cut
+    view = group.view
+    return find_cut(view.graph, view.paths, group.targets, spared=group.nodes.tolist(), many=group.many)
+
+
+def describe_reference(view: View, dropped: Droppable | None, many: Collection[int]) -> HoldingReference:
+    """A droppable reference in words; of kind unknown where there is none."""
+    if dropped is None:
+        return HoldingReference(kind="unknown", name="", expression="")
+    return holding_reference(view.graph, view.paths, dropped, many=many)
+
+
+def heaviest(group: Group) -> int:
+    """The storage of most bytes, of several the one with the shortest path; a graph node where there is no storage."""
+    view = group.view
+    rows = storage_rows(view, group.nodes)
+    if len(rows):
+        nodes = view.census.storages.node[rows]
+        best = np.lexsort((nodes, view.paths.cost[nodes], -view.census.storages.bytes[rows]))
+        return int(nodes[best[0]])
+    in_graph = group.nodes[view.census.nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
+    nodes = in_graph if len(in_graph) else group.nodes
+    return int(nodes[np.lexsort((nodes, view.paths.cost[nodes]))[0]])
+
+
+def storage_rows(view: View, nodes: Ints) -> Ints:
+    """Rows of `census.storages` of those nodes that are storages."""
+    return np.flatnonzero(np.isin(view.census.storages.node, nodes))
+
+
+def is_scalar(view: View, row: int) -> bool:
+    """The storage's largest view has one element."""
+    return view.census.text(int(view.census.storages.shape[row])) in ("[]", "[1]")
+
+
+def bytes_by_role(view: View, rows: Ints) -> dict[str, int]:
+    """Bytes of some storages by the name of their role, largest first."""
+    storages = view.census.storages
+    found = {role.name: int(storages.bytes[rows][storages.role[rows] == role].sum()) for role in Role}
+    return dict(sorted(((name, size) for name, size in found.items() if size), key=lambda item: -item[1]))
+
+
+def main_device(view: View, rows: Ints) -> str:
+    """The device of most of the bytes."""
+    storages = view.census.storages
+    if len(rows) == 0:
+        rows = np.arange(len(storages.node))
+    if len(rows) == 0:
+        return ""
+    devices = np.unique(storages.device[rows])
+    heaviest_device = max(devices.tolist(), key=lambda d: (int(storages.bytes[rows][storages.device[rows] == d].sum()), -d))
+    return view.census.text(heaviest_device)
+
+
+def is_graph_freed(view: View, graph_nodes: Ints) -> bool:
+    """Backward has released the saved buffers of these nodes: some say so and none still holds any."""
+    if not len(graph_nodes):
+        return False
+    freed = (view.census.nodes.flags[graph_nodes] & BUFFERS_FREED) != 0
+    references = view.census.references
+    saves = np.isin(references.source, graph_nodes) & (references.kind == ReferenceKind.SAVED)
+    return bool(freed.any()) and not bool(saves.any())
+
+
+def _enters(view: View, path: tuple[int, ...], dropped: Droppable) -> bool:
+    """The path takes another element out of the container that the cut empties."""
+    return dropped.container >= 0 and any(
+        int(view.census.references.source[reference]) == dropped.container for reference in path
+    )
+
+
+def _owner(view: View, dropped: Droppable) -> int:
+    return dropped.container if dropped.container >= 0 else int(view.census.references.source[dropped.reference])
+
+
+def _present(series: Series) -> list[tuple[int, bool]]:
+    rows = zip(series.steps, series.bytes, series.objects, series.graph_nodes, strict=True)
+    return [(step, bool(num_bytes or objects or nodes)) for step, num_bytes, objects, nodes in rows]
+
+
+def _graph_facts(view: View, path: tuple[int, ...], graph_nodes: Ints) -> dict[str, object]:
+    facts: dict[str, object] = {}
+    nodes, references = view.census.nodes, view.census.references
+    for reference in path:
+        source = int(references.source[reference])
+        if nodes.kind[source] == NodeKind.AUTOGRAD and references.kind[reference] in (
+            ReferenceKind.ATTRIBUTE,
+            ReferenceKind.DICT,
+        ):
+            facts["ctx_type"] = view.graph.type_names[source]
+            at = path.index(reference)
+            if references.kind[reference] == ReferenceKind.DICT and at + 1 < len(path):
+                reference = path[at + 1]
+            facts["ctx_attribute"] = view.graph.labels[reference].strip("'\"")
+            break
+    if len(graph_nodes) and bool(np.any(nodes.flags[graph_nodes] & GRAPH_CONTINUES)):
+        facts["graph_continues"] = True
+    return facts

@@ -1,0 +1,248 @@
+"""What is carried into the forward: memory of the step before that is still bound while the next one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.groups import Shapes, View, fingerprint_of
+from tenure.analysis.holders import Droppable, find_droppable, innermost_droppable
+from tenure.analysis.paths import path_to
+from tenure.analysis.wording import expression
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+from tenure.model.suspect import Series, Suspect
+
+SIGNIFICANT_BYTES = 64 * 1024
+SIGNIFICANT_SHARE = 0.01
+"""Of all live tensor bytes on the device. Plain outputs must reach both limits: every loop carries a little.
+Memory behind an autograd graph, which no one means to carry, must reach one of them."""
+SEEN_SHARE = 0.5
+"""Of the forward entries: in at least so many the group must be there."""
+REMADE_PAIRS = 2
+"""So many times the memory must have been replaced by other memory in the same place: a data set or an average of
+the weights stays what it is."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """One holder at one forward entry, with the storages that were carried in by it."""
+
+    key: str
+    nodes: Ints
+    in_graph: bool
+
+
+def find_carried(
+    entries: Sequence[View], ends: Sequence[View], shapes: Shapes, *, growing: Collection[int] = ()
+) -> tuple[Suspect, ...]:
+    """Suspects of symptom "peak", one for all aliases of the same memory.
+
+    `entries` are censuses at the forward's entry, `ends` those at the end of a step, `growing` shapes that are
+    accounted for already. Neither parameters, buffers, gradients, optimizer state nor inputs count.
+    """
+    if len(entries) < 2:
+        return ()
+    skipped = _below(shapes, growing)
+    by_step = {view.census.step: view for view in ends}
+    places = [_find_places(view, by_step.get(view.census.step), shapes, skipped) for view in entries]
+    lasting = _lasting_keys(entries, places)
+    seen: dict[str, int] = {}
+    for view, found in zip(entries, places, strict=True):
+        for key, place in found.items():
+            if key not in lasting and _is_significant(view, place):
+                seen[key] = seen.get(key, 0) + 1
+    keys = [key for key, count in seen.items() if count >= max(2, SEEN_SHARE * len(entries))]
+    groups = _merge_aliases(entries, places, keys)
+    return tuple(_suspect(entries, places, group, members) for group, members in groups)
+
+
+def _find_places(view: View, end: View | None, shapes: Shapes, skipped: set[int]) -> dict[str, _Place]:
+    """Storages made by an earlier step, by holder."""
+    storages = view.census.storages
+    carried = np.isin(storages.role, (Role.ACTIVATION, Role.OTHER)) & _on_main_device(view)
+    carried &= np.array([view.paths.held_by_root(node) for node in storages.node.tolist()], dtype=bool)
+    if end is not None:
+        carried &= _was_there(view, end)
+    else:
+        carried &= storages.role == Role.ACTIVATION
+    by_shape: dict[int, list[int]] = {}
+    for node in storages.node[carried].tolist():
+        shape = int(view.shape[node])
+        if shape not in skipped:
+            by_shape.setdefault(shape, []).append(node)
+    found: dict[str, list[tuple[int, list[int]]]] = {}
+    droppable = find_droppable(view.graph)
+    for shape, nodes in by_shape.items():
+        path = path_to(view.graph, view.paths, nodes[0])
+        if _is_fed_by_loader(view, path):
+            continue
+        held_by = innermost_droppable(view.graph, droppable, path, ())
+        upto = path[: path.index(held_by.reference) + 1]
+        start = shapes.text(_root_shape(shapes, shape))
+        found.setdefault(f"{start} {expression(view.graph, upto)}", []).append((shape, nodes))
+    return {
+        key: _Place(
+            key=key,
+            nodes=np.array(sorted(node for _, nodes in parts for node in nodes), dtype=np.int64),
+            in_graph=any(shapes.graph[shape] >= 0 for shape, _ in parts),
+        )
+        for key, parts in found.items()
+    }
+
+
+def _on_main_device(view: View) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Where the parameters are on an accelerator, host memory is no part of its peak."""
+    storages = view.census.storages
+    devices = {view.census.text(d) for d in np.unique(storages.device[storages.role == Role.PARAMETER]).tolist()}
+    if not devices or devices == {"cpu"}:
+        return np.ones(len(storages.node), dtype=bool)
+    on_host = np.array([view.census.text(d) == "cpu" for d in storages.device.tolist()], dtype=bool)
+    return np.asarray(~on_host, dtype=bool)
+
+
+def _was_there(view: View, end: View) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    before = _identities(end)
+    found = _identities_by_row(view)
+    return np.array([not before.isdisjoint(found[row]) for row in range(len(found))], dtype=bool)
+
+
+def _identities(view: View) -> set[tuple[int, int]]:
+    return {identity for identities in _identities_by_row(view) for identity in identities}
+
+
+def _identities_by_row(view: View) -> list[set[tuple[int, int]]]:
+    """A storage is known again by the addresses of what refers to it, and by its size."""
+    storages, nodes, references = view.census.storages, view.census.nodes, view.census.references
+    return [
+        {
+            (int(nodes.address[references.source[reference]]), num_bytes)
+            for reference in view.graph.references_to(node)
+        }
+        for node, num_bytes in zip(storages.node.tolist(), storages.bytes.tolist(), strict=True)
+    ]
+
+
+def _is_fed_by_loader(view: View, path: tuple[int, ...]) -> bool:
+    """The next batches wait in a data loader: the future, not the past."""
+    sources = view.census.references.source
+    return any(view.graph.type_names[int(sources[r])].startswith("torch.utils.data.") for r in path)
+
+
+def _lasting_keys(entries: Sequence[View], places: Sequence[dict[str, _Place]]) -> set[str]:
+    """Holders whose memory is mostly the same from census to census."""
+    lasting = set()
+    for key in {key for found in places for key in found}:
+        known = [_identities_of(view, found[key].nodes) for view, found in zip(entries, places, strict=True) if key in found]
+        remade = sum(before.isdisjoint(after) for before, after in pairwise(known))
+        if remade < min(REMADE_PAIRS, max(1, len(known) - 1)):
+            lasting.add(key)
+    return lasting
+
+
+def _identities_of(view: View, nodes: Ints) -> set[tuple[int, int]]:
+    found = _identities_by_row(view)
+    heavy = sorted((view.graph.storage_row[node] for node in nodes.tolist()), key=lambda r: -view.census.storages.bytes[r])
+    return {identity for row in heavy[:8] for identity in found[row]}
+
+
+def _is_significant(view: View, place: _Place) -> bool:
+    bytes_of = view.graph.bytes_of_node
+    size, share = int(bytes_of[place.nodes].sum()), SIGNIFICANT_SHARE * int(view.census.storages.bytes.sum())
+    if place.in_graph:
+        return size >= min(SIGNIFICANT_BYTES, share)
+    return size >= SIGNIFICANT_BYTES and size >= share
+
+
+def _merge_aliases(
+    entries: Sequence[View], places: Sequence[dict[str, _Place]], keys: Sequence[str]
+) -> list[tuple[Group, list[str]]]:
+    """Holders whose cuts share a reference hold the same memory: one group, with a cut for all of it."""
+    at = next((i for i in range(len(entries) - 1, -1, -1) if any(key in places[i] for key in keys)), -1)
+    groups: list[tuple[Group, list[str]]] = []
+    pending = [([key], places[at][key].nodes) for key in sorted(keys) if at >= 0 and key in places[at]]
+    for members, nodes in pending:
+        group = _with_cut(entries[at], nodes)
+        for other, names in list(groups):
+            assert group.cut is not None and other.cut is not None
+            if set(group.cut) & set(other.cut):
+                groups.remove((other, names))
+                members = [*names, *members]
+                group = _with_cut(entries[at], np.union1d(group.nodes, other.nodes))
+        groups.append((group, members))
+    return groups
+
+
+def _with_cut(view: View, nodes: Ints) -> Group:
+    group = Group(view, nodes, nodes)
+    cut: tuple[Droppable, ...] = cut_of(group)
+    return Group(view, nodes, nodes, cut=cut)
+
+
+def _suspect(
+    entries: Sequence[View], places: Sequence[dict[str, _Place]], group: Group, keys: Sequence[str]
+) -> Suspect:
+    view = group.view
+    per_view = [
+        np.concatenate([np.empty(0, dtype=np.int64), *(found[key].nodes for key in keys if key in found)])
+        for found in places
+    ]
+    graphs = [_graph_nodes(each, nodes) for each, nodes in zip(entries, per_view, strict=True)]
+    series = Series(
+        moment=view.census.moment,
+        steps=tuple(each.census.step for each in entries),
+        bytes=tuple(int(e.graph.bytes_of_node[nodes].sum()) for e, nodes in zip(entries, per_view, strict=True)),
+        objects=tuple(len(nodes) for nodes in per_view),
+        graph_nodes=tuple(len(found) for found in graphs),
+    )
+    with_graph = Group(view, np.union1d(group.nodes, _graph_nodes(view, group.nodes)), group.nodes, cut=group.cut)
+    return assemble_suspect(
+        with_graph,
+        symptom="peak",
+        measured=Measured(series=series),
+        fingerprint=fingerprint_of("carried " + " + ".join(sorted(keys))),
+    )
+
+
+def _graph_nodes(view: View, storages: Ints) -> Ints:
+    """Autograd nodes that the storages' paths run through, and all others of the same shape."""
+    shapes = {int(view.shape[node]) for node in _on_path_nodes(view, storages)}
+    in_graph = view.census.nodes.kind == NodeKind.AUTOGRAD
+    return np.flatnonzero(in_graph & np.isin(view.shape, sorted(shapes)))
+
+
+def _on_path_nodes(view: View, storages: Ints) -> set[int]:
+    found: set[int] = set()
+    kinds, sources = view.census.nodes.kind, view.census.references.source
+    shapes_done: set[int] = set()
+    for node in storages.tolist():
+        if int(view.shape[node]) in shapes_done:
+            continue
+        shapes_done.add(int(view.shape[node]))
+        path = path_to(view.graph, view.paths, node)
+        found.update(int(sources[r]) for r in path if kinds[int(sources[r])] == NodeKind.AUTOGRAD)
+        owner = int(sources[path[-1]]) if path else -1
+        found.update(
+            int(view.census.references.target[r])
+            for r in (view.graph.references_from(owner) if owner >= 0 else ())
+            if view.census.references.kind[r] == ReferenceKind.GRAD_FN
+        )
+    return found
+
+
+def _below(shapes: Shapes, tops: Collection[int]) -> set[int]:
+    below = set(tops)
+    for shape in range(len(shapes.parent)):
+        if shapes.parent[shape] in below:
+            below.add(shape)
+    return below
+
+
+def _root_shape(shapes: Shapes, shape: int) -> int:
+    lineage = shapes.lineage(shape)
+    return lineage[-1] if lineage else shape
+
+

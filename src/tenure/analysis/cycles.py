@@ -1,0 +1,113 @@
+"""Rings that nothing alive leads to, census after census: memory that waits for the cyclic collector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tenure.analysis.assemble import bytes_by_role, is_scalar, main_device, storage_rows
+from tenure.analysis.groups import View, fingerprint_of
+from tenure.analysis.holders import ring_reference
+from tenure.analysis.islands import Island, find_islands
+from tenure.analysis.wording import hops, is_merged, render_path
+from tenure.model.heap import Ints, NodeKind, ReferenceKind
+from tenure.model.suspect import Series, Suspect
+
+FEWEST_CENSUSES = 2
+"""A ring that is seen once may be an accident of start-up."""
+
+
+def find_cycles(views: Sequence[View]) -> tuple[Suspect, ...]:
+    """Suspects of symptom "cycle": rings of the same types that hold storages in several censuses."""
+    per_view = [_by_signature(find_islands(view.graph)) for view in views]
+    signatures = sorted({signature for found in per_view for signature in found})
+    suspects = []
+    for signature in signatures:
+        seen = [at for at, found in enumerate(per_view) if _storages(found.get(signature, ())).size]
+        if len(seen) >= FEWEST_CENSUSES:
+            suspects.append(_suspect(views, [found.get(signature, ()) for found in per_view], seen, signature))
+    return tuple(suspects)
+
+
+def _by_signature(islands: tuple[Island, ...]) -> dict[str, tuple[Island, ...]]:
+    found: dict[str, tuple[Island, ...]] = {}
+    for island in islands:
+        found[island.signature] = (*found.get(island.signature, ()), island)
+    return found
+
+
+def _storages(islands: Sequence[Island]) -> Ints:
+    parts = [island.storages for island in islands]
+    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+
+def _suspect(
+    views: Sequence[View], per_view: Sequence[tuple[Island, ...]], seen: Sequence[int], signature: str
+) -> Suspect:
+    sizes = [int(view.graph.bytes_of_node[_storages(found)].sum()) for view, found in zip(views, per_view, strict=True)]
+    at = max(seen, key=lambda position: (sizes[position], position))
+    view, islands = views[at], per_view[at]
+    graph = view.graph
+    island = max(islands, key=lambda each: (int(graph.bytes_of_node[each.storages].sum()), -int(each.members[0])))
+    rows = storage_rows(view, _storages(islands))
+    storages = view.census.storages
+    holder = ring_reference(graph, island.cut)
+    start = next((i for i, r in enumerate(island.ring) if not is_merged(graph, r)), 0)
+    ring = (*island.ring[start:], *island.ring[:start])
+    return Suspect(
+        key=0,
+        symptom="cycle",
+        path=hops(graph, ring),
+        path_text=tuple(text for text in _ring_text(view, ring)),
+        holder=holder,
+        cut=(holder,),
+        retained_bytes=sizes[at],
+        num_objects=len(rows),
+        num_graph_nodes=sum(each.num_graph_nodes for each in islands),
+        device=main_device(view, rows),
+        bytes_by_role=bytes_by_role(view, rows),
+        first_step=views[seen[0]].census.step,
+        last_step=views[seen[-1]].census.step,
+        series=Series(
+            moment=view.census.moment,
+            steps=tuple(each.census.step for each in views),
+            bytes=tuple(sizes),
+            objects=tuple(len(found) for found in per_view),
+            graph_nodes=tuple(sum(each.num_graph_nodes for each in found) for found in per_view),
+        ),
+        growth_bytes_per_step=None,
+        growth_objects_per_step=None,
+        fingerprint=fingerprint_of(f"ring {signature} {holder.name}"),
+        scalars=all(is_scalar(view, row) for row in rows.tolist()),
+        pinned_bytes=0,
+        cyclic=True,
+        holder_is_yours=not bool(graph.library[int(view.census.references.source[island.cut])]),
+        facts=_facts(view, island, len(islands)),
+    )
+
+
+def _ring_text(view: View, ring: tuple[int, ...]) -> tuple[str, ...]:
+    texts = render_path(view.graph, ring)
+    owner = view.graph.type_names[_owner(view, ring[0])].rpartition(".")[2]
+    return (f"a ring that nothing else holds: {owner}", *texts[1:])
+
+
+def _owner(view: View, reference: int) -> int:
+    references = view.census.references
+    source = int(references.source[reference])
+    for above in view.graph.references_to(source):
+        if references.kind[above] == ReferenceKind.DICT:
+            return int(references.source[above])
+    return source
+
+
+def _facts(view: View, island: Island, num_rings: int) -> dict[str, object]:
+    facts: dict[str, object] = {"rings": num_rings, "types": island.signature}
+    owner = _owner(view, island.cut)
+    if view.census.nodes.kind[owner] == NodeKind.AUTOGRAD:
+        facts["ctx_type"] = view.graph.type_names[owner]
+        facts["ctx_attribute"] = view.graph.labels[island.cut].strip("'\"")
+    if island.through_cpp:
+        facts["collector_frees_it"] = False
+    return facts

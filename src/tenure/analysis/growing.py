@@ -1,0 +1,197 @@
+"""Groups that gain members, graph nodes or bytes with every step, or gain and lose them with a period."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows
+from tenure.analysis.graph import is_builtin_type
+from tenure.analysis.groups import Shapes, View, Weights, fingerprint, series_of, weigh
+from tenure.analysis.growth import WARM_UP_STEP, Trend, find_trend, is_steady, theil_sen
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+from tenure.model.suspect import Series, Suspect
+
+KEPT_SHARE = 0.6
+"""Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
+KEPT_SHARE_OF_FEW = 0.9
+FEW_POINTS = 4
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A shape at which something accumulates."""
+
+    shape: int
+    trend: Trend
+    bytes_only: bool = False
+
+
+def find_growing(views: Sequence[View], shapes: Shapes) -> tuple[tuple[Suspect, ...], frozenset[int]]:
+    """Suspects of growth and sawtooth over the censuses of one moment, and the shapes they account for."""
+    if len(views) < 3:
+        return (), frozenset()
+    weights = weigh(views, shapes)
+    grown = _accumulation_points(views, shapes, weights)
+    suspects = []
+    for point in grown:
+        suspect = _suspect(views, shapes, weights, point)
+        if suspect is not None:
+            suspects.append(suspect)
+    return tuple(suspects), frozenset(point.shape for point in grown)
+
+
+def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights) -> list[Grown]:
+    """The topmost shapes that gain members while the shape above does not; then single storages that swell."""
+    steps = [view.census.step for view in views]
+    counts = weights.members + weights.graph_nodes
+    found: dict[int, Grown] = {}
+    for shape in np.flatnonzero(counts.max(axis=0) != counts.min(axis=0)).tolist():
+        if any(above in found for above in shapes.lineage(shape)):
+            continue
+        trend = find_trend(steps, counts[:, shape].tolist())
+        if trend.kind != "flat" and _members_stay(views, shape, counts[:, shape], trend):
+            found[shape] = Grown(shape, trend)
+    for shape in np.flatnonzero(weights.own_bytes.max(axis=0) != weights.own_bytes.min(axis=0)).tolist():
+        values = weights.own_bytes[:, shape].tolist()
+        if any(above in found for above in (shape, *shapes.lineage(shape))) or not is_steady(steps, values):
+            continue
+        trend = find_trend(steps, values)
+        if trend.kind == "growing":
+            found[shape] = Grown(shape, trend, bytes_only=True)
+    return list(found.values())
+
+
+def _members_stay(views: Sequence[View], shape: int, counts: Ints, trend: Trend) -> bool:
+    """What was there in one census is there in the next, unless the period ended between them."""
+    steps = [view.census.step for view in views]
+    late = sum(step > WARM_UP_STEP for step in steps)
+    share = KEPT_SHARE_OF_FEW if late <= FEW_POINTS else KEPT_SHARE
+    kept = []
+    for (before, after), (first, second) in zip(pairwise(views), pairwise(counts.tolist()), strict=True):
+        apart = after.census.step - before.census.step
+        if first == 0 or second <= first or (trend.period is not None and apart >= trend.period):
+            continue
+        earlier = before.addresses(shape)
+        kept.append(len(earlier & after.addresses(shape)) >= share * len(earlier))
+    if trend.kind == "sawtooth":
+        return sum(kept) >= 2 and all(kept)
+    return bool(kept) and sum(kept) * 2 > len(kept)
+
+
+def _suspect(views: Sequence[View], shapes: Shapes, weights: Weights, grown: Grown) -> Suspect | None:
+    counts = (weights.members + weights.graph_nodes)[:, grown.shape]
+    sawtooth = grown.trend.kind == "sawtooth"
+    at = int(counts.argmax()) if sawtooth else len(views) - 1
+    view = views[at]
+    nodes = view.nodes_below(shapes, grown.shape)
+    members = np.flatnonzero((view.shape == grown.shape) & (view.member > 0))
+    containers = _containers(view, members)
+    if any(_is_bounded(view, container) for container in containers):
+        return None
+    group = Group(view, nodes, _targets(views, shapes, at, nodes, grown), many=frozenset(containers))
+    series = series_of(views, weights, grown.shape)
+    measured = Measured(
+        series=series,
+        bytes_per_step=None if sawtooth else _late_slope(series, series.bytes),
+        objects_per_step=_rate(series, grown),
+        period=grown.trend.period,
+        copies_of=_copied_type(view, members, nodes),
+    )
+    return assemble_suspect(
+        group,
+        symptom="sawtooth" if sawtooth else "growth",
+        measured=measured,
+        fingerprint=fingerprint(shapes, grown.shape),
+    )
+
+
+def _containers(view: View, members: Ints) -> set[int]:
+    """The containers that the members are elements of, where they are elements of any."""
+    references = view.census.references
+    parents = view.paths.parent[members]
+    parents = parents[parents >= 0]
+    elements = (ReferenceKind.INDEX, ReferenceKind.ITEM, ReferenceKind.MEMBER, ReferenceKind.CACHED)
+    parents = parents[np.isin(references.kind[parents], elements)]
+    owners = references.source[parents]
+    return set(owners[~view.graph.instance_tables[owners]].tolist())
+
+
+def _is_bounded(view: View, container: int) -> bool:
+    """The container, or the object that owns it, states a bound that it keeps: it is filling, not leaking."""
+    nodes, references = view.census.nodes, view.census.references
+    length = int(nodes.length[container])
+    owners = [container]
+    for reference in view.graph.references_to(container):
+        source = int(references.source[reference])
+        owners.append(source)
+        if view.graph.instance_tables[source]:
+            owners += [int(references.source[above]) for above in view.graph.references_to(source)]
+    return any(nodes.bound[owner] > 0 and length <= nodes.bound[owner] for owner in owners)
+
+
+def _targets(views: Sequence[View], shapes: Shapes, at: int, nodes: Ints, grown: Grown) -> Ints:
+    """What must be freed: storages (or graph nodes, where no storage hangs below) that were there a census before.
+
+    The newest member may still be in proper use; a cut that frees what earlier steps left is the answer.
+    """
+    view = views[at]
+    storages = view.census.storages.node[storage_rows(view, nodes)]
+    graph_nodes = nodes[view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD]
+    before = views[at - 1] if at else views[at]
+    old_addresses = set(before.census.nodes.address[before.nodes_below(shapes, grown.shape)].tolist()) - {0}
+    for choice, owners in ((storages, _owners_of(view, storages)), (graph_nodes, graph_nodes)):
+        if not len(choice) or grown.bytes_only:
+            continue
+        old = choice[np.isin(view.census.nodes.address[owners], list(old_addresses))]
+        if len(old):
+            return old
+    for choice in (storages, graph_nodes):
+        if len(choice):
+            return choice
+    return nodes
+
+
+def _owners_of(view: View, nodes: Ints) -> Ints:
+    parents = view.paths.parent[nodes]
+    return np.where(parents >= 0, view.census.references.source[parents], nodes)
+
+
+def _copied_type(view: View, members: Ints, nodes: Ints) -> str:
+    """The type of the members where they are modules or metrics: objects with parameters or buffers of their own,
+    or further objects of a class of which the program has another one elsewhere."""
+    types = view.graph.type_names
+    objects = [node for node in members.tolist() if view.census.nodes.kind[node] == NodeKind.OBJECT]
+    names = {types[node] for node in objects}
+    if len(names) != 1 or len(objects) * 2 < len(members):
+        return ""
+    name = next(iter(names))
+    rows = storage_rows(view, nodes)
+    roles = view.census.storages.role[rows]
+    has_parameters = bool(np.isin(roles, (Role.PARAMETER, Role.BUFFER)).any())
+    if is_builtin_type(name):
+        return ""
+    inside = set(nodes.tolist())
+    original = any(types[node] == name and node not in inside for node in view.paths.order.tolist())
+    return name if has_parameters or original else ""
+
+
+def _late_slope(series: Series, values: Sequence[int]) -> float:
+    late = [(step, value) for step, value in zip(series.steps, values, strict=True) if step > WARM_UP_STEP]
+    return theil_sen([step for step, _ in late], [value for _, value in late])
+
+
+def _rate(series: Series, grown: Grown) -> float | None:
+    """Members per step; of a sawtooth between its falls."""
+    if grown.trend.kind == "growing":
+        return None if grown.bytes_only else _late_slope(series, series.objects) or grown.trend.per_step
+    period = grown.trend.period or 1
+    rises = [
+        (second - first) / (after - before)
+        for (before, after), (first, second) in zip(pairwise(series.steps), pairwise(series.objects), strict=True)
+        if second > first and after - before < period
+    ]
+    return sorted(rises)[len(rises) // 2] if rises else None

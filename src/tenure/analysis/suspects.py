@@ -1,0 +1,42 @@
+"""The one question to the analysis room: what in these censuses should not be alive, and who holds it?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from tenure.analysis.carried import find_carried
+from tenure.analysis.cycles import find_cycles
+from tenure.analysis.groups import Shapes, View, view_census
+from tenure.analysis.growing import find_growing
+from tenure.analysis.survivors import find_survivors
+from tenure.model.heap import Census
+from tenure.model.suspect import Suspect
+
+_MOMENTS = ("step-end", "forward-entry", "request", "exit")
+
+
+def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
+    """All suspects of one process, those that hold most first; their keys number them in this order.
+
+    Healthy growth (state made lazily, caches at their bound, data sets, averages of the weights) is none. Costs
+    some microseconds per node and census, and a search per suspect.
+    """
+    shapes = Shapes()
+    views = [view_census(census, shapes) for census in censuses]
+    by_moment = {moment: _in_order(views, moment) for moment in _MOMENTS}
+    watched = max(_MOMENTS, key=lambda moment: (len(by_moment[moment]), -_MOMENTS.index(moment)))
+    growing, grown_shapes = find_growing(by_moment[watched], shapes)
+    carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
+    cycles = find_cycles(by_moment[watched])
+    survivors = find_survivors(views)
+    found = sorted(
+        (*growing, *carried, *cycles, *survivors),
+        key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
+    )
+    return tuple(dataclasses.replace(suspect, key=key) for key, suspect in enumerate(found, start=1))
+
+
+def _in_order(views: Sequence[View], moment: str) -> list[View]:
+    chosen = {view.census.step: view for view in views if view.census.moment == moment}
+    return [chosen[step] for step in sorted(chosen)]

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from heaps import census, growing
+
+from tenure.analysis.suspects import find_suspects
+from tenure.model.suspect import Suspect
+
+STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+MODEL = """
+Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .model __main__.Net#net -> ._modules dict -> ['fc'] torch.nn.Linear#fc -> ._parameters dict -> ['weight'] parameter#weight 1MiB
+Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .optimizer torch.optim.Adam -> .state collections.defaultdict -> ['p'] dict -> ['exp_avg'] tensor 1MiB state
+Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .data list -> [*4] tensor 2MiB
+"""
+
+
+def told(suspect: Suspect) -> tuple[str, str, list[str]]:
+    return suspect.symptom, suspect.holder.expression, [reference.expression for reference in suspect.cut]
+
+
+def at_both_moments(text: str, **named: Callable[[int], object]) -> list[object]:
+    return [
+        made
+        for step in STEPS
+        for moment in ("step-end", "forward-entry")
+        for made in growing(MODEL + text, (step,), moment=moment, **named)
+    ]
+
+
+def test_a_list_of_losses_grows_and_is_told_with_its_container() -> None:
+    (suspect,) = find_suspects(
+        growing(
+            MODEL + "Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .losses list -> [*{step}] tensor 4B",
+            STEPS,
+        )
+    )
+
+    assert told(suspect) == ("growth", "self.losses[*]", ["self.losses[*]"])
+    assert (suspect.holder.kind, suspect.holder.name, suspect.holder.owner_type, suspect.holder.element) == (
+        "attribute",
+        "losses",
+        "__main__.Trainer",
+        True,
+    )
+    assert (suspect.growth_bytes_per_step, suspect.growth_objects_per_step) == (4.0, 1.0)
+    assert (suspect.scalars, suspect.through_graph, suspect.num_objects) == (True, False, 32)
+    assert suspect.retained_bytes == 32 * 4
+    assert suspect.series.steps == STEPS
+
+
+def test_a_loss_list_with_its_graphs_holds_activations() -> None:
+    (suspect,) = find_suspects(
+        growing(
+            MODEL
+            + "main.losses -> list -> [*{step}] tensor 4B -> .grad_fn MseLossBackward0 -> .saved tensor 1MiB activation",
+            STEPS,
+        )
+    )
+
+    assert told(suspect) == ("growth", "losses[*]", ["losses[*]"])
+    assert (suspect.through_graph, suspect.graph_freed, suspect.scalars) == (True, False, False)
+    assert suspect.growth_bytes_per_step == 1024**2 + 4
+    assert suspect.retained_bytes == 32 * (1024**2 + 4)
+
+
+def chain(step: int) -> str:
+    """`total = total + loss`: one node more per step, and nothing saved."""
+    lines = [f"Trainer.fit(trainer.py:598).total -> tensor#total 4B at=t{step} -> .grad_fn AddBackward0#n{step} freed"]
+    lines += [f"island -> AddBackward0#n{n} -> .next AddBackward0#n{n - 1} freed" for n in range(step, 1, -1)]
+    return "\n".join(lines)
+
+
+def test_a_sum_of_losses_after_backward_holds_nodes_only() -> None:
+    (suspect,) = find_suspects(growing(MODEL + "{chain}", STEPS, chain=chain))
+
+    assert told(suspect) == ("growth", "total", ["total"])
+    assert (suspect.through_graph, suspect.graph_freed, suspect.num_graph_nodes) == (True, True, 32)
+    assert suspect.series.graph_nodes == STEPS
+    assert suspect.growth_bytes_per_step == 0.0
+
+
+def test_small_views_that_pin_large_storages_are_named() -> None:
+    (suspect,) = find_suspects(growing(MODEL + "main.log -> list -> [*{step}] tensor 4MiB view=4", STEPS))
+
+    assert (suspect.scalars, suspect.pinned_bytes) == (True, 32 * (4 * 1024**2 - 4))
+
+
+def test_a_list_cleared_at_every_log_is_a_sawtooth() -> None:
+    (suspect,) = find_suspects(
+        growing(MODEL + "main.losses -> list -> [*{n}] tensor 4B", STEPS, n=lambda step: (step - 1) % 10 + 1)
+    )
+
+    assert told(suspect) == ("sawtooth", "losses[*]", ["losses[*]"])
+    assert (suspect.period_steps, suspect.growth_bytes_per_step, suspect.growth_objects_per_step) == (10, None, 1.0)
+
+
+def test_model_copies_are_named_by_their_class() -> None:
+    (suspect,) = find_suspects(
+        growing(
+            MODEL + "main.best -> list -> [*{step}] __main__.Net -> ._parameters dict -> ['w'] parameter 1MiB", STEPS
+        )
+    )
+
+    assert (told(suspect), suspect.copies_of) == (("growth", "best[*]", ["best[*]"]), "__main__.Net")
+
+
+def test_a_hook_that_appends_to_a_closure_list() -> None:
+    (suspect,) = find_suspects(
+        growing(
+            MODEL
+            + "island -> __main__.Net#net -> ._forward_hooks collections.OrderedDict -> [7] function#hook file=train.py:12 "
+            "name=hook -> <cell seen> list -> [*{step}] tensor 64KiB",
+            STEPS,
+        )
+    )
+
+    assert told(suspect) == ("growth", "seen[*]", ["seen[*]"])
+    assert (suspect.holder.kind, suspect.holder.scope_function, suspect.holder.scope_line) == ("closure", "hook", 12)
+
+
+def test_a_tensor_that_swells_is_growth_of_one_object() -> None:
+    (suspect,) = find_suspects(
+        growing(MODEL + "main.buffer -> tensor {step}KiB at=b{step}", STEPS)
+    )
+
+    assert told(suspect) == ("growth", "buffer", ["buffer"])
+    assert suspect.growth_bytes_per_step == 1024.0
+
+
+ESPNET = """
+Trainer.fit(trainer.py:598).retval -> dict at=r{step} -> ['loss'] tensor#loss at=l{step} 4B activation -> .grad_fn LossBackward#node at=n{step} freed -> .grads tensor#grads at=g{step} 64MiB
+Trainer.fit(trainer.py:598).retval -> dict -> ['weight'] tensor at=w{step} 4B
+Trainer.fit(trainer.py:598).loss -> tensor#loss
+Trainer.fit(trainer.py:598).stats -> dict -> ['loss'] tensor at=s{step} 4B
+"""
+
+
+def test_aliases_of_what_is_carried_into_the_forward_are_one_suspect() -> None:
+    (suspect,) = find_suspects(at_both_moments(ESPNET))
+
+    assert suspect.symptom == "peak"
+    assert [reference.expression for reference in suspect.cut] == ["retval", "loss"]
+    assert suspect.holder.expression in ("retval", "loss")
+    assert suspect.retained_bytes == 64 * 1024**2 + 8
+    assert (suspect.through_graph, suspect.graph_freed) == (True, True)
+    assert (suspect.facts["ctx_attribute"], suspect.facts["ctx_type"]) == ("grads", "LossBackward")
+    assert (suspect.first_step, suspect.last_step) == (1, 32)
+
+
+def test_a_ring_seen_in_several_censuses_is_a_cycle() -> None:
+    ring = """
+    island -> __main__.Metric#m{step} -> .update function#w{step} file=metric.py:9 name=wrapped -> <cell self> __main__.Metric#m{step}
+    island -> __main__.Metric#m{step} -> .matrix tensor#t{step} 4KiB
+    """
+    (suspect,) = find_suspects(growing(MODEL + ring, STEPS))
+
+    assert (suspect.symptom, suspect.cyclic, suspect.holder.kind, suspect.holder.name) == (
+        "cycle",
+        True,
+        "cycle",
+        "update",
+    )
+    assert suspect.holder.owner_type == "__main__.Metric"
+    assert suspect.path_text == (
+        "a ring that nothing else holds: Metric",
+        "closure variable `self` of wrapped (metric.py:9)",
+    ) or suspect.path_text[0] == "a ring that nothing else holds: Metric"
+    assert suspect.retained_bytes == 4096
+
+
+HEALTHY = {
+    "a bounded deque that fills": "main.recent -> collections.deque bound=100 -> [*{step}] tensor 64KiB",
+    "a replay buffer with a capacity": "main.replay -> __main__.Replay bound=1000 -> .items list -> [*{step}] tensor 64KiB",
+    "a running loss": "Trainer.fit(trainer.py:598).loss -> tensor at=l{step} 4B activation -> .grad_fn LossBackward at=n{step} freed",
+    "small outputs": "Trainer.fit(trainer.py:598).out -> tensor at=o{step} 40KiB activation -> .grad_fn MmBackward0 at=n{step} freed",
+    "a precomputed table": "main.table -> tensor 64MiB",
+    "a batch of varying length": "Trainer.fit(trainer.py:598).batch -> tensor at=b{step} {size}KiB input",
+}
+
+
+@pytest.mark.parametrize("name", sorted(HEALTHY))
+def test_healthy_programs_give_no_suspect(name: str) -> None:
+    censuses = at_both_moments(HEALTHY[name], size=lambda step: 700 + (step * 37) % 11 * 10)
+
+    assert find_suspects(censuses) == ()
+
+
+HEALTHY_SERIES: dict[str, Callable[[int], int]] = {
+    "lazy state": lambda step: min(step, 2),
+    "a cache at its bound": lambda step: min(step, 9),
+    "layers added once": lambda step: 1 if step < 6 else 5,
+    "sequences of random length": lambda step: (step * 7919) % 13 + 1,
+}
+
+
+@pytest.mark.parametrize("name", sorted(HEALTHY_SERIES))
+def test_counts_that_stop_or_waver_give_no_suspect(name: str) -> None:
+    text = "main.kept -> list -> [*{n}] tensor 64KiB"
+
+    assert find_suspects(growing(MODEL + text, STEPS, n=HEALTHY_SERIES[name])) == ()
+
+
+def test_an_average_of_the_weights_made_once_gives_no_suspect() -> None:
+    early = [c for c in at_both_moments("") if c.step < 6]  # type: ignore[attr-defined]
+    late = [c for c in at_both_moments("main.ema -> __main__.Net -> .w tensor 1MiB") if c.step >= 6]  # type: ignore[attr-defined]
+
+    assert find_suspects([*early, *late]) == ()  # type: ignore[list-item]
+
+
+def test_what_a_loader_has_waiting_is_not_carried() -> None:
+    text = "Trainer.fit(trainer.py:598).it -> torch.utils.data.dataloader._Iter -> ._queue list -> [*2] tensor at=q{step}-* 1MiB"
+
+    assert find_suspects(at_both_moments(text)) == ()
+
+
+def test_labels_of_the_batch_that_is_entering_are_not_carried() -> None:
+    """The batch is made between the end of the last step and the forward: nothing of it was there before."""
+    text = "Trainer.fit(trainer.py:598).labels -> tensor at=y{step}{moment} 1MiB"
+    censuses = [
+        made
+        for step in STEPS
+        for moment in ("step-end", "forward-entry")
+        for made in growing(MODEL + text.replace("{moment}", moment), (step,), moment=moment)
+    ]
+
+    assert find_suspects(censuses) == ()
+
+
+def test_no_censuses_no_suspects() -> None:
+    assert find_suspects([]) == ()
+    assert find_suspects([census("main.x -> list")]) == ()
+
+
+def test_the_same_holder_has_the_same_fingerprint_whatever_lines_and_addresses() -> None:
+    text = "Trainer.fit(trainer.py:{line}).losses -> list -> [*{step}] tensor 4B"
+    (first,) = find_suspects(growing(text, STEPS, line=lambda step: 10))
+    (second,) = find_suspects(growing(text, STEPS, line=lambda step: 99))
+
+    assert first.fingerprint == second.fingerprint
