@@ -34,10 +34,10 @@ format: $(READY) ## rewrite the source in the house's format
 	@$(RUN) -m ruff check --fix .
 
 zoo: $(READY) ## diagnose every program of the leak zoo and compare with the truth
-	@$(RUN) benchmarks/zoo.py
+	@$(RUN) benchmarks/zoo_score.py
 
 bench: $(READY) ## all benchmarks; a table each, JSON below benchmarks/results
-	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(RUN) "$$script" || exit 1; done
+	@for script in benchmarks/*.py; do echo "== $$script"; $(RUN) "$$script" || exit 1; done
 
 public-names: $(READY) ## rewrite tests/public_names.txt after a wanted change of the public face
 	@$(RUN) tests/test_public_names.py
