@@ -920,6 +920,178 @@ CASES = [
             """
         },
     ),
+    Case(
+        "a method's assignment before the constructor's",
+        attribute("last", "train.Net"),
+        {
+            "train.py": """\
+            class Net:
+                def __init__(self, x):
+                    self.last = x  # site 2 Net.__init__
+                def forward(self, x):
+                    self.last = x * 2  # site 1 Net.forward
+            """
+        },
+        certain=False,
+    ),
+    Case(
+        "an object of another class is told by its constructor",
+        attribute("rows", "train.Table", element=True),
+        {
+            "train.py": """\
+            class Table: ...
+            class Other: ...
+            def run(x):
+                other = Other()
+                other.rows.append(x)
+                table = Table()
+                table.rows.append(x)  # site 1 run
+            """
+        },
+        growing=True,
+    ),
+    Case(
+        "through an element taken out of the container",
+        attribute("state", "train.Optim", element=True),
+        {
+            "train.py": """\
+            class Optim:
+                def step(self, params):
+                    for p in params:
+                        state = self.state[p]
+                        state["momentum"] = p.grad.clone()  # site 1 Optim.step
+                        entry = self.state[p]
+                        entry["average"] = p.grad.clone()  # site 2 Optim.step
+            """
+        },
+        growing=True,
+        certain=False,
+    ),
+    Case(
+        "through a loop over the container's lists",
+        attribute("tracks", "train.Log", element=True),
+        {
+            "train.py": """\
+            class Log:
+                def note(self, x):
+                    for rows in self.tracks.values():
+                        rows.append(x)  # site 1 Log.note
+            """
+        },
+        growing=True,
+    ),
+    Case(
+        "a namespace object filled by keyword",
+        attribute("loss", "types.SimpleNamespace"),
+        {
+            "train.py": """\
+            from types import SimpleNamespace
+            def run(loss):
+                return SimpleNamespace(loss=loss)  # site 1 run
+            """
+        },
+    ),
+    Case(
+        "a field inherited by a dataclass",
+        attribute("loss", "train.Output"),
+        {
+            "train.py": """\
+            from base import BaseOutput
+            @dataclass
+            class Output(BaseOutput):
+                logits: object
+            def run(a, b):
+                return Output(a, logits=b)  # site 1 run
+            """,
+            "base.py": """\
+            @dataclass
+            class BaseOutput:
+                loss: object = None
+            """,
+        },
+    ),
+    Case(
+        "heap queue of a module",
+        other("global", "best", "<module>", element=True),
+        {
+            "train.py": """\
+            import heapq
+            best = []
+            def keep(score, model):
+                heapq.heappush(best, (score, model))  # site 1 keep
+            """
+        },
+        growing=True,
+    ),
+    Case(
+        "a global total in a function",
+        other("global", "total", "<module>"),
+        {
+            "train.py": """\
+            total = 0
+            def step(loss):
+                global total
+                total += loss  # site 1 step
+            """
+        },
+        growing=True,
+    ),
+    Case(
+        "a name of one function is not that of another",
+        local("loss", "b", 5),
+        {
+            "train.py": """\
+            def a(f):
+                loss = f()
+            def b(f):
+                loss = f(1)  # site 1 b
+                run()
+            """
+        },
+    ),
+    Case(
+        "a variable of the frame inside a list comprehension belongs to the function",
+        local("model", "f.<locals>.<listcomp>", 3),
+        {
+            "train.py": """\
+            def f(make):
+                model = make()  # site 1 f
+                return [model(x) for x in range(3)]
+            """
+        },
+    ),
+    Case(
+        "the file is known by the end of its path",
+        HoldingReference("local", "x", "x", scope_file="src/train.py", scope_function="f", scope_line=3),
+        {
+            "/home/me/src/train.py": """\
+            def f(make):
+                x = make()  # site 1 f
+                run()
+            """
+        },
+    ),
+    Case(
+        "a base class of the same name, by import",
+        attribute("rows", "train.Trainer", element=True),
+        {
+            "train.py": """\
+            import base
+            class Trainer(base.Trainer): ...
+            """,
+            "base.py": """\
+            class Trainer:
+                def log(self, x):
+                    self.rows.append(x)  # site 1 Trainer.log
+            """,
+            "elsewhere.py": """\
+            class Trainer:
+                def log(self, x):
+                    self.rows.append(x)
+            """,
+        },
+        growing=True,
+    ),
 ]
 
 

@@ -26,7 +26,15 @@ BINDERS = frozenset(
     | {"definition", "parameter", "comprehension", "attribute", "ctx", "class", "field", "partial"}
 )
 MUTATORS = frozenset({"item", "grow"})
+_NO_CLASSES = frozenset(
+    {"list", "dict", "set", "tuple", "deque", "defaultdict", "OrderedDict", "module", "ModuleType", "function"}
+)
 _SAVED = frozenset({"saved_tensors", "_saved_tensors", "to_save", "saved_variables"})
+
+
+_ALIASES = frozenset({"assign", "attribute", "property", "for", "walrus", "with", "annotated"})
+_INSIDE = re.compile(r"([\w.]+?)(?:\[.*\]|\.(?:setdefault|get|values|items)\(.*\))*")
+"""A container, or a container found in it: `self.state[p]`, `rows.setdefault(k, [])`."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +119,10 @@ class _Search:
         self.sources = sources
         self.growing = growing
         self.names = _spellings(reference.name)
+        # A container or module that owns something says nothing about classes.
+        last = reference.owner_type.rpartition(".")[2]
+        self.owner_type = "" if last in _NO_CLASSES else reference.owner_type
+        self._in_a_module = last in ("module", "ModuleType") and bool(reference.scope_file)
         self.element = reference.element or reference.kind == "item"
 
     # what is asked
@@ -125,14 +137,14 @@ class _Search:
             "local": self.variables,
             "global": self.variables,
             "closure": self.variables,
-            "attribute": self.attributes,
+            "attribute": self.attributes if self.owner_type or not self._in_a_module else self.variables,
             "class": self.attributes,
-            "item": self.attributes if self.reference.owner_type else self.variables,
+            "item": self.attributes if self.owner_type or not self.reference.scope_file else self.variables,
         }
         yield from by_kind.get(self.reference.kind, self.anything)()
 
     def anything(self) -> Iterator[RankedSite]:
-        if self.reference.scope_file and not self.reference.owner_type:
+        if self.reference.scope_file and not self.owner_type:
             yield from self.variables()
         yield from self.attributes()
         if self.reference.kind == "hidden":
@@ -237,8 +249,10 @@ class _Search:
     def _from_other_modules(self, home: str) -> Iterator[RankedSite]:
         """`state.history.append(x)` and `from state import history` in other files of the program."""
         stem = _module_stem(home)
+        names = "|".join(map(re.escape, self.names))
+        told = re.compile(rf"\b{re.escape(stem)}(\.({names})\b|\s+import\b)")
         for path, source in self._files_with_name():
-            if path == home:
+            if path == home or not told.search(source.text):
                 continue
             imported = {
                 b.name
@@ -301,9 +315,7 @@ class _Search:
 
     @cached_property
     def family(self) -> tuple[tuple[str, str], ...]:
-        if not self.reference.owner_type:
-            return ()
-        return class_family(self.reference.owner_type, self.sources)
+        return class_family(self.owner_type, self.sources) if self.owner_type else ()
 
     def _match(self, path: str, binding: Binding) -> int | None:
         """How well the owner of a store fits; None for plain variables of the same name."""
@@ -321,26 +333,43 @@ class _Search:
         last = receiver.rpartition(".")[2]
         if any(last == qualname.rpartition(".")[2] for _, qualname in self.family):
             return SURE
+        made = self._made_by(path, receiver, binding)
+        if made:
+            return SURE if made in {qualname.rpartition(".")[2] for _, qualname in self.family} else UNLIKELY
         shown = any(f"{last}.{name}" in self.reference.expression for name in self.names)
         return SURE if shown else LIKELY
 
+    def _made_by(self, path: str, receiver: str, use: Binding | Call) -> str:
+        """The class by whose constructor a variable was bound, where that is all that binds it."""
+        if not self.family or "." in receiver:
+            return ""
+        owner = use.owner if isinstance(use, Binding) else ""
+        made = {
+            found[1] if (found := re.match(r"(?:\w+\.)*([A-Z]\w*)\(", b.value_text)) else ""
+            for b in _bindings(self.sources[path])
+            if b.name == receiver and b.owner == owner and not b.receiver and b.kind in BINDERS
+        }
+        return made.pop() if len(made) == 1 else ""
+
     def _constructor_calls(self) -> Iterator[RankedSite]:
         """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple."""
-        if self.element or not self.family:
-            return
-        path, qualname = self.family[0]
-        fields = [b.name for b in _bindings(self.sources[path]) if b.kind == "field" and b.function == qualname]
+        last = self.owner_type.rpartition(".")[2]
+        fields = [
+            b.name
+            for path, qualname in reversed(self.family)
+            for b in _bindings(self.sources[path])
+            if b.kind == "field" and b.function == qualname
+        ]
         position = next((n for n, name in enumerate(fields) if name in self.names), None)
-        if position is None:
+        if self.element or not last or (self.family and position is None):
             return
-        last = qualname.rpartition(".")[2]
         for file, source in self.sources.items():
             if f"{last}(" in source.text:
                 for call in _calls(source):
-                    if call.callee.rpartition(".")[2] == last and any(
-                        key == position or key in self.names for key, _ in call.arguments
-                    ):
-                        yield self._site(file, call, SURE)
+                    keys = [key for key, _ in call.arguments]
+                    given = any(key in self.names or key == position for key in keys)
+                    if given and call.callee.rpartition(".")[2] == last:
+                        yield self._site(file, call, SURE if self.family else LIKELY)
 
     # aliases and helpers
 
@@ -351,7 +380,7 @@ class _Search:
             text, _, method = alias.value_text.rpartition(".")
             bound_method = method in ("append", "add", "extend", "insert", "appendleft", "update")
             fit = self._value_fit(path, text if bound_method else alias.value_text, alias, owner)
-            if fit is None or alias.name in self.names or alias.kind not in ("assign", "attribute", "property"):
+            if fit is None or alias.kind not in _ALIASES:
                 continue
             if bound_method:
                 for call in _calls(source):
@@ -360,7 +389,7 @@ class _Search:
                 continue
             for b in all_bindings:
                 same = b.owner == alias.owner and not b.receiver
-                if alias.kind != "assign":
+                if alias.receiver or alias.kind == "property":
                     same = bool(b.receiver) and (not b.on_self or b.class_name == alias.class_name)
                 if same and b.name == alias.name and (level := self._growth_level(b)) is not None:
                     yield self._site(path, b, max(level, fit))
@@ -373,14 +402,15 @@ class _Search:
         self, path: str, text: str, binding: Binding | Call, owner: str | None, where: str | None = None
     ) -> int | None:
         """How surely an expression is the container sought; None when it is not."""
-        receiver, _, last = text.rpartition(".")
-        if last not in self.names or not re.fullmatch(r"[\w.]+", text):
+        inside = _INSIDE.fullmatch(text)
+        receiver, _, last = inside[1].rpartition(".") if inside else ("", "", "")
+        if last not in self.names:
             return None
         if owner is not None:
             if receiver:
                 return None
-            inside = binding.function == owner or binding.function.startswith(owner + ".") or owner == MODULE
-            return SURE if where == owner or (where is None and inside) else None
+            within = binding.function == owner or binding.function.startswith(owner + ".") or owner == MODULE
+            return SURE if where == owner or (where is None and within) else None
         if not receiver:
             return None
         return self._owner_fit(path, receiver, receiver == "self" and bool(binding.class_name), binding)
@@ -502,21 +532,29 @@ class _Search:
         return found is not None and found[0] == path
 
     def _files_with_name(self) -> Iterator[tuple[str, SourceFile]]:
+        """Files worth parsing: of libraries those in which something is stored under the name."""
         names = set(self.names) | ({"save_for_backward"} if self.names[0] in _SAVED else set())
+        either = "|".join(map(re.escape, sorted(names)))
+        stored = re.compile(
+            rf"\b({either})\s*([-+*/|&@]?=[^=]|[\[:,]|\.\w+\()|['\"]({either})['\"]|def ({either})\b|save_for_backward"
+        )
+        places = {path for path, _ in self.family} | {self.reference.scope_file}
         for path, source in self.sources.items():
-            if any(name in source.text for name in names):
+            if any(name in source.text for name in names) and (
+                source.origin == "yours" or path in places or stored.search(source.text)
+            ):
                 yield path, source
 
     def _site(self, path: str, found: Binding | Call, level: int, detail: int = 0) -> RankedSite:
         source = self.sources[path]
-        first_time = found.function.endswith("__init__") or not found.in_loop
         stores = isinstance(found, Binding) and (found.kind in MUTATORS or found.kind == "augmented")
         order = (
             detail,
             int(source.origin == "library"),
             int(not (self._is_scope_file(path) or any(path == place[0] for place in self.family))),
             int(not stores and self.growing),
-            int(first_time),
+            int(found.function.endswith("__init__")),
+            int(not found.in_loop),
         )
         place = SourceLocation(source.path, found.line, found.function)
         return RankedSite(place, found.end_line, level, order)

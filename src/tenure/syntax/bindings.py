@@ -139,7 +139,9 @@ def _head_end(node: ast.AST, line: int) -> int:
     """The last line of the statement itself: compound statements end where their body begins."""
     if isinstance(node, (ast.For, ast.AsyncFor)):
         return node.iter.end_lineno or line
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
+    if isinstance(node, ast.ExceptHandler):
+        return (node.type.end_lineno if node.type is not None else None) or line
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return line
     return getattr(node, "end_lineno", None) or line
 
