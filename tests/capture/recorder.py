@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+
 from tenure.capture.monitor import Monitor, MonitorOptions
 from tenure.model.heap import Census, Nodes, References, Storages
 

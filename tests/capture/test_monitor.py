@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.nn.modules import module as torch_module
+from torch.optim import optimizer as torch_optimizer
+
 from capture.recorder import CensusLog, recording
 from tenure.capture.monitor import MonitorOptions, StoppedAfterSteps
 from tenure.capture.record import record
 from tenure.errors import UsageError
 from tenure.model.heap import Census
 from tenure.store.recording_file import open_recording, read_census
-from torch.nn.modules import module as torch_module
-from torch.optim import optimizer as torch_optimizer
 
 
 def linear_and_sgd() -> tuple[torch.nn.Module, torch.optim.Optimizer]:
@@ -199,8 +200,10 @@ def test_a_recording_that_cannot_be_written_any_more_is_given_up(
 def test_stop_after_ends_the_main_thread_by_system_exit_with_a_last_census(tmp_path: Path) -> None:
     model, optimizer = linear_and_sgd()
     log = CensusLog()
-    with recording(tmp_path, log, stop_after=5), pytest.raises(StoppedAfterSteps) as stopped:
-        while True:
+    with recording(tmp_path, log, stop_after=5):
+        for _ in range(4):
+            train_step(model, optimizer)
+        with pytest.raises(StoppedAfterSteps) as stopped:
             train_step(model, optimizer)
 
     opened = open_recording(tmp_path)
@@ -257,9 +260,25 @@ def test_dynamo_counts_the_same_with_and_without(tmp_path: Path, backend: str) -
     without = train()
     with recording(tmp_path) as monitor:
         recorded = train()
+    torch._dynamo.reset()
 
     assert recorded == without
     assert monitor.step == 6
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_compiled_module_has_its_forward_entries_too(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    log = CensusLog()
+    with recording(tmp_path, log, census_at=(2,)):
+        compiled = torch.compile(model, backend="eager")
+        for _ in range(4):
+            compiled(torch.ones(2, 3)).sum().backward()
+            optimizer.step()
+    torch._dynamo.reset()
+
+    assert log.calls == [(2, "step-end"), (2, "forward-entry")]
+    assert "__call__" not in vars(type(compiled)) or not vars(type(compiled))["__call__"].__closure__
 
 
 def test_a_forked_child_leaves_the_recording_alone(tmp_path: Path) -> None:

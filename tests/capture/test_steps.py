@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tenure.capture.steps import OptimizerSequence, RootCalls
 
 

@@ -27,6 +27,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from tenure import __version__
 from tenure.capture.calls import has_parameters, is_inside_module_call, is_nested_step, optimizer_was_made
+from tenure.capture.compiled import CompilationWatch
 from tenure.capture.counters import CounterReader
 from tenure.capture.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
 from tenure.capture.host import describe_process
@@ -115,13 +116,16 @@ class Monitor:
         self._entry_due = False
         self._module_hooks: tuple[Any, ...] = ()
         self._root_call: tuple[Any, ...] | None = None
+        self._compiles = False
         self._stopped = False
         self._spending = Spending()
         self._schedule = _make_schedule(self._options)
         self._start = self._last_step_time = time.perf_counter()
+        self._num_censuses = 0
         self.step = 0
         self.own_seconds = 0.0
         self._handles = [register_optimizer_step_post_hook(self._make_optimizer_hook())]
+        self._watch = CompilationWatch(self._before_compilation, self._at_compiled_call)
         self._install_module_hooks()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=_call_weakly(self, Monitor.abandon))
@@ -150,9 +154,9 @@ class Monitor:
 
     def request_census(self) -> str | None:
         """Take a census now, whatever the schedule says; its file name, or None after a failure of ours."""
-        before = self._spending.num_censuses
+        before = self._num_censuses
         self._guard(self._record_census, "request", None)
-        return name_census_file(self.step, "request") if self._spending.num_censuses > before else None
+        return name_census_file(self.step, "request") if self._num_censuses > before else None
 
     def note(self, level: str, text: str) -> None:
         """Write a note for the person who reads the report."""
@@ -163,14 +167,13 @@ class Monitor:
     def close(self, reason: str = "exit", exit_code: int | None = None) -> None:
         """Write what is left and the end row. Later steps are not recorded."""
         with self._lock:
-            if self._off:
-                return
             self._guard(self._finish, reason, exit_code)
             self._switch_off()
             # Only here, outside all hooks: torch iterates over its optimizer hooks while they run.
             for handle in self._handles:
                 handle.remove()
             self._handles.clear()
+            self._watch.close()
 
     def abandon(self) -> None:
         """Go silent without a trace: a forked child must not write into its parent's recording."""
@@ -217,7 +220,7 @@ class Monitor:
 
     def _install_module_hooks(self) -> None:
         """Two hooks: the first asks torch to give the second the keyword arguments too, for this one call."""
-        if self._module_hooks:
+        if self._module_hooks or self._compiles:
             return
 
         def tenure_prepare_hook(module: Any, args: Any) -> None:
@@ -269,13 +272,24 @@ class Monitor:
         with_kwargs = module.__dict__.get("_forward_pre_hooks_with_kwargs")
         if with_kwargs is not None and self._module_hooks:
             with_kwargs.pop(self._module_hooks[1].id, None)
-        if self._off:
+        self._enter_root((args, kwargs))
+
+    def _before_compilation(self) -> None:
+        self._compiles = True
+        self._remove_module_hooks()
+
+    def _at_compiled_call(self, args: Any, kwargs: Any) -> None:
+        if self._entry_due or not self._optimizer_seen:
+            self._enter_root((args, kwargs))
+
+    def _enter_root(self, inputs: Any) -> None:
+        if self._off or self._manual:
             return
         if self._optimizer_seen:
             self._remove_module_hooks()
-            self._guard(self._enter_forward, (args, kwargs))
+            self._guard(self._enter_forward, inputs)
             return
-        self._guard(self._take_root_call, (args, kwargs))
+        self._guard(self._take_root_call, inputs)
         self._stop_if_asked()
 
     def _take_root_call(self, inputs: Any) -> None:
@@ -351,6 +365,7 @@ class Monitor:
         self._copy_sources(census)
         spent = time.perf_counter() - started
         self._spending.add(spent, step=self.step, counters=self._counters.last)
+        self._num_censuses += 1
 
     def _copy_sources(self, census: Census) -> None:
         assert self._sources is not None

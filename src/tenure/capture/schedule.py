@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-FREE_CENSUSES = 8
-"""The first scheduled censuses are taken whatever they cost: without a few there is nothing to compare."""
+FREE_STEPS = 8
+"""At the first scheduled steps censuses are taken whatever they cost: without a few there is nothing to compare."""
 LONG_CENSUS_SECONDS = 5.0
 RISE_SHARE = 0.10
 RISE_BYTES = {"rss_bytes": 64 << 20, "allocated_bytes": 16 << 20}
@@ -33,7 +33,7 @@ class Schedule:
 class Spending:
     """What censuses have cost so far, and the counters at the last one."""
 
-    num_censuses: int = 0
+    num_steps: int = 0
     seconds: float = 0.0
     longest_seconds: float = 0.0
     last_seconds: float = 0.0
@@ -41,8 +41,8 @@ class Spending:
     counters: Mapping[str, int] = field(default_factory=dict)
 
     def add(self, seconds: float, *, step: int, counters: Mapping[str, int]) -> None:
-        """Count one census in."""
-        self.num_censuses += 1
+        """Count one census in; those at a step's end and at the next entry make one step."""
+        self.num_steps += step != self.last_step
         self.seconds += seconds
         self.last_seconds = seconds
         self.longest_seconds = max(self.longest_seconds, seconds)
@@ -62,7 +62,7 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
     planned = schedule.is_planned(step)
     if schedule.several_ranks or schedule.steps is not None:
         return planned
-    if planned and spending.num_censuses < FREE_CENSUSES and spending.longest_seconds <= LONG_CENSUS_SECONDS:
+    if planned and spending.num_steps < FREE_STEPS and spending.longest_seconds <= LONG_CENSUS_SECONDS:
         return True
     if step == schedule.last_step:
         return True

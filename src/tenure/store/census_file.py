@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -17,6 +19,18 @@ from tenure.store.format import FORMAT
 
 Table = TypeVar("Table", Nodes, References, Storages)
 
+_UNREADABLE = (
+    AttributeError,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OSError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _NARROWER = (np.int8, np.int16, np.int32)
 
 
@@ -48,7 +62,8 @@ def write_census(path: Path, census: Census) -> int:
 def read_census(path: Path) -> Census:
     """The census in `path`; a missing, cut or foreign file raises RecordingError."""
     try:
-        with np.load(path, allow_pickle=False) as columns:
+        # Opened here, as NumPy leaves a file open that it cannot read.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as columns:
             head = _unpack_json(columns["head"])
             if head["format"] > FORMAT:
                 raise NewerFormatError(
@@ -67,7 +82,7 @@ def read_census(path: Path) -> Census:
             )
     except FileNotFoundError:
         raise RecordingError(f"{path}: no such census; the recording was moved or cut") from None
-    except (OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise RecordingError(f"{path} is no whole census ({error}); delete it to read the rest") from error
 
 
