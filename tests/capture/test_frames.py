@@ -67,12 +67,11 @@ def test_a_frame_says_where_it_is_and_what_its_variables_are() -> None:
 
 def test_arguments_that_closures_use_are_listed_once() -> None:
     def outer(argument: int, unused: int) -> frames.Frame:
-        later: int
-
         def inner() -> object:
-            return argument, later
+            return argument
 
-        return here() if inner else here()
+        inner()
+        return here()
 
     found = outer(1, 2).locals
 
@@ -85,11 +84,12 @@ def test_unbound_and_deleted_variables_are_not_listed() -> None:
         first, second = 1, 2
         del first
 
-        def inner() -> object:
-            return second
+        def inner() -> None:
+            nonlocal second
+            del second
 
-        del second
-        return here() if inner else here()
+        inner()
+        return here()
 
     assert [name for name, _ in outer().locals] == ["inner"]
 
@@ -268,7 +268,8 @@ def test_variables_stay_bound_under_a_trace_function(install: Callable[[Any], No
 def test_what_could_not_be_read_says_so() -> None:
     def inner() -> frames.Frame:
         kept = [1]
-        return here() if kept else here()
+        kept.copy()
+        return here()
 
     sys.setprofile(lambda *_: None)
     try:
@@ -299,30 +300,21 @@ def test_frames_of_all_threads_are_found_once() -> None:
     assert not [frame for frame in found if frame.file == frames.__file__]
 
 
-def test_a_frame_kept_by_a_traceback_is_read() -> None:
-    def failing(argument: int) -> None:
-        local = [argument]
-        raise RuntimeError(local)
+def failed_frame(argument: int) -> types.FrameType:
+    def failing(local: list[int]) -> None:
+        raise RuntimeError(argument, local)
 
-    try:
-        failing(4)
-    except RuntimeError as error:
-        assert error.__traceback__ is not None
-        assert error.__traceback__.tb_next is not None
-        found = frames.locals_of(error.__traceback__.tb_next.tb_frame)
-    assert found == [("argument", 4), ("local", [4])]
+    with pytest.raises(RuntimeError) as failure:
+        failing([argument])
+    return failure.tb.tb_frame if failure.tb.tb_next is None else failure.tb.tb_next.tb_frame
+
+
+def test_a_frame_kept_by_a_traceback_is_read() -> None:
+    assert dict(frames.locals_of(failed_frame(4))) == {"local": [4], "argument": 4}
 
 
 def test_a_cleared_frame_has_no_variables() -> None:
-    def failing(argument: int) -> None:
-        raise RuntimeError
-
-    try:
-        failing(4)
-    except RuntimeError as error:
-        assert error.__traceback__ is not None
-        assert error.__traceback__.tb_next is not None
-        frame = error.__traceback__.tb_next.tb_frame
+    frame = failed_frame(4)
     frame.clear()
     assert frames.locals_of(frame) == []
 

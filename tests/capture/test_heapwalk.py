@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import gc
+import itertools
 import random
 import sys
 import types
@@ -166,14 +167,17 @@ def test_ascent_stops_at_roots(walk: Callable[..., Walk]) -> None:
 
 
 @walks
-def test_a_class_that_holds_a_target_is_a_root(walk: Callable[..., Walk]) -> None:
+def test_a_class_is_a_root_by_its_type(walk: Callable[..., Walk]) -> None:
     class Keeper:
-        kept = [Target()]
+        kept = (Target(),)
 
-    instance = Keeper()
-    found = walk([instance, Keeper, *reachable(Keeper.kept)], classify=classify)
+    instance, namespace = Keeper(), gc.get_referents(Keeper)[0]
+    found = walk([instance, Keeper, namespace, Keeper.kept, Keeper.kept[0]], classify=classify)
 
-    assert [type(node) for node in found.nodes] == [list, Target]
+    assert names_of(found, Keeper=Keeper, namespace=namespace, kept=Keeper.kept, target=Keeper.kept[0]) == (
+        ["Keeper", "namespace", "kept", "target"],
+        ["Keeper -> namespace", "namespace -> kept", "kept -> target"],
+    )
 
 
 @walks
@@ -326,7 +330,7 @@ def test_a_list_of_200_000_links_needs_no_deep_stack(walk: Callable[..., Walk]) 
         chain = [chain]
         links.append(chain)
     random.Random(1).shuffle(links)
-    found = walk(links + [Target()], classify=classify)
+    found = walk([*links, Target()], classify=classify)
     assert len(found.nodes) == 1  # the innermost target is not listed, so nothing leads to one
     del found
     innermost = next(link for link in links if type(link[0]) is Target)  # type: ignore[index]
@@ -343,7 +347,7 @@ def test_chains_that_jump_about_in_memory_are_followed_to_their_ends() -> None:
     lists: list[list[object]] = [[] for _ in range(4_000)]
     order = list(range(4_000))
     random.Random(2).shuffle(order)
-    for here, there in zip(order, order[1:], strict=False):
+    for here, there in itertools.pairwise(order):
         lists[here].append(lists[there])
     lists[order[-1]].append(Target())
     assert_same([*lists, lists[order[-1]][0]])
@@ -372,7 +376,7 @@ async def a_coroutine(value: object) -> None:
 class Methods:
     def method(self) -> None: ...
 
-    @functools.lru_cache(maxsize=8)  # noqa: B019
+    @functools.lru_cache(maxsize=8)
     def cached(self, value: object) -> object:
         return value
 
@@ -384,7 +388,7 @@ def test_both_walks_agree_on_all_kinds_of_objects() -> None:
     def closure(default: object = target, *, keyword: object = cell_value) -> object:
         return cell_value, default, keyword
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def cached(value: object) -> object:
         return [value]
 

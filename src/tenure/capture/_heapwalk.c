@@ -240,6 +240,7 @@ map_put(AddressMap *map, uintptr_t key, uint32_t value)
 #define PAGE_SHIFT (GRANULE_SHIFT + 8)
 #define PAGE_KEY(address) ((uint64_t)(address) >> PAGE_SHIFT)
 #define GRANULE(address) ((unsigned)((address) >> GRANULE_SHIFT) & 255)
+#define IS_ODD(address) ((address) & (((uintptr_t)1 << GRANULE_SHIFT) - 1))
 
 typedef struct {
     uint64_t key;
@@ -339,10 +340,12 @@ number_at(const PageTable *table, uintptr_t address)
 #define BATCH 256
 #define BLOOM_BITS 65536
 
-/* An object that the collector does not track, or a tracked one whose contents must be looked into. */
+/* An object that the collector does not track, or a tracked one whose contents must be looked into.
+ * Also an object that starts in the middle of a granule (statically allocated ones do): it has no contents. */
 typedef struct {
     PyObject *object;  /* strong while the walk runs */
     int64_t position;  /* in the list of objects, -1 when found by reference */
+    int has_contents;
     uint64_t start, end;
 } Array;
 
@@ -485,7 +488,7 @@ append_position(Block *block, uint32_t *count, Py_ssize_t position)
 
 /* Takes an array into the walk and returns its number among the arrays, or NOT_FOUND where memory is short. */
 static uint32_t
-add_array(Walk *walk, PyObject *object, Py_ssize_t position)
+add_array(Walk *walk, PyObject *object, Py_ssize_t position, int has_contents)
 {
     uint32_t known = map_get(&walk->array_numbers, (uintptr_t)object);
     if (known != NOT_FOUND) {
@@ -500,6 +503,7 @@ add_array(Walk *walk, PyObject *object, Py_ssize_t position)
     Py_INCREF(object);
     array->object = object;
     array->position = position;
+    array->has_contents = has_contents;
     array->start = array->end = 0;
     return walk->num_arrays++;
 }
@@ -548,10 +552,15 @@ sort_objects(Walk *walk)
             failed = append_position(&walk->roots, &walk->num_roots, i);
         }
         else if (category == ARRAY) {
-            failed = add_array(walk, object, i) == NOT_FOUND ? -1 : 0;
+            failed = add_array(walk, object, i, 1) == NOT_FOUND ? -1 : 0;
         }
         else if (category != IGNORE) {
-            failed = add_plain(walk, (uintptr_t)object, &last);
+            if (IS_ODD((uintptr_t)object)) {
+                failed = add_array(walk, object, i, 0) == NOT_FOUND ? -1 : 0;
+            }
+            else {
+                failed = add_plain(walk, (uintptr_t)object, &last);
+            }
             if (category == TARGET && failed == 0) {
                 failed = append_position(&walk->targets, &walk->num_targets, i);
             }
@@ -608,6 +617,12 @@ static uint32_t
 unlisted_number(Walk *walk, PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
+    if (UNLIKELY(IS_ODD((uintptr_t)object))) {
+        uint32_t number = map_get(&walk->array_numbers, (uintptr_t)object);
+        if (number != NOT_FOUND) {
+            return num_fixed(walk) + number;
+        }
+    }
     if (LIKELY(type == walk->dull_type)) {
         return NOT_FOUND;
     }
@@ -621,7 +636,7 @@ unlisted_number(Walk *walk, PyObject *object)
         if (category != ARRAY) {
             return NOT_FOUND;
         }
-        uint32_t number = add_array(walk, object, -1);
+        uint32_t number = add_array(walk, object, -1, 1);
         walk->failed |= number == NOT_FOUND;
         return number == NOT_FOUND ? NOT_FOUND : num_fixed(walk) + number;
     }
@@ -806,7 +821,8 @@ static int
 traverse_array(Walk *walk, uint32_t number)
 {
     PyObject *object = ((Array *)walk->arrays.start)[number].object;
-    PyObject *contents = PyObject_CallFunctionObjArgs(walk->contents, object, NULL);
+    int has_contents = ((Array *)walk->arrays.start)[number].has_contents;
+    PyObject *contents = has_contents ? PyObject_CallFunctionObjArgs(walk->contents, object, NULL) : PyTuple_New(0);
     PyObject *items = contents == NULL ? NULL : PySequence_Fast(contents, "contents must return a list");
     Py_XDECREF(contents);
     if (items == NULL || check_list(walk) < 0) {
@@ -857,7 +873,7 @@ add_extra(Walk *walk, PyObject *extra)
         if (category == ARRAY) {
             (void)is_overridden(walk, (uintptr_t)object, &category);
         }
-        if (category == ARRAY && add_array(walk, object, -1) == NOT_FOUND) {
+        if (category == ARRAY && add_array(walk, object, -1, 1) == NOT_FOUND) {
             PyErr_NoMemory();
             return -1;
         }
@@ -1017,7 +1033,13 @@ mark_ancestry(Walk *walk)
     }
     const uint32_t *positions = walk->targets.start;
     for (uint32_t i = 0; i < walk->num_targets; i++) {
-        mark(walk, number_at(&walk->pages, (uintptr_t)object_at(walk, positions[i])));
+        uintptr_t address = (uintptr_t)object_at(walk, positions[i]);
+        if (IS_ODD(address)) {
+            mark(walk, num_fixed(walk) + map_get(&walk->array_numbers, address));
+        }
+        else {
+            mark(walk, number_at(&walk->pages, address));
+        }
     }
     for (int round = 0;; round++) {
         if (sweep(walk, count, round % 2 == 0) == 0) {

@@ -12,7 +12,7 @@ import threading
 from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import CO_OPTIMIZED
+from inspect import CO_OPTIMIZED, CO_VARARGS
 from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
 from typing import Any
 
@@ -157,7 +157,8 @@ def _is_tracing(thread: int, innermost: FrameType) -> bool:
 def _traced_by(frame: FrameType, values: dict[str, object]) -> FrameType | None:
     """The caller, when it is among the arguments: then `frame` may be a trace function that was called for it."""
     code = frame.f_code
-    for name in code.co_varnames[: code.co_argcount + 1]:
+    takes_more = bool(code.co_flags & CO_VARARGS)
+    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + takes_more]:
         value = values.get(name)
         if any(item is frame.f_back for item in (value if isinstance(value, tuple) else (value,))):
             return frame.f_back
