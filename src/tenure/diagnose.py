@@ -15,7 +15,7 @@ from tenure.model.rule import Rule
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 from tenure.rules import all_rules
-from tenure.store.recording_file import list_recordings, open_recording, read_census, read_source
+from tenure.store.recording_file import list_recordings, open_recording, read_census, read_sources
 
 
 def diagnose(path: str) -> Diagnosis:
@@ -112,7 +112,7 @@ def _read_censuses(recording: Recording) -> Iterable[Census]:
 
 
 def _sources(recording: Recording) -> dict[str, SourceFile]:
-    return {path: read_source(recording, path) for path in recording.sources}
+    return {source.path: source for source in read_sources(recording)}
 
 
 def _not_seen(recording: Recording, censuses: Sequence[Census]) -> Iterable[str]:

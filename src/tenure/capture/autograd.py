@@ -31,7 +31,7 @@ def node_budget() -> int:
 
 def is_autograd_type(cls: type) -> bool:
     """Whether instances of `cls` are autograd nodes, built-in or custom (`torch.autograd.Function`)."""
-    return "next_functions" in dir(cls) and "name" in dir(cls) and hasattr(cls, "register_prehook")
+    return any("next_functions" in vars(base) for base in cls.__mro__)
 
 
 @dataclass(frozen=True)

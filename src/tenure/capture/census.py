@@ -93,6 +93,7 @@ class _Taker:
         self._ignore = ignore
         self._storages = StorageTable()
         self._numbers: dict[int, int] = {}
+        self._kind_by_type: dict[type, NodeKind] = {}
         self._late: list[torch.Tensor] = []
         self._to_storage: list[tuple[int, int, ReferenceKind, str]] = []
 
@@ -151,7 +152,11 @@ class _Taker:
             return NodeKind.NAMESPACE
         if id(item) in self._threads:
             return NodeKind.HIDDEN
-        return _kind_of_type(type(item))
+        cls = type(item)
+        kind = self._kind_by_type.get(cls)
+        if kind is None:
+            kind = self._kind_by_type[cls] = _kind_of_type(cls)
+        return kind
 
     def _describe(self, item: object, kind: NodeKind) -> Description:
         if kind is NodeKind.NAMESPACE:
