@@ -1092,6 +1092,61 @@ CASES = [
         },
         growing=True,
     ),
+    Case(
+        "an item of a module's dict, known by its key",
+        HoldingReference(
+            "item",
+            "cache['out']",
+            "cache['out']",
+            owner_type="dict",
+            scope_file="train.py",
+            scope_function="<module>",
+            container_type="dict",
+        ),
+        {
+            "train.py": """\
+            cache = {}
+            def step(model):
+                cache["out"] = model()  # site 1 step
+                cache["in"] = 1  # site 2 step
+            """
+        },
+        growing=True,
+    ),
+    Case(
+        "an item of an attribute's dict",
+        HoldingReference(
+            "item",
+            "cache['out']",
+            "net.cache['out']",
+            owner_type="dict",
+            scope_file="main.py",
+            scope_function="<module>",
+            container_type="dict",
+        ),
+        {
+            "main.py": """\
+            from train import Net
+            net = Net()
+            """,
+            "train.py": """\
+            class Net:
+                def forward(self, x):
+                    self.cache["out"] = x  # site 1 Net.forward
+            """,
+        },
+    ),
+    Case(
+        "hooks of a module, by its table, element by element",
+        HoldingReference("hook", "_forward_hooks", "net._forward_hooks", owner_type="torch.nn.Linear", element=True),
+        {
+            "train.py": """\
+            for step in range(9):
+                net.register_forward_hook(lambda m, i, o: step)  # site 1 <module>
+            """
+        },
+        growing=True,
+    ),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 
@@ -44,8 +45,9 @@ def _classes_named(owner_type: str, sources: Mapping[str, SourceFile]) -> Iterab
 
 
 def _places(name: str, sources: Mapping[str, SourceFile]) -> Iterator[ClassPlace]:
+    defined = re.compile(rf"\bclass\s+{re.escape(name)}\b")
     for path, source in sources.items():
-        if f"class {name}" in source.text:
+        if f"class {name}" in source.text and defined.search(source.text):
             try:
                 yield from ((path, qualname) for qualname in class_bases(source) if qualname.rpartition(".")[2] == name)
             except SourceError:

@@ -57,7 +57,7 @@ class Loop:
     body_end_line: int
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def parse(source: SourceFile) -> ast.Module:
     """The syntax tree of a file; the same object for the same text.
 
