@@ -10,13 +10,15 @@ storages that only autograd's own nodes keep. What is alive is summed at each ro
   (symptom sawtooth: of the median step, for it falls again; else last minus middle);
 - carried_bytes: bytes alive at the call that are not there in the fixed program, median of the second half.
 
-Programs with the symptom cycle run with automatic collection off: what a step leaves behind is weighed, however often
-the collector would have come by. A storage's bytes are those at its birth; Python objects and autograd nodes are not weighed.
+Programs with the symptom cycle run with automatic collection off: what a step leaves behind is weighed, however
+often the collector would have come by. A storage's bytes are those at its birth; Python objects and autograd nodes
+are not weighed.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import runpy
@@ -103,7 +105,7 @@ def growth(samples: list[int], steps: int, symptom: str) -> float:
     stride = max(1, round(len(samples) / steps))
     by_step = samples[len(samples) // 2 :: stride]
     if symptom == "sawtooth":
-        return float(statistics.median(b - a for a, b in zip(by_step, by_step[1:])))
+        return float(statistics.median(b - a for a, b in itertools.pairwise(by_step)))
     return (by_step[-1] - by_step[0]) / (len(by_step) - 1)
 
 

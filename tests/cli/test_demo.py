@@ -25,9 +25,7 @@ def finding(**changes: Any) -> dict[str, Any]:
 
 
 def test_the_measured_line_is_read_back_from_a_programs_output() -> None:
-    line = (
-        "measured: 4096 bytes in 12 storages alive at the start of a forward, +8 bytes per step, 9 forwards"
-    )
+    line = "measured: 4096 bytes in 12 storages alive at the start of a forward, +8 bytes per step, 9 forwards"
     output = f"step 3 loss 1.0\n{line}\n"
 
     assert demo.read_measured(output) == (4096, 12, 8)
@@ -120,9 +118,7 @@ def test_the_remedy_leaves_less_alive_than_the_leak(name: str, tmp_path: Path) -
     program = str(tmp_path / "programs" / f"{name}.py")
     measured = []
     for arguments in ([], ["--fixed"]):
-        run = subprocess.run(
-            [sys.executable, program, *arguments], capture_output=True, text=True, check=True
-        )
+        run = subprocess.run([sys.executable, program, *arguments], capture_output=True, text=True, check=True)
         measured.append(demo.read_measured(run.stdout))
 
     leaky, fixed = measured

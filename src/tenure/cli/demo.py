@@ -101,9 +101,7 @@ def run_demo(program: Path, recording: Path, *, fixed: bool) -> Outcome:
     if fixed:
         command.append("--fixed")
     environment = {**os.environ, "TENURE": "1"}
-    run = subprocess.run(
-        command, cwd=program.parent, env=environment, capture_output=True, text=True, check=False
-    )
+    run = subprocess.run(command, cwd=program.parent, env=environment, capture_output=True, text=True, check=False)
     measured = read_measured(run.stdout)
     if run.returncode != 0 or measured is None:
         last_line = (run.stderr.strip() or run.stdout.strip() or "no output").splitlines()[-1]
@@ -138,9 +136,7 @@ def _print_table(comparisons: list[Comparison]) -> None:
 
     table = Table(box=box.SIMPLE, padding=(0, 1), caption_justify="left")
     for heading in ("program", "leaky", "fixed", "found", "holder", "where", "confidence", "fixed run"):
-        table.add_column(
-            heading, justify="right" if heading in ("leaky", "fixed") else "left", overflow="fold"
-        )
+        table.add_column(heading, justify="right" if heading in ("leaky", "fixed") else "left", overflow="fold")
     for comparison in comparisons:
         table.add_row(*(Text(cell) for cell in table_cells(comparison)))
     table.caption = "bytes: most alive at the start of a forward, measured by each program itself"

@@ -1,0 +1,83 @@
+"""The zoo's truths are consistent with its programs, and its programs run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ZOO = Path(__file__).resolve().parent.parent / "benchmarks" / "zoo"
+RULES = {"TN101", "TN102", "TN103", "TN201", "TN301", "TN401", "TN402", "TN900"}
+SYMPTOMS = {"growth", "sawtooth", "peak", "survivor", "cycle"}
+TRUTHS: dict[str, dict[str, Any]] = {
+    path.parent.name: tomllib.loads(path.read_text()) for path in sorted(ZOO.glob("*/truth.toml"))
+}
+LEAKY = [slug for slug, truth in TRUTHS.items() if not truth["healthy"]]
+
+
+def test_there_are_enough_programs_of_both_kinds() -> None:
+    assert len(LEAKY) >= 24
+    assert len(TRUTHS) - len(LEAKY) >= 14
+    assert {TRUTHS[slug]["rule"] for slug in LEAKY} == RULES
+
+
+def test_every_folder_has_a_truth_and_no_word_about_it_in_its_programs() -> None:
+    folders = {path.name for path in ZOO.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    sources = [path.read_text().lower() for path in ZOO.glob("*/**/*.py")]
+
+    assert folders == set(TRUTHS)
+    assert [source for source in sources if re.search(r"leak(?!y_?relu)|tenure|truth|# bug", source)] == []
+
+
+@pytest.mark.parametrize("slug", TRUTHS)
+def test_a_truth_has_what_the_score_reads(slug: str) -> None:
+    truth = TRUTHS[slug]
+    common = {"slug", "domain", "difficulty", "healthy", "steps"}
+    if truth["healthy"]:
+        assert set(truth) == common | {"why"}
+    else:
+        bytes_key = "carried_bytes" if truth["symptom"] in ("peak", "survivor") else "growth_bytes_per_step"
+        assert set(truth) - {"accept"} == common | {"rule", "also", "symptom", "holder", bytes_key}
+        assert {truth["rule"], *truth["also"]} <= RULES
+        assert truth["symptom"] in SYMPTOMS
+    assert truth["slug"] == slug
+    assert truth["difficulty"] in range(1, 6)
+
+
+@pytest.mark.parametrize("slug", LEAKY)
+def test_each_named_line_contains_the_name(slug: str) -> None:
+    for place in (TRUTHS[slug]["holder"], *TRUTHS[slug].get("accept", ())):
+        line = (ZOO / slug / place["file"]).read_text().splitlines()[place["line"] - 1]
+        assert place["name"] in line, place
+
+
+@pytest.mark.parametrize("slug", TRUTHS)
+def test_a_leaky_program_has_a_fixed_one_beside_it_and_a_healthy_one_has_not(slug: str) -> None:
+    assert (ZOO / slug / "train.py").is_file()
+    assert (ZOO / slug / "fixed.py").is_file() != TRUTHS[slug]["healthy"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", TRUTHS)
+def test_every_program_runs_to_its_end(slug: str) -> None:
+    pytest.importorskip("torch", reason="the zoo's programs train with torch")
+    for program in ("train.py", *(() if TRUTHS[slug]["healthy"] else ("fixed.py",))):
+        run = subprocess.run(
+            [sys.executable, program],
+            cwd=ZOO / slug,
+            env={**os.environ, "TENURE": "0", "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
