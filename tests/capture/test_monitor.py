@@ -254,9 +254,11 @@ def test_dynamo_counts_the_same_with_and_without(tmp_path: Path, backend: str) -
             compiled(torch.ones(2, 3)).sum().backward()
             step()
             optimizer.step()
-        wanted = ("stats", "graph_break", "frames", "recompiles")
+        wanted = ("stats", "graph_break", "recompiles")
         return {name: dict(torch._dynamo.utils.counters[name]) for name in wanted}
 
+    # A process's first compilation counts frames that later ones find done.
+    train()
     without = train()
     with recording(tmp_path) as monitor:
         recorded = train()
@@ -270,6 +272,7 @@ def test_dynamo_counts_the_same_with_and_without(tmp_path: Path, backend: str) -
 def test_a_compiled_module_has_its_forward_entries_too(tmp_path: Path) -> None:
     model, optimizer = linear_and_sgd()
     log = CensusLog()
+    before = vars(torch._dynamo.OptimizedModule)["__call__"]
     with recording(tmp_path, log, census_at=(2,)):
         compiled = torch.compile(model, backend="eager")
         for _ in range(4):
@@ -278,7 +281,7 @@ def test_a_compiled_module_has_its_forward_entries_too(tmp_path: Path) -> None:
     torch._dynamo.reset()
 
     assert log.calls == [(2, "step-end"), (2, "forward-entry")]
-    assert "__call__" not in vars(type(compiled)) or not vars(type(compiled))["__call__"].__closure__
+    assert vars(type(compiled))["__call__"] is before
 
 
 def test_a_forked_child_leaves_the_recording_alone(tmp_path: Path) -> None:
