@@ -1,0 +1,154 @@
+"""The pages of the rules are tests: their programs run under the recorder, their marks are what must be found."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import pytest
+
+import tenure.rules
+from tenure.model.rule import Rule
+from tenure.rules import all_rules
+
+PAGES = Path(tenure.rules.__file__).parent / "pages"
+HEADINGS = ("What happens", "Leaks", "Does not leak", "Fix", "Not seen", "References")
+WITH_PROGRAMS = ("Leaks", "Does not leak", "Fix")
+MARK = re.compile(r"\s*# error: (TN\d{3})$")
+MOST_CHANGED_LINES = 5
+PROGRAM = "program.py"
+
+
+@dataclass(frozen=True)
+class Program:
+    """One code block: the `number`th under its heading of the page of rule `code`."""
+
+    code: str
+    heading: str
+    number: int
+    text: str
+
+    @property
+    def marks(self) -> list[tuple[str, int]]:
+        """The (rule, line) pairs that the block's comments ask for."""
+        lines = enumerate(self.text.splitlines(), start=1)
+        return [(found[1], line) for line, text in lines if (found := MARK.search(text))]
+
+    @property
+    def unmarked_lines(self) -> list[str]:
+        return [MARK.sub("", line) for line in self.text.splitlines()]
+
+
+def split_page(text: str) -> dict[str, str]:
+    """Heading -> what stands under it; headings inside code blocks do not count."""
+    sections: dict[str, list[str]] = {}
+    current, in_code = "", False
+    for line in text.splitlines():
+        in_code ^= line.startswith("```")
+        if line.startswith("## ") and not in_code:
+            current = line.removeprefix("## ")
+            assert current not in sections, f"two headings {current!r}"
+        sections.setdefault(current, []).append(line)
+    return {heading: "\n".join(lines) for heading, lines in sections.items()}
+
+
+def read_programs(page: Path) -> list[Program]:
+    code = page.stem.partition("-")[0]
+    return [
+        Program(code, heading, number, block + "\n")
+        for heading, section in split_page(page.read_text(encoding="utf-8")).items()
+        for number, block in enumerate(re.findall(r"^```py\n(.*?)\n```$", section, re.DOTALL | re.MULTILINE), start=1)
+    ]
+
+
+def count_changed_lines(before: list[str], after: list[str]) -> int:
+    """Lines replaced, removed or added; where a block of lines is replaced, the longer side counts."""
+    changes = SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes()
+    return sum(max(i2 - i1, j2 - j1) for change, i1, i2, j1, j2 in changes if change != "equal")
+
+
+PAGE_FILES = sorted(PAGES.glob("*.md"))
+PROGRAMS = [program for page in PAGE_FILES for program in read_programs(page)]
+
+
+def name_program(program: Program) -> str:
+    return f"{program.code}-{program.heading.replace(' ', '-')}-{program.number}"
+
+
+def test_every_rule_has_a_page_and_every_page_a_rule() -> None:
+    assert [page.stem for page in PAGE_FILES] == sorted(f"{rule.code}-{rule.name}" for rule in all_rules())
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_a_page_has_the_fixed_headings_in_order_and_opens_with_the_rule(rule: Rule) -> None:
+    text = (PAGES / f"{rule.code}-{rule.name}.md").read_text(encoding="utf-8")
+
+    assert tuple(split_page(text)) == ("", *HEADINGS)
+    assert split_page(text)[""].split("\n") == [f"# {rule.code} {rule.name}", "", rule.summary, ""]
+
+
+@pytest.mark.parametrize("page", PAGE_FILES, ids=lambda page: page.stem)
+def test_leaks_are_marked_for_their_own_rule_each_has_a_small_fix_and_nothing_else_is_marked(page: Path) -> None:
+    by_heading = {heading: [] for heading in WITH_PROGRAMS} | group_by_heading(read_programs(page))
+
+    assert tuple(by_heading) == WITH_PROGRAMS
+    assert by_heading["Leaks"]
+    assert by_heading["Does not leak"]
+    code = page.stem.partition("-")[0]
+    assert [{rule for rule, _ in leak.marks} for leak in by_heading["Leaks"]] == [{code}] * len(by_heading["Leaks"])
+    assert [name_program(p) for p in by_heading["Does not leak"] + by_heading["Fix"] if p.marks] == []
+    changed = [
+        count_changed_lines(leak.unmarked_lines, fix.unmarked_lines)
+        for leak, fix in zip(by_heading["Leaks"], by_heading["Fix"], strict=True)
+    ]
+    assert all(1 <= count <= MOST_CHANGED_LINES for count in changed), f"lines changed per fix: {changed}"
+
+
+def group_by_heading(programs: list[Program]) -> dict[str, list[Program]]:
+    groups: dict[str, list[Program]] = {}
+    for program in programs:
+        groups.setdefault(program.heading, []).append(program)
+    return groups
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_program)
+def test_a_program_is_python(program: Program) -> None:
+    assert compile(program.text, name_program(program), "exec")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_program)
+def test_a_program_yields_exactly_the_findings_that_its_page_marks(program: Program, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the programs of the pages train with torch")
+    (tmp_path / PROGRAM).write_text(program.text, encoding="utf-8")
+
+    findings = record_and_diagnose(tmp_path)
+
+    sure = [finding for finding in findings if finding["confidence"] in ("certain", "likely")]
+    assert sorted(told(finding) for finding in sure) == sorted((rule, PROGRAM, line) for rule, line in program.marks)
+
+
+def told(finding: dict) -> tuple[str, str, int]:
+    """Rule, file name and line; a finding without a place gets "" and 0, so that they sort."""
+    holder = finding["holder"]
+    return finding["rule"], Path(holder["file"] or "").name, holder["line"] or 0
+
+
+def record_and_diagnose(folder: Path) -> list[dict]:
+    """The findings of the program in `folder`, run as a user would run it, on one thread: others share the machine."""
+    run = subprocess.run(
+        [sys.executable, "-m", "tenure", "run", "-o", "recording", "--json", "findings.json", PROGRAM],
+        cwd=folder,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads((folder / "findings.json").read_text(encoding="utf-8"))["findings"]
