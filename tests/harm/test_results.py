@@ -1,0 +1,44 @@
+"""Training comes to the same bits with the recorder, with it switched off, and without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from programs.start import start, start_watched
+
+from tenure.store.recording_file import open_recording
+
+PROGRAMS = (
+    ("train_mlp.py",),
+    ("train_dropout.py",),
+    ("train_with_loader_workers.py",),
+    ("train_bf16.py",),
+    ("train_compiled.py", "model", "breaks"),
+    ("train_compiled.py", "model", "fullgraph"),
+    ("train_compiled.py", "function", "fullgraph"),
+    ("train_compiled.py", "step", "breaks"),
+    ("train_accumulating.py",),
+    ("train_gan.py",),
+    ("train_lbfgs.py",),
+    ("train_checkpointed.py",),
+    ("train_custom_function.py",),
+    ("train_in_generators.py",),
+    ("deaths.py",),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: "-".join(program).removesuffix(".py"))
+def test_a_program_prints_and_learns_the_same_with_and_without(program: tuple[str, ...], tmp_path: Path) -> None:
+    plain = start(*program)
+    watched = start_watched(*program, folder=tmp_path / "run", options=("--census-at", "1,2,3,5,8,10,13"))
+    switched_off = start_watched(*program, folder=tmp_path / "off", TENURE="0")
+
+    assert (plain.exit_code, plain.stderr) == (0, "")
+    assert (watched.exit_code, watched.stdout) == (0, plain.stdout)
+    assert (switched_off.exit_code, switched_off.stdout) == (0, plain.stdout)
+    recording = open_recording(tmp_path / "run")
+    assert len(recording.censuses) >= 5
+    assert [note for note in recording.notes if note.level == "failure"] == []
+    assert not (tmp_path / "off").exists()
