@@ -9,7 +9,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from tenure.model.heap import Census, Nodes, ReferenceKind, References, Storages
+from tenure.model.heap import Census, Ints, NodeKind, Nodes, ReferenceKind, References, Storages
 
 
 class StringTable:
@@ -61,19 +61,29 @@ class CensusColumns:
         return len(self.storages["node"]) - 1
 
     def finish(self, *, step: int, moment: str, seconds: float, num_objects: int, notes: tuple[str, ...]) -> Census:
-        """The columns as an immutable census."""
+        """The columns as an immutable census, without objects that refer to nothing and that nothing refers to."""
+        nodes, references, storages = _arrays(self.nodes), _arrays(self.references), _arrays(self.storages)
+        kept = nodes["kind"] != NodeKind.OBJECT
+        kept[references["source"]] = True
+        kept[references["target"]] = True
+        number = np.cumsum(kept) - 1
         return Census(
             step=step,
             moment=moment,
             seconds=seconds,
             num_objects=num_objects,
             strings=tuple(self.strings.positions),
-            nodes=Nodes(**_arrays(self.nodes)),
-            references=References(**_arrays(self.references)),
-            storages=Storages(**_arrays(self.storages)),
+            nodes=Nodes(**{name: column[kept] for name, column in nodes.items()}),
+            references=References(
+                source=number[references["source"]],
+                target=number[references["target"]],
+                kind=references["kind"],
+                label=references["label"],
+            ),
+            storages=Storages(**{**storages, "node": number[storages["node"]]}),
             notes=notes,
         )
 
 
-def _arrays(columns: dict[str, list[int]]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _arrays(columns: dict[str, list[int]]) -> dict[str, Ints]:
     return {name: np.array(column, dtype=np.int64) for name, column in columns.items()}
