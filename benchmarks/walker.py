@@ -2,9 +2,10 @@
 
     python benchmarks/walker.py [--objects 200000 1000000 3000000] [--json FILE]
 
-The heap is made of dicts, lists, tuples and instances with random references among them. One object in a hundred is
-a target. The pause is `gc.get_objects()` plus the walk; memory is what the process grows by at its highest while
-that runs, without the result, and `kept` what remains when the result has been dropped.
+The heap is made of dicts, lists, tuples and instances with random references among them, one in a hundred to a
+target; either nearly all of them lead to targets (many), or few do. The pause is `gc.get_objects()` plus the walk;
+memory is what the process grows by at its highest while that runs, without the result, and `kept` what remains
+when the result has been dropped.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from tenure.capture import heapwalk
 from tenure.capture.heapwalk import Category
@@ -45,28 +47,32 @@ class Slotted:
         self.second = second
 
 
-def make_heap(count: int) -> list[object]:
-    """About `count` tracked objects; references go anywhere among those made before."""
+def make_heap(count: int, few: bool) -> list[object]:
+    """About `count` tracked objects; references go anywhere among those made before.
+
+    With `few`, targets hang below one object in fifty only, as in a program that holds much besides tensors.
+    """
     choice = random.Random(7)
     heap: list[object] = [[]]
-    targets: list[object] = [Target()]
+    holders: list[object] = [[Target()]]
     for number in range(count):
-        other = heap[int(choice.random() * len(heap))]
-        kind = number % 5
+        among = holders if not few or number % 50 == 0 else heap
+        other = among[int(choice.random() * len(among))]
         if number % 100 == 0:
-            targets.append(Target())
-            other = targets[-1]
-        if kind == 0:
-            heap.append({"number": number, "other": other, "text": str(number)})
-        elif kind == 1:
-            heap.append([other, number, heap[-1], None])
-        elif kind == 2:
-            heap.append((other, [number]))
-        elif kind == 3:
-            heap.append(Instance(number, other))
-        else:
-            heap.append(Slotted(other, heap[-1]))
-    return heap
+            other = Target()
+        among.append(make_object(number, other, among[-1]))
+    return [heap, holders]
+
+
+def make_object(number: int, other: object, last: object) -> object:
+    kind = number % 5
+    if kind == 0:
+        return {"number": number, "other": other, "text": str(number)}
+    if kind == 1:
+        return [other, number, last, None]
+    if kind == 2:
+        return other, [number]
+    return Instance(number, other) if kind == 3 else Slotted(other, last)
 
 
 def classify(kind: type) -> int:
@@ -100,9 +106,9 @@ def seconds(action: object) -> float:
     return time.perf_counter() - start
 
 
-def measure(count: int) -> dict[str, object]:
+def measure(count: int, few: bool) -> dict[str, object]:
     gc.disable()
-    heap = make_heap(count)
+    heap = make_heap(count, few)
     roots = [id(module.__dict__) for module in sys.modules.values() if hasattr(module, "__dict__")]
     gc.collect()
     collects, walks, ratios = [], [], []
@@ -121,6 +127,7 @@ def measure(count: int) -> dict[str, object]:
     kept = resident_bytes("VmRSS") - before
     assert heap
     return {
+        "targets": "few" if few else "many",
         "objects": tracked,
         "nodes": nodes,
         "edges": edges,
@@ -133,28 +140,34 @@ def measure(count: int) -> dict[str, object]:
     }
 
 
+def print_row(row: dict[str, Any]) -> None:
+    extra = row["extra_bytes_per_object"]
+    print(
+        f"{row['targets']:7} {row['objects']:9,} {row['nodes']:9,} {row['collect_seconds']:10.4f} "
+        f"{row['walk_seconds']:8.4f} {row['ratio']:6.2f} {'-' if extra is None else format(extra, '12.1f')} "
+        f"{row['result_bytes_per_object']:13.1f} {row['kept_bytes_per_object']:11.1f}",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--objects", type=int, nargs="+", default=[200_000, 1_000_000, 3_000_000])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--few", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(options.one)))
+        print(json.dumps(measure(options.one, options.few)))
         return
     rows = []
     print(f"Python {platform.python_version()}, native: {heapwalk.NATIVE}; bound 2.00, aim 1.20; memory bound 64")
-    print("  objects     nodes  collect s   walk s  ratio  extra B/obj  result B/obj  kept B/obj")
+    print("targets   objects     nodes  collect s   walk s  ratio  extra B/obj  result B/obj  kept B/obj")
     for count in options.objects:
-        command = [sys.executable, __file__, "--one", str(count)]
-        row = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        rows.append(row)
-        extra = row["extra_bytes_per_object"]
-        print(
-            f"{row['objects']:9,} {row['nodes']:9,} {row['collect_seconds']:10.4f} {row['walk_seconds']:8.4f} "
-            f"{row['ratio']:6.2f} {'-' if extra is None else format(extra, '12.1f')} "
-            f"{row['result_bytes_per_object']:13.1f} {row['kept_bytes_per_object']:11.1f}"
-        )
+        for few in (["--few"], []):
+            command = [sys.executable, __file__, "--one", str(count), *few]
+            rows.append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+            print_row(rows[-1])
     if options.json:
         options.json.write_text(json.dumps({"format": 1, "native": heapwalk.NATIVE, "rows": rows}, indent=1) + "\n")
 

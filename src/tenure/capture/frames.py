@@ -7,6 +7,7 @@ harmless, and `Frame.readable` says where it was not.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator
@@ -104,8 +105,15 @@ def smallest_stack_bytes() -> int:
     """
     sizes = [_DEFAULT_STACKS.get(sys.platform, 8 * 1024 * 1024), *_limits()]
     if _heapwalk is not None:
-        sizes += [_heapwalk.thread_stack_bytes(thread) for thread in sys._current_frames()]
+        sizes += [_heapwalk.thread_stack_bytes(thread) for thread in _later_threads()]
     return min(size for size in sizes if size)
+
+
+def _later_threads() -> list[int]:
+    """All Python threads but the process's first: its stack is the limit itself, and slow to ask for."""
+    main = threading.main_thread()
+    first = main.ident if main.native_id == os.getpid() else None
+    return [thread for thread in sys._current_frames() if thread != first]
 
 
 def _limits() -> Iterator[int]:
