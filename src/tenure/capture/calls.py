@@ -20,13 +20,13 @@ def is_nested_step(wrapper: Any) -> bool:
     return False
 
 
-def is_inside_module_call(frame: Any) -> bool:
-    """Whether a second module call lies below the one being entered."""
+def is_inside_module_call(frame: Any, *, own_calls: int = 1) -> bool:
+    """Whether the stack from `frame` on shows more module calls than the one or none that is being entered."""
     calls = 0
-    while frame is not None and calls < 2:
+    while frame is not None and calls <= own_calls:
         calls += frame.f_code is _CALL_CODE
         frame = frame.f_back
-    return calls > 1
+    return calls > own_calls
 
 
 def has_parameters(module: Any) -> bool:

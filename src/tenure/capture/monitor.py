@@ -25,21 +25,19 @@ import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from tenure import __version__
 from tenure.capture.calls import has_parameters, is_inside_module_call, is_nested_step, optimizer_was_made
 from tenure.capture.compiled import CompilationWatch
 from tenure.capture.counters import CounterReader
 from tenure.capture.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
-from tenure.capture.host import describe_process
+from tenure.capture.journal import Journal
 from tenure.capture.schedule import Schedule, Spending, is_due
-from tenure.capture.sources import SourceCopies
 from tenure.capture.steps import OptimizerSequence, RootCalls
-from tenure.store.format import CENSUS, END, NOTE, TORCH_SEEN_FILE, name_census_file
-from tenure.store.recording_file import RecordingWriter
+from tenure.store.format import TORCH_SEEN_FILE, name_census_file
 
 if TYPE_CHECKING:
     from tenure.model.heap import Census
 
+MAX_KNOWN_MODULES = 100_000
 STEP_END, FORWARD_ENTRY = "step-end", "forward-entry"
 
 
@@ -97,15 +95,13 @@ class Monitor:
         options: MonitorOptions | None = None,
         take_census: TakeCensus | None = None,
     ) -> None:
-        self._claim_folder = claim_folder
+        self._journal = Journal(claim_folder)
         self._options = options or MonitorOptions()
         self._take_census = take_census
         self._lock = threading.RLock()
         self._off = False
         self._busy = False
         self._manual = False
-        self._writer: RecordingWriter | None = None
-        self._sources: SourceCopies | None = None
         self._counters = CounterReader()
         self._sequence = OptimizerSequence()
         self._roots = RootCalls()
@@ -131,11 +127,6 @@ class Monitor:
             os.register_at_fork(after_in_child=_call_weakly(self, Monitor.abandon))
 
     @property
-    def folder(self) -> Path | None:
-        """Where the recording lies; None before the first step."""
-        return self._writer.folder if self._writer else None
-
-    @property
     def is_recording(self) -> bool:
         """False once closed, forked, or switched off by a failure."""
         return not self._off
@@ -158,12 +149,6 @@ class Monitor:
         self._guard(self._record_census, "request", None)
         return name_census_file(self.step, "request") if self._num_censuses > before else None
 
-    def note(self, level: str, text: str) -> None:
-        """Write a note for the person who reads the report."""
-        if self._writer is not None:
-            row = {"kind": NOTE, "level": level, "text": text, "step": self.step}
-            self._writer.append(row, flush=True)
-
     def close(self, reason: str = "exit", exit_code: int | None = None) -> None:
         """Write what is left and the end row. Later steps are not recorded."""
         with self._lock:
@@ -179,8 +164,7 @@ class Monitor:
         """Go silent without a trace: a forked child must not write into its parent's recording."""
         self._off = True
         self._lock = threading.RLock()
-        if self._writer is not None:
-            self._writer.abandon()
+        self._journal.abandon()
 
     def _make_optimizer_hook(self) -> Callable[[Any, Any, Any], None]:
         # is_compiling comes first so that dynamo, which traces hooks, sees nothing of us (torch >= 2.1).
@@ -256,6 +240,8 @@ class Monitor:
         A loss or an activation called between compiled parts has no parameters: it is no model's forward.
         """
         is_root = has_parameters(module) and not is_inside_module_call(sys._getframe(4))
+        if len(self._known_modules) >= MAX_KNOWN_MODULES:
+            self._known_modules.clear()
         self._known_modules[id(module)] = is_root
         if not is_root:
             return
@@ -279,7 +265,8 @@ class Monitor:
         self._remove_module_hooks()
 
     def _at_compiled_call(self, args: Any, kwargs: Any) -> None:
-        if self._entry_due or not self._optimizer_seen:
+        wanted = self._entry_due or not self._optimizer_seen
+        if wanted and not is_inside_module_call(sys._getframe(2), own_calls=0):
             self._enter_root((args, kwargs))
 
     def _enter_root(self, inputs: Any) -> None:
@@ -305,8 +292,6 @@ class Monitor:
         now = time.perf_counter()
         seconds, self._last_step_time = now - self._last_step_time, now
         self.step += 1
-        if self._writer is None:
-            self._open()
         counters = self._counters.read_after_step(self.step, seconds)
         self._write_step(now - self._start, seconds, counters)
         due = is_due(
@@ -324,19 +309,12 @@ class Monitor:
         self._last_step_time = time.perf_counter()
 
     def _write_step(self, at: float, seconds: float, counters: dict[str, int]) -> None:
-        assert self._writer is not None
-        line = f'{{"kind":"step","step":{self.step},"time":{at:.6f},"seconds":{seconds:.6f}'
-        if counters:
-            line += f',"counters":{json.dumps(counters, separators=(",", ":"))}'
-        self._writer.append_text(line + "}")
-        if self._writer.failure is not None:
-            self._say_once(self._writer.failure)
+        self._journal.write_step(self.step, time=at, seconds=seconds, counters=counters)
+        if self._journal.failure is not None:
+            self._say_once(self._journal.failure)
             self._switch_off()
 
     def _record_census(self, moment: str, inputs: Any) -> None:
-        if self._writer is None:
-            self._open()
-        assert self._writer is not None
         started = time.perf_counter()
         census = self._load_take_census()(
             step=self.step,
@@ -345,32 +323,14 @@ class Monitor:
             optimizers=self._live_optimizers(),
             ignore=(self, self.__dict__, inputs),
         )
-        from tenure.store.census_file import write_census
-
-        name = name_census_file(self.step, moment)
         try:
-            write_census(self._writer.folder / name, census)
+            self._journal.write_census(census)
         except OSError as error:
-            self._switch_off(f"cannot write {name}: {error.strerror or error}")
+            self._switch_off(f"cannot write the recording: {error.strerror or error}")
             return
-        row: dict[str, Any] = {
-            "kind": CENSUS,
-            "step": self.step,
-            "moment": moment,
-            "file": name,
-            "seconds": round(census.seconds, 6),
-            "num_objects": census.num_objects,
-        }
-        self._writer.append(row, flush=True)
-        self._copy_sources(census)
         spent = time.perf_counter() - started
         self._spending.add(spent, step=self.step, counters=self._counters.last)
         self._num_censuses += 1
-
-    def _copy_sources(self, census: Census) -> None:
-        assert self._sources is not None
-        positions = set(census.nodes.file.tolist())
-        self._sources.add_program(census.text(position) for position in positions if position >= 0)
 
     def _load_take_census(self) -> TakeCensus:
         if self._take_census is None:
@@ -379,23 +339,12 @@ class Monitor:
             self._take_census = take_census
         return self._take_census
 
-    def _open(self) -> None:
-        folder = self._claim_folder()
-        process = describe_process() | {"tenure": __version__}
-        self._writer = RecordingWriter(folder, process=process)
-        self._sources = SourceCopies(folder, self._writer.append)
-
     def _finish(self, reason: str, exit_code: int | None) -> None:
-        if self._sources is not None:
-            self._sources.add_program()
-            self._sources.add_libraries()
+        self._journal.copy_last_sources()
         self._write_end(reason, exit_code)
 
     def _write_end(self, reason: str, exit_code: int | None) -> None:
-        if self._writer is None:
-            return
-        row: dict[str, Any] = {
-            "kind": END,
+        row = {
             "reason": "stopped" if self._stopped else reason,
             "exit_code": exit_code,
             "steps": self.step,
@@ -403,7 +352,7 @@ class Monitor:
             "own_seconds": round(self.own_seconds, 6),
             "census_seconds": round(self._spending.seconds, 6),
         }
-        self._writer.append(row)
+        self._journal.write_end(row)
 
     def _stop_if_asked(self) -> None:
         if self._options.stop_after is None or self.step < self._options.stop_after:
@@ -433,14 +382,13 @@ class Monitor:
     def _switch_off(self, failure: str | None = None) -> None:
         if failure is not None:
             with suppress(Exception):
-                self.note("failure", failure)
+                self._journal.write_note("failure", failure, step=self.step)
                 self._write_end("recorder-failure", None)
             self._say_once(failure.splitlines()[0])
         self._off = True
         with suppress(Exception):
             self._remove_module_hooks()
-            if self._writer is not None:
-                self._writer.close()
+            self._journal.close()
 
     def _say_once(self, text: str) -> None:
         if not self._off:
