@@ -179,18 +179,30 @@ def all_scopes(source: SourceFile) -> tuple[Scope, ...]:
 def _scopes_under(parent: ast.AST, prefix: str) -> Iterator[Scope]:
     waiting = [(node, prefix) for node in reversed(list(ast.iter_child_nodes(parent)))]
     while waiting:
-        node, prefix = waiting.pop()
+        node, outside = waiting.pop()
+        inside = outside
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            scope = definition_scope(node, prefix)
+            scope = definition_scope(node, outside)
             yield scope
-            prefix = scope.qualname + ("." if isinstance(node, ast.ClassDef) else ".<locals>.")
+            inside = scope.qualname + ("." if isinstance(node, ast.ClassDef) else ".<locals>.")
         elif isinstance(node, ast.Lambda) or type(node) in COMPREHENSION_NAMES:
-            name = prefix + COMPREHENSION_NAMES.get(type(node), "<lambda>")
+            name = outside + COMPREHENSION_NAMES.get(type(node), "<lambda>")
             line, end_line = _span(node)
             kind = "lambda" if isinstance(node, ast.Lambda) else "comprehension"
             yield Scope(kind, name, line, end_line, line)
-            prefix = prefix if kind == "comprehension" and is_inlined(name) else name + ".<locals>."
-        waiting.extend((child, prefix) for child in reversed(list(ast.iter_child_nodes(node))))
+            inside = outside if kind == "comprehension" and is_inlined(name) else name + ".<locals>."
+        before = _evaluated_outside(node) if inside != outside else set()
+        children = reversed(list(ast.iter_child_nodes(node)))
+        waiting.extend((child, outside if id(child) in before else inside) for child in children)
+
+
+def _evaluated_outside(node: ast.AST) -> set[int]:
+    """Children (by id) that run in the scope around a definition: decorators, bases, defaults, annotations."""
+    if isinstance(node, ast.ClassDef):
+        return {id(item) for item in (*node.decorator_list, *node.bases, *node.keywords)}
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return {id(item) for item in (*node.decorator_list, node.args, node.returns)}
+    return {id(node.args)} if isinstance(node, ast.Lambda) else set()
 
 
 def _span(node: ast.AST) -> tuple[int, int]:
