@@ -498,3 +498,13 @@ def test_graphs_kept_side_by_side_are_each_walked_whole(monkeypatch: pytest.Monk
         flags = census.census.nodes.flags
         assert not any(int(flag) & GRAPH_CONTINUES for flag in flags), count
     assert census.census.notes == ()
+
+
+def test_frozen_objects_cannot_be_listed_and_the_census_says_so() -> None:
+    gc.freeze()
+    try:
+        census = read()
+    finally:
+        gc.unfreeze()
+
+    assert any("are frozen (gc.freeze)" in note for note in census.census.notes)

@@ -100,6 +100,8 @@ class _Taker:
     def read(self) -> None:
         """The whole census, in the order in which each part needs the one before."""
         objects = gc.get_objects()
+        if gc.get_freeze_count():
+            self.notes.append(f"{gc.get_freeze_count()} objects are frozen (gc.freeze) and cannot be listed")
         self._running = [frame for frame in frames.running_frames() if frame.readable]
         self._walk_heap(objects)
         del objects
