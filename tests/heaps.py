@@ -81,7 +81,9 @@ def growing(text: str, steps: tuple[int, ...], *, moment: str = "step-end", **na
     """One census per step; `{step}`, and any name with a function of the step, are filled into `text`."""
     return tuple(
         census(
-            text.format(step=step, **{name: value(step) if callable(value) else value for name, value in named.items()}),
+            text.format(
+                step=step, **{name: value(step) if callable(value) else value for name, value in named.items()}
+            ),
             step=step,
             moment=moment,
         )
@@ -219,14 +221,18 @@ class _Builder:
                 "role": int(role),
                 "device": self.text("cuda:0" if "cuda" in words else "cpu"),
                 "dtype": self.text("float32"),
-                "shape": self.text("[]" if num_bytes <= 8 or options.get("view") in ("4", "8") else f"[{num_bytes // 4}]"),
+                "shape": self.text(
+                    "[]" if num_bytes <= 8 or options.get("view") in ("4", "8") else f"[{num_bytes // 4}]"
+                ),
             }
         self.storages[self.names[name]]["num_views"] += 1
         self.connect(tensor, self.names[name], ReferenceKind.STORAGE, "")
 
     def refer(self, source: int, target: int, label: str) -> None:
         if label in _GRAPH:
-            self.connect(source, target, _GRAPH[label], "self" if label == ".saved" else "0" if label == ".next" else "")
+            self.connect(
+                source, target, _GRAPH[label], "self" if label == ".saved" else "0" if label == ".next" else ""
+            )
         elif label.startswith("."):
             self.attribute(source, target, label[1:])
         elif label.startswith("<"):
@@ -255,7 +261,7 @@ class _Builder:
         self.connect(table, target, ReferenceKind.ITEM, repr(name))
 
     def helper(self, owner: int, what: str, type_name: str) -> int:
-        key = f"{what} of {owner}"
+        key = f"{what} of {next(name for name, node in self.names.items() if node == owner)}"
         if key not in self.names:
             self.names[key] = self.new_node(NodeKind.OBJECT, type_name, key)
         return self.names[key]

@@ -1,9 +1,10 @@
+# ruff: noqa: E501  (a drawn path is one line)
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from heaps import census, node_named
 
+from heaps import census, node_named
 from tenure.analysis.cuts import find_cut, freed_storages
 from tenure.analysis.graph import Graph, build_graph
 from tenure.analysis.holders import holding_reference
@@ -86,9 +87,7 @@ def test_an_output_object_is_dropped_as_a_whole() -> None:
 
 
 def test_of_equal_cuts_the_nearest_to_the_memory_is_taken() -> None:
-    found, freed, _ = cut_of(
-        "Trainer.fit(trainer.py:598).meter -> __main__.Meter#meter -> .last tensor#t1 4KiB", "t1"
-    )
+    found, freed, _ = cut_of("Trainer.fit(trainer.py:598).meter -> __main__.Meter#meter -> .last tensor#t1 4KiB", "t1")
 
     assert (found, freed) == (["meter.last"], {"t1"})
 

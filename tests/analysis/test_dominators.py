@@ -3,8 +3,8 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from heaps import census, node_named
 
+from heaps import census, node_named
 from tenure.analysis.cuts import alive_seeds
 from tenure.analysis.dominators import find_dominators
 from tenure.analysis.graph import build_graph, reach

@@ -1,7 +1,7 @@
+# ruff: noqa: E501  (a drawn path is one line)
 from __future__ import annotations
 
 from heaps import census
-
 from tenure.analysis.graph import build_graph
 from tenure.analysis.islands import find_islands, unseen_owned
 from tenure.analysis.wording import render_path
@@ -41,9 +41,7 @@ def test_a_ring_below_a_root_is_no_island() -> None:
 
 
 def test_an_output_kept_on_ctx_is_a_ring_that_the_collector_never_frees() -> None:
-    graph = build_graph(
-        census("island -> ExpBackward#node -> .out tensor#out 1MiB -> .grad_fn ExpBackward#node")
-    )
+    graph = build_graph(census("island -> ExpBackward#node -> .out tensor#out 1MiB -> .grad_fn ExpBackward#node"))
     (island,) = find_islands(graph)
 
     assert (island.through_cpp, render_path(graph, island.ring)[-2:]) == (True, (".out", ".grad_fn"))

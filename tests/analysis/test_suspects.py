@@ -1,10 +1,11 @@
+# ruff: noqa: E501  (a drawn path is one line)
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import pytest
-from heaps import census, growing
 
+from heaps import census, growing
 from tenure.analysis.suspects import find_suspects
 from tenure.model.suspect import Suspect
 
@@ -32,7 +33,8 @@ def at_both_moments(text: str, **named: Callable[[int], object]) -> list[object]
 def test_a_list_of_losses_grows_and_is_told_with_its_container() -> None:
     (suspect,) = find_suspects(
         growing(
-            MODEL + "Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .losses list -> [*{step}] tensor 4B",
+            MODEL
+            + "Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .losses list -> [*{step}] tensor 4B",
             STEPS,
         )
     )
@@ -121,9 +123,7 @@ def test_a_hook_that_appends_to_a_closure_list() -> None:
 
 
 def test_a_tensor_that_swells_is_growth_of_one_object() -> None:
-    (suspect,) = find_suspects(
-        growing(MODEL + "main.buffer -> tensor {step}KiB at=b{step}", STEPS)
-    )
+    (suspect,) = find_suspects(growing(MODEL + "main.buffer -> tensor {step}KiB at=b{step}", STEPS))
 
     assert told(suspect) == ("growth", "buffer", ["buffer"])
     assert suspect.growth_bytes_per_step == 1024.0
@@ -163,10 +163,14 @@ def test_a_ring_seen_in_several_censuses_is_a_cycle() -> None:
         "update",
     )
     assert suspect.holder.owner_type == "__main__.Metric"
-    assert suspect.path_text == (
-        "a ring that nothing else holds: Metric",
-        "closure variable `self` of wrapped (metric.py:9)",
-    ) or suspect.path_text[0] == "a ring that nothing else holds: Metric"
+    assert (
+        suspect.path_text
+        == (
+            "a ring that nothing else holds: Metric",
+            "closure variable `self` of wrapped (metric.py:9)",
+        )
+        or suspect.path_text[0] == "a ring that nothing else holds: Metric"
+    )
     assert suspect.retained_bytes == 4096
 
 

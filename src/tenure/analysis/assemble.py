@@ -50,9 +50,9 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     cut = cut_of(group)
     path = path_to(graph, view.paths, heaviest(group))
     droppable = find_droppable(graph)
-    held_by = next(
-        (dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None
-    ) or (innermost_droppable(graph, droppable & graph.user_made, path, group.many) if path else None)
+    held_by = next((dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None) or (
+        innermost_droppable(graph, droppable & graph.user_made, path, group.many) if path else None
+    )
     holder = describe_reference(view, held_by, group.many)
     rows = storage_rows(view, group.nodes)
     storages, nodes = view.census.storages, view.census.nodes
@@ -77,7 +77,9 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         growth_objects_per_step=measured.objects_per_step,
         fingerprint=fingerprint,
         scalars=bool(len(rows)) and all(is_scalar(view, row) for row in rows.tolist()),
-        pinned_bytes=int(np.maximum(storages.bytes[rows] - storages.view_bytes[rows], 0)[storages.num_views[rows] > 0].sum()),
+        pinned_bytes=int(
+            np.maximum(storages.bytes[rows] - storages.view_bytes[rows], 0)[storages.num_views[rows] > 0].sum()
+        ),
         through_graph=any(view.census.references.kind[r] == ReferenceKind.GRAD_FN for r in path),
         graph_freed=is_graph_freed(view, graph_nodes),
         copies_of=measured.copies_of,
@@ -140,7 +142,9 @@ def main_device(view: View, rows: Ints) -> str:
     if len(rows) == 0:
         return ""
     devices = np.unique(storages.device[rows])
-    heaviest_device = max(devices.tolist(), key=lambda d: (int(storages.bytes[rows][storages.device[rows] == d].sum()), -d))
+    heaviest_device = max(
+        devices.tolist(), key=lambda d: (int(storages.bytes[rows][storages.device[rows] == d].sum()), -d)
+    )
     return view.census.text(heaviest_device)
 
 

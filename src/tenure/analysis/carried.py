@@ -118,10 +118,7 @@ def _identities_by_row(view: View) -> list[set[tuple[int, int]]]:
     """A storage is known again by the addresses of what refers to it, and by its size."""
     storages, nodes, references = view.census.storages, view.census.nodes, view.census.references
     return [
-        {
-            (int(nodes.address[references.source[reference]]), num_bytes)
-            for reference in view.graph.references_to(node)
-        }
+        {(int(nodes.address[references.source[reference]]), num_bytes) for reference in view.graph.references_to(node)}
         for node, num_bytes in zip(storages.node.tolist(), storages.bytes.tolist(), strict=True)
     ]
 
@@ -136,7 +133,9 @@ def _lasting_keys(entries: Sequence[View], places: Sequence[dict[str, _Place]]) 
     """Holders whose memory is mostly the same from census to census."""
     lasting = set()
     for key in {key for found in places for key in found}:
-        known = [_identities_of(view, found[key].nodes) for view, found in zip(entries, places, strict=True) if key in found]
+        known = [
+            _identities_of(view, found[key].nodes) for view, found in zip(entries, places, strict=True) if key in found
+        ]
         remade = sum(before.isdisjoint(after) for before, after in pairwise(known))
         if remade < min(REMADE_PAIRS, max(1, len(known) - 1)):
             lasting.add(key)
@@ -145,7 +144,9 @@ def _lasting_keys(entries: Sequence[View], places: Sequence[dict[str, _Place]]) 
 
 def _identities_of(view: View, nodes: Ints) -> set[tuple[int, int]]:
     found = _identities_by_row(view)
-    heavy = sorted((view.graph.storage_row[node] for node in nodes.tolist()), key=lambda r: -view.census.storages.bytes[r])
+    heavy = sorted(
+        (view.graph.storage_row[node] for node in nodes.tolist()), key=lambda r: -view.census.storages.bytes[r]
+    )
     return {identity for row in heavy[:8] for identity in found[row]}
 
 
@@ -167,8 +168,7 @@ def _merge_aliases(
     for members, nodes in pending:
         group = _with_cut(entries[at], nodes)
         for other, names in list(groups):
-            assert group.cut is not None and other.cut is not None
-            if set(group.cut) & set(other.cut):
+            if set(group.cut or ()) & set(other.cut or ()):
                 groups.remove((other, names))
                 members = [*names, *members]
                 group = _with_cut(entries[at], np.union1d(group.nodes, other.nodes))
@@ -177,9 +177,11 @@ def _merge_aliases(
 
 
 def _with_cut(view: View, nodes: Ints) -> Group:
-    group = Group(view, nodes, nodes)
-    cut: tuple[Droppable, ...] = cut_of(group)
-    return Group(view, nodes, nodes, cut=cut)
+    """The group with a cut for what weighs: a detached scalar beside a graph is not worth a further reference."""
+    sizes = view.graph.bytes_of_node[nodes]
+    heavy = nodes[sizes >= SIGNIFICANT_SHARE * int(sizes.sum())]
+    cut: tuple[Droppable, ...] = cut_of(Group(view, nodes, heavy))
+    return Group(view, nodes, heavy, cut=cut)
 
 
 def _suspect(
@@ -198,7 +200,7 @@ def _suspect(
         objects=tuple(len(nodes) for nodes in per_view),
         graph_nodes=tuple(len(found) for found in graphs),
     )
-    with_graph = Group(view, np.union1d(group.nodes, _graph_nodes(view, group.nodes)), group.nodes, cut=group.cut)
+    with_graph = Group(view, np.union1d(group.nodes, _graph_nodes(view, group.nodes)), group.targets, cut=group.cut)
     return assemble_suspect(
         with_graph,
         symptom="peak",
@@ -244,5 +246,3 @@ def _below(shapes: Shapes, tops: Collection[int]) -> set[int]:
 def _root_shape(shapes: Shapes, shape: int) -> int:
     lineage = shapes.lineage(shape)
     return lineage[-1] if lineage else shape
-
-

@@ -51,7 +51,6 @@ def _suspect(
     graph = view.graph
     island = max(islands, key=lambda each: (int(graph.bytes_of_node[each.storages].sum()), -int(each.members[0])))
     rows = storage_rows(view, _storages(islands))
-    storages = view.census.storages
     holder = ring_reference(graph, island.cut)
     start = next((i for i, r in enumerate(island.ring) if not is_merged(graph, r)), 0)
     ring = (*island.ring[start:], *island.ring[:start])

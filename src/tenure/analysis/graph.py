@@ -38,12 +38,15 @@ _NATIVE_OWNERS = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
 ELEMENT_REFERENCES = (ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED)
 MODULE_TABLES = frozenset({"_modules", "_parameters", "_buffers"})
 
-_INSTALLED = frozenset(
-    "torch torchvision torchaudio functorch triton numpy scipy pandas sklearn transformers accelerate diffusers "
-    "datasets tokenizers huggingface_hub safetensors peft trl lightning pytorch_lightning lightning_fabric "
-    "lightning_utilities torchmetrics ignite composer deepspeed timm einops tqdm wandb tensorboard matplotlib "
-    "PIL cv2 ray joblib IPython ipykernel zmq _pytest pytest pluggy tenure rich click networkx sympy".split()
-)
+_INSTALLED = frozenset({
+    "torch", "torchvision", "torchaudio", "functorch", "triton", "numpy", "scipy", "pandas",
+    "sklearn", "transformers", "accelerate", "diffusers", "datasets", "tokenizers",
+    "huggingface_hub", "safetensors", "peft", "trl", "lightning", "pytorch_lightning",
+    "lightning_fabric", "lightning_utilities", "torchmetrics", "ignite", "composer", "deepspeed",
+    "timm", "einops", "tqdm", "wandb", "tensorboard", "matplotlib", "PIL", "cv2", "ray", "joblib",
+    "IPython", "ipykernel", "zmq", "_pytest", "pytest", "pluggy", "tenure", "rich", "click",
+    "networkx", "sympy",
+})  # fmt: skip
 _BUILTINS = frozenset({"builtins", "collections", "types", "functools", "weakref", "_weakref", "itertools"})
 _LIBRARY_FOLDERS = ("site-packages", "dist-packages", "/lib/python3", "\\lib\\", "<frozen")
 
@@ -109,9 +112,7 @@ class Graph:
     def user_made(self) -> Bools:
         """Per reference: the user's code made it (implicit references, like a tensor's storage, are nobody's)."""
         references = self.census.references
-        return np.asarray(
-            ~self.library[references.source] & ~np.isin(references.kind, IMPLICIT_REFERENCES), dtype=bool
-        )
+        return np.asarray(~self.library[references.source] & ~np.isin(references.kind, IMPLICIT_REFERENCES), dtype=bool)
 
     @cached_property
     def storage_row(self) -> dict[int, int]:
@@ -153,7 +154,8 @@ def gather(order: Ints, start: Ints, nodes: Ints) -> Ints:
         return np.empty(0, dtype=np.int64)
     ends = np.cumsum(counts)
     offsets = np.arange(total) - np.repeat(ends - counts, counts)
-    return order[np.repeat(first, counts) + offsets]
+    found: Ints = order[np.repeat(first, counts) + offsets]
+    return found
 
 
 def reach(graph: Graph, seeds: Ints, *, without: Bools | None = None) -> Bools:
@@ -168,7 +170,7 @@ def ancestors(graph: Graph, seeds: Ints, *, without: Bools | None = None) -> Boo
 
 def owner_unknown(graph: Graph) -> Bools:
     """Per node: its reference counts could not be read."""
-    return (graph.census.nodes.flags & OWNER_UNKNOWN) != 0
+    return np.asarray((graph.census.nodes.flags & OWNER_UNKNOWN) != 0, dtype=bool)
 
 
 def held_unseen(graph: Graph) -> Bools:
@@ -234,9 +236,9 @@ def _find_library_nodes(graph: Graph) -> Bools:
     library = np.where(has_file, library_file[nodes.file], library)
     follows = is_object & ~has_file & builtin_type[nodes.type]
     for _ in range(6):
-        from_user = np.bincount(
-            references.target, weights=~library[references.source], minlength=graph.size
-        ).astype(np.int64)
+        from_user = np.bincount(references.target, weights=~library[references.source], minlength=graph.size).astype(
+            np.int64
+        )
         referred = np.bincount(references.target, minlength=graph.size)
         updated = np.where(follows, (from_user == 0) & (referred > 0), library)
         if np.array_equal(updated, library):

@@ -41,9 +41,9 @@ class Shapes:
             if self.key[parent] == key:
                 return parent
             above = self.parent[parent]
-            if above >= 0 and self.key[above] == key and self.parent[above] >= 0:
-                if self.key[self.parent[above]] == self.key[parent]:
-                    return above
+            further = self.parent[above] if above >= 0 else -1
+            if further >= 0 and self.key[above] == key and self.key[further] == self.key[parent]:
+                return above
         number = self.known.setdefault((parent, key), len(self.parent))
         if number == len(self.parent):
             self.parent.append(parent)
@@ -122,7 +122,9 @@ def weigh(views: Sequence[View], shapes: Shapes) -> Weights:
     """Counts and bytes of every shape in every census."""
     size = len(shapes.parent)
     rows = [_weigh_one(view, size) for view in views]
-    members, graph_nodes, own_bytes, own_storages = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    members, graph_nodes, own_bytes, own_storages = (
+        np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)
+    )
     return Weights(
         members=members,
         own_bytes=own_bytes,

@@ -92,6 +92,8 @@ def _suspect(views: Sequence[View], shapes: Shapes, weights: Weights, grown: Gro
     containers = _containers(view, members)
     if any(_is_bounded(view, container) for container in containers):
         return None
+    if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
+        return None
     group = Group(view, nodes, _targets(views, shapes, at, nodes, grown), many=frozenset(containers))
     series = series_of(views, weights, grown.shape)
     measured = Measured(

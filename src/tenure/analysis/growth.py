@@ -116,9 +116,7 @@ def _fitted_period(steps: Sequence[int], values: Sequence[int]) -> int | None:
         run = phases[:, highest] - phases[:, lowest]
         rise = seen[highest] - seen[lowest]
         rate = np.where(run > 0, rise // np.maximum(run, 1), 0)
-        fits = (rate > 0) & np.all(
-            seen == seen[lowest] + rate[:, None] * (phases - phases[:, lowest][:, None]), axis=1
-        )
+        fits = (rate > 0) & np.all(seen == seen[lowest] + rate[:, None] * (phases - phases[:, lowest][:, None]), axis=1)
         reaches_far = phases.max(axis=1) * 2 >= period - 1
         if np.any(fits & reaches_far):
             return period

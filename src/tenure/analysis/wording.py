@@ -200,10 +200,7 @@ def _hop(graph: Graph, reference: int) -> Hop:
 
 
 def _merged_table(graph: Graph, reference: int) -> bool:
-    return (
-        bool(graph.instance_tables[_target(graph, reference)])
-        and unquoted(graph.labels[reference]) in MODULE_TABLES
-    )
+    return bool(graph.instance_tables[_target(graph, reference)]) and unquoted(graph.labels[reference]) in MODULE_TABLES
 
 
 def _place(census: Census, node: int, *, line: bool = True) -> str:
