@@ -1,0 +1,123 @@
+from dataclasses import replace
+
+import pytest
+
+from suspects import HISTORY, MIB, TRAIN, finding, series, series_row, suspect
+from tenure.model.finding import CutReference, Finding, Holder
+from tenure.model.source import SourceLocation
+from tenure.model.suspect import Suspect
+from tenure.rules.claim import claim, growth, plural, subject, where
+
+NOWHERE = replace(HISTORY, sites=())
+TWO_PLACES = replace(HISTORY, sites=(SourceLocation(TRAIN, 24, "fit"), SourceLocation(TRAIN, 30, "fit")))
+ONE_CENSUS = series(3 * MIB)
+
+
+def claimed(given: Suspect, **options: object) -> Finding:
+    return claim(given, rule="TN999", name="test", message="m", remedies=("r",), **options)
+
+
+def expected(**changes: object) -> Finding:
+    return finding("r", **{"rule": "TN999", "name": "test", "message": "m", **changes})
+
+
+def test_a_claim_carries_all_that_the_suspect_knows() -> None:
+    found = claimed(suspect())
+
+    assert found == expected()
+    assert found.explains == (7,)
+
+
+def test_a_holder_without_a_statement_has_no_place_and_is_not_certain() -> None:
+    assert claimed(suspect(holder=NOWHERE)) == expected(
+        confidence="likely",
+        holder=Holder("local", "history", "history[*]"),
+        cut=(CutReference("history", None, None),),
+    )
+
+
+def test_several_statements_that_may_have_made_the_reference_are_all_told() -> None:
+    sites = [{"file": TRAIN, "line": line, "function": "fit"} for line in (24, 30)]
+
+    assert claimed(suspect(holder=TWO_PLACES, ambiguous=True)) == expected(
+        confidence="likely", evidence=(*expected().evidence, {"kind": "sites", "candidates": sites})
+    )
+
+
+def test_facts_are_evidence() -> None:
+    assert claimed(suspect(facts={"period": 8})) == expected(
+        evidence=(*expected().evidence, {"kind": "facts", "period": 8})
+    )
+
+
+def test_one_census_measures_nothing() -> None:
+    path, _, roles = expected().evidence
+
+    assert claimed(suspect(series=ONE_CENSUS)) == expected(
+        confidence="likely", evidence=(path, series_row(3 * MIB), roles)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "confidence"),
+    [
+        (suspect(), "certain"),
+        (suspect(holder=TWO_PLACES), "certain"),
+        (suspect(path=()), "likely"),
+        (suspect(holder=replace(HISTORY, kind="unknown")), "likely"),
+        (suspect(path=(), series=ONE_CENSUS), "possible"),
+    ],
+    ids=["measured-and-seen", "decided-among-two", "no-path", "holder-unknown", "neither"],
+)
+def test_certain_takes_a_path_and_a_measured_symptom(given: Suspect, confidence: str) -> None:
+    assert claimed(given).confidence == confidence
+
+
+def test_a_rule_may_be_less_sure_but_not_surer() -> None:
+    assert claimed(suspect(), at_most="possible").confidence == "possible"
+    assert claimed(suspect(holder=NOWHERE), at_most="certain").confidence == "likely"
+
+
+def test_what_an_installed_package_holds_is_the_librarys() -> None:
+    assert claimed(suspect(holder_is_yours=False)) == expected(origin="library")
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (("loss",), "`history[*]` holds"),
+        (("loss", "loss"), "`history[*]` holds"),
+        (("loss", "retval"), "`loss` and `retval` hold"),
+        (("a", "b", "c"), "`a`, `b` and `c` hold"),
+        (("a", "b", "c", "d", "e"), "`a`, `b`, `c` and 2 more hold"),
+        ((), "`history[*]` holds"),
+    ],
+)
+def test_a_sentence_names_what_is_to_drop_and_agrees_with_it(names: tuple[str, ...], sentence: str) -> None:
+    given = suspect(cut=tuple(replace(HISTORY, name=name) for name in names))
+
+    assert f"{subject(given)} {plural(given, 'holds', 'hold')}" == sentence
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (suspect(), "1.00 MiB per step"),
+        (
+            suspect(growth_bytes_per_step=0.4, series=series(0, 0, 0, graph_nodes=(4, 8, 12))),
+            "4 autograd nodes per step",
+        ),
+        (suspect(growth_bytes_per_step=None, growth_objects_per_step=0.25), "0.25 objects per step"),
+        (suspect(growth_bytes_per_step=None, growth_objects_per_step=None), "a little per step"),
+    ],
+)
+def test_growth_is_told_in_what_grows_most_visibly(given: Suspect, words: str) -> None:
+    assert growth(given) == words
+
+
+def test_a_place_is_a_file_name_and_a_line() -> None:
+    assert [where(SourceLocation("C:\\asr\\train.py", 3)), where(SourceLocation(TRAIN, 24)), where(None)] == [
+        "train.py:3",
+        "train.py:24",
+        "",
+    ]

@@ -1,0 +1,61 @@
+from dataclasses import replace
+
+from suspects import HISTORY, MIB, TRAIN, carried, carried_finding, path_row, roles_row, series_row, suspect
+from tenure.model.finding import CutReference
+from tenure.model.source import SourceLocation
+from tenure.rules.graph_held_over_forward import check_suspect
+
+KEEP_SCALARS = "; keep only detached scalars (`.item()`, `.detach()`) for later"
+IDENTITY = {"rule": "TN102", "name": "graph-held-over-forward"}
+LOSS = replace(HISTORY, name="loss", expression="loss", sites=(SourceLocation(TRAIN, 25, "fit"),))
+
+
+def test_outputs_that_are_carried_into_the_forward_are_held_over_it() -> None:
+    outputs = carried(bytes_by_role={"ACTIVATION": 3 * MIB})
+
+    found = check_suspect(outputs)
+
+    assert found is not None
+    assert found == carried_finding(
+        found.remedies[0].summary,
+        message="`history[*]` still holds step N's outputs while step N+1's forward runs.",
+        evidence=(
+            path_row(),
+            series_row(3 * MIB, 3 * MIB, 3 * MIB, moment="forward-entry"),
+            roles_row(ACTIVATION=3 * MIB),
+        ),
+        **IDENTITY,
+    )
+
+
+def test_all_names_that_hold_the_graph_are_told_and_dropped() -> None:
+    graph = carried(through_graph=True, cut=(HISTORY, LOSS))
+
+    found = check_suspect(graph)
+
+    assert found is not None
+    assert found.remedies[0].summary.startswith("del history, loss ")
+    assert found.remedies[0].summary.endswith(KEEP_SCALARS)
+    assert found == carried_finding(
+        found.remedies[0].summary,
+        message="`history` and `loss` still hold step N's graph while step N+1's forward runs.",
+        cut=(CutReference("history", TRAIN, 24), CutReference("loss", TRAIN, 25)),
+        **IDENTITY,
+    )
+
+
+def test_an_attribute_is_not_deleted_by_name() -> None:
+    attribute = replace(HISTORY, kind="attribute", name="items", expression="trainer.items")
+
+    found = check_suspect(carried(through_graph=True, holder=attribute))
+
+    assert found is not None
+    assert found.remedies[0].summary == f"drop it{KEEP_SCALARS}"
+
+
+def test_carried_memory_that_no_forward_made_is_none() -> None:
+    assert check_suspect(carried()) is None
+
+
+def test_a_growing_graph_is_none() -> None:
+    assert check_suspect(suspect(through_graph=True, bytes_by_role={"ACTIVATION": 3 * MIB})) is None

@@ -1,0 +1,25 @@
+from suspects import MIB, carried, carried_finding, path_row, roles_row, series_row
+from tenure.rules.released_module_still_held import check_suspect
+
+REMEDY = "drop every reference listed under `to free`; detach what is cached from its outputs"
+IDENTITY = {"rule": "TN401", "name": "released-module-still-held", "symptom": "survivor"}
+MEASURED = (path_row(), series_row(3 * MIB, 3 * MIB, 3 * MIB, moment="forward-entry"), roles_row())
+
+
+def test_a_survivor_is_named_by_what_was_released() -> None:
+    assert check_suspect(carried(symptom="survivor", facts={"released": "text_encoder"})) == carried_finding(
+        REMEDY,
+        message="`text_encoder` was released, but `history[*]` still holds 3.00 MiB of it.",
+        evidence=(*MEASURED, {"kind": "facts", "released": "text_encoder"}),
+        **IDENTITY,
+    )
+
+
+def test_a_survivor_whose_name_is_not_known_is_called_a_module() -> None:
+    assert check_suspect(carried(symptom="survivor")) == carried_finding(
+        REMEDY, message="A module was released, but `history[*]` still holds 3.00 MiB of it.", **IDENTITY
+    )
+
+
+def test_what_is_only_carried_is_none() -> None:
+    assert check_suspect(carried(bytes_by_role={"PARAMETER": 3 * MIB})) is None

@@ -1,0 +1,58 @@
+from dataclasses import replace
+
+from suspects import MIB, ON_CTX, TRAIN, carried, carried_finding, finding, path_row, roles_row, series_row, suspect
+from tenure.model.finding import CutReference, Holder
+from tenure.rules.tensors_kept_on_ctx import check_suspect
+
+REMEDY = (
+    "pass it through `ctx.save_for_backward(...)` and read `ctx.saved_tensors`: those are freed by backward, "
+    "and an output saved that way makes no cycle"
+)
+IDENTITY = {"rule": "TN103", "name": "tensors-kept-on-ctx"}
+MESSAGE = "`ctx.y` sets a tensor on ctx, where backward does not free it."
+PLACE = {
+    "holder": Holder("attribute", "y", "ctx.y", TRAIN, 9, "Softplus.forward"),
+    "cut": (CutReference("y", TRAIN, 9),),
+}
+FACTS = {"ctx_attribute": "y"}
+
+
+def test_a_ring_through_an_attribute_of_ctx_is_a_tensor_kept_there() -> None:
+    ring = suspect(symptom="cycle", cyclic=True, holder=ON_CTX, facts=FACTS)
+
+    assert check_suspect(ring) == finding(
+        REMEDY,
+        message=MESSAGE,
+        symptom="cycle",
+        evidence=(
+            path_row(),
+            series_row(MIB, 2 * MIB, 3 * MIB),
+            roles_row(),
+            {"kind": "facts", "ctx_attribute": "y"},
+        ),
+        **PLACE,
+        **IDENTITY,
+    )
+
+
+def test_an_intermediate_that_is_carried_on_ctx_is_one_without_a_ring() -> None:
+    assert check_suspect(carried(holder=ON_CTX, facts=FACTS)) == carried_finding(
+        REMEDY,
+        message=MESSAGE,
+        evidence=(
+            path_row(),
+            series_row(3 * MIB, 3 * MIB, 3 * MIB, moment="forward-entry"),
+            roles_row(),
+            {"kind": "facts", "ctx_attribute": "y"},
+        ),
+        **PLACE,
+        **IDENTITY,
+    )
+
+
+def test_what_someone_else_holds_is_none_though_its_path_leads_over_a_ctx() -> None:
+    assert check_suspect(carried(holder=replace(ON_CTX, owner_type="Trainer"), facts=FACTS)) is None
+
+
+def test_a_ring_without_a_ctx_is_none() -> None:
+    assert check_suspect(suspect(symptom="cycle", cyclic=True, holder=ON_CTX)) is None

@@ -1,0 +1,43 @@
+from dataclasses import replace
+
+from suspects import HISTORY, TRAIN, carried, carried_finding, finding, suspect
+from tenure.model.finding import CutReference
+from tenure.rules.unexplained_growth import check_suspect
+
+REMEDY = "bound it, empty it, or keep less in it"
+IDENTITY = {"rule": "TN900", "name": "unexplained-growth"}
+
+
+def test_growth_that_nothing_explains_is_told_with_what_is_known() -> None:
+    assert check_suspect(suspect()) == finding(
+        REMEDY, message="`history[*]` grows: 1.00 MiB per step; no known cause fits.", **IDENTITY
+    )
+
+
+def test_a_sawtooth_grows_and_falls() -> None:
+    assert check_suspect(suspect(symptom="sawtooth")) == finding(
+        REMEDY,
+        message="`history[*]` grows and falls: 1.00 MiB per step; no known cause fits.",
+        symptom="sawtooth",
+        **IDENTITY,
+    )
+
+
+def test_growth_in_number_alone_is_told_in_objects() -> None:
+    assert check_suspect(suspect(growth_bytes_per_step=None)) == finding(
+        REMEDY,
+        message="`history[*]` grows: 1 objects per step; no known cause fits.",
+        growth_bytes_per_step=None,
+        **IDENTITY,
+    )
+
+
+def test_what_does_not_grow_is_told_by_its_bytes() -> None:
+    more = [replace(HISTORY, name=name) for name in ("a", "b", "c", "d")]
+
+    assert check_suspect(carried(cut=tuple(more))) == carried_finding(
+        REMEDY,
+        message="`a`, `b`, `c` and 1 more hold 3.00 MiB; no known cause fits.",
+        cut=tuple(CutReference(name, TRAIN, 24) for name in ("a", "b", "c", "d")),
+        **IDENTITY,
+    )

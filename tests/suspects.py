@@ -1,0 +1,140 @@
+"""Suspects for the tests of rules and diagnosis, made in one line each; `finding` is what a rule makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenure.model.finding import CutReference, Finding, Holder, Remedy
+from tenure.model.source import SourceLocation
+from tenure.model.suspect import HoldingReference, Hop, Series, Suspect
+
+MIB = 1 << 20
+TRAIN = "/projects/asr/train.py"
+HISTORY = HoldingReference(
+    kind="local",
+    name="history",
+    expression="history[*]",
+    scope_file=TRAIN,
+    scope_function="fit",
+    scope_line=20,
+    element=True,
+    container_type="list",
+    sites=(SourceLocation(TRAIN, 24, "fit"),),
+)
+ROOT = "local variable `history` in fit (train.py:20)"
+HOP = Hop("LOCAL", "history", "FRAME", "frame", "fit", "OBJECT", "list", file=TRAIN, line=20)
+
+
+def series(*num_bytes: int, moment: str = "step-end", graph_nodes: tuple[int, ...] = ()) -> Series:
+    """Steps 1, 2, 3, ... with these bytes; one object each step."""
+    steps = tuple(range(1, len(num_bytes) + 1))
+    return Series(moment, steps, num_bytes, steps, graph_nodes or (0,) * len(num_bytes))
+
+
+def suspect(**changes: Any) -> Suspect:
+    """A list `history` in train.py:24 that gains a MiB per step, of which nothing further is known."""
+    holder = changes.get("holder", HISTORY)
+    values: dict[str, Any] = {
+        "key": 7,
+        "symptom": "growth",
+        "path": (HOP,),
+        "path_text": (ROOT, "[3]"),
+        "holder": holder,
+        "cut": (holder,),
+        "retained_bytes": 3 * MIB,
+        "num_objects": 3,
+        "num_graph_nodes": 0,
+        "device": "cpu",
+        "bytes_by_role": {"OTHER": 3 * MIB},
+        "first_step": 1,
+        "last_step": 3,
+        "series": series(MIB, 2 * MIB, 3 * MIB),
+        "growth_bytes_per_step": float(MIB),
+        "growth_objects_per_step": 1.0,
+        "fingerprint": "f1",
+    }
+    return Suspect(**{**values, **changes})
+
+
+def carried(**changes: Any) -> Suspect:
+    """Three MiB under the same name that are there at every forward, no more and no less."""
+    values: dict[str, Any] = {
+        "symptom": "peak",
+        "series": series(3 * MIB, 3 * MIB, 3 * MIB, moment="forward-entry"),
+        "growth_bytes_per_step": None,
+        "growth_objects_per_step": None,
+    }
+    return suspect(**{**values, **changes})
+
+
+def finding(remedy: str, **changes: Any) -> Finding:
+    """What a rule makes of `suspect()`: everything but `rule`, `name` and `message`, which `changes` must give."""
+    values: dict[str, Any] = {
+        "symptom": "growth",
+        "confidence": "certain",
+        "origin": "yours",
+        "holder": Holder("local", "history", "history[*]", TRAIN, 24, "fit"),
+        "path": (ROOT, "[3]"),
+        "cut": (CutReference("history", TRAIN, 24),),
+        "retained_bytes": 3 * MIB,
+        "num_objects": 3,
+        "device": "cpu",
+        "first_step": 1,
+        "last_step": 3,
+        "fingerprint": "f1",
+        "growth_bytes_per_step": float(MIB),
+        "remedies": (Remedy(remedy),),
+        "evidence": (path_row(), series_row(MIB, 2 * MIB, 3 * MIB), roles_row()),
+    }
+    return Finding(**{**values, **changes})
+
+
+def carried_finding(remedy: str, **changes: Any) -> Finding:
+    """The same of `carried()`."""
+    values: dict[str, Any] = {
+        "symptom": "peak",
+        "growth_bytes_per_step": None,
+        "evidence": (path_row(), series_row(3 * MIB, 3 * MIB, 3 * MIB, moment="forward-entry"), roles_row()),
+    }
+    return finding(remedy, **{**values, **changes})
+
+
+def path_row(*path: str) -> dict[str, Any]:
+    return {"kind": "path", "references": list(path or (ROOT, "[3]"))}
+
+
+def series_row(*num_bytes: int, moment: str = "step-end", graph_nodes: tuple[int, ...] = ()) -> dict[str, Any]:
+    steps = list(range(1, len(num_bytes) + 1))
+    return {
+        "kind": "series",
+        "moment": moment,
+        "steps": steps,
+        "bytes": list(num_bytes),
+        "objects": steps,
+        "graph_nodes": list(graph_nodes or (0,) * len(num_bytes)),
+    }
+
+
+def roles_row(**bytes_by_role: int) -> dict[str, Any]:
+    return {"kind": "roles", "bytes_by_role": bytes_by_role or {"OTHER": 3 * MIB}}
+
+
+ON_CTX = HoldingReference(
+    kind="attribute",
+    name="y",
+    expression="ctx.y",
+    owner_type="SoftplusBackward",
+    sites=(SourceLocation(TRAIN, 9, "Softplus.forward"),),
+)
+
+SPECIMENS: dict[str, Suspect] = {
+    "TN101": suspect(through_graph=True, num_graph_nodes=12),
+    "TN102": carried(bytes_by_role={"ACTIVATION": 3 * MIB}),
+    "TN103": carried(holder=ON_CTX, through_graph=True, facts={"ctx_attribute": "y"}),
+    "TN201": suspect(scalars=True),
+    "TN301": suspect(symptom="cycle", cyclic=True),
+    "TN401": carried(symptom="survivor", bytes_by_role={"PARAMETER": 3 * MIB}, facts={"released": "encoder"}),
+    "TN402": suspect(copies_of="torch.nn.modules.linear.Linear", bytes_by_role={"PARAMETER": 3 * MIB}),
+    "TN900": suspect(),
+}
+"""For each rule a suspect that it, and no rule tried before it, explains."""

@@ -1,0 +1,110 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from suspects import HISTORY, MIB, SPECIMENS, carried, finding, suspect
+from tenure.diagnose import diagnose, explain, merge
+from tenure.errors import RecordingError
+from tenure.model.finding import Diagnosis, Finding
+from tenure.rules import all_rules
+
+
+def found(fingerprint: str, **changes: object) -> Finding:
+    values = {"rule": "TN900", "name": "unexplained-growth", "message": "m", "fingerprint": fingerprint}
+    return finding("r", **{**values, **changes})
+
+
+def rank(number: int, *findings: Finding, steps: int = 10, growth: float = 0.0, **changes: object) -> Diagnosis:
+    return Diagnosis(f"run/rank-{number:05}", steps, findings, growth, **changes)
+
+
+def test_each_suspect_is_explained_once_by_its_own_rule() -> None:
+    findings = explain(SPECIMENS.values(), all_rules())
+
+    assert sorted(each.rule for each in findings) == sorted(SPECIMENS)
+
+
+def test_a_suspect_that_no_rule_knows_is_left_out_where_the_last_rule_is_missing() -> None:
+    known = [rule for rule in all_rules() if rule.code != "TN900"]
+
+    assert explain([SPECIMENS["TN900"]], known) == ()
+
+
+def test_no_suspects_no_findings() -> None:
+    assert explain([], all_rules()) == ()
+
+
+def test_what_holds_most_bytes_comes_first_and_a_hundred_steps_of_growth_count_as_held() -> None:
+    held = carried(key=1, fingerprint="held", retained_bytes=50 * MIB)
+    growing = suspect(key=2, fingerprint="growing", retained_bytes=3 * MIB, growth_bytes_per_step=float(MIB))
+    small = carried(key=3, fingerprint="small", retained_bytes=MIB)
+
+    assert [each.fingerprint for each in explain([small, held, growing], all_rules())] == ["growing", "held", "small"]
+
+
+def test_a_mere_possibility_comes_last_however_large() -> None:
+    unsure = suspect(
+        path=(), series=replace(suspect().series, steps=(1,)), retained_bytes=900 * MIB, fingerprint="unsure"
+    )
+    sure = suspect(fingerprint="sure")
+
+    findings = explain([unsure, sure], all_rules())
+
+    assert [(each.fingerprint, each.confidence) for each in findings] == [("sure", "certain"), ("unsure", "possible")]
+
+
+def test_equal_weights_keep_one_order() -> None:
+    pair = [suspect(fingerprint="b"), suspect(fingerprint="a")]
+
+    assert explain(pair, all_rules()) == explain(reversed(pair), all_rules())
+
+
+def test_the_suspects_a_finding_explains_are_told_by_key() -> None:
+    assert [each.explains for each in explain([suspect(key=4)], all_rules())] == [(4,)]
+
+
+def test_one_process_is_told_as_it_is() -> None:
+    alone = rank(0, found("a"), growth=5.0, not_seen=("a note",))
+
+    assert merge("run", [alone]) == replace(alone, recording="run")
+
+
+def test_the_same_finding_of_several_ranks_is_told_once_with_the_most_bytes() -> None:
+    small, large, other = found("a", retained_bytes=MIB), found("a", retained_bytes=900 * MIB), found("b")
+
+    assert merge("run", [rank(0, small, other, steps=9), rank(1, large)]) == Diagnosis("run", 10, (large, other))
+
+
+def test_the_same_place_found_by_two_rules_is_two_findings() -> None:
+    one, two = found("a"), found("a", rule="TN101", name="loss-kept-with-graph", retained_bytes=900 * MIB)
+
+    assert merge("run", [rank(0, one, two)]).findings == (two, one)
+
+
+def test_a_certain_finding_of_one_rank_wins_over_a_possible_one_of_another() -> None:
+    possible, certain = found("a", confidence="possible", retained_bytes=900 * MIB), found("a")
+
+    assert merge("run", [rank(0, possible), rank(1, certain)]).findings == (certain,)
+
+
+def test_growth_is_that_of_the_worst_rank_and_notes_are_told_once() -> None:
+    ranks = [rank(0, growth=5.0, not_seen=("x", "y")), rank(1, growth=7.0, not_seen=("y", "z"))]
+
+    assert merge("run", ranks) == Diagnosis("run", 10, (), 7.0, ("x", "y", "z"))
+
+
+@pytest.mark.parametrize("content", [None, {"unrelated": 1}], ids=["nothing", "other-files"])
+def test_a_folder_without_a_recording_says_how_to_make_one(content: object, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "config.json").write_text(json.dumps(content))
+
+    with pytest.raises(RecordingError, match=r"holds no recording; make one with: tenure run -o "):
+        diagnose(str(tmp_path))
+
+
+def test_a_holder_of_unknown_kind_can_still_be_likely() -> None:
+    hidden = replace(HISTORY, kind="unknown", sites=())
+
+    assert [each.confidence for each in explain([suspect(holder=hidden)], all_rules())] == ["likely"]
