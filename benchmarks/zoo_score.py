@@ -109,7 +109,7 @@ def findings_of(program: Path) -> tuple[list[dict], str]:
     """Findings of one run under `tenure run`, or why there are none to judge."""
     with tempfile.TemporaryDirectory(prefix="zoo-") as folder:
         recording = Path(folder) / "recording"
-        command = [sys.executable, "-m", "tenure", "run", "-o", str(recording), "--json", program.name]
+        command = [sys.executable, "-m", "tenure", "run", "-o", str(recording), program.name]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "TENURE": "1"}
         run = subprocess.run(command, cwd=program.parent, env=environment, capture_output=True, text=True, check=False)
         found = recording / "findings.json"

@@ -43,10 +43,7 @@ def test_a_found_leak_and_a_silent_remedy_leave_no_problem() -> None:
         "kept",
         "4.00 KiB\n12 tensors\n+8 B/step",
         "1.00 KiB\n3 tensors",
-        "TN201",
-        "losses",
-        "kept.py:7",
-        "certain",
+        "TN201 `losses`, certain\nkept.py:7",
         "silent",
     )
 

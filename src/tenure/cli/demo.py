@@ -135,7 +135,7 @@ def _print_table(comparisons: list[Comparison]) -> None:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE, padding=(0, 1), caption_justify="left")
-    for heading in ("program", "leaky", "fixed", "found", "holder", "where", "confidence", "fixed run"):
+    for heading in ("program", "leaky", "fixed", "found", "fixed run"):
         table.add_column(heading, justify="right" if heading in ("leaky", "fixed") else "left", overflow="fold")
     for comparison in comparisons:
         table.add_row(*(Text(cell) for cell in table_cells(comparison)))
@@ -146,14 +146,13 @@ def _print_table(comparisons: list[Comparison]) -> None:
 def table_cells(comparison: Comparison) -> tuple[str, ...]:
     """One row of the table, as text."""
     found = comparison.found
-    rule, holder, where, confidence = ("-", "-", "-", "-")
+    verdict = "-"
     if found is not None:
-        rule, confidence = found["rule"], found["confidence"]
-        holder = found["holder"]["name"]
         where = f"{Path(found['holder']['file'] or '?').name}:{found['holder']['line'] or '?'}"
+        verdict = f"{found['rule']} `{found['holder']['name']}`, {found['confidence']}\n{where}"
     silent = "?" if comparison.fixed.error else "not silent" if loud(comparison.fixed.findings) else "silent"
     leaky, fixed = (_measured_cell(run) for run in (comparison.leaky, comparison.fixed))
-    return (comparison.demo.name, leaky, fixed, rule, holder, where, confidence, silent)
+    return (comparison.demo.name, leaky, fixed, verdict, silent)
 
 
 def _measured_cell(run: Outcome) -> str:
