@@ -17,6 +17,10 @@ from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, Ints, NodeKind, Re
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
 
+SCALAR_BYTES = 512
+"""A scalar's storage on a device, rounded as allocators round."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Nodes of one census that are held in the same way.
@@ -105,16 +109,26 @@ def describe_reference(view: View, dropped: Droppable | None, many: Collection[i
 
 
 def heaviest(group: Group) -> int:
-    """The storage of most bytes, of several the one with the shortest path; a graph node where there is no storage."""
+    """The storage of most bytes, of several the one with the shortest path.
+
+    A graph node where there is no storage, and where all storages are scalars that keep their graph: then the graph
+    is what weighs.
+    """
     view = group.view
     rows = storage_rows(view, group.nodes)
-    if len(rows):
+    in_graph = group.nodes[view.census.nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
+    if len(rows) and not (len(in_graph) and has_only_scalars(view, rows)):
         nodes = view.census.storages.node[rows]
         best = np.lexsort((nodes, view.paths.cost[nodes], -view.census.storages.bytes[rows]))
         return int(nodes[best[0]])
-    in_graph = group.nodes[view.census.nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
     nodes = in_graph if len(in_graph) else group.nodes
     return int(nodes[np.lexsort((nodes, view.paths.cost[nodes]))[0]])
+
+
+def has_only_scalars(view: View, rows: Ints) -> bool:
+    """Every one of these storages has one element and no more memory than that."""
+    small = bool(np.all(view.census.storages.bytes[rows] <= SCALAR_BYTES))
+    return small and all(is_scalar(view, row) for row in rows.tolist())
 
 
 def storage_rows(view: View, nodes: Ints) -> Ints:

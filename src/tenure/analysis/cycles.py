@@ -16,6 +16,9 @@ from tenure.model.suspect import Series, Suspect
 
 FEWEST_CENSUSES = 2
 """A ring that is seen once may be an accident of start-up."""
+SINGLE_RING_BYTES = 1 << 20
+SINGLE_RING_SHARE = 0.01
+"""One and the same ring in all censuses is left over from one event; it must hold so much, and this share of all."""
 
 
 def find_cycles(views: Sequence[View]) -> tuple[Suspect, ...]:
@@ -25,7 +28,7 @@ def find_cycles(views: Sequence[View]) -> tuple[Suspect, ...]:
     suspects = []
     for signature in signatures:
         seen = [at for at, found in enumerate(per_view) if _storages(found.get(signature, ())).size]
-        if len(seen) >= FEWEST_CENSUSES:
+        if len(seen) >= FEWEST_CENSUSES and _matters(views, per_view, seen, signature):
             suspects.append(_suspect(views, [found.get(signature, ()) for found in per_view], seen, signature))
     return tuple(suspects)
 
@@ -35,6 +38,20 @@ def _by_signature(islands: tuple[Island, ...]) -> dict[str, tuple[Island, ...]]:
     for island in islands:
         found[island.signature] = (*found.get(island.signature, ()), island)
     return found
+
+
+def _matters(
+    views: Sequence[View], per_view: Sequence[dict[str, tuple[Island, ...]]], seen: Sequence[int], signature: str
+) -> bool:
+    """New rings keep coming, or a single one is large."""
+    starts = {
+        int(views[at].census.nodes.address[island.members].min()) for at in seen for island in per_view[at][signature]
+    }
+    if len(starts) > 1:
+        return True
+    view = views[seen[-1]]
+    size = int(view.graph.bytes_of_node[_storages(per_view[seen[-1]][signature])].sum())
+    return size >= max(SINGLE_RING_BYTES, SINGLE_RING_SHARE * int(view.census.storages.bytes.sum()))
 
 
 def _storages(islands: Sequence[Island]) -> Ints:

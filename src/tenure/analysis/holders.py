@@ -64,7 +64,7 @@ def find_droppable(graph: Graph) -> Bools:
     owned = np.isin(source_kind, (NodeKind.OBJECT, NodeKind.TENSOR, NodeKind.CLASS))
     attribute = (kind == ReferenceKind.ATTRIBUTE) & owned & (~builtin | (source_kind == NodeKind.CLASS))
     item = kind == ReferenceKind.ITEM
-    attribute |= item & graph.instance_tables[references.source] & ~_module_tables(graph)[references.source]
+    attribute |= item & graph.instance_tables[references.source] & ~_indivisible_tables(graph)[references.source]
     hidden = (source_kind == NodeKind.HIDDEN) & (kind != ReferenceKind.LOCAL)
     lasting = item & _has_lasting_name(graph, attribute)[references.source]
     return np.asarray(variable | (attribute & ~internal) | hidden | lasting, dtype=bool)
@@ -137,11 +137,14 @@ def innermost_droppable(graph: Graph, droppable: Bools, path: tuple[int, ...], m
     return Droppable(path[0])
 
 
-def _module_tables(graph: Graph) -> Bools:
-    """Per node: a module's table of parameters, buffers or submodules. A module is dropped whole, not in parts."""
+def _indivisible_tables(graph: Graph) -> Bools:
+    """Per node: a module's table of parameters, buffers or submodules, or the attributes of an autograd node.
+
+    A module is dropped whole, not in parts; and so is a graph."""
     references = graph.census.references
     tables = graph.instance_tables.copy()
-    tables[references.target[references.kind == ReferenceKind.DICT]] = False
+    of_objects = graph.census.nodes.kind[references.source] != NodeKind.AUTOGRAD
+    tables[references.target[(references.kind == ReferenceKind.DICT) & of_objects]] = False
     return tables
 
 
