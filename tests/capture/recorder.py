@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tenure.capture.monitor import Monitor, MonitorOptions
+from tenure.capture.monitor import Monitor
+from tenure.capture.options import MonitorOptions
 from tenure.model.heap import Census, Nodes, References, Storages
 
 

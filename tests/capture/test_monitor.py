@@ -11,7 +11,8 @@ from torch.nn.modules import module as torch_module
 from torch.optim import optimizer as torch_optimizer
 
 from capture.recorder import CensusLog, recording
-from tenure.capture.monitor import MonitorOptions, StoppedAfterSteps
+from tenure.capture.monitor import StoppedAfterSteps
+from tenure.capture.options import MonitorOptions
 from tenure.capture.record import record
 from tenure.errors import UsageError
 from tenure.model.heap import Census

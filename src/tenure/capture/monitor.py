@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import _thread
 import atexit
-import json
 import os
 import sys
 import threading
@@ -17,7 +16,6 @@ import traceback
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,7 +28,8 @@ from tenure.capture.compiled import CompilationWatch
 from tenure.capture.counters import CounterReader
 from tenure.capture.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
 from tenure.capture.journal import Journal
-from tenure.capture.schedule import Schedule, Spending, is_due
+from tenure.capture.options import MonitorOptions
+from tenure.capture.schedule import Spending, is_due
 from tenure.capture.steps import OptimizerSequence, RootCalls
 from tenure.store.format import TORCH_SEEN_FILE, name_census_file
 
@@ -59,30 +58,6 @@ class TakeCensus(Protocol):
 
 class StoppedAfterSteps(SystemExit):
     """Ends the program after --stop-after steps, as `sys.exit(0)` would: finally blocks and atexit run."""
-
-
-@dataclass(frozen=True)
-class MonitorOptions:
-    """What `tenure run` was asked for; travels to the program as one JSON environment variable."""
-
-    stop_after: int | None = None
-    census_at: tuple[int, ...] | None = None
-    budget_percent: float = 3.0
-
-    def to_json(self) -> str:
-        """The text for the environment."""
-        return json.dumps({"stop_after": self.stop_after, "census_at": self.census_at, "budget": self.budget_percent})
-
-    @classmethod
-    def from_json(cls, text: str) -> MonitorOptions:
-        """Options from the environment's text; what is absent has its default."""
-        values = json.loads(text) if text else {}
-        steps = values.get("census_at")
-        return cls(
-            stop_after=values.get("stop_after"),
-            census_at=None if steps is None else tuple(steps),
-            budget_percent=values.get("budget", 3.0),
-        )
 
 
 class Monitor:
@@ -115,7 +90,7 @@ class Monitor:
         self._compiles = False
         self._stopped = False
         self._spending = Spending()
-        self._schedule = _make_schedule(self._options)
+        self._schedule = self._options.make_schedule()
         self._start = self._last_step_time = time.perf_counter()
         self._num_censuses = 0
         self.step = 0
@@ -413,15 +388,6 @@ def _close_at_exit(monitor: Monitor) -> None:
     # Python itself leaves the uncaught exception here before atexit runs; no hook of ours is needed to see it.
     error = getattr(sys, "last_type", None)
     monitor.close("exit" if error is None else "exception", None if error is None else 1)
-
-
-def _make_schedule(options: MonitorOptions) -> Schedule:
-    return Schedule(
-        steps=None if options.census_at is None else frozenset(options.census_at),
-        last_step=options.stop_after,
-        budget_percent=options.budget_percent,
-        several_ranks=os.environ.get("WORLD_SIZE", "1") not in ("", "1"),
-    )
 
 
 def _call_weakly(monitor: Monitor, method: Callable[[Monitor], None]) -> Callable[[], None]:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tenure.capture.folders import SWITCH_VARIABLE
-from tenure.capture.monitor import Monitor, MonitorOptions
+from tenure.capture.monitor import Monitor
+from tenure.capture.options import MonitorOptions
 from tenure.store.new_folder import check_free, name_recording
 
 

@@ -1,0 +1,43 @@
+"""What `tenure run` was asked for, on its way into the program."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tenure.capture.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class MonitorOptions:
+    """What `tenure run` was asked for; travels to the program as one JSON environment variable."""
+
+    stop_after: int | None = None
+    census_at: tuple[int, ...] | None = None
+    budget_percent: float = 3.0
+
+    def to_json(self) -> str:
+        """The text for the environment."""
+        return json.dumps({"stop_after": self.stop_after, "census_at": self.census_at, "budget": self.budget_percent})
+
+    @classmethod
+    def from_json(cls, text: str) -> MonitorOptions:
+        """Options from the environment's text; what is absent has its default."""
+        values = json.loads(text) if text else {}
+        steps = values.get("census_at")
+        return cls(
+            stop_after=values.get("stop_after"),
+            census_at=None if steps is None else tuple(steps),
+            budget_percent=values.get("budget", 3.0),
+        )
+
+    def make_schedule(self, environment: Mapping[str, str] = os.environ) -> Schedule:
+        """When to take a census; with several ranks by the step's number alone."""
+        return Schedule(
+            steps=None if self.census_at is None else frozenset(self.census_at),
+            last_step=self.stop_after,
+            budget_percent=self.budget_percent,
+            several_ranks=environment.get("WORLD_SIZE", "1") not in ("", "1"),
+        )
