@@ -16,6 +16,8 @@ from tenure.capture.census import take_census  # noqa: E402
 from tenure.model.heap import Census  # noqa: E402
 from tenure.model.suspect import Suspect  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 STEPS = (1, 2, 3, 4, 6, 8)
 
 

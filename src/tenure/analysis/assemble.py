@@ -16,7 +16,6 @@ from tenure.model.finding import Symptom
 from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
-
 SCALAR_BYTES = 512
 """A scalar's storage on a device, rounded as allocators round."""
 

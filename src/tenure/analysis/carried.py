@@ -105,13 +105,8 @@ def _on_main_device(view: View) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 
 def _was_there(view: View, end: View) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    before = _identities(end)
-    found = _identities_by_row(view)
-    return np.array([not before.isdisjoint(found[row]) for row in range(len(found))], dtype=bool)
-
-
-def _identities(view: View) -> set[tuple[int, int]]:
-    return {identity for identities in _identities_by_row(view) for identity in identities}
+    before = {identity for identities in _identities_by_row(end) for identity in identities}
+    return np.array([not before.isdisjoint(found) for found in _identities_by_row(view)], dtype=bool)
 
 
 def _identities_by_row(view: View) -> list[set[tuple[int, int]]]:
@@ -131,23 +126,23 @@ def _is_fed_by_loader(view: View, path: tuple[int, ...]) -> bool:
 
 def _lasting_keys(entries: Sequence[View], places: Sequence[dict[str, _Place]]) -> set[str]:
     """Holders whose memory is mostly the same from census to census."""
+    known: dict[str, list[set[tuple[int, int]]]] = {}
+    for view, found in zip(entries, places, strict=True):
+        identities = _identities_by_row(view) if found else []
+        for key, place in found.items():
+            known.setdefault(key, []).append(_heaviest_identities(view, place.nodes, identities))
     lasting = set()
-    for key in {key for found in places for key in found}:
-        known = [
-            _identities_of(view, found[key].nodes) for view, found in zip(entries, places, strict=True) if key in found
-        ]
-        remade = sum(before.isdisjoint(after) for before, after in pairwise(known))
-        if remade < min(REMADE_PAIRS, max(1, len(known) - 1)):
+    for key, history in known.items():
+        remade = sum(before.isdisjoint(after) for before, after in pairwise(history))
+        if remade < min(REMADE_PAIRS, max(1, len(history) - 1)):
             lasting.add(key)
     return lasting
 
 
-def _identities_of(view: View, nodes: Ints) -> set[tuple[int, int]]:
-    found = _identities_by_row(view)
-    heavy = sorted(
-        (view.graph.storage_row[node] for node in nodes.tolist()), key=lambda r: -view.census.storages.bytes[r]
-    )
-    return {identity for row in heavy[:8] for identity in found[row]}
+def _heaviest_identities(view: View, nodes: Ints, identities: list[set[tuple[int, int]]]) -> set[tuple[int, int]]:
+    sizes = view.census.storages.bytes
+    heavy = sorted((view.graph.storage_row[node] for node in nodes.tolist()), key=lambda row: -int(sizes[row]))
+    return {identity for row in heavy[:8] for identity in identities[row]}
 
 
 def _is_significant(view: View, place: _Place) -> bool:

@@ -86,13 +86,12 @@ def _modules(view: View) -> dict[int, _Module]:
     """Modules by address that are not part of another module, with their names and parameters."""
     graph = view.graph
     found = {}
+    tensors = _parameter_tensors(graph)
     for node in _module_nodes(graph):
         if _is_inside_module(graph, node):
             continue
         below = reach(graph, np.array([node]), without=np.isin(graph.census.references.kind, _PASSING))
-        parameters = frozenset(
-            (address, size) for address, size, storage in _parameter_tensors(graph) if below[storage]
-        )
+        parameters = frozenset((address, size) for address, size, storage in tensors if below[storage])
         if parameters:
             bindings = frozenset(_bindings(view, node))
             found[int(graph.census.nodes.address[node])] = _Module(node, graph.type_names[node], parameters, bindings)

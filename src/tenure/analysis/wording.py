@@ -29,7 +29,11 @@ def render_path(graph: Graph, references: Sequence[int]) -> tuple[str, ...]:
         text = _reference_text(graph, references, position)
         if text:
             texts.append(text)
-        elif position == 0 and _is_root(graph, _source(graph, reference)):
+        elif position == 0 and graph.census.nodes.kind[_source(graph, reference)] in (
+            NodeKind.HIDDEN,
+            NodeKind.NAMESPACE,
+            NodeKind.FRAME,
+        ):
             texts.append(root_text(graph.census, _source(graph, reference)))
     return tuple(texts)
 
@@ -46,7 +50,8 @@ def expression(graph: Graph, references: Sequence[int], *, many: Collection[int]
         if kind in _VARIABLES:
             text = label
         elif attribute := attribute_name(graph, reference):
-            text += f".{attribute}" if text or position else attribute
+            owner = _class_root(graph, references, position) if not text else -1
+            text = f"{_name_or_type(graph, owner)}.{attribute}" if owner >= 0 else f"{text}.{attribute}".lstrip(".")
         elif kind in (ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED):
             if not _merged_table(graph, reference):
                 blank = source in many or kind not in (ReferenceKind.ITEM, ReferenceKind.INDEX)
