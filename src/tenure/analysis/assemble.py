@@ -57,6 +57,10 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         innermost_droppable(graph, droppable & graph.user_made, path, group.many) if path else None
     )
     holder = describe_reference(view, held_by, group.many)
+    if not holder.name:
+        start = int(view.census.references.source[path[0]]) if path else heaviest(group)
+        name = f"unseen owner of {graph.type_names[start]}"
+        holder = HoldingReference(kind="unknown", name=name, expression=name)
     rows = storage_rows(view, group.nodes)
     storages, nodes = view.census.storages, view.census.nodes
     graph_nodes = group.nodes[nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
