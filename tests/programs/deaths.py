@@ -52,7 +52,7 @@ def train(model, optimizer, batch, number):
 
     waiting = inner()
     kept = next(waiting)
-    del other
+    other = None
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

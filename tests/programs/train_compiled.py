@@ -1,4 +1,4 @@
-"""torch.compile with the backend aot_eager; prints dynamo's own counters. Arguments: model|function|step fullgraph|breaks."""
+"""torch.compile, aot_eager; prints dynamo's counters. Arguments: model|function|step fullgraph|breaks."""
 
 import sys
 

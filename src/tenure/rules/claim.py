@@ -85,9 +85,7 @@ def _evidence(suspect: Suspect) -> Iterable[dict[str, Any]]:
     }
     yield {"kind": "roles", "bytes_by_role": dict(suspect.bytes_by_role)}
     if len(suspect.holder.sites) > 1:
-        sites = [
-            {"file": site.file, "line": site.line, "function": site.function} for site in suspect.holder.sites
-        ]
+        sites = [{"file": site.file, "line": site.line, "function": site.function} for site in suspect.holder.sites]
         yield {"kind": "sites", "candidates": sites}
     if suspect.facts:
         yield {"kind": "facts", **suspect.facts}

@@ -16,9 +16,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{subject(suspect)} {plural(suspect, 'collects', 'collect')} copies of "
         f"{suspect.copies_of.rsplit('.', 1)[-1]}: {growth(suspect)}.",
-        remedies=(
-            "keep the last or best copy only, on the CPU, and overwrite it; keep numbers instead of objects",
-        ),
+        remedies=("keep the last or best copy only, on the CPU, and overwrite it; keep numbers instead of objects",),
     )
 
 
