@@ -43,6 +43,7 @@ def diagnose_process(recording: Recording) -> Diagnosis:
         findings=findings,
         unexplained_growth_bytes_per_step=growth,
         not_seen=tuple(_not_seen(recording, censuses)),
+        censuses=len(censuses),
     )
 
 
@@ -69,6 +70,7 @@ def merge(path: str, diagnoses: Sequence[Diagnosis]) -> Diagnosis:
         findings=tuple(sorted(best.values(), key=_rank)),
         unexplained_growth_bytes_per_step=max(each.unexplained_growth_bytes_per_step for each in diagnoses),
         not_seen=tuple(dict.fromkeys(text for diagnosis in diagnoses for text in diagnosis.not_seen)),
+        censuses=sum(diagnosis.censuses or 0 for diagnosis in diagnoses),
     )
 
 

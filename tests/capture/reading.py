@@ -37,7 +37,7 @@ class Reading:
         found = [
             n
             for n, address in enumerate(self.census.nodes.address.tolist())
-            if address == id(item) and self.kind(n) is not NodeKind.FRAME
+            if address == id(item) and self.kind(n) not in (NodeKind.FRAME, NodeKind.STORAGE)
         ]
         assert len(found) <= 1
         return found[0] if found else -1

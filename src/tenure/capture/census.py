@@ -389,8 +389,8 @@ class _Taker:
             self._storages.by_id[storage_id].roles.add(role)
 
     def _add_storages(self) -> None:
-        for facts in self._storages.by_id.values():
-            facts.number = self.columns.add_node(NodeKind.STORAGE, "storage")
+        for storage_id, facts in self._storages.by_id.items():
+            facts.number = self.columns.add_node(NodeKind.STORAGE, "storage", address=storage_id)
             self.columns.add_storage(
                 facts.number,
                 num_bytes=facts.num_bytes,

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from tenure.model.heap import Census
 
 MAX_KNOWN_MODULES = 100_000
-STEP_END, FORWARD_ENTRY = "step-end", "forward-entry"
+MAX_FIRST_CALLS = 4
+"""Root modules whose first call, before any optimizer step, brings a census: what is let go later is seen in use."""
+STEP_END, FORWARD_ENTRY, FIRST_CALL = "step-end", "forward-entry", "first-call"
 
 
 class TakeCensus(Protocol):
@@ -93,6 +95,7 @@ class Monitor:
         self._schedule = self._options.make_schedule()
         self._start = self._last_step_time = time.perf_counter()
         self._num_censuses = 0
+        self._num_first_calls = 0
         self.step = 0
         self.own_seconds = 0.0
         self._handles = [register_optimizer_step_post_hook(self._make_optimizer_hook())]
@@ -217,9 +220,13 @@ class Monitor:
         is_root = has_parameters(module) and not is_inside_module_call(sys._getframe(4))
         if len(self._known_modules) >= MAX_KNOWN_MODULES:
             self._known_modules.clear()
+        is_new = id(module) not in self._known_modules
         self._known_modules[id(module)] = is_root
         if not is_root:
             return
+        if is_new and self.step == 0 and self._num_first_calls < MAX_FIRST_CALLS:
+            self._num_first_calls += 1
+            self._record_census(f"{FIRST_CALL}-{self._num_first_calls}", None)
         second = self._module_hooks[1]
         with_kwargs = module.__dict__.get("_forward_pre_hooks_with_kwargs")
         if with_kwargs is not None:

@@ -165,7 +165,8 @@ class Census:
     """All ancestry of tensor memory at one moment of one process.
 
     `moment` is "step-end" (optimizer step done, everything of the step still bound), "forward-entry" (the root
-    module is being called: what was carried over from earlier steps is alive here), "request" or "exit".
+    module is being called: what was carried over from earlier steps is alive here), "first-call-N" (before any
+    step, the N-th root module is called for the first time), "request" or "exit".
     `seconds` is the pause it cost the program.
     """
 
