@@ -70,11 +70,13 @@ def merge(path: str, diagnoses: Sequence[Diagnosis]) -> Diagnosis:
         findings=tuple(sorted(best.values(), key=_rank)),
         unexplained_growth_bytes_per_step=max(each.unexplained_growth_bytes_per_step for each in diagnoses),
         not_seen=tuple(dict.fromkeys(text for diagnosis in diagnoses for text in diagnosis.not_seen)),
-        censuses=sum(diagnosis.censuses or 0 for diagnosis in diagnoses),
+        censuses=_sum_known(diagnosis.censuses for diagnosis in diagnoses),
     )
 
 
-_CONFIDENCE = {"certain": 0, "likely": 1, "possible": 2}
+def _sum_known(numbers: Iterable[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
 
 
 def _rank(finding: Finding) -> tuple[int, float, str]:

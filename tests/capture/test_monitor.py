@@ -40,13 +40,14 @@ def test_each_optimizer_step_is_a_step_and_each_due_census_has_a_forward_entry(t
     opened = open_recording(tmp_path)
     assert [step.step for step in opened.steps] == [1, 2, 3, 4, 5]
     assert log.calls == [
+        (0, "first-call-1"),
         *((1, "step-end"), (1, "forward-entry"), (2, "step-end"), (2, "forward-entry")),
         *((3, "step-end"), (3, "forward-entry"), (4, "step-end"), (4, "forward-entry")),
     ]
     assert [(entry.step, entry.moment) for entry in opened.censuses] == log.calls
     assert opened.end is not None
     assert (opened.end["reason"], opened.end["steps"]) == ("exit", 5)
-    assert read_census(opened, opened.censuses[1]).moment == "forward-entry"
+    assert read_census(opened, opened.censuses[2]).moment == "forward-entry"
 
 
 def test_the_entry_census_is_given_positional_and_keyword_arguments_of_the_root_call(tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ def test_without_an_optimizer_each_root_call_ends_the_step_before_it(
             torch.nn.ReLU()(torch.ones(1))
 
     assert monitor.step == 3
-    assert log.calls == [(1, "forward-entry"), (2, "forward-entry"), (3, "forward-entry")]
+    assert log.calls == [(0, "first-call-1"), (1, "forward-entry"), (2, "forward-entry"), (3, "forward-entry")]
 
 
 def test_a_failure_of_the_census_is_noted_and_training_goes_on(
@@ -335,3 +336,16 @@ def test_options_survive_their_way_through_the_environment() -> None:
 
     assert MonitorOptions.from_json(options.to_json()) == options
     assert MonitorOptions.from_json("") == MonitorOptions()
+
+
+def test_the_first_root_modules_are_seen_at_their_first_call_before_any_step(tmp_path: Path) -> None:
+    encoders = [torch.nn.Linear(3, 3) for _ in range(6)]
+    model, optimizer = linear_and_sgd()
+    log = CensusLog()
+    with recording(tmp_path, log):
+        for encoder in encoders:
+            encoder(torch.ones(2, 3))
+            encoder(torch.ones(2, 3))
+        train_step(model, optimizer)
+
+    assert log.calls[:5] == [*((0, f"first-call-{number}") for number in (1, 2, 3, 4)), (1, "step-end")]

@@ -57,10 +57,8 @@ class Journal:
         sources.add_program(census.text(position) for position in positions if position >= 0)
 
     def write_note(self, level: str, text: str, *, step: int) -> None:
-        """Add a note, where anything was recorded that it could belong to."""
-        if self._writer is not None:
-            row = {"kind": NOTE, "level": level, "text": text, "step": step}
-            self._writer.append(row, flush=True)
+        """Add a note; it may be all that is ever recorded."""
+        self._open()[0].append({"kind": NOTE, "level": level, "text": text, "step": step}, flush=True)
 
     def copy_last_sources(self) -> None:
         """Copy what was loaded since the last census, and the library files that censuses refer to."""

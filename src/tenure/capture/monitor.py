@@ -224,7 +224,7 @@ class Monitor:
         self._known_modules[id(module)] = is_root
         if not is_root:
             return
-        if is_new and self.step == 0 and self._num_first_calls < MAX_FIRST_CALLS:
+        if is_new and self._wants_first_call():
             self._num_first_calls += 1
             self._record_census(f"{FIRST_CALL}-{self._num_first_calls}", None)
         second = self._module_hooks[1]
@@ -232,6 +232,9 @@ class Monitor:
         if with_kwargs is not None:
             with_kwargs[second.id] = True
         self._root_call = (threading.get_ident(),)
+
+    def _wants_first_call(self) -> bool:
+        return self.step == 0 and self._num_first_calls < MAX_FIRST_CALLS and self._schedule.steps is None
 
     def _at_root_call(self, module: Any, args: Any, kwargs: Any) -> None:
         if self._root_call != (threading.get_ident(),):
