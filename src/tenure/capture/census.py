@@ -23,9 +23,10 @@ import torch
 
 from tenure.capture import autograd, frames, heapwalk, labels, roles
 from tenure.capture.columns import CensusColumns
-from tenure.capture.descriptions import Description, describe, module_file, type_name
-from tenure.capture.heapwalk import Category
-from tenure.capture.origins import is_library_file, is_own_file
+from tenure.capture.descriptions import Description, describe, type_name
+from tenure.capture.kinds import array_contents, category_of, is_array, is_parameter, kind_of
+from tenure.capture.origins import is_library_file
+from tenure.capture.roots import describe_hidden, file_of_namespace, find_namespaces, is_ours
 from tenure.capture.storages import StorageTable, is_fake
 from tenure.model.heap import (
     BUFFERS_FREED,
@@ -116,18 +117,18 @@ class _Taker:
     # -- the heap -------------------------------------------------------------------------------------------------
 
     def _walk_heap(self, objects: list[object]) -> None:
-        self._namespaces = _namespaces(self._running)
+        self._namespaces = find_namespaces(self._running)
         self._threads = {id(thread): thread for thread in threading.enumerate()}
-        own = [namespace for namespace in self._namespaces.values() if _is_ours(namespace)]
+        own = [namespace for namespace in self._namespaces.values() if is_ours(namespace)]
         ignore = {id(item) for item in (*self._ignore, *own)}
         ignore.update(id(frame.frame) for frame in self._running)
         self.walk = heapwalk.walk(
             objects,
-            classify=_category,
+            classify=category_of,
             roots=(self._namespaces.keys() | self._threads.keys()) - ignore,
             ignore=ignore,
             extra=[value for frame in self._running for _, value in frame.locals],
-            contents=_array_contents,
+            contents=array_contents,
         )
 
     def _add_nodes(self) -> None:
@@ -157,15 +158,15 @@ class _Taker:
         cls = type(item)
         kind = self._kind_by_type.get(cls)
         if kind is None:
-            kind = self._kind_by_type[cls] = _kind_of_type(cls)
+            kind = self._kind_by_type[cls] = kind_of(cls)
         return kind
 
     def _describe(self, item: object, kind: NodeKind) -> Description:
         if kind is NodeKind.NAMESPACE:
             name = self._namespaces[id(item)].get("__name__", "")
-            return Description(name=str(name), file=_file_of_namespace(self._namespaces[id(item)]))
+            return Description(name=str(name), file=file_of_namespace(self._namespaces[id(item)]))
         if kind is NodeKind.HIDDEN:
-            return _describe_hidden(item)
+            return describe_hidden(item)
         return describe(item)
 
     def _owners(self) -> tuple[list[int], list[int]]:
@@ -201,9 +202,7 @@ class _Taker:
             by_source[source].append(target)
         parts = self._parts_of_functions(by_source)
         for source, targets in by_source.items():
-            owner, named = parts.get(source) or (source, None)
-            if named is None:
-                named = self._named(source)
+            owner, named = parts[source] if source in parts else (source, self._named(source))
             waiting: dict[int, list[tuple[ReferenceKind, str]]] = defaultdict(list)
             for referent, kind, label in named:
                 waiting[id(referent)].append((kind, label))
@@ -226,7 +225,7 @@ class _Taker:
                         parts[number] = (source, named)
         return parts
 
-    def _named(self, source: int) -> Iterable[labels.Named]:
+    def _named(self, source: int) -> list[labels.Named]:
         item = self.walk.nodes[source]
         if self._kinds[source] is NodeKind.NAMESPACE:
             return list(labels.dict_items(item, kind=ReferenceKind.GLOBAL))  # type: ignore[arg-type]
@@ -242,7 +241,7 @@ class _Taker:
             return ReferenceKind.HOOK, "hook"
         if self._kinds[source] is NodeKind.CLASS and type(referent) is dict:
             return ReferenceKind.DICT, "__dict__"
-        if _is_array(owner):
+        if is_array(owner):
             return ReferenceKind.INDEX, "*"
         return ReferenceKind.OTHER, ""
 
@@ -366,10 +365,10 @@ class _Taker:
     def _read_roles(self) -> None:
         optimizer = roles.optimizer_type()
         for item, kind in zip(self.walk.nodes, self._kinds, strict=True):
-            if kind is NodeKind.TENSOR and _is_parameter(item):
+            if kind is NodeKind.TENSOR and is_parameter(item):
                 self._add_role(item, Role.PARAMETER)
             elif kind is NodeKind.OBJECT and issubclass(type(item), torch.nn.Module):
-                for tensor, role in roles.roles_from_module(item):  # type: ignore[arg-type]
+                for tensor, role in roles.roles_from_module(item):
                     self._add_role(tensor, role)
             elif kind is NodeKind.OBJECT and optimizer is not None and issubclass(type(item), optimizer):
                 self._add_optimizer(item)
@@ -405,71 +404,6 @@ class _Taker:
             self.columns.add_reference(number, self._storages.by_id[storage_id].number, kind, label)
         if self._storages.num_unreadable:
             self.notes.append(f"{self._storages.num_unreadable} opaque tensors have no readable storage")
-
-
-def _category(cls: type) -> int:
-    """The walk's view of a type; asked once per type."""
-    if issubclass(cls, (torch._C.TensorBase, torch._C.StorageBase)) or autograd.is_autograd_type(cls):
-        return Category.TARGET
-    if issubclass(cls, (type, types.ModuleType)):
-        return Category.ROOT
-    if cls.__module__.partition(".")[0] == "tenure" and is_own_file(module_file(cls.__module__)):
-        return Category.IGNORE
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and issubclass(cls, numpy.ndarray):
-        return Category.ARRAY
-    return Category.NORMAL
-
-
-def _kind_of_type(cls: type) -> NodeKind:
-    if issubclass(cls, torch._C.TensorBase):
-        return NodeKind.TENSOR
-    if issubclass(cls, type):
-        return NodeKind.CLASS
-    if issubclass(cls, types.ModuleType):
-        return NodeKind.HIDDEN
-    if autograd.is_autograd_type(cls):
-        return NodeKind.AUTOGRAD
-    return NodeKind.OBJECT
-
-
-def _is_parameter(tensor: object) -> bool:
-    return issubclass(type(tensor), torch.nn.Parameter) or getattr(tensor, "_is_param", False) is True
-
-
-def _is_array(item: object) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(item, numpy.ndarray)
-
-
-def _array_contents(item: Any) -> list[object]:
-    """What an object array holds; nothing for arrays of numbers."""
-    return item.ravel().tolist() if item.dtype.kind == "O" else []
-
-
-def _namespaces(running: Iterable[frames.Frame]) -> dict[int, dict[str, Any]]:
-    """Every module's globals, and those that running code was given by `exec`, by id."""
-    found = {id(vars(module)): vars(module) for module in list(sys.modules.values())
-             if isinstance(module, types.ModuleType)}  # fmt: skip
-    for frame in running:
-        found.setdefault(id(frame.frame.f_globals), frame.frame.f_globals)
-    return found
-
-
-def _is_ours(namespace: dict[str, Any]) -> bool:
-    return is_own_file(_file_of_namespace(namespace))
-
-
-def _file_of_namespace(namespace: dict[str, Any]) -> str:
-    file = namespace.get("__file__")
-    return file if isinstance(file, str) else ""
-
-
-def _describe_hidden(item: object) -> Description:
-    if isinstance(item, threading.Thread):
-        return Description(name=f"thread {item.name}")
-    name = item.__dict__.get("__name__", "") if isinstance(item, types.ModuleType) else ""
-    return Description(name=f"module {name}", file=module_file(name))
 
 
 def _counts(targets: array[int], length: int) -> list[int]:

@@ -40,7 +40,8 @@ def optimizer_type() -> type | None:
 
 def tensors_in(value: object) -> Iterator[torch.Tensor]:
     """Tensors inside nested builtin containers and plain instances: the arguments of a module call."""
-    stack, seen = [value], set()
+    stack: list[object] = [value]
+    seen: set[int] = set()
     while stack and len(seen) < _MAX_INPUTS:
         item = stack.pop()
         if id(item) in seen:
@@ -55,12 +56,10 @@ def tensors_in(value: object) -> Iterator[torch.Tensor]:
 def _inside(item: object) -> Iterable[object]:
     if isinstance(item, dict):
         return list(dict.values(item))
-    if isinstance(item, (list, tuple)):
-        return (
-            list(item)
-            if type(item) in (list, tuple)
-            else list((list if isinstance(item, list) else tuple).__iter__(item))
-        )
+    if isinstance(item, list):
+        return list(list.__iter__(item))
+    if isinstance(item, tuple):
+        return list(tuple.__iter__(item))
     if isinstance(item, (torch.nn.Module, type)) or not hasattr(type(item), "__dict__"):
         return ()
     attributes = getattr(item, "__dict__", None)
