@@ -100,7 +100,9 @@ def carried_finding(remedy: str, **changes: Any) -> Finding:
 
 
 def path_row(*path: str) -> dict[str, Any]:
-    return {"kind": "path", "references": list(path or (ROOT, "[3]"))}
+    references = list(path or (ROOT, "[3]"))
+    start = references.index(".grad_fn") if ".grad_fn" in references else None
+    return {"kind": "path", "references": references, "targets": [], "suspect_from": start}
 
 
 def series_row(*num_bytes: int, moment: str = "step-end", graph_nodes: tuple[int, ...] = ()) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tenure.analysis.cuts import find_cut, freed_storages
 from tenure.analysis.groups import View
 from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable
 from tenure.analysis.paths import path_to
-from tenure.analysis.wording import hops, render_path
+from tenure.analysis.wording import hops, render_path, render_targets
 from tenure.model.finding import Symptom
 from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import HoldingReference, Series, Suspect
@@ -70,6 +70,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         symptom=symptom,
         path=hops(graph, path),
         path_text=render_path(graph, path),
+        path_targets=render_targets(graph, path),
         holder=holder,
         cut=tuple(describe_reference(view, dropped, group.many) for dropped in cut) or (holder,),
         retained_bytes=int(graph.bytes_of_node[freed].sum()),

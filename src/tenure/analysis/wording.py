@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from tenure.analysis.graph import MODULE_TABLES, Graph, unquoted
 from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
 from tenure.model.suspect import Hop
+from tenure.model.units import format_bytes
 
 LARGE_CONTAINER = 16
 """From this length on, an element's key or index says nothing to a reader: it is written `[*]`."""
@@ -36,6 +37,40 @@ def render_path(graph: Graph, references: Sequence[int]) -> tuple[str, ...]:
         ):
             texts.append(root_text(graph.census, _source(graph, reference)))
     return tuple(texts)
+
+
+def render_targets(graph: Graph, references: Sequence[int]) -> tuple[str, ...]:
+    """What each text of `render_path` leads to: `Tensor [32, 386] float32, 47.66 KiB`, `list of 24`, `MulBackward0`."""
+    targets: list[str] = []
+    if references and not _is_root(graph, _source(graph, references[0])):
+        targets.append("")
+    for position, reference in enumerate(references):
+        if _reference_text(graph, references, position):
+            targets.append(_target_text(graph, _target(graph, reference)))
+        elif position == 0 and _is_root(graph, _source(graph, reference)):
+            targets.append("")
+    return tuple(targets)
+
+
+def _target_text(graph: Graph, node: int) -> str:
+    kind, census = NodeKind(int(graph.census.nodes.kind[node])), graph.census
+    length = int(census.nodes.length[node])
+    if kind == NodeKind.TENSOR:
+        stored = next((_target(graph, r) for r in graph.references_from(node) if _leads_to_storage(graph, r)), -1)
+        return _short_type(graph, node) + (f" {_storage_text(graph, stored)}" if stored >= 0 else "")
+    if kind == NodeKind.STORAGE:
+        return _storage_text(graph, node)
+    return _short_type(graph, node) + (f" of {length}" if length >= 0 else "")
+
+
+def _leads_to_storage(graph: Graph, reference: int) -> bool:
+    return _kind(graph, reference) == ReferenceKind.STORAGE
+
+
+def _storage_text(graph: Graph, node: int) -> str:
+    storages, row = graph.census.storages, graph.storage_row[node]
+    shape, dtype = graph.census.text(int(storages.shape[row])), graph.census.text(int(storages.dtype[row]))
+    return f"{shape} {dtype}, {format_bytes(int(storages.bytes[row]))}"
 
 
 def expression(graph: Graph, references: Sequence[int], *, many: Collection[int] = ()) -> str:

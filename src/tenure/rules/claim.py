@@ -74,7 +74,12 @@ def _cut_reference(reference: HoldingReference) -> CutReference:
 
 
 def _evidence(suspect: Suspect) -> Iterable[dict[str, Any]]:
-    yield {"kind": "path", "references": list(suspect.path_text)}
+    yield {
+        "kind": "path",
+        "references": list(suspect.path_text),
+        "targets": list(suspect.path_targets[1:]),
+        "suspect_from": next((at for at, text in enumerate(suspect.path_text) if text == ".grad_fn"), None),
+    }
     yield {
         "kind": "series",
         "moment": suspect.series.moment,
