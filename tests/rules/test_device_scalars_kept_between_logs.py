@@ -10,7 +10,7 @@ IDENTITY = {"rule": "TN201", "name": "device-scalars-kept-between-logs"}
 
 def test_one_scalar_more_each_step_is_a_scalar_kept() -> None:
     assert check_suspect(suspect(scalars=True)) == finding(
-        REMEDY, message="`history[*]` gains 1 scalar tensors per step.", **IDENTITY
+        REMEDY, message="`history[*]` gains 1 scalar tensor per step.", **IDENTITY
     )
 
 
@@ -26,7 +26,7 @@ def test_views_of_larger_storages_are_told_as_such() -> None:
 def test_a_sawtooth_tells_its_period() -> None:
     assert check_suspect(suspect(scalars=True, symptom="sawtooth", period_steps=50)) == finding(
         REMEDY,
-        message="`history[*]` gains 1 scalar tensors per step, until it is emptied every 50 steps.",
+        message="`history[*]` gains 1 scalar tensor per step, until it is emptied every 50 steps.",
         symptom="sawtooth",
         **IDENTITY,
     )

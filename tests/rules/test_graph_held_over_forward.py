@@ -34,7 +34,7 @@ def test_all_names_that_hold_the_graph_are_told_and_dropped() -> None:
     found = check_suspect(graph)
 
     assert found is not None
-    assert found.remedies[0].summary.startswith("del history, loss ")
+    assert found.remedies[0].summary.startswith("`del history, loss` ")
     assert found.remedies[0].summary.endswith(KEEP_SCALARS)
     assert found == carried_finding(
         found.remedies[0].summary,
@@ -50,7 +50,7 @@ def test_an_attribute_is_not_deleted_by_name() -> None:
     found = check_suspect(carried(through_graph=True, holder=attribute))
 
     assert found is not None
-    assert found.remedies[0].summary == f"drop it{KEEP_SCALARS}"
+    assert found.remedies[0].summary == f"drop it before the next forward{KEEP_SCALARS}"
 
 
 def test_carried_memory_that_no_forward_made_is_none() -> None:

@@ -9,12 +9,12 @@ REMEDY = (
     "and an output saved that way makes no cycle"
 )
 IDENTITY = {"rule": "TN103", "name": "tensors-kept-on-ctx"}
-MESSAGE = "`ctx.y` sets a tensor on ctx, where backward does not free it."
+MESSAGE = "`ctx.y` of Softplus keeps a tensor where backward does not free it"
 PLACE = {
     "holder": Holder("attribute", "y", "ctx.y", TRAIN, 9, "Softplus.forward"),
     "cut": (CutReference("y", TRAIN, 9),),
 }
-FACTS = {"ctx_attribute": "y"}
+FACTS = {"ctx_attribute": "y", "ctx_type": "layers.SoftplusBackward"}
 
 
 def test_a_ring_through_an_attribute_of_ctx_is_a_tensor_kept_there() -> None:
@@ -22,13 +22,13 @@ def test_a_ring_through_an_attribute_of_ctx_is_a_tensor_kept_there() -> None:
 
     assert check_suspect(ring) == finding(
         REMEDY,
-        message=MESSAGE,
+        message=f"{MESSAGE}, and closes a cycle through its own graph.",
         symptom="cycle",
         evidence=(
             path_row(),
             series_row(MIB, 2 * MIB, 3 * MIB),
             roles_row(),
-            {"kind": "facts", "ctx_attribute": "y"},
+            {"kind": "facts", **FACTS},
         ),
         **PLACE,
         **IDENTITY,
@@ -38,12 +38,12 @@ def test_a_ring_through_an_attribute_of_ctx_is_a_tensor_kept_there() -> None:
 def test_an_intermediate_that_is_carried_on_ctx_is_one_without_a_ring() -> None:
     assert check_suspect(carried(holder=ON_CTX, facts=FACTS)) == carried_finding(
         REMEDY,
-        message=MESSAGE,
+        message=f"{MESSAGE}.",
         evidence=(
             path_row(),
             series_row(3 * MIB, 3 * MIB, 3 * MIB, moment="forward-entry"),
             roles_row(),
-            {"kind": "facts", "ctx_attribute": "y"},
+            {"kind": "facts", **FACTS},
         ),
         **PLACE,
         **IDENTITY,

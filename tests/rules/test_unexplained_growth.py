@@ -26,7 +26,7 @@ def test_a_sawtooth_grows_and_falls() -> None:
 def test_growth_in_number_alone_is_told_in_objects() -> None:
     assert check_suspect(suspect(growth_bytes_per_step=None)) == finding(
         REMEDY,
-        message="`history[*]` grows: 1 objects per step; no known cause fits.",
+        message="`history[*]` grows: 1 object per step; no known cause fits.",
         growth_bytes_per_step=None,
         **IDENTITY,
     )

@@ -22,6 +22,7 @@ def run(history):
         history.log_dict(losses, prefix="train/")
         if step % 10 == 0:
             print(step, history.last("train/nll"), history.last("train/entropy"))
+        del losses
 
 
 if __name__ == "__main__":

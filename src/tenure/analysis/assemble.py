@@ -25,13 +25,14 @@ class Group:
     """Nodes of one census that are held in the same way.
 
     `nodes` are all of them (storages and graph nodes count); `targets` those a cut must free, `many` the containers
-    whose elements come and go. `cut` is filled where it is known already.
+    whose elements come and go, `passing` objects that are made anew each step. `cut` is filled where it is known.
     """
 
     view: View
     nodes: Ints
     targets: Ints
     many: frozenset[int] = frozenset()
+    passing: frozenset[int] = frozenset()
     cut: tuple[Droppable, ...] | None = None
 
 
@@ -101,8 +102,8 @@ def cut_of(group: Group) -> tuple[Droppable, ...]:
     """The references to drop so that all of the group's targets are freed."""
     if group.cut is not None:
         return group.cut
-    view = group.view
-    return find_cut(view.graph, view.paths, group.targets, spared=group.nodes.tolist(), many=group.many)
+    view, spared = group.view, group.nodes.tolist()
+    return find_cut(view.graph, view.paths, group.targets, spared=spared, many=group.many, passing=group.passing)
 
 
 def describe_reference(view: View, dropped: Droppable | None, many: Collection[int]) -> HoldingReference:

@@ -20,6 +20,8 @@ SIGNIFICANT_BYTES = 64 * 1024
 SIGNIFICANT_SHARE = 0.01
 """Of all live tensor bytes on the device. Plain outputs must reach both limits: every loop carries a little.
 Memory behind an autograd graph, which no one means to carry, must reach one of them."""
+BATCH_SHARE = 0.05
+"""Leaves of a kept graph are inputs: a last batch that waits for the next one is told only from this share on."""
 SEEN_SHARE = 0.5
 """Of the forward entries: in at least so many the group must be there."""
 REMADE_PAIRS = 2
@@ -56,7 +58,7 @@ def find_carried(
             if key not in lasting and _is_significant(view, place):
                 seen[key] = seen.get(key, 0) + 1
     keys = [key for key, count in seen.items() if count >= max(2, SEEN_SHARE * len(entries))]
-    groups = _merge_aliases(entries, places, keys)
+    groups = _merge_aliases(entries, places, keys, _passing_shapes(entries))
     return tuple(_suspect(entries, places, group, members) for group, members in groups)
 
 
@@ -146,37 +148,76 @@ def _heaviest_identities(view: View, nodes: Ints, identities: list[set[tuple[int
 
 
 def _is_significant(view: View, place: _Place) -> bool:
-    bytes_of = view.graph.bytes_of_node
-    size, share = int(bytes_of[place.nodes].sum()), SIGNIFICANT_SHARE * int(view.census.storages.bytes.sum())
+    bytes_of, live = view.graph.bytes_of_node, int(view.census.storages.bytes.sum())
+    size, share = int(bytes_of[place.nodes].sum()), SIGNIFICANT_SHARE * live
     if place.in_graph:
+        batch = int(bytes_of[[node for node in place.nodes.tolist() if _is_leaf_input(view, node)]].sum())
+        size -= batch if batch < BATCH_SHARE * live else 0
         return size >= min(SIGNIFICANT_BYTES, share)
     return size >= SIGNIFICANT_BYTES and size >= share
 
 
+def _is_leaf_input(view: View, storage: int) -> bool:
+    """The storage of a leaf that a graph leads to, or of its gradient."""
+    path = path_to(view.graph, view.paths, storage)
+    labels = {view.graph.labels[r] for r in path if view.census.references.kind[r] == ReferenceKind.NEXT}
+    return "variable" in labels
+
+
+def _passing_shapes(entries: Sequence[View]) -> Ints:
+    """Shapes of objects that are other objects from one forward entry to the next, wherever two follow each other."""
+    passing: set[int] = set()
+    for before, after in pairwise(entries):
+        if after.census.step - before.census.step == 1:
+            shapes = np.unique(after.shape[after.census.nodes.kind == NodeKind.OBJECT]).tolist()
+            passing |= {shape for shape in shapes if shape >= 0 and _is_remade(before, after, shape)}
+    return np.array(sorted(passing), dtype=np.int64)
+
+
+def _is_remade(before: View, after: View, shape: int) -> bool:
+    first, second = (set(view.census.nodes.address[view.shape == shape].tolist()) for view in (before, after))
+    return bool(first) and first.isdisjoint(second)
+
+
 def _merge_aliases(
-    entries: Sequence[View], places: Sequence[dict[str, _Place]], keys: Sequence[str]
+    entries: Sequence[View], places: Sequence[dict[str, _Place]], keys: Sequence[str], passing: Ints
 ) -> list[tuple[Group, list[str]]]:
-    """Holders whose cuts share a reference hold the same memory: one group, with a cut for all of it."""
+    """Holders whose cuts share a reference hold the same memory, and variables of one function go in one line: one
+    group each, with a cut for all of it."""
     at = next((i for i in range(len(entries) - 1, -1, -1) if any(key in places[i] for key in keys)), -1)
     groups: list[tuple[Group, list[str]]] = []
     pending = [([key], places[at][key].nodes) for key in sorted(keys) if at >= 0 and key in places[at]]
     for members, nodes in pending:
-        group = _with_cut(entries[at], nodes)
+        group = _with_cut(entries[at], nodes, passing)
         for other, names in list(groups):
-            if set(group.cut or ()) & set(other.cut or ()):
+            if _belong_together(group, other):
                 groups.remove((other, names))
                 members = [*names, *members]
-                group = _with_cut(entries[at], np.union1d(group.nodes, other.nodes))
+                group = _with_cut(entries[at], np.union1d(group.nodes, other.nodes), passing)
         groups.append((group, members))
     return groups
 
 
-def _with_cut(view: View, nodes: Ints) -> Group:
-    """The group with a cut for what weighs: a detached scalar beside a graph is not worth a further reference."""
-    sizes = view.graph.bytes_of_node[nodes]
-    heavy = nodes[sizes >= SIGNIFICANT_SHARE * int(sizes.sum())]
-    cut: tuple[Droppable, ...] = cut_of(Group(view, nodes, heavy))
-    return Group(view, nodes, heavy, cut=cut)
+def _belong_together(one: Group, other: Group) -> bool:
+    assert one.cut is not None
+    assert other.cut is not None
+    if set(one.cut) & set(other.cut):
+        return True
+    owners = {_function_of_variable(one.view, dropped) for dropped in (*one.cut, *other.cut)}
+    return len(owners) == 1 and -1 not in owners
+
+
+def _function_of_variable(view: View, dropped: Droppable) -> int:
+    """The frame whose local variable a reference is; -1 for any other reference."""
+    source = int(view.census.references.source[dropped.reference])
+    is_variable = view.census.references.kind[dropped.reference] == ReferenceKind.LOCAL and dropped.container < 0
+    return source if is_variable and view.census.nodes.kind[source] == NodeKind.FRAME else -1
+
+
+def _with_cut(view: View, nodes: Ints, passing: Ints) -> Group:
+    objects = frozenset(np.flatnonzero(np.isin(view.shape, passing)).tolist())
+    group = Group(view, nodes, nodes, passing=objects)
+    return Group(view, nodes, nodes, passing=objects, cut=cut_of(group))
 
 
 def _suspect(

@@ -40,19 +40,24 @@ def find_cut(
     *,
     spared: Collection[int] = (),
     many: Collection[int] = (),
+    passing: Collection[int] = (),
 ) -> tuple[Droppable, ...]:
     """References whose removal leaves every target without an owner; empty where no such set can be named.
 
     `targets` are node numbers. `spared` are further nodes that may be freed with them (storages of the same
-    finding). A container in `many` counts as one reference for all of its elements. References made by the user
-    are tried first, then those made in libraries. Costs one search of the targets' ancestry per reference found.
+    finding). A container in `many` counts as one reference for all of its elements. What objects in `passing` refer
+    to is left to them where that is possible: they are made anew each step, and a person drops the variable.
+    References made by the user are tried first, then those made in libraries. Costs one search of the targets'
+    ancestry per reference found.
     """
     in_use = _nodes_in_use(graph, targets, spared)
     leads_to_use = ancestors(graph, in_use, without=np.isin(graph.census.references.kind, _PASSING))
     kept_alive = _on_paths(graph, paths, in_use)
     forbidden = leads_to_use[graph.census.references.target]
     containers = many_containers(graph, many)
+    of_passing = np.isin(graph.census.references.source, np.array(sorted(passing), dtype=np.int64))
     for allowed in (
+        graph.user_made & ~forbidden & ~of_passing,
         graph.user_made & ~forbidden,
         ~forbidden,
         graph.user_made & ~kept_alive,

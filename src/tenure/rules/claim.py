@@ -127,7 +127,13 @@ def growth(suspect: Suspect) -> str:
     nodes = suspect.series.graph_nodes
     steps = suspect.series.steps
     if len(steps) > 1 and nodes and nodes[-1] > nodes[0]:
-        return f"{(nodes[-1] - nodes[0]) / (steps[-1] - steps[0]):.0f} autograd nodes per step"
+        return f"{count((nodes[-1] - nodes[0]) / (steps[-1] - steps[0]), 'autograd node')} per step"
     if suspect.growth_objects_per_step:
-        return f"{suspect.growth_objects_per_step:.2g} objects per step"
+        return f"{count(suspect.growth_objects_per_step, 'object')} per step"
     return "a little per step"
+
+
+def count(number: float, noun: str) -> str:
+    """`1 object`, `2.5 objects`, `12 autograd nodes`."""
+    text = f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+    return f"{text} {noun}" if text == "1" else f"{text} {noun}s"

@@ -3,7 +3,7 @@
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
-from tenure.rules.claim import claim, subject
+from tenure.rules.claim import claim, count, subject
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -17,7 +17,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{subject(suspect)} gains {per_step:.2g} scalar tensors per step{period}.{pinned}",
+        message=f"{subject(suspect)} gains {count(per_step, 'scalar tensor')} per step{period}.{pinned}",
         remedies=(
             "add each into one running tensor on the device (`total += loss.detach()`, a counter beside it) and read "
             "it with `.item()` only when logging: constant memory, no synchronisation per step",

@@ -12,8 +12,9 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     if suspect.symptom != "peak" or not made_by_forward:
         return None
     what = "graph" if suspect.through_graph else "outputs"
-    names = [reference.name for reference in suspect.cut if reference.kind in ("local", "global")]
-    drop = f"del {', '.join(dict.fromkeys(names))}  after their last use in the step" if names else "drop it"
+    names = list(dict.fromkeys(each.name for each in suspect.cut if each.kind in ("local", "global")))
+    its = "its" if len(names) == 1 else "their"
+    drop = f"`del {', '.join(names)}` after {its} last use in the step" if names else "drop it before the next forward"
     return claim(
         suspect,
         rule=RULE.code,

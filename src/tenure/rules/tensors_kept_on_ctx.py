@@ -3,7 +3,7 @@
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
-from tenure.rules.claim import claim, subject
+from tenure.rules.claim import claim
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -11,11 +11,13 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     on_ctx = suspect.facts.get("ctx_attribute")
     if not on_ctx or not (suspect.cyclic or suspect.holder.owner_type.endswith("Backward")):
         return None
+    function = str(suspect.facts.get("ctx_type", "a custom Function")).rpartition(".")[2].removesuffix("Backward")
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{subject(suspect)} sets a tensor on ctx, where backward does not free it.",
+        message=f"`ctx.{on_ctx}` of {function} keeps a tensor where backward does not free it"
+        f"{', and closes a cycle through its own graph' if suspect.cyclic else ''}.",
         remedies=(
             "pass it through `ctx.save_for_backward(...)` and read `ctx.saved_tensors`: those are freed by backward, "
             "and an output saved that way makes no cycle",
