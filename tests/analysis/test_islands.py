@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from heaps import census
 from tenure.analysis.graph import build_graph
+from tenure.analysis.holders import ring_reference
 from tenure.analysis.islands import find_islands, unseen_owned
 from tenure.analysis.wording import render_path
 
@@ -58,3 +59,28 @@ def test_a_ring_held_by_another_ring_belongs_to_it() -> None:
     (island,) = find_islands(graph)
 
     assert len(island.storages) == 1
+
+
+def test_a_finished_frame_and_its_exception_are_cut_at_the_local_variable() -> None:
+    frame = "island -> frame#f file=loop.py:17 name=is_in_range"
+    graph = build_graph(
+        census(f"""
+        {frame} -> <local failure> ValueError#e -> .__traceback__ traceback#t -> .tb_frame frame#f
+        {frame} -> <local features> tensor 1MiB
+        """)
+    )
+    (island,) = find_islands(graph)
+    cut = ring_reference(graph, island.cut)
+
+    assert render_path(graph, island.ring)[-3:] == (
+        "local variable `failure` in is_in_range (finished) (loop.py:17)",
+        ".__traceback__",
+        ".tb_frame",
+    )
+    assert (cut.kind, cut.name, cut.scope_file, cut.scope_function, cut.scope_line) == (
+        "local",
+        "failure",
+        "loop.py",
+        "is_in_range",
+        17,
+    )

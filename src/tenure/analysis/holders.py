@@ -16,7 +16,7 @@ from tenure.analysis.graph import (
     unquoted,
 )
 from tenure.analysis.paths import Paths, path_to
-from tenure.analysis.wording import attribute_name, expression, function_of, is_merged
+from tenure.analysis.wording import attribute_name, expression, function_of, is_finished_frame, is_merged
 from tenure.model.heap import NodeKind, ReferenceKind
 from tenure.model.suspect import HoldingReference
 
@@ -28,7 +28,11 @@ _NAMES = {
     ReferenceKind.CACHED: "cache",
     ReferenceKind.HOOK: "hook",
 }
-_INTERNAL_ATTRIBUTES = MODULE_TABLES | {"__func__", "__wrapped__", "__self__", "tb_frame", "tb_next", "f_back"}
+INTERNAL_ATTRIBUTES = MODULE_TABLES | {
+    "__func__", "__wrapped__", "__self__", "__traceback__", "__context__", "__cause__",
+    "tb_frame", "tb_next", "f_back",
+}  # fmt: skip
+"""Made by the interpreter or by torch, not by a statement."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def find_droppable(graph: Graph) -> Bools:
     source_kind = nodes.kind[references.source]
     strings = (*graph.census.strings, "")
     builtin = np.array([is_builtin_type(text) for text in strings])[nodes.type[references.source]]
-    internal = np.array([unquoted(text) in _INTERNAL_ATTRIBUTES for text in strings])[references.label]
+    internal = np.array([unquoted(text) in INTERNAL_ATTRIBUTES for text in strings])[references.label]
     frame_type = np.array([text.rpartition(".")[2] == "frame" for text in strings])[nodes.type[references.source]]
     kind = references.kind
 
@@ -109,6 +113,15 @@ def ring_reference(graph: Graph, reference: int) -> HoldingReference:
         if references.kind[above] == ReferenceKind.DICT:
             source = int(references.source[above])
     name = attribute_name(graph, reference) or graph.labels[reference] or graph.type_names[source]
+    if is_finished_frame(graph, source) and references.kind[reference] == ReferenceKind.LOCAL:
+        return HoldingReference(
+            kind="local",
+            name=name,
+            expression=name,
+            scope_file=census.text(int(nodes.file[source])),
+            scope_function=census.text(int(nodes.name[source])),
+            scope_line=max(0, int(nodes.line[source])),
+        )
     return HoldingReference(
         kind="cycle",
         name=name,

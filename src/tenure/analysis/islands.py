@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.analysis.graph import Graph, held_unseen, reach
+from tenure.analysis.graph import Graph, held_unseen, reach, unquoted
+from tenure.analysis.holders import INTERNAL_ATTRIBUTES
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
 
@@ -143,7 +144,8 @@ def _island(graph: Graph, ring: list[int], below: np.ndarray[tuple[int], np.dtyp
 
 
 def _best_cut(graph: Graph, ring: list[int]) -> int:
-    """An attribute that the user's code sets, else the most nameable reference of the ring."""
+    """An attribute that the user's code sets, else the most nameable reference of the ring; what the interpreter
+    adds to exceptions, frames and methods comes last."""
     inside = set(ring)
     references = graph.census.references
     choices = [
@@ -156,9 +158,10 @@ def _best_cut(graph: Graph, ring: list[int]) -> int:
     def preference(reference: int) -> tuple[int, bool, int, str, int]:
         kind = ReferenceKind(int(references.kind[reference]))
         named = bool(attribute_name(graph, reference))
+        internal = unquoted(graph.labels[reference]) in INTERNAL_ATTRIBUTES
         order = _CUTTING_ORDER.index(kind) if kind in _CUTTING_ORDER else len(_CUTTING_ORDER)
         library = bool(graph.library[int(references.source[reference])])
-        return (0 if named else 1, library, order, graph.labels[reference], reference)
+        return (2 if internal else 0 if named else 1, library, order, graph.labels[reference], reference)
 
     return min(choices, key=preference)
 

@@ -140,6 +140,11 @@ def is_merged(graph: Graph, reference: int) -> bool:
     return _merged_table(graph, reference)
 
 
+def is_finished_frame(graph: Graph, node: int) -> bool:
+    """A frame that runs no more and lives on by its traceback, locals and all."""
+    return bool(graph.census.nodes.kind[node] == NodeKind.OBJECT) and graph.type_names[node] == "frame"
+
+
 def function_of(graph: Graph, references: Sequence[int], position: int) -> int:
     """The function whose closure or default the reference at `position` is, else its source."""
     source = _source(graph, references[position])
@@ -156,9 +161,12 @@ def _reference_text(graph: Graph, references: Sequence[int], position: int) -> s
     name = census.text(int(census.nodes.name[source]))
     match kind:
         case ReferenceKind.LOCAL:
-            what = "local variable" if census.nodes.kind[source] == NodeKind.FRAME else "local variable of suspended"
-            joint = "in " if census.nodes.kind[source] == NodeKind.FRAME else ""
-            return f"{what} `{label}` {joint}{name or _short_type(graph, source)}{_place(census, source)}"
+            function = name or _short_type(graph, source)
+            if census.nodes.kind[source] == NodeKind.FRAME:
+                return f"local variable `{label}` in {function}{_place(census, source)}"
+            if is_finished_frame(graph, source):
+                return f"local variable `{label}` in {function} (finished){_place(census, source)}"
+            return f"local variable of suspended `{label}` {function}{_place(census, source)}"
         case ReferenceKind.GLOBAL:
             return f"global `{label}` in {name}{_place(census, source, line=False)}"
         case ReferenceKind.CELL | ReferenceKind.DEFAULT:
