@@ -149,6 +149,39 @@ def test_aliases_of_what_is_carried_into_the_forward_are_one_suspect() -> None:
     assert (suspect.first_step, suspect.last_step) == (1, 32)
 
 
+LOGITS = """
+loop.train(loop.py:9).outputs -> Output#o{step} -> .logits tensor#l{step} 3MiB activation
+loop.train(loop.py:9).logits -> tensor#l{step}
+loop.train(loop.py:9).shifted -> tensor#s{step} 2MiB activation
+"""
+
+
+def test_an_object_made_each_step_is_dropped_by_its_variable_and_variables_of_one_function_are_told_together() -> None:
+    (suspect,) = find_suspects(at_both_moments(MODEL + LOGITS))
+
+    assert sorted(reference.expression for reference in suspect.cut) == ["logits", "outputs", "shifted"]
+    assert suspect.retained_bytes == 5 * 1024**2
+
+
+def test_an_object_that_stays_gives_up_its_attribute() -> None:
+    lasting = "main.trainer -> Trainer#t -> .last tensor#l{step} 3MiB activation"
+
+    (suspect,) = find_suspects(at_both_moments(MODEL + lasting))
+
+    assert [reference.expression for reference in suspect.cut] == ["trainer.last"]
+
+
+@pytest.mark.parametrize(("size", "told"), [("512KiB", 0), ("4MiB", 1)])
+def test_a_last_batch_below_a_kept_graph_is_told_only_where_it_weighs(size: str, told: int) -> None:
+    batch = (
+        f"loop.train(loop.py:9).loss -> tensor#l{{step}} 4B -> .grad_fn Mean#m{{step}} -> .next tensor#x{{step}} {size}"
+    )
+
+    found = find_suspects(at_both_moments("main.model -> Net#n -> .w tensor#w 20MiB parameter\n" + batch))
+
+    assert [suspect.symptom for suspect in found] == ["peak"] * told
+
+
 def test_a_ring_seen_in_several_censuses_is_a_cycle() -> None:
     ring = """
     island -> __main__.Metric#m{step} -> .update function#w{step} file=metric.py:9 name=wrapped -> <cell self> __main__.Metric#m{step}

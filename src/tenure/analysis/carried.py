@@ -159,9 +159,11 @@ def _is_significant(view: View, place: _Place) -> bool:
 
 def _is_leaf_input(view: View, storage: int) -> bool:
     """The storage of a leaf that a graph leads to, or of its gradient."""
+    references, kinds = view.census.references, view.census.nodes.kind
     path = path_to(view.graph, view.paths, storage)
-    labels = {view.graph.labels[r] for r in path if view.census.references.kind[r] == ReferenceKind.NEXT}
-    return "variable" in labels
+    return any(
+        references.kind[r] == ReferenceKind.NEXT and kinds[references.target[r]] == NodeKind.TENSOR for r in path
+    )
 
 
 def _passing_shapes(entries: Sequence[View]) -> Ints:

@@ -99,7 +99,7 @@ class Suspect:
     growth_objects_per_step: float | None
     fingerprint: str
     path_targets: tuple[str, ...] = ()
-    """What each text of `path_text` leads to: "Tensor [32, 386] float32, 47.66 KiB"; "" where there is no more to say."""
+    """What each text of `path_text` leads to: "Tensor [32, 386] float32, 47.66 KiB"; "" where nothing is to be said."""
     scalars: bool = False
     """Every view has one element."""
     pinned_bytes: int = 0
