@@ -95,7 +95,7 @@ def test_a_list_cleared_at_every_log_is_a_sawtooth() -> None:
     )
 
     assert told(suspect) == ("sawtooth", "losses[*]", ["losses[*]"])
-    assert (suspect.period_steps, suspect.growth_bytes_per_step, suspect.growth_objects_per_step) == (10, None, 1.0)
+    assert (suspect.period_steps, suspect.growth_bytes_per_step, suspect.growth_objects_per_step) == (10, 4.0, 1.0)
 
 
 def test_model_copies_are_named_by_their_class() -> None:
@@ -106,6 +106,83 @@ def test_model_copies_are_named_by_their_class() -> None:
     )
 
     assert (told(suspect), suspect.copies_of) == (("growth", "best[*]", ["best[*]"]), "__main__.Net")
+
+
+def test_objects_of_a_users_class_are_no_copies_even_if_the_program_has_more_of_them() -> None:
+    (suspect,) = find_suspects(
+        growing(
+            MODEL
+            + "main.tracker -> __main__.Tracker -> .first __main__.Track -> .embedding tensor 4KiB\n"
+            + "class Track(tracks.py:4).all_tracks -> list -> [*{step}] __main__.Track#track* -> .embedding tensor 64KiB",
+            STEPS,
+        )
+    )
+
+    assert (told(suspect), suspect.copies_of) == (
+        ("growth", "Track.all_tracks[*]", ["Track.all_tracks[*]"]),
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("drawn", "copies_of"),
+    [
+        ("torchmetrics.ConfusionMatrix#c* -> .counts tensor 64KiB", "torchmetrics.ConfusionMatrix"),
+        ("collections.OrderedDict#d* -> ['fc.weight'] tensor 64KiB", "collections.OrderedDict"),
+        ("dict#d* -> ['loss'] tensor 64KiB", ""),
+    ],
+)
+def test_metrics_tell_by_their_name_and_state_dicts_by_their_keys(drawn: str, copies_of: str) -> None:
+    (suspect,) = find_suspects(growing(MODEL + "main.kept -> list -> [*{step}] " + drawn, STEPS))
+
+    assert suspect.copies_of == copies_of
+
+
+def test_what_another_holder_lets_go_of_late_does_not_lower_the_slope() -> None:
+    (suspect,) = find_suspects(
+        growing(MODEL + "main.kept -> list -> [*{n}] tensor 1MiB", STEPS, n=lambda step: max(0, step - 4))
+    )
+
+    assert (suspect.growth_bytes_per_step, suspect.growth_objects_per_step) == (1024**2, 1.0)
+
+
+def test_a_cached_function_is_told_by_its_name_and_where_it_is_defined() -> None:
+    (suspect,) = find_suspects(
+        growing(
+            MODEL
+            + "class FeatureStore(features.py:5).lookup -> functools._lru_cache_wrapper#cached file=features.py:11 "
+            + "name=FeatureStore.lookup -> <cached cache> dict -> [*{step}] tensor 64KiB",
+            STEPS,
+        )
+    )
+
+    assert told(suspect) == ("growth", "FeatureStore.lookup[*]", ["FeatureStore.lookup[*]"])
+    assert (suspect.holder.kind, suspect.holder.name, suspect.holder.element) == ("cache", "lookup", True)
+    assert (suspect.holder.scope_file, suspect.holder.scope_line) == ("features.py", 11)
+
+
+def buffer_chain(step: int) -> str:
+    """`self.usage = 0.9 * self.usage + used`, where `usage` is a buffer: its graph reaches back to the first step."""
+    start = "Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .model __main__.Net#net"
+    lines = [
+        f"{start} -> ._buffers dict#buffers -> ['usage'] tensor#u 4B at=u{step} buffer -> .grad_fn AddBackward0#n{step}"
+    ]
+    for n in range(step, 0, -1):
+        lines.append(f"island -> AddBackward0#n{n} -> .saved tensor#s{n} 64KiB activation")
+        lines += [f"island -> AddBackward0#n{n} -> .next AddBackward0#n{n - 1}"] * (n > 1)
+    return "\n".join(lines)
+
+
+def test_a_graph_that_hangs_on_a_buffer_is_told_by_the_buffer_not_by_the_model() -> None:
+    (suspect,) = find_suspects(growing(MODEL + "{chain}", STEPS, chain=buffer_chain))
+
+    assert told(suspect) == ("growth", "self.model.usage", ["self.model.usage"])
+    assert (suspect.holder.kind, suspect.holder.name, suspect.holder.owner_type) == (
+        "attribute",
+        "usage",
+        "__main__.Net",
+    )
+    assert (suspect.through_graph, suspect.growth_bytes_per_step) == (True, 65536.0)
 
 
 def test_a_hook_that_appends_to_a_closure_list() -> None:
@@ -173,9 +250,7 @@ def test_an_object_that_stays_gives_up_its_attribute() -> None:
 
 @pytest.mark.parametrize(("size", "told"), [("512KiB", 0), ("4MiB", 1)])
 def test_a_last_batch_below_a_kept_graph_is_told_only_where_it_weighs(size: str, told: int) -> None:
-    batch = (
-        f"loop.train(loop.py:9).loss -> tensor#l{{step}} 4B -> .grad_fn Mean#m{{step}} -> .next tensor#x{{step}} {size}"
-    )
+    batch = f"loop.train(loop.py:9).loss -> tensor#l{{step}} 4B -> .grad_fn Mean#m{{step}} -> .next AccumulateGrad#a{{step}} -> .next tensor#x{{step}} {size}"
 
     found = find_suspects(at_both_moments("main.model -> Net#n -> .w tensor#w 20MiB parameter\n" + batch))
 
