@@ -14,6 +14,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from capture.reading import Reading
+from tenure.capture.autograd import is_autograd_type
 from tenure.capture.census import take_census
 from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, NodeKind, Role
 from tenure.model.heap import ReferenceKind as Kind
@@ -470,6 +471,7 @@ def test_a_local_dies_at_once_after_a_census_saw_it() -> None:
 
 def test_a_graph_beyond_the_budget_ends_with_a_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenure.capture.autograd.MAX_NODES_PER_GRAPH", 50)
+    before = sum(is_autograd_type(type(item)) for item in gc.get_objects())
     total = torch.zeros(1, requires_grad=True)
     for _ in range(200):
         total = total + 1
@@ -478,11 +480,42 @@ def test_a_graph_beyond_the_budget_ends_with_a_flag(monkeypatch: pytest.MonkeyPa
     second = read()
 
     walked = [n for n in range(len(first.census.nodes.kind)) if first.kind(n) is NodeKind.AUTOGRAD]
-    assert len(walked) <= 55
+    assert len(walked) <= 55 + before
     assert sum(bool(first.census.nodes.flags[n] & GRAPH_CONTINUES) for n in walked) == 1
     wrapped = sum(type(item).__name__ == "AddBackward0" for item in gc.get_objects())
     assert wrapped <= 55
     assert any("deeper than can be walked" in note for note in second.census.notes)
+
+
+def test_many_ways_into_one_graph_share_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenure.capture.autograd.MAX_NODES_PER_GRAPH", 50)
+    before = sum(is_autograd_type(type(item)) for item in gc.get_objects())
+    states = [torch.zeros(1, requires_grad=True)]
+    for _ in range(400):
+        states.append(states[-1].sin())
+    states.reverse()
+
+    first = read()
+    second = read()
+
+    wrapped = sum(is_autograd_type(type(item)) for item in gc.get_objects()) - before
+    assert 0 < wrapped <= 110
+    assert sum(bool(flag & GRAPH_CONTINUES) for flag in first.census.nodes.flags) > 300
+    assert any("deeper than can be walked" in note for note in second.census.notes)
+
+
+def test_what_only_the_graph_holds_is_no_way_into_it() -> None:
+    """Saved intermediates keep their Python objects; asking each for its node would walk past every budget."""
+    deep = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(300)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tenure.capture.autograd.MAX_NODES_PER_GRAPH", 50)
+        before = sum(type(item).__name__ == "AddmmBackward0" for item in gc.get_objects())
+        loss = deep(torch.ones(1, 2)).sum()
+
+        read()
+
+        assert 0 < sum(type(item).__name__ == "AddmmBackward0" for item in gc.get_objects()) - before <= 60
+    assert loss.grad_fn is not None
 
 
 def test_graphs_kept_side_by_side_are_each_walked_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -365,3 +365,12 @@ def test_values_of_an_instance_are_read_without_making_its_dict() -> None:
     assert vars(other) == {"a": 1, "b": [2]}
     other.__dict__["d"] = 1
     assert [instance_values(each) for each in (other, slotted, 3, Plain, [])] == [None] * 5
+
+
+def test_asking_for_the_smallest_stack_leaves_the_programs_setting_as_it_was() -> None:
+    before = threading.stack_size(256 * 1024)
+    try:
+        assert frames.smallest_stack_bytes() <= 256 * 1024
+        assert threading.stack_size() == 256 * 1024
+    finally:
+        threading.stack_size(before)

@@ -17,8 +17,9 @@ from typing import Any
 
 from tenure.capture import frames
 
-STACK_BYTES_PER_NODE = 400
-"""Twice what freeing one wrapped node was seen to take of the C stack."""
+STACK_BYTES_PER_NODE = 800
+"""Three times what freeing one wrapped node was seen to take of the C stack (245): a whole graph and one that goes
+on out of sight may lie on the same path, each within the budget, and the thread has frames of its own."""
 MAX_NODES_PER_GRAPH = 10_000
 
 _SAVED_PREFIX = "_raw_saved_"
@@ -61,6 +62,8 @@ class GraphWalk:
     Leaves (AccumulateGrad) are shared by all graphs of a model and lead nowhere: they neither connect nor count.
     Going on from a node that existed is nearly free (what follows it was mostly wrapped with it), and is how the
     graphs walked before are told apart: start with the roots that exist (`walk`).
+    Graphs that go on out of sight may be one and the same there: they share one budget, also with full ones, into
+    which there may be more ways.
     """
 
     def __init__(self, existing: Iterable[int], *, budget: int) -> None:
@@ -72,6 +75,8 @@ class GraphWalk:
         self._budget = budget
         self._parent: list[int] = []
         self._size: list[int] = []
+        self._open: set[int] = set()
+        self._open_nodes = 0
 
     def walk(self, roots: Iterable[Any]) -> None:
         """Walk all that the nodes `roots` lead to, as far as the budget allows; fills `nodes` and `numbers`."""
@@ -79,7 +84,20 @@ class GraphWalk:
             if id(root) not in self.numbers:
                 self._walk_from(root)
 
+    def walk_tensors(self, tensors: Iterable[Any]) -> list[Any]:
+        """The same from each tensor's `grad_fn`; None for those that the budget does not even allow to ask for it."""
+        found = []
+        for tensor in tensors:
+            node = tensor.grad_fn if len(self._unclaimed) + self._count_open() < self._budget else None
+            if node is None:
+                self.truncated = True
+            elif id(node) not in self.numbers:
+                self._walk_from(node)
+            found.append(node)
+        return found
+
     def _walk_from(self, node: Any) -> None:
+        self._open_nodes = self._count_open()
         start = self._visit(node)
         queue, reached, complete = deque([start]), {id(node)}, True
         while queue:
@@ -105,12 +123,18 @@ class GraphWalk:
             self._unclaimed -= reached
         else:
             self.truncated = True
+        if not complete or self._size[self._graph_of(start)] >= self._budget:
+            self._open.add(start)
+
+    def _count_open(self) -> int:
+        self._open = {self._graph_of(number) for number in self._open}
+        return sum(self._size[number] for number in self._open)
 
     def _may_go_on(self, number: int) -> bool:
         size = self._size[self._graph_of(number)]
         if id(self.nodes[number].node) in self._existing:
             return size < self._budget + self._budget // 4
-        return size + len(self._unclaimed) < self._budget
+        return size + self._open_nodes + len(self._unclaimed) < self._budget
 
     def _visit(self, node: Any) -> int:
         number = len(self.nodes)

@@ -283,8 +283,10 @@ class _Taker:
                 self.columns.add_reference(number, target, ReferenceKind.GRAD, "grad")
                 self._add_role(gradient, Role.GRADIENT)
             return
-        if tensor.grad_fn is not None:
-            self._with_grad_fn.append((number, tensor.grad_fn))
+        # Asking for `grad_fn` makes a wrapper, so it is left to the graph walk and its budget. What only C++ holds
+        # is reached through the graph that holds it.
+        if self._is_held_by_python[number]:
+            self._with_grad_fn.append((number, tensor))
         for storage_id in ids:
             self._storages.by_id[storage_id].roles.add(Role.ACTIVATION)
 
@@ -308,15 +310,14 @@ class _Taker:
                     if kind is NodeKind.AUTOGRAD]  # fmt: skip
         graphs = autograd.GraphWalk(existing, budget=autograd.node_budget())
         seen = set(zip(self.walk.source, self.walk.target, strict=True))
-        held = set(self.walk.target)
-        graphs.walk(node for _, node in self._with_grad_fn)
-        graphs.walk(
-            self.walk.nodes[position]
-            for position, kind in enumerate(self._kinds)
-            if kind is NodeKind.AUTOGRAD and position in held
-        )
+        graphs.walk(item for item, kind in zip(self.walk.nodes, self._kinds, strict=True)
+                    if kind is NodeKind.AUTOGRAD)  # fmt: skip
+        roots = graphs.walk_tensors(tensor for _, tensor in self._with_grad_fn)
         numbers = [self._number_of_autograd_node(visited) for visited in graphs.nodes]
-        for number, node in self._with_grad_fn:
+        for (number, _), node in zip(self._with_grad_fn, roots, strict=True):
+            if node is None:
+                self.columns.nodes["flags"][number] |= GRAPH_CONTINUES
+                continue
             root = numbers[graphs.numbers[id(node)]]
             if (number, root) not in seen:
                 self.columns.add_reference(number, root, ReferenceKind.GRAD_FN, "grad_fn")

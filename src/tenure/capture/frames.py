@@ -117,7 +117,10 @@ def _later_threads() -> list[int]:
 
 
 def _limits() -> Iterator[int]:
-    yield threading.stack_size()
+    # Asking also sets it back to the platform's default.
+    size = threading.stack_size()
+    threading.stack_size(size)
+    yield size
     try:
         import resource
     except ImportError:
