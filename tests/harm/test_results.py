@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from programs.start import start, start_watched
 
+from programs.start import start, start_watched
 from tenure.store.recording_file import open_recording
 
 PROGRAMS = (
