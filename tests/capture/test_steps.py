@@ -37,6 +37,17 @@ def test_five_critic_steps_and_one_generator_step_are_one_step() -> None:
     assert ends("DDDDDG" * 10)[-12:] == ".....|.....|"
 
 
+def test_one_optimizer_per_fold_makes_a_step_per_fold_once_it_is_plain_that_each_is_new() -> None:
+    sequence = OptimizerSequence()
+    asked = [(sequence.ends_step(fold, after_forward=sequence.asks_for_forward)) for fold in range(6)]
+
+    assert (asked, sequence.asks_for_forward) == ([True, False, False, True, True, True], True)
+
+
+def test_many_optimizers_stepping_after_one_backward_are_one_step() -> None:
+    assert ends("ABCDEFGH" * 4)[:16].count("|") == 2
+
+
 def test_root_calls_are_steps_where_no_optimizer_exists() -> None:
     calls = RootCalls()
 

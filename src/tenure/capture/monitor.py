@@ -58,6 +58,19 @@ class TakeCensus(Protocol):
         ...
 
 
+class _WeakSequence(Sequence[Any]):
+    """Objects that are not held: a list of them would be an owner that a census counts and cannot see."""
+
+    def __init__(self, references: list[weakref.ref[Any]]) -> None:
+        self._references = references
+
+    def __len__(self) -> int:
+        return len(self._references)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._references[at]()
+
+
 class StoppedAfterSteps(SystemExit):
     """Ends the program after --stop-after steps, as `sys.exit(0)` would: finally blocks and atexit run."""
 
@@ -87,6 +100,7 @@ class Monitor:
         self._known_modules: dict[int, bool] = {}
         self._optimizer_seen = False
         self._entry_due = False
+        self._forward_seen = False
         self._module_hooks: tuple[Any, ...] = ()
         self._root_call: tuple[Any, ...] | None = None
         self._compiles = False
@@ -164,7 +178,11 @@ class Monitor:
         if not self._optimizer_seen:
             self._optimizer_seen = True
             self._remove_module_hooks()
-        if self._sequence.ends_step(self._number_optimizer(optimizer)):
+        after_forward, self._forward_seen = self._forward_seen, False
+        ends_step = self._sequence.ends_step(self._number_optimizer(optimizer), after_forward=after_forward)
+        if self._sequence.asks_for_forward:
+            self._install_module_hooks()
+        if ends_step:
             self._end_step(STEP_END)
 
     def _number_optimizer(self, optimizer: Any) -> int:
@@ -176,9 +194,9 @@ class Monitor:
         self._optimizers[id(optimizer)] = (weakref.ref(optimizer), number)
         return number
 
-    def _live_optimizers(self) -> list[Any]:
-        found = (reference() for reference, _ in self._optimizers.values())
-        return [optimizer for optimizer in found if optimizer is not None]
+    def _live_optimizers(self) -> Sequence[Any]:
+        found = (reference for reference, _ in self._optimizers.values())
+        return _WeakSequence([reference for reference in found if reference() is not None])
 
     def _install_module_hooks(self) -> None:
         """Two hooks: the first asks torch to give the second the keyword arguments too, for this one call."""
@@ -258,6 +276,7 @@ class Monitor:
         if self._off or self._manual:
             return
         if self._optimizer_seen:
+            self._forward_seen = True
             self._remove_module_hooks()
             self._guard(self._enter_forward, inputs)
             return

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 REMEMBERED = 64
 ACTIVE_WITHIN = 32
 """An optimizer that did not step among the last 32 optimizer steps no longer belongs to the sequence."""
+MAX_NEW_IN_A_ROW = 2
+"""More new optimizers than this one after another, each after a forward, are one model after another (folds, trials)."""
 
 
 class OptimizerSequence:
@@ -18,22 +20,33 @@ class OptimizerSequence:
 
     One optimizer: each of its steps. Several: the last of the shortest repeating sequence (D, D, G). Until the
     sequence has been seen twice, the newest optimizer's step counts as the last one, except its very first:
-    the steps before it were counted already.
+    the steps before it were counted already. Where every optimizer is new, as in cross-validation with one step
+    per fold, each counts.
     """
 
     def __init__(self) -> None:
         self._history: deque[int] = deque(maxlen=REMEMBERED)
         self._known: set[int] = set()
+        self._new_in_a_row = 0
 
-    def ends_step(self, optimizer: int) -> bool:
-        """Take one optimizer step by the optimizer's number (given in order of first step)."""
+    @property
+    def asks_for_forward(self) -> bool:
+        """Whether the next answer depends on a root module's call between this optimizer step and the next."""
+        return self._new_in_a_row >= MAX_NEW_IN_A_ROW
+
+    def ends_step(self, optimizer: int, *, after_forward: bool = False) -> bool:
+        """Take one optimizer step by the optimizer's number (given in order of first step).
+
+        `after_forward` says that a root module was called since the optimizer step before, where that was asked for.
+        """
         is_new, is_first = optimizer not in self._known, not self._known
         self._known.add(optimizer)
         self._history.append(optimizer)
         recent = list(self._history)
         active = set(recent[-ACTIVE_WITHIN:])
-        if is_new and not is_first:
-            return False
+        self._new_in_a_row = self._new_in_a_row + 1 if is_new and not is_first else 0
+        if self._new_in_a_row:
+            return after_forward and self._new_in_a_row > MAX_NEW_IN_A_ROW
         if len(active) == 1:
             return True
         sequence = find_sequence(recent, active)
