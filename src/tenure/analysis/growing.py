@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows
-from tenure.analysis.graph import is_builtin_type
+from tenure.analysis.graph import MODULE_TABLES, is_builtin_type, unquoted
 from tenure.analysis.groups import Shapes, View, Weights, fingerprint, series_of, weigh
-from tenure.analysis.growth import WARM_UP_STEP, Trend, find_trend, is_steady, theil_sen
+from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, theil_sen
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
 
@@ -19,6 +20,8 @@ KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
 KEPT_SHARE_OF_FEW = 0.9
 FEW_POINTS = 4
+_METRIC = re.compile(r"Metric|Meter|Matrix|Accuracy|Precision|Recall|(?<![A-Za-z])F1|AUROC|Jaccard|IoU")
+_STATE_KEY = re.compile(r"(\w+\.)+\w+|weight|bias|running_(mean|var)|num_batches_tracked")
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,9 @@ def _suspect(views: Sequence[View], shapes: Shapes, weights: Weights, grown: Gro
     series = series_of(views, weights, grown.shape)
     measured = Measured(
         series=series,
-        bytes_per_step=None if sawtooth else _late_slope(series, series.bytes),
+        bytes_per_step=_rise(series, series.bytes, grown.trend.period)
+        if sawtooth
+        else _late_slope(series, series.bytes),
         objects_per_step=_rate(series, grown),
         period=grown.trend.period,
         copies_of=_copied_type(view, members, nodes),
@@ -163,26 +168,47 @@ def _owners_of(view: View, nodes: Ints) -> Ints:
 
 
 def _copied_type(view: View, members: Ints, nodes: Ints) -> str:
-    """The type of the members where they are modules or metrics: objects with parameters or buffers of their own,
-    or further objects of a class of which the program has another one elsewhere."""
+    """The type of the members where they are modules, metrics or state dicts; "" for any other class of objects.
+
+    A module owns parameters or buffers, or has a module's tables; a metric says so by its name; a state dict's keys
+    are dotted names.
+    """
     types = view.graph.type_names
     objects = [node for node in members.tolist() if view.census.nodes.kind[node] == NodeKind.OBJECT]
     names = {types[node] for node in objects}
     if len(names) != 1 or len(objects) * 2 < len(members):
         return ""
     name = next(iter(names))
-    rows = storage_rows(view, nodes)
-    roles = view.census.storages.role[rows]
-    has_parameters = bool(np.isin(roles, (Role.PARAMETER, Role.BUFFER)).any())
     if is_builtin_type(name):
-        return ""
-    inside = set(nodes.tolist())
-    original = any(types[node] == name and node not in inside for node in view.paths.order.tolist())
-    return name if has_parameters or original else ""
+        return name if all(_is_state_dict(view, node) for node in objects) else ""
+    roles = view.census.storages.role[storage_rows(view, nodes)]
+    has_parameters = bool(np.isin(roles, (Role.PARAMETER, Role.BUFFER)).any())
+    is_module = has_parameters or any(_has_module_tables(view, node) for node in objects)
+    return name if is_module or _METRIC.search(name.rpartition(".")[2]) else ""
+
+
+def _is_state_dict(view: View, node: int) -> bool:
+    """A dict whose keys are dotted names: `fc.weight`, or of a single layer `weight` and `bias`."""
+    graph, kinds = view.graph, view.census.references.kind
+    keys = [unquoted(graph.labels[r]) for r in graph.references_from(node) if kinds[r] == ReferenceKind.ITEM]
+    return bool(keys) and all(_STATE_KEY.fullmatch(key) for key in keys)
+
+
+def _has_module_tables(view: View, node: int) -> bool:
+    """Whether an object keeps parameters, buffers or submodules as `torch.nn.Module` does."""
+    graph, kinds = view.graph, view.census.references.kind
+    tables = [node] + [
+        int(view.census.references.target[r]) for r in graph.references_from(node) if kinds[r] == ReferenceKind.DICT
+    ]
+    return any(unquoted(graph.labels[r]) in MODULE_TABLES for table in tables for r in graph.references_from(table))
 
 
 def _late_slope(series: Series, values: Sequence[int]) -> float:
+    """Slope after warm-up, from where growth begins: what is released late by another holder comes late to this one."""
     late = [(step, value) for step, value in zip(series.steps, values, strict=True) if step > WARM_UP_STEP]
+    still = sum(1 for _ in takewhile(lambda point: point[1] == late[0][1], late))
+    if still > 1 and len(late) - still >= FEWEST_POINTS:
+        late = late[still:]
     return theil_sen([step for step, _ in late], [value for _, value in late])
 
 
@@ -190,10 +216,14 @@ def _rate(series: Series, grown: Grown) -> float | None:
     """Members per step; of a sawtooth between its falls."""
     if grown.trend.kind == "growing":
         return None if grown.bytes_only else _late_slope(series, series.objects) or grown.trend.per_step
-    period = grown.trend.period or 1
+    return _rise(series, series.objects, grown.trend.period)
+
+
+def _rise(series: Series, values: Sequence[int], period: int | None) -> float | None:
+    """Gain per step between the falls of a sawtooth: the median over pairs of censuses less than a period apart."""
     rises = [
         (second - first) / (after - before)
-        for (before, after), (first, second) in zip(pairwise(series.steps), pairwise(series.objects), strict=True)
-        if second > first and after - before < period
+        for (before, after), (first, second) in zip(pairwise(series.steps), pairwise(values), strict=True)
+        if second > first and after - before < (period or 1)
     ]
     return sorted(rises)[len(rises) // 2] if rises else None

@@ -68,7 +68,8 @@ def find_droppable(graph: Graph) -> Bools:
     owned = np.isin(source_kind, (NodeKind.OBJECT, NodeKind.TENSOR, NodeKind.CLASS))
     attribute = (kind == ReferenceKind.ATTRIBUTE) & owned & (~builtin | (source_kind == NodeKind.CLASS))
     item = kind == ReferenceKind.ITEM
-    attribute |= item & graph.instance_tables[references.source] & ~_indivisible_tables(graph)[references.source]
+    in_table = item & graph.instance_tables[references.source]
+    attribute |= in_table & (~_indivisible_tables(graph)[references.source] | _carries_graph(graph)[references.target])
     hidden = (source_kind == NodeKind.HIDDEN) & (kind != ReferenceKind.LOCAL)
     lasting = item & _has_lasting_name(graph, attribute)[references.source]
     return np.asarray(variable | (attribute & ~internal) | hidden | lasting, dtype=bool)
@@ -161,6 +162,15 @@ def _indivisible_tables(graph: Graph) -> Bools:
     return tables
 
 
+def _carries_graph(graph: Graph) -> Bools:
+    """Per node: a tensor made by a recorded operation. Among a module's buffers it is there by an assignment of the
+    user's, made again in every step: the module is not to blame, the statement is."""
+    references = graph.census.references
+    made = np.zeros(graph.size, dtype=bool)
+    made[references.source[references.kind == ReferenceKind.GRAD_FN]] = True
+    return made
+
+
 def _has_lasting_name(graph: Graph, attribute: Bools) -> Bools:
     """Per node: a plain dict that an attribute or a global holds, directly."""
     references = graph.census.references
@@ -204,7 +214,10 @@ def _describe(graph: Graph, path: tuple[int, ...], position: int) -> tuple[str, 
         return "item", f"{name}[{label}]", graph.type_names[owner]
     if kind in (ReferenceKind.CELL, ReferenceKind.DEFAULT, ReferenceKind.CACHED):
         function = function_of(graph, path, position)
-        return _NAMES[kind], label or graph.census.text(int(nodes.name[function])), graph.type_names[function]
+        qualname = graph.census.text(int(nodes.name[function]))
+        if kind == ReferenceKind.CACHED and qualname:
+            return _NAMES[kind], qualname.rpartition(".")[2], graph.type_names[function]
+        return _NAMES[kind], label or qualname, graph.type_names[function]
     return _NAMES[kind], label, ""
 
 

@@ -88,7 +88,7 @@ def expression(graph: Graph, references: Sequence[int], *, many: Collection[int]
             owner = _class_root(graph, references, position) if not text else -1
             text = f"{_name_or_type(graph, owner)}.{attribute}" if owner >= 0 else f"{text}.{attribute}".lstrip(".")
         elif kind in (ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED):
-            if not _merged_table(graph, reference):
+            if not _merged_table(graph, reference) and not _is_table_of_results(graph, reference):
                 blank = source in many or kind not in (ReferenceKind.ITEM, ReferenceKind.INDEX)
                 blank = blank or graph.census.nodes.length[source] >= LARGE_CONTAINER
                 text += "[*]" if blank else f"[{label}]"
@@ -245,6 +245,11 @@ def _hop(graph: Graph, reference: int) -> Hop:
         line=max(0, int(nodes.line[source])),
         user=not bool(graph.library[source]),
     )
+
+
+def _is_table_of_results(graph: Graph, reference: int) -> bool:
+    """From a cached function to the dict that it keeps its results in."""
+    return _kind(graph, reference) == ReferenceKind.CACHED and graph.type_names[_target(graph, reference)] == "dict"
 
 
 def _merged_table(graph: Graph, reference: int) -> bool:
