@@ -1,41 +1,39 @@
 """Trains again and again under `tenure.record()`, each time with another part of the recorder made to fail.
 
-Arguments: a folder for the recordings, or `plain` for the same training alone. Prints `name hash` for each.
+Arguments: a folder for the recordings, or `plain` for the same training alone. Prints part and hashes.
 """
 
 import errno
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 
 import torch
 from fingerprint import digest, seed
 from torch import nn
 
-PARTS = (
-    "tenure.capture.census:take_census",
-    "tenure.capture.monitor:CounterReader.read_after_step",
-    "tenure.capture.monitor:describe_process",
-    "tenure.capture.monitor:is_due",
-    "tenure.capture.monitor:is_nested_step",
-    "tenure.capture.monitor:name_census_file",
-    "tenure.capture.monitor:OptimizerSequence.ends_step",
-    "tenure.capture.monitor:SourceCopies.add_program",
-    "tenure.capture.monitor:SourceCopies.add_libraries",
-    "tenure.capture.monitor:RecordingWriter.append",
-    "tenure.capture.monitor:RecordingWriter.append_text",
-    "tenure.capture.monitor:RecordingWriter.close",
-    "tenure.capture.monitor:Spending.add",
-    "tenure.capture.monitor:Monitor._install_module_hooks",
-    "tenure.capture.monitor:Monitor._before_forward",
-    "tenure.capture.record:_make_folder",
-    "tenure.store.census_file:write_census",
-    "tenure.store.recording_file:_append_whole",
+MODULES = (
+    "tenure.capture.monitor",
+    "tenure.capture.journal",
+    "tenure.capture.counters",
+    "tenure.capture.schedule",
+    "tenure.capture.steps",
+    "tenure.capture.sources",
+    "tenure.capture.record",
+    "tenure.store.recording_file",
 )
+CENSUS = ("tenure.capture.census:take_census", "tenure.store.census_file:write_census")
+KEEP = {  # what stands guard over the rest, what the program itself calls, the hooks around the guard, and the set-up
+    "Monitor._make_optimizer_hook", "Monitor._after_optimizer_step", "Monitor._install_module_hooks",
+    "Monitor._before_forward", "Monitor._at_root_call", "Monitor._enter_root", "Monitor._stop_if_asked",
+    "_call_weakly", "check_free",
+    "Monitor._guard", "Monitor._switch_off", "Monitor._say_once", "Monitor.abandon", "Monitor.close",
+    "Monitor.begin_step", "Monitor.end_step", "record", "Run.step", "Run.census", "start_from_environment",
+}  # fmt: skip
 ERRORS = {
     "bug": RuntimeError("planted"),
     "full": OSError(errno.ENOSPC, "No space left on device"),
-    "memory": MemoryError(),
 }
 
 
@@ -49,6 +47,20 @@ def train():
         loss.backward()
         optimizer.step()
     return digest(model.state_dict()), digest(torch.get_rng_state())
+
+
+def find_parts():
+    """Every function and method that the recorder's modules define, but for the guards themselves."""
+    yield from CENSUS
+    for module in MODULES:
+        for name, item in vars(import_module(module)).items():
+            if (getattr(item, "__module__", None) or "").startswith("tenure") and type(item) is FunctionType:
+                if name not in KEEP:
+                    yield f"{module}:{name}"
+            elif isinstance(item, type) and item.__module__ == module:
+                for method, value in vars(item).items():
+                    if type(value) is FunctionType and method[:2] != "__" and f"{name}.{method}" not in KEEP:
+                        yield f"{module}:{name}.{method}"
 
 
 def fail_with(part, error):
@@ -69,22 +81,22 @@ def fail_with(part, error):
 
 def main():
     folder = sys.argv[1]
-    for part in PARTS:
-        for kind, error in ERRORS.items():
-            name = f"{part.rpartition('.')[2].replace(':', '-')}-{kind}"
-            if folder == "plain":
-                print(name, *train())
-                continue
-            from tenure.capture.record import record
+    if folder == "plain":
+        print("plain", *train())
+        return
+    from tenure.capture.record import record
 
+    for number, part in enumerate(list(find_parts())):
+        for kind, error in ERRORS.items():
             restore = fail_with(part, error)
             try:
-                with record(Path(folder) / name, census_at=(2, 4)):
+                with record(Path(folder) / f"{number}-{kind}", census_at=(2, 4)):
                     result = train()
+            except BaseException as failure:
+                result = (f"{type(failure).__name__}: {failure}",)
             finally:
                 restore()
-            print(name, *result)
-    print("over")
+            print(f"{number}-{kind} {part}", *result)
 
 
 main()

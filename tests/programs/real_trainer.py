@@ -1,4 +1,4 @@
-"""Hugging Face's Trainer on a tiny random BERT. Argument: healthy, callback (keeps weights), outputs (keeps losses)."""
+"""Hugging Face's Trainer on a tiny random BERT. Argument: healthy, callback (keeps weights) or outputs (losses)."""
 
 import sys
 import tempfile
