@@ -108,3 +108,10 @@ def test_a_holder_of_unknown_kind_can_still_be_likely() -> None:
     hidden = replace(HISTORY, kind="unknown", sites=())
 
     assert [each.confidence for each in explain([suspect(holder=hidden)], all_rules())] == ["likely"]
+
+
+def test_growth_that_falls_again_counts_with_what_it_holds() -> None:
+    falling = suspect(key=1, symptom="sawtooth", period_steps=8, fingerprint="falling")
+    held = carried(key=2, fingerprint="held", retained_bytes=50 * MIB)
+
+    assert [each.fingerprint for each in explain([falling, held], all_rules())] == ["held", "falling"]

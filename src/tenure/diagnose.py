@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from tenure.analysis.binding_sites import is_unambiguous, resolve_sites
+from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
@@ -34,9 +35,9 @@ def diagnose_process(recording: Recording) -> Diagnosis:
     """The diagnosis of one process."""
     censuses = list(_read_censuses(recording))
     sources = _sources(recording)
-    suspects = [_locate(suspect, sources) for suspect in find_suspects(censuses)]
+    suspects = join_same_statement(_locate(suspect, sources) for suspect in find_suspects(censuses))
     findings = explain(suspects, all_rules())
-    growth = sum(finding.growth_bytes_per_step or 0 for finding in findings if finding.rule == "TN900")
+    growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
     return Diagnosis(
         recording=recording.path,
         steps=max((step.step for step in recording.steps), default=0),
@@ -81,8 +82,13 @@ def _sum_known(numbers: Iterable[int | None]) -> int | None:
 
 def _rank(finding: Finding) -> tuple[int, float, str]:
     """Bytes saved first: what is held, or what 100 more steps would add; a mere possibility comes last."""
-    weight = max(finding.retained_bytes or 0, 100 * (finding.growth_bytes_per_step or 0))
+    weight = max(finding.retained_bytes or 0, 100 * _steady_growth(finding))
     return (finding.confidence == "possible", -weight, finding.fingerprint)
+
+
+def _steady_growth(finding: Finding) -> float:
+    """Bytes per step that further steps would add; what falls again adds none."""
+    return (finding.growth_bytes_per_step or 0) if finding.symptom == "growth" else 0
 
 
 def _locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:

@@ -1,0 +1,115 @@
+"""One statement, one telling: suspects that the same line of source makes are joined before rules look at them.
+
+A cache keeps results and keys, a dict of lists is filled by one `append`, a chain of sums keeps a graph and tensors:
+each is several groups of memory for the census and one thing to change for a person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+
+from tenure.model.suspect import HoldingReference, Series, Suspect
+
+_SYMPTOMS = ("growth", "sawtooth", "peak")
+_SUBSCRIPT = re.compile(r"(\[[^\[\]]*\])")
+
+
+def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
+    """The suspects, those joined that one holding reference or one statement makes; each storage counts once.
+
+    Suspects of one reference are joined whatever they hold; those of several references that one statement makes
+    only where they hold the same kind of thing, for they may need different remedies. Needs located holders.
+    """
+    return _join(_join(suspects, _same_reference), _same_statement)
+
+
+def _same_reference(suspect: Suspect) -> Hashable | None:
+    if suspect.symptom not in _SYMPTOMS or suspect.holder.kind == "unknown":
+        return None
+    return (suspect.symptom, suspect.holder, suspect.cut, suspect.series.moment, suspect.series.steps)
+
+
+def _same_statement(suspect: Suspect) -> Hashable | None:
+    if suspect.symptom not in _SYMPTOMS or not suspect.holder.sites:
+        return None
+    held = (suspect.through_graph, suspect.scalars, suspect.copies_of, suspect.period_steps, suspect.device)
+    made = (suspect.holder.sites[0], suspect.ambiguous, suspect.holder.owner_type)
+    return (suspect.symptom, made, held, suspect.series.moment, suspect.series.steps)
+
+
+def _join(suspects: Iterable[Suspect], key_of: Callable[[Suspect], Hashable | None]) -> tuple[Suspect, ...]:
+    groups: dict[Hashable, list[Suspect]] = {}
+    for position, suspect in enumerate(suspects):
+        key = key_of(suspect)
+        groups.setdefault(position if key is None else key, []).append(suspect)
+    return tuple(_joined(group) if len(group) > 1 else group[0] for group in groups.values())
+
+
+def _joined(group: Sequence[Suspect]) -> Suspect:
+    """One suspect of several; its path and fingerprint are those of the heaviest, a graph's first of all."""
+    main = min(group, key=lambda each: (not each.through_graph, -each.retained_bytes, each.key, each.fingerprint))
+    one_cut = all(each.cut == main.cut for each in group)
+    roles = {role for each in group for role in each.bytes_by_role}
+    by_role = {role: sum(each.bytes_by_role.get(role, 0) for each in group) for role in sorted(roles)}
+    retained = [each.retained_bytes for each in group]
+    return replace(
+        main,
+        key=min(each.key for each in group),
+        holder=_common_holder(main, group),
+        cut=tuple(dict.fromkeys(reference for each in (main, *group) for reference in each.cut)),
+        retained_bytes=max(*retained, sum(by_role.values())) if one_cut else sum(retained),
+        num_objects=main.num_objects if one_cut else sum(each.num_objects for each in group),
+        num_graph_nodes=sum(each.num_graph_nodes for each in group),
+        bytes_by_role=dict(sorted(by_role.items(), key=lambda item: -item[1])),
+        first_step=min(each.first_step for each in group),
+        last_step=max(each.last_step for each in group),
+        series=_summed([each.series for each in group], objects=main.series.objects if one_cut else None),
+        growth_bytes_per_step=_sum([each.growth_bytes_per_step for each in group]),
+        growth_objects_per_step=main.growth_objects_per_step
+        if one_cut
+        else _sum([each.growth_objects_per_step for each in group]),
+        scalars=all(each.scalars for each in group),
+        pinned_bytes=sum(each.pinned_bytes for each in group),
+        through_graph=any(each.through_graph for each in group),
+        ambiguous=any(each.ambiguous for each in group),
+    )
+
+
+def _common_holder(main: Suspect, group: Sequence[Suspect]) -> HoldingReference:
+    """The holder; of several items of one container the container's: `stats[*][*]` of `stats['loss'][*]` and others."""
+    holders = [each.holder for each in group]
+    expression = _common_text([holder.expression for holder in holders])
+    name = _common_text([holder.name for holder in holders])
+    if not expression or not name or all(holder.name == main.holder.name for holder in holders):
+        return main.holder
+    return replace(main.holder, name=name.removesuffix("[*]"), expression=expression)
+
+
+def _common_text(texts: Sequence[str]) -> str:
+    """The text, with `[*]` for subscripts that differ; "" where more than subscripts differs."""
+    columns = [_SUBSCRIPT.split(text) for text in texts]
+    if len({len(parts) for parts in columns}) > 1:
+        return ""
+    same = [len(set(parts)) == 1 for parts in zip(*columns, strict=True)]
+    if not all(same[::2]):
+        return ""
+    return "".join(part if fits else "[*]" for part, fits in zip(columns[0], same, strict=True))
+
+
+def _summed(all_series: Sequence[Series], *, objects: tuple[int, ...] | None) -> Series:
+    def total(columns: Iterable[Sequence[int]]) -> tuple[int, ...]:
+        return tuple(map(sum, zip(*columns, strict=True)))
+
+    return replace(
+        all_series[0],
+        bytes=total(series.bytes for series in all_series),
+        objects=objects or total(series.objects for series in all_series),
+        graph_nodes=total(series.graph_nodes for series in all_series),
+    )
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suspects import HISTORY, MIB, TRAIN, carried, series, suspect
+from tenure.analysis.same_statement import join_same_statement
+from tenure.model.source import SourceLocation
+from tenure.model.suspect import HoldingReference, Suspect
+
+REGISTER = SourceLocation("/projects/asr/reporter.py", 12, "Reporter.register")
+
+
+def item(key: str) -> HoldingReference:
+    return HoldingReference(
+        kind="item",
+        name=f"stats['{key}']",
+        expression=f"reporter.stats['{key}'][*]",
+        owner_type="reporter.Reporter",
+        element=True,
+        container_type="list",
+        sites=(REGISTER,),
+    )
+
+
+def test_results_and_keys_of_one_cache_are_one_suspect_and_count_each_storage_once() -> None:
+    results = suspect(key=1, retained_bytes=4 * MIB)
+    keys = suspect(
+        key=2,
+        retained_bytes=4 * MIB,
+        bytes_by_role={"OTHER": MIB},
+        series=series(0, MIB // 2, MIB),
+        growth_bytes_per_step=MIB / 2,
+        first_step=2,
+        fingerprint="f2",
+    )
+
+    joined = replace(
+        results,
+        bytes_by_role={"OTHER": 4 * MIB},
+        series=replace(results.series, bytes=(MIB, 2 * MIB + MIB // 2, 4 * MIB)),
+        growth_bytes_per_step=1.5 * MIB,
+    )
+    assert join_same_statement([results, keys]) == (joined,)
+
+
+def test_lists_of_one_dict_filled_by_one_statement_are_one_suspect_with_a_cut_for_each() -> None:
+    loss = suspect(key=1, holder=item("loss"), fingerprint="loss", scalars=True)
+    accuracy = suspect(key=2, holder=item("acc"), fingerprint="acc", scalars=True)
+
+    (joined,) = join_same_statement([loss, accuracy])
+
+    assert (joined.holder.name, joined.holder.expression) == ("stats", "reporter.stats[*][*]")
+    assert joined.cut == (item("loss"), item("acc"))
+    assert (joined.retained_bytes, joined.num_objects, joined.series.objects) == (6 * MIB, 6, (2, 4, 6))
+    assert (joined.growth_bytes_per_step, joined.growth_objects_per_step) == (2.0 * MIB, 2.0)
+
+
+def test_a_graph_and_tensors_behind_one_reference_are_one_suspect_told_by_the_graph() -> None:
+    tensors = suspect(key=1, retained_bytes=9 * MIB)
+    graph = suspect(key=2, through_graph=True, num_graph_nodes=40, fingerprint="graph")
+
+    (joined,) = join_same_statement([tensors, graph])
+
+    assert (joined.fingerprint, joined.through_graph, joined.num_graph_nodes) == ("graph", True, 40)
+    assert (joined.key, joined.retained_bytes) == (1, 9 * MIB)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        suspect(key=2, holder=replace(HISTORY, name="other", sites=(SourceLocation(TRAIN, 25, "fit"),))),
+        suspect(key=2, holder=replace(HISTORY, name="other"), scalars=True),
+        suspect(key=2, holder=replace(HISTORY, name="other", sites=())),
+        suspect(key=2, holder=replace(HISTORY, name="other", owner_type="trainer.Trainer")),
+        suspect(key=2, symptom="sawtooth", period_steps=8),
+        carried(key=2),
+    ],
+    ids=["another line", "another kind of thing", "no statement", "another owner", "falls again", "another moment"],
+)
+def test_what_another_statement_makes_or_needs_another_remedy_stays_apart(other: Suspect) -> None:
+    assert join_same_statement([suspect(key=1), other]) == (suspect(key=1), other)
+
+
+def test_rings_and_unknown_holders_are_never_joined() -> None:
+    unknown = HoldingReference(kind="unknown", name="unseen owner", expression="unseen owner")
+    ring = suspect(symptom="cycle", cyclic=True)
+    unseen = suspect(holder=unknown)
+
+    assert join_same_statement([ring, ring, unseen, unseen]) == (ring, ring, unseen, unseen)
