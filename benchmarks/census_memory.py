@@ -38,7 +38,7 @@ def measure(count: int) -> dict[str, Any]:
 
     from tenure.capture.census import take_census
 
-    heap = make_heap(count)
+    heap = make_heap(count, few=True)
     heap.extend(torch.ones(1000) for _ in range(100))
     globals()["HEAP"] = heap
     take_census(step=0, moment="request")

@@ -77,7 +77,7 @@ def measure(count: int, repeats: int) -> dict[str, Any]:
 
     from tenure.capture.census import take_census
 
-    heap = make_heap(count)
+    heap = make_heap(count, few=True)
     targets = [torch.ones(1_000_000 + number) for number in range(10)]
     for number, target in enumerate(targets):
         heap[number * len(heap) // 10 : number * len(heap) // 10] = [{"kept": [target]}]
