@@ -65,7 +65,7 @@ def census_with_paths() -> object:
     census = take_census(step=1, moment="request")
     graph = build_graph(census)
     paths = shortest_paths(graph)
-    largest = census.storages.num_bytes.argsort()[-10:]
+    largest = census.storages.bytes.argsort()[-10:]
     found = [path_to(graph, paths, int(census.storages.node[row])) for row in largest]
     assert all(len(path) > 1 for path in found), found
     return found
