@@ -56,3 +56,85 @@ def test_parameters_that_only_a_kept_graph_holds() -> None:
 )
 def test_modules_in_use_or_gone_are_no_survivors(before: str, after: str) -> None:
     assert suspects_of(before, after) == []
+
+
+NAMED = f"train(t.py:9).encoder -> __main__.Encoder#enc -> {ENCODER}\n"
+BUILT = f"build(t.py:3).encoder -> __main__.Encoder#enc -> {ENCODER}\n"
+IN_TRAIN = "train(t.py:9).step -> list -> [0] tensor 4B\n"
+CALLED = f"lib:Module._call_impl(module.py:3).self -> __main__.Encoder#enc -> {ENCODER}\n"
+
+
+def survivors_of(*texts: str, called_at: tuple[int, ...] = (0,)) -> list[tuple[list[str], object]]:
+    steps = (0, 1, 2, 3, 4, 6, 8)
+    drawn = [
+        DENOISER + IN_TRAIN + texts[min(at, len(texts) - 1)] + CALLED * (at in called_at) for at in range(len(steps))
+    ]
+    censuses = [
+        census(text, step=step, moment="step-end" if step else "first-call-1")
+        for text, step in zip(drawn, steps, strict=True)
+    ]
+    return [
+        ([reference.expression for reference in suspect.cut], suspect.facts["released"])
+        for suspect in find_suspects(censuses)
+        if suspect.symptom == "survivor"
+    ]
+
+
+def test_a_variable_deleted_after_use_while_an_attribute_keeps_the_module() -> None:
+    assert survivors_of(NAMED + CACHED, CACHED) == [(["self.cache.encoder"], "encoder")]
+
+
+def test_an_item_of_a_table_whose_other_items_are_in_use_is_what_to_drop() -> None:
+    table = f"train(t.py:9).parts -> dict -> ['teacher'] __main__.Encoder#enc -> {ENCODER}\n"
+    student = (
+        "train(t.py:9).parts -> dict -> ['student'] __main__.Denoiser#s -> ._parameters dict -> ['s'] parameter 1MiB\n"
+    )
+
+    assert survivors_of(NAMED + table + student, table + student) == [(["parts['teacher']"], "encoder")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "called_at"),
+    [
+        (NAMED + CACHED, CACHED, ()),  # never called under that name
+        (NAMED + CACHED, CACHED, (0, 5)),  # used again by its other name
+        (BUILT + CACHED, CACHED, (0,)),  # the function that made it returned
+        (NAMED + CACHED, NAMED + CACHED, (0,)),  # rests
+    ],
+)
+def test_a_variable_less_is_no_release_where_the_module_is_or_may_be_used(
+    before: str, after: str, called_at: tuple[int, ...]
+) -> None:
+    assert survivors_of(before, after, called_at=called_at) == []
+
+
+def test_a_variable_that_goes_and_comes_with_every_step_is_no_release() -> None:
+    assert survivors_of(NAMED + CACHED, CACHED, NAMED + CACHED, CACHED) == []
+
+
+REGISTRY = f"registry.MODULES -> dict -> ['head'] __main__.Encoder#enc -> {ENCODER}\n"
+BODY = "main(t.py:30).body -> __main__.Body#body -> ._parameters dict -> ['b'] parameter#b 1MiB\n"
+PRETRAINING = """
+pretrain(t.py:20).optimizer -> torch.optim.sgd.SGD#first -> .param_groups list -> [0] parameter#w
+pretrain(t.py:20).optimizer -> torch.optim.sgd.SGD#first -> .param_groups list -> [1] parameter#b
+"""
+FINETUNING = "finetune(t.py:25).optimizer -> torch.optim.sgd.SGD#second -> .param_groups list -> [0] parameter#b\n"
+HEAD = f"pretrain(t.py:20).head -> __main__.Encoder#enc -> {ENCODER}\n"
+
+
+def test_a_head_left_behind_when_the_next_optimizer_took_only_the_body_over() -> None:
+    before = BODY + REGISTRY + HEAD + PRETRAINING
+
+    assert survivors_of(before, BODY + REGISTRY + FINETUNING) == [(["MODULES['head']"], "head")]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        BODY + REGISTRY,  # no training goes on: a trained model that waits for its evaluation
+        BODY + REGISTRY + FINETUNING + f"main(t.py:30).head -> __main__.Encoder#enc -> {ENCODER}\n",  # named elsewhere
+        BODY + REGISTRY + FINETUNING + FINETUNING.replace("#b", "#w").replace("[0]", "[1]"),  # trained on
+    ],
+)
+def test_modules_that_are_not_left_behind(after: str) -> None:
+    assert survivors_of(BODY + REGISTRY + HEAD + PRETRAINING, after) == []

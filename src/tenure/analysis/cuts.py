@@ -56,17 +56,25 @@ def find_cut(
     forbidden = leads_to_use[graph.census.references.target]
     containers = many_containers(graph, many)
     of_passing = np.isin(graph.census.references.source, np.array(sorted(passing), dtype=np.int64))
-    for allowed in (
-        graph.user_made & ~forbidden & ~of_passing,
-        graph.user_made & ~forbidden,
-        ~forbidden,
-        graph.user_made & ~kept_alive,
-        ~kept_alive,
+    droppable = find_droppable(graph)
+    for allowed, can_drop in (
+        (graph.user_made & ~forbidden & ~of_passing, droppable),
+        (graph.user_made & ~forbidden, droppable),
+        (graph.user_made & ~forbidden, droppable | _items(graph)),
+        (~forbidden, droppable),
+        (graph.user_made & ~kept_alive, droppable),
+        (~kept_alive, droppable),
     ):
-        cut = _smallest_cut(graph, targets, find_droppable(graph) & allowed, containers, allowed)
+        cut = _smallest_cut(graph, targets, can_drop & allowed, containers, allowed)
         if cut:
             return cut
     return ()
+
+
+def _items(graph: Graph) -> Bools:
+    """Per reference: an item of a plain dict; where the dict must stay, a person drops the item alone."""
+    references = graph.census.references
+    return np.asarray((references.kind == ReferenceKind.ITEM) & ~graph.instance_tables[references.source], dtype=bool)
 
 
 def removed_by(graph: Graph, cut: Iterable[Droppable]) -> Bools:

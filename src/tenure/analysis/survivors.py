@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
-from tenure.analysis.graph import Graph, ancestors, reach, unquoted
+from tenure.analysis.graph import Bools, Graph, ancestors, reach, unquoted
 from tenure.analysis.groups import View, fingerprint_of
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
@@ -28,11 +28,16 @@ _PASSING = (
 
 @dataclass(frozen=True)
 class _Binding:
-    """A direct name of a module: `owner` is the address of the object or root that has the name."""
+    """A direct name of a module: `owner` is the address of the object or root that has the name, `scope` the
+    function or module where the name is a variable. An address alone may serve one call after another."""
 
     owner: int
     label: str
-    is_attribute: bool
+    scope: str = ""
+
+    @property
+    def is_attribute(self) -> bool:
+        return not self.scope
 
 
 @dataclass(frozen=True)
@@ -43,24 +48,41 @@ class _Module:
     type_name: str
     parameters: frozenset[tuple[int, int]]
     bindings: frozenset[_Binding]
+    is_called: bool
+    """Its forward is being entered or runs."""
+    optimizers: frozenset[int]
+    """Addresses of the optimizers that have its parameters."""
 
 
 @dataclass(frozen=True)
 class _Release:
-    """What was let go between two censuses: parameters by address and size, and the name that went."""
+    """What was let go between two censuses: parameters by address and size, and the names that went."""
 
     parameters: frozenset[tuple[int, int]]
     type_name: str
-    name: str
+    gone: frozenset[_Binding]
     step: int
+    position: int
+    """Of the first census without the names."""
+
+    @property
+    def name(self) -> str:
+        return min(
+            self.gone, key=lambda binding: (not binding.is_attribute, binding.label == "self", binding.label)
+        ).label
+
+    @property
+    def is_attribute(self) -> bool:
+        return any(binding.is_attribute for binding in self.gone)
 
 
 def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
     """Suspects of symptom "survivor": modules that lost the name they went by while something else keeps them.
 
-    An attribute set to None or deleted says that the module was to go, whatever other names remain. A variable that
-    goes says so only where no other name remains. A module that moved to a new name, that an optimizer still has or
-    that became part of another module is in use.
+    An attribute or a variable set to None or deleted, while its owner lives on, says that the module was to go,
+    whatever other names remain; so does an optimizer that gave way to another which took only the rest of its
+    modules over. A variable that went with its function says nothing. A module that moved to a new name, that is
+    called again, that an optimizer still has or that became part of another module is in use.
     """
     moments = [view for view in views if view.census.moment != "exit"]
     ordered = sorted(moments, key=lambda view: (view.census.step, view.census.moment == "forward-entry"))
@@ -68,14 +90,20 @@ def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
         return ()
     found = [_modules(view) for view in ordered]
     releases: dict[int, _Release] = {}
-    for (view, after), (before_modules, after_modules) in zip(pairwise(ordered), pairwise(found), strict=True):
+    called: set[int] = set()
+    for at, (before_modules, after_modules) in enumerate(pairwise(found), start=1):
+        called |= {address for address, module in before_modules.items() if module.is_called}
         for address, module in before_modules.items():
-            release = _find_release(view, after, address, module, after_modules)
-            if release is not None:
+            release = _find_release(ordered[at], at, module, after_modules.get(address)) or _find_left_behind(
+                ordered[at], at, address, before_modules, after_modules
+            )
+            if release is not None and (release.is_attribute or address in called):
                 releases.setdefault(address, release)
     last, last_modules = ordered[-1], found[-1]
     suspects = []
     for address, release in sorted(releases.items()):
+        if not _is_final(release, address, ordered, found):
+            continue
         nodes = _alive_parameters(last, release)
         if len(nodes) and not _is_in_use(last, address, nodes, last_modules):
             suspects.append(_suspect(ordered, last, release, nodes))
@@ -94,8 +122,30 @@ def _modules(view: View) -> dict[int, _Module]:
         parameters = frozenset((address, size) for address, size, storage in tensors if below[storage])
         if parameters:
             bindings = frozenset(_bindings(view, node))
-            found[int(graph.census.nodes.address[node])] = _Module(node, graph.type_names[node], parameters, bindings)
+            found[int(graph.census.nodes.address[node])] = _Module(
+                node, graph.type_names[node], parameters, bindings, _is_called(graph, node), _optimizers(graph, below)
+            )
     return found
+
+
+def _is_called(graph: Graph, node: int) -> bool:
+    """torch's own call of the module, or a forward of it, is running."""
+    references, nodes = graph.census.references, graph.census.nodes
+    return any(
+        references.kind[r] == ReferenceKind.LOCAL
+        and graph.labels[r] == "self"
+        and nodes.kind[references.source[r]] == NodeKind.FRAME
+        for r in graph.references_to(node)
+    )
+
+
+def _optimizers(graph: Graph, below: Bools) -> frozenset[int]:
+    """Addresses of the optimizers with a parameter among the nodes `below` a module."""
+    storages = graph.census.storages
+    parameters = storages.node[(storages.role == Role.PARAMETER) & below[storages.node]]
+    above = ancestors(graph, parameters, without=np.isin(graph.census.references.kind, _PASSING))
+    objects = np.flatnonzero(above & (graph.census.nodes.kind == NodeKind.OBJECT)).tolist()
+    return frozenset(int(graph.census.nodes.address[node]) for node in objects if ".optim." in graph.type_names[node])
 
 
 def _module_nodes(graph: Graph) -> list[int]:
@@ -148,10 +198,11 @@ def _bindings(view: View, node: int) -> list[_Binding]:
             continue
         address = int(view.census.nodes.address[owner])
         if references.kind[reference] in _VARIABLES and view.census.nodes.kind[owner] in ROOT_KINDS:
-            found.append(_Binding(address, graph.labels[reference], is_attribute=False))
+            scope = view.census.text(int(view.census.nodes.name[owner])) or "<module>"
+            found.append(_Binding(address, graph.labels[reference], scope))
         elif name := attribute_name(graph, reference):
             instance = int(view.census.nodes.address[_instance(graph, owner)])
-            found.append(_Binding(instance, name, is_attribute=True))
+            found.append(_Binding(instance, name))
     return found
 
 
@@ -166,21 +217,65 @@ def _instance(graph: Graph, owner: int) -> int:
     return owner
 
 
-def _find_release(
-    before: View, after: View, address: int, module: _Module, later: dict[int, _Module]
-) -> _Release | None:
-    still = later.get(address)
-    owners = set(after.census.nodes.address.tolist())
+def _find_release(after: View, at: int, module: _Module, still: _Module | None) -> _Release | None:
+    """Names that went while their owners live, and did not come to stand for something else."""
     remaining = still.bindings if still is not None else frozenset()
-    gone = [
-        binding for binding in module.bindings - remaining if binding.owner in owners and not _is_bound(after, binding)
-    ]
-    moved = bool(remaining - module.bindings)
-    clear = any(binding.is_attribute for binding in gone) or not remaining
-    if not module.bindings or moved or not (gone and clear):
+    gone = frozenset(
+        binding
+        for binding in module.bindings - remaining
+        if _has_owner(after, binding) and not _is_bound(after, binding)
+    )
+    if remaining - module.bindings or not gone:
         return None
-    name = min(gone, key=lambda binding: (not binding.is_attribute, binding.label)).label
-    return _Release(module.parameters, module.type_name, name, after.census.step)
+    return _Release(module.parameters, module.type_name, gone, after.census.step, at)
+
+
+def _find_left_behind(
+    after: View, at: int, address: int, before_modules: dict[int, _Module], after_modules: dict[int, _Module]
+) -> _Release | None:
+    """A module without a name of its own, whose optimizer made way for one that took only its companions over."""
+    module, still = before_modules[address], after_modules.get(address)
+    if still is None or still.bindings or still.optimizers or not module.bindings or not module.optimizers:
+        return None
+    if any(binding.is_attribute for binding in module.bindings):
+        return None
+    companions = [other for other, each in before_modules.items() if each.optimizers & module.optimizers]
+    taken_over = any(
+        other in after_modules and after_modules[other].optimizers - module.optimizers for other in companions
+    )
+    if not taken_over:
+        return None
+    return _Release(module.parameters, module.type_name, module.bindings, after.census.step, at)
+
+
+def _is_final(release: _Release, address: int, views: Sequence[View], found: Sequence[dict[int, _Module]]) -> bool:
+    """No name came back and no new one came, and the module was not called again; a variable, that goes and comes
+    within every step, must stay away for two."""
+    if not release.is_attribute and len({view.census.step for view in views[release.position :]}) < 2:
+        return False
+    before = found[release.position - 1][address].bindings
+    gone = _lasting(release.gone)
+    known = _lasting(before) - gone
+    for module in (modules[address] for modules in found[release.position :] if address in modules):
+        names = _lasting(module.bindings)
+        new_attributes = {name for name in names - known if isinstance(name[0], int)}
+        if module.is_called or names & gone or new_attributes:
+            return False
+    return True
+
+
+def _lasting(bindings: frozenset[_Binding]) -> set[tuple[int | str, str]]:
+    """Names as they are called again in another census: by owner, or by function where the owner is one call of it."""
+    return {(binding.scope or binding.owner, binding.label) for binding in bindings}
+
+
+def _has_owner(view: View, binding: _Binding) -> bool:
+    """Whether the object, or the call of the function, that had the name is still there."""
+    nodes = view.census.nodes
+    owners = np.flatnonzero(nodes.address == binding.owner).tolist()
+    if binding.is_attribute:
+        return bool(owners)
+    return any((view.census.text(int(nodes.name[owner])) or "<module>") == binding.scope for owner in owners)
 
 
 def _is_bound(view: View, binding: _Binding) -> bool:
@@ -209,9 +304,7 @@ def _is_in_use(view: View, address: int, nodes: Ints, modules: dict[int, _Module
         return True
     if address not in modules:
         return False
-    above = ancestors(view.graph, nodes, without=np.isin(view.census.references.kind, _PASSING))
-    objects = np.flatnonzero(above & (view.census.nodes.kind == NodeKind.OBJECT)).tolist()
-    return any(".optim." in view.graph.type_names[node] for node in objects)
+    return bool(modules[address].optimizers)
 
 
 def _has_name(module: _Module) -> bool:
