@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from tenure.analysis.binding_sites import is_unambiguous, resolve_sites
+from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
 from tenure.errors import RecordingError
@@ -96,7 +96,8 @@ def _locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     growing = suspect.symptom in ("growth", "sawtooth")
 
     def located(reference: HoldingReference) -> HoldingReference:
-        return dataclasses.replace(reference, sites=resolve_sites(reference, sources, growing=growing))
+        named = name_that_stores(reference, sources, growing=growing)
+        return dataclasses.replace(named, sites=resolve_sites(named, sources, growing=growing))
 
     holder = located(suspect.holder)
     return dataclasses.replace(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import dedent
 
 import pytest
 
-from tenure.analysis.binding_sites import is_unambiguous, resolve_sites
+from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 
@@ -1169,3 +1169,39 @@ def test_a_file_that_cannot_be_parsed_is_passed_over() -> None:
     sources = sources_of({"train.py": "def f(:\n", "b.py": "class C:\n    def f(self, x):\n        self.x = x\n"})
 
     assert resolve_sites(attribute("x", "b.C"), sources, growing=False) == (SourceLocation("b.py", 3, "C.f"),)
+
+
+COLLECTED = """\
+def collect(layer):
+    outputs = []
+
+    def keep(module, inputs, output):
+        outputs.append(output)
+
+    layer.register_forward_hook(keep)
+    return outputs
+
+
+def train(model):
+    features = collect(model)
+    for step in range(9):
+        model(step)
+"""
+
+
+def test_of_several_names_of_a_container_the_one_that_is_stored_into_is_told() -> None:
+    sources = sources_of({"train.py": COLLECTED})
+    inner = other("closure", "outputs", "collect.<locals>.keep", element=True, line=4)
+    outer = replace(local("features", "train", 13, element=True, container_type="list"), aliases=(inner,))
+
+    assert name_that_stores(outer, sources, growing=True) == inner
+    assert name_that_stores(outer, sources, growing=False) == outer
+    assert name_that_stores(outer, {}, growing=True) == outer
+
+
+def test_a_name_that_is_stored_into_is_kept_whatever_other_names_there_are() -> None:
+    sources = sources_of({"train.py": COLLECTED + "        features.append(step)\n"})
+    inner = other("closure", "outputs", "collect.<locals>.keep", element=True, line=4)
+    outer = replace(local("features", "train", 13, element=True, container_type="list"), aliases=(inner,))
+
+    assert name_that_stores(outer, sources, growing=True) == outer

@@ -199,6 +199,26 @@ def test_a_hook_that_appends_to_a_closure_list() -> None:
     assert (suspect.holder.kind, suspect.holder.scope_function, suspect.holder.scope_line) == ("closure", "hook", 12)
 
 
+def test_the_other_names_of_a_growing_list_are_told_nearest_first() -> None:
+    (suspect,) = find_suspects(
+        growing(
+            MODEL
+            + "Trainer.fit(trainer.py:598).features -> list#outputs -> [*{step}] tensor 64KiB\n"
+            + "island -> __main__.Net#net -> ._forward_hooks collections.OrderedDict -> [7] function#hook "
+            + "file=train.py:12 name=keep -> <cell outputs> list#outputs\n"
+            + "main.log -> __main__.Log -> .kept list#outputs",
+            STEPS,
+        )
+    )
+
+    assert told(suspect) == ("growth", "features[*]", ["features[*]"])
+    aliases = [(alias.kind, alias.name, alias.expression, alias.element) for alias in suspect.holder.aliases]
+    assert aliases == [
+        ("attribute", "kept", "log.kept[*]", True),
+        ("closure", "outputs", "outputs[*]", True),
+    ]
+
+
 def test_a_tensor_that_swells_is_growth_of_one_object() -> None:
     (suspect,) = find_suspects(growing(MODEL + "main.buffer -> tensor {step}KiB at=b{step}", STEPS))
 

@@ -60,6 +60,23 @@ def is_unambiguous(
     return len(ranked) == 1 or ranked[1].plausibility > ranked[0].plausibility
 
 
+def name_that_stores(
+    reference: HoldingReference, sources: Mapping[str, SourceFile], *, growing: bool
+) -> HoldingReference:
+    """Of a container's names the one by which a statement stores into it; the reference itself where none does.
+
+    The name nearest to a root may only receive the container: `features = collect_outputs(model)` in one function,
+    `outputs.append(x)` in another.
+    """
+    if not growing:
+        return reference
+    for name in (reference, *reference.aliases):
+        best = ranked_sites(name, sources, growing=growing)[:1]
+        if best and best[0].stores and best[0].plausibility <= LIKELY:
+            return name
+    return reference
+
+
 def ranked_sites(
     reference: HoldingReference,
     sources: Mapping[str, SourceFile],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,11 @@ INTERNAL_ATTRIBUTES = MODULE_TABLES | {
     "tb_frame", "tb_next", "f_back",
 }  # fmt: skip
 """Made by the interpreter or by torch, not by a statement."""
+
+
+MOST_ALIASES = 8
+"""Names of one container that are looked at beside the nearest."""
+_CONTENTS = ReferenceKind.CONTENTS
 
 
 @dataclass(frozen=True)
@@ -83,9 +88,38 @@ def holding_reference(
     element = dropped.container >= 0
     owner = dropped.container if element else int(references.source[dropped.reference])
     path = (*path_to(graph, paths, owner), dropped.reference)
+    found = _reference_along(graph, path, element, {*many, dropped.container} if element else many)
+    if not element:
+        return found
+    aliases = (
+        _reference_along(graph, (*other, dropped.reference), element, {*many, dropped.container})
+        for other in _other_paths(graph, paths, owner, path[-2:-1])
+    )
+    return replace(found, aliases=tuple(dict.fromkeys(alias for alias in aliases if alias != found)))
+
+
+def _other_paths(graph: Graph, paths: Paths, container: int, known: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Paths to a container by the other variables and attributes that name it, nearest first."""
+    references = graph.census.references
+    named = find_droppable(graph) & graph.user_made
+    found = []
+    for last in graph.references_to(container):
+        above = graph.references_to(int(references.source[last])) if references.kind[last] == _CONTENTS else [last]
+        for reference in above:
+            source = int(references.source[reference])
+            if last not in known and named[reference] and paths.reached(source):
+                ending = (reference,) if reference == last else (reference, last)
+                found.append((int(paths.cost[source]), (*path_to(graph, paths, source), *ending)))
+    return [path for _, path in sorted(found)[:MOST_ALIASES]]
+
+
+def _reference_along(graph: Graph, path: tuple[int, ...], element: bool, many: Collection[int]) -> HoldingReference:
+    """The last reference of a path in words; of an `element`, the name that its container goes by on this path."""
+    references = graph.census.references
+    owner = int(references.source[path[-1]])
     named = _last_named(graph, path[:-1] if element else path)
-    text = expression(graph, path, many={*many, dropped.container} if element else many)
-    container_type = graph.type_names[owner] if element or _is_element(graph, dropped.reference) else ""
+    text = expression(graph, path, many=many)
+    container_type = graph.type_names[owner] if element or _is_element(graph, path[-1]) else ""
     if named < 0:
         kind = "hidden" if graph.census.nodes.kind[int(references.source[path[0]])] == NodeKind.HIDDEN else "unknown"
         name = graph.labels[path[0]] or graph.census.text(int(graph.census.nodes.name[int(references.source[path[0]])]))

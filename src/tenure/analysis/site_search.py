@@ -41,6 +41,8 @@ class RankedSite:
     end_line: int
     plausibility: int
     order: tuple[int, ...] = ()
+    stores: bool = False
+    """The statement puts something into a container: an append, an item assignment, an addition in place."""
 
 
 class Sought:
@@ -233,7 +235,7 @@ class Sought:
             int(not found.in_loop),
         )
         place = SourceLocation(source.path, found.line, found.function)
-        return RankedSite(place, found.end_line, level, order)
+        return RankedSite(place, found.end_line, level, order, stores)
 
 
 def bindings_of(source: SourceFile) -> tuple[Binding, ...]:

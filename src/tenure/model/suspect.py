@@ -58,6 +58,8 @@ class HoldingReference:
     container_type: str = ""
     sites: tuple[SourceLocation, ...] = ()
     """Statements that make this reference, best first; filled from the recorded sources."""
+    aliases: tuple[HoldingReference, ...] = ()
+    """Other names of the same container, where `element` is true: statements may store into it by any of them."""
 
 
 @dataclass(frozen=True)
