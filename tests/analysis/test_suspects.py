@@ -347,6 +347,23 @@ def test_what_a_loader_has_waiting_is_not_carried() -> None:
     assert find_suspects(at_both_moments(text)) == ()
 
 
+@pytest.mark.parametrize(
+    ("held", "told_of"),
+    [
+        ("collections.deque bound=1 length=1 -> [0] tensor#last 1MiB at=last{step}", 0),
+        ("collections.deque bound=1 length=1 -> [0] tensor#last 4B at=last{step} -> .grad_fn AddBackward0#a at=a{step} "
+         "-> .saved tensor#s 1MiB activation at=s{step}", 1),
+        ("list length=1 -> [0] tensor#last 1MiB at=last{step}", 1),
+        ("list length=1 -> [0] tensor#last 4KiB at=last{step}", 0),
+    ],
+    ids=["a stated bound", "a stated bound around a graph", "a list overwritten", "a list overwritten, of little"],
+)  # fmt: skip
+def test_the_last_output_is_told_where_it_weighs_and_no_bound_is_stated(held: str, told_of: int) -> None:
+    censuses = at_both_moments("\nmain.outputs -> " + held)
+
+    assert len(find_suspects(censuses)) == told_of
+
+
 def test_labels_of_the_batch_that_is_entering_are_not_carried() -> None:
     """The batch is made between the end of the last step and the forward: nothing of it was there before."""
     text = "Trainer.fit(trainer.py:598).labels -> tensor at=y{step}{moment} 1MiB"

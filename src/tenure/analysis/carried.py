@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
-from tenure.analysis.groups import Shapes, View, fingerprint_of
+from tenure.analysis.graph import ELEMENT_REFERENCES
+from tenure.analysis.groups import Shapes, View, fingerprint_of, is_bounded
 from tenure.analysis.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import expression
@@ -80,7 +81,7 @@ def _find_places(view: View, end: View | None, shapes: Shapes, skipped: set[int]
     droppable = find_droppable(view.graph)
     for shape, nodes in by_shape.items():
         path = path_to(view.graph, view.paths, nodes[0])
-        if _is_fed_by_loader(view, path):
+        if _is_fed_by_loader(view, path) or (shapes.graph[shape] < 0 and _is_in_window(view, path)):
             continue
         held_by = innermost_droppable(view.graph, droppable, path, ())
         upto = path[: path.index(held_by.reference) + 1]
@@ -124,6 +125,14 @@ def _is_fed_by_loader(view: View, path: tuple[int, ...]) -> bool:
     """The next batches wait in a data loader: the future, not the past."""
     sources = view.census.references.source
     return any(view.graph.type_names[int(sources[r])].startswith("torch.utils.data.") for r in path)
+
+
+def _is_in_window(view: View, path: tuple[int, ...]) -> bool:
+    """An element of a container that states a bound and keeps it: the last few outputs, meant to be there."""
+    references = view.census.references
+    elements = [r for r in path if references.kind[r] in ELEMENT_REFERENCES]
+    containers = {int(references.source[r]) for r in elements}
+    return any(not view.graph.instance_tables[node] and is_bounded(view, node) for node in containers)
 
 
 def _lasting_keys(entries: Sequence[View], places: Sequence[dict[str, _Place]]) -> set[str]:

@@ -149,6 +149,19 @@ def series_of(views: Sequence[View], weights: Weights, shape: int) -> Series:
     )
 
 
+def is_bounded(view: View, container: int) -> bool:
+    """The container, or the object that owns it, states a bound that it keeps: to fill it is meant."""
+    nodes, references = view.census.nodes, view.census.references
+    length = int(nodes.length[container])
+    owners = [container]
+    for reference in view.graph.references_to(container):
+        source = int(references.source[reference])
+        owners.append(source)
+        if view.graph.instance_tables[source]:
+            owners += [int(references.source[above]) for above in view.graph.references_to(source)]
+    return any(nodes.bound[owner] > 0 and length <= nodes.bound[owner] for owner in owners)
+
+
 def fingerprint(shapes: Shapes, shape: int) -> str:
     """The same for the same holder in every run and after edits that move lines."""
     return fingerprint_of(shapes.text(shape))

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows
 from tenure.analysis.graph import MODULE_TABLES, is_builtin_type, unquoted
-from tenure.analysis.groups import Shapes, View, Weights, fingerprint, series_of, weigh
+from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, series_of, weigh
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, theil_sen
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
@@ -93,7 +93,7 @@ def _suspect(views: Sequence[View], shapes: Shapes, weights: Weights, grown: Gro
     nodes = view.nodes_below(shapes, grown.shape)
     members = np.flatnonzero((view.shape == grown.shape) & (view.member > 0))
     containers = _containers(view, members)
-    if any(_is_bounded(view, container) for container in containers):
+    if any(is_bounded(view, container) for container in containers):
         return None
     if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None
@@ -125,19 +125,6 @@ def _containers(view: View, members: Ints) -> set[int]:
     parents = parents[np.isin(references.kind[parents], elements)]
     owners = references.source[parents]
     return set(owners[~view.graph.instance_tables[owners]].tolist())
-
-
-def _is_bounded(view: View, container: int) -> bool:
-    """The container, or the object that owns it, states a bound that it keeps: it is filling, not leaking."""
-    nodes, references = view.census.nodes, view.census.references
-    length = int(nodes.length[container])
-    owners = [container]
-    for reference in view.graph.references_to(container):
-        source = int(references.source[reference])
-        owners.append(source)
-        if view.graph.instance_tables[source]:
-            owners += [int(references.source[above]) for above in view.graph.references_to(source)]
-    return any(nodes.bound[owner] > 0 and length <= nodes.bound[owner] for owner in owners)
 
 
 def _targets(views: Sequence[View], shapes: Shapes, at: int, nodes: Ints, grown: Grown) -> Ints:
