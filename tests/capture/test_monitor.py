@@ -11,11 +11,12 @@ from torch.nn.modules import module as torch_module
 from torch.optim import optimizer as torch_optimizer
 
 from capture.recorder import CensusLog, recording
+from tenure.capture.census import take_census
 from tenure.capture.monitor import StoppedAfterSteps
 from tenure.capture.options import MonitorOptions
 from tenure.capture.record import record
 from tenure.errors import UsageError
-from tenure.model.heap import Census
+from tenure.model.heap import CALLED, Census
 from tenure.store.recording_file import open_recording, read_census
 
 
@@ -68,6 +69,32 @@ def test_the_entry_census_is_given_positional_and_keyword_arguments_of_the_root_
     assert kwargs["scale"] is scale
     assert log.num_optimizers == [1, 1]
     assert not model._forward_pre_hooks_with_kwargs
+
+
+def test_modules_called_anywhere_in_the_step_after_a_census_are_marked_in_the_next_one(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    teacher, resting = torch.nn.Bilinear(3, 3, 3), torch.nn.Embedding(3, 3)
+    with recording(tmp_path, take_census, census_at=(1, 2, 3)):
+        for step in range(3):
+            model(torch.ones(2, 3)).sum().backward()
+            if step == 1:
+                teacher(torch.ones(2, 3), torch.ones(2, 3))
+            optimizer.step()
+
+    opened = open_recording(tmp_path)
+    censuses = [read_census(opened, entry) for entry in opened.censuses]
+    called = {
+        (census.step, census.moment, census.text(type_name).rpartition(".")[2])
+        for census in censuses
+        for type_name in census.nodes.type[(census.nodes.flags & CALLED) != 0].tolist()
+    }
+    assert called == {
+        (1, "step-end", "Sequential"),
+        (1, "forward-entry", "Sequential"),
+        (2, "step-end", "Bilinear"),
+        (2, "forward-entry", "Sequential"),
+    }
+    assert resting.weight is not None
 
 
 def test_nothing_of_the_recorder_is_left_in_torch(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tenure.analysis.assemble import Group, Measured, assemble_suspect
 from tenure.analysis.graph import Bools, Graph, ancestors, reach, unquoted
 from tenure.analysis.groups import View, fingerprint_of
 from tenure.analysis.wording import attribute_name
-from tenure.model.heap import ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import CALLED, ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
@@ -50,6 +50,8 @@ class _Module:
     bindings: frozenset[_Binding]
     is_called: bool
     """Its forward is being entered or runs."""
+    was_called: bool
+    """The program called it since the census before, as far as that was watched."""
     optimizers: frozenset[int]
     """Addresses of the optimizers that have its parameters."""
 
@@ -92,7 +94,7 @@ def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
     releases: dict[int, _Release] = {}
     called: set[int] = set()
     for at, (before_modules, after_modules) in enumerate(pairwise(found), start=1):
-        called |= {address for address, module in before_modules.items() if module.is_called}
+        called |= {address for address, module in before_modules.items() if module.is_called or module.was_called}
         for address, module in before_modules.items():
             release = _find_release(ordered[at], at, module, after_modules.get(address)) or _find_left_behind(
                 ordered[at], at, address, before_modules, after_modules
@@ -122,8 +124,15 @@ def _modules(view: View) -> dict[int, _Module]:
         parameters = frozenset((address, size) for address, size, storage in tensors if below[storage])
         if parameters:
             bindings = frozenset(_bindings(view, node))
+            was_called = bool(graph.census.nodes.flags[node] & CALLED)
             found[int(graph.census.nodes.address[node])] = _Module(
-                node, graph.type_names[node], parameters, bindings, _is_called(graph, node), _optimizers(graph, below)
+                node,
+                graph.type_names[node],
+                parameters,
+                bindings,
+                _is_called(graph, node),
+                was_called,
+                _optimizers(graph, below),
             )
     return found
 
@@ -256,10 +265,11 @@ def _is_final(release: _Release, address: int, views: Sequence[View], found: Seq
     before = found[release.position - 1][address].bindings
     gone = _lasting(release.gone)
     known = _lasting(before) - gone
-    for module in (modules[address] for modules in found[release.position :] if address in modules):
+    for at, module in ((at, found[at][address]) for at in range(release.position, len(found)) if address in found[at]):
+        used = module.is_called or (module.was_called and at > release.position)
         names = _lasting(module.bindings)
         new_attributes = {name for name in names - known if isinstance(name[0], int)}
-        if module.is_called or names & gone or new_attributes:
+        if used or names & gone or new_attributes:
             return False
     return True
 

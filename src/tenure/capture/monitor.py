@@ -101,6 +101,7 @@ class Monitor:
         self._optimizer_seen = False
         self._entry_due = False
         self._forward_seen = False
+        self._called: set[int] = set()
         self._module_hooks: tuple[Any, ...] = ()
         self._root_call: tuple[Any, ...] | None = None
         self._compiles = False
@@ -169,15 +170,17 @@ class Monitor:
         return tenure_optimizer_hook
 
     def _after_optimizer_step(self, optimizer: Any) -> None:
-        if self._off or self._manual or is_nested_step(sys._getframe(2)):
+        if self._off or self._manual:
             return
-        self._guard(self._take_optimizer_step, optimizer)
+        self._guard(self._take_optimizer_step, optimizer, sys._getframe(2))
         self._stop_if_asked()
 
-    def _take_optimizer_step(self, optimizer: Any) -> None:
-        if not self._optimizer_seen:
-            self._optimizer_seen = True
-            self._remove_module_hooks()
+    def _take_optimizer_step(self, optimizer: Any, wrapper: Any) -> None:
+        if is_nested_step(wrapper):
+            return
+        # A step after a census is watched to its end: which modules are called tells what is in use.
+        self._optimizer_seen = True
+        self._remove_module_hooks()
         after_forward, self._forward_seen = self._forward_seen, False
         ends_step = self._sequence.ends_step(self._number_optimizer(optimizer), after_forward=after_forward)
         if self._sequence.asks_for_forward:
@@ -238,10 +241,12 @@ class Monitor:
         is_root = has_parameters(module) and not is_inside_module_call(sys._getframe(4))
         if len(self._known_modules) >= MAX_KNOWN_MODULES:
             self._known_modules.clear()
+            self._called.clear()
         is_new = id(module) not in self._known_modules
         self._known_modules[id(module)] = is_root
         if not is_root:
             return
+        self._called.add(id(module))
         if is_new and self._wants_first_call():
             self._num_first_calls += 1
             self._record_census(f"{FIRST_CALL}-{self._num_first_calls}", None)
@@ -277,7 +282,6 @@ class Monitor:
             return
         if self._optimizer_seen:
             self._forward_seen = True
-            self._remove_module_hooks()
             self._guard(self._enter_forward, inputs)
             return
         self._guard(self._take_root_call, inputs)
@@ -327,6 +331,8 @@ class Monitor:
             optimizers=self._live_optimizers(),
             ignore=(self, self.__dict__, inputs),
         )
+        _mark_called(census, self._called)
+        self._called.clear()
         try:
             self._journal.write_census(census)
         except OSError as error:
@@ -428,6 +434,15 @@ def _call_weakly(monitor: Monitor, method: Callable[[Monitor], None]) -> Callabl
             method(target)
 
     return call
+
+
+def _mark_called(census: Census, called: set[int]) -> None:
+    """Say of the modules with these ids that they were called; here, for NumPy is loaded with the first census."""
+    import numpy as np
+
+    from tenure.model.heap import CALLED
+
+    census.nodes.flags[np.isin(census.nodes.address, np.array(sorted(called), dtype=np.int64))] |= CALLED
 
 
 def _describe_failure(error: Exception) -> str:

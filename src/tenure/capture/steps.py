@@ -12,7 +12,7 @@ REMEMBERED = 64
 ACTIVE_WITHIN = 32
 """An optimizer that did not step among the last 32 optimizer steps no longer belongs to the sequence."""
 MAX_NEW_IN_A_ROW = 2
-"""More new optimizers than this one after another, each after a forward, are one model after another (folds, trials)."""
+"""More new optimizers than this one after another, each after a forward, are one model after another (folds)."""
 
 
 class OptimizerSequence:
