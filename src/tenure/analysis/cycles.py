@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
 
 import numpy as np
 
@@ -92,7 +94,7 @@ def _suspect(
             objects=tuple(len(found) for found in per_view),
             graph_nodes=tuple(sum(each.num_graph_nodes for each in found) for found in per_view),
         ),
-        growth_bytes_per_step=None,
+        growth_bytes_per_step=_rate(views, per_view, sizes),
         growth_objects_per_step=None,
         fingerprint=fingerprint_of(f"ring {signature} {holder.name}"),
         scalars=all(is_scalar(view, row) for row in rows.tolist()),
@@ -101,6 +103,21 @@ def _suspect(
         holder_is_yours=not bool(graph.library[int(view.census.references.source[island.cut])]),
         facts=_facts(view, island, len(islands)),
     )
+
+
+def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: Sequence[int]) -> float | None:
+    """Bytes that new rings add per step: the median over censuses between which none was collected; None where
+    the collector was always faster, or no ring was new."""
+    rates = []
+    starts = [
+        {int(view.census.nodes.address[island.members].min()) for island in found}
+        for view, found in zip(views, per_view, strict=True)
+    ]
+    for before, after in pairwise(range(len(views))):
+        steps = views[after].census.step - views[before].census.step
+        if steps > 0 and starts[before] < starts[after]:
+            rates.append((sizes[after] - sizes[before]) / steps)
+    return float(median(rates)) if rates else None
 
 
 def _ring_text(view: View, ring: tuple[int, ...]) -> tuple[str, ...]:

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from heaps import census
+from tenure.analysis.suspects import find_suspects
+
+RING = """
+island -> __main__.Trainer#trainer* -> .callbacks __main__.Writer#writer* -> .trainer __main__.Trainer#trainer*
+island -> __main__.Trainer#trainer* -> .data tensor#data* 1MiB
+"""
+
+
+def rings(*numbers: int) -> str:
+    return "main.x -> list -> [0] tensor 4B\n" + "".join(RING.replace("*", str(number)) for number in numbers)
+
+
+def rates_of(*texts: str) -> list[tuple[str, int, float | None]]:
+    censuses = [census(text, step=2 * number) for number, text in enumerate(texts, start=1)]
+    return [
+        (suspect.symptom, suspect.retained_bytes, suspect.growth_bytes_per_step) for suspect in find_suspects(censuses)
+    ]
+
+
+def test_new_rings_per_step_are_the_rate_where_none_was_collected_between() -> None:
+    collected = rings(9)
+    found = rates_of(rings(1, 2), rings(1, 2, 3, 4), collected, rings(9, 10, 11))
+
+    assert found == [("cycle", 4 << 20, float(1 << 20))]
+
+
+def test_no_rate_is_told_where_the_collector_was_always_faster() -> None:
+    assert rates_of(rings(1, 2), rings(3, 4), rings(5)) == [("cycle", 2 << 20, None)]
+
+
+def test_one_ring_left_over_from_the_start_does_not_grow() -> None:
+    assert rates_of(rings(1), rings(1), rings(1)) == [("cycle", 1 << 20, None)]
