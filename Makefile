@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.tenure-ready
+REAL := $(VENV)/.tenure-real-programs
 WALKER := $(wildcard src/tenure/capture/*.c src/tenure/capture/*.h)
 
 .DEFAULT_GOAL := help
@@ -19,8 +20,8 @@ setup: $(READY) ## make .venv with torch, Tenure and the development tools
 demo: $(READY) ## four leaking programs, diagnosed, each with and without its fix
 	@$(VENV)/bin/tenure demo
 
-test: $(READY) ## the whole test suite
-	@$(RUN) -m pytest
+test: $(READY) $(REAL) ## the whole test suite, real programs included
+	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2
 
 check: $(READY) ## format, lint, strict types, floor plan and the quick tests; under a minute
 	@$(RUN) -m ruff format --check .
@@ -62,4 +63,9 @@ $(READY): $(VENV)/bin/python pyproject.toml setup.py constraints.txt $(WALKER)
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,dev]'
 	@$(RUN) -c 'import tenure.capture._heapwalk' 2>/dev/null \
 	  || echo "note: no working C compiler with Python's headers here, so the census walks the heap in plain Python: same results, slower."
+	@touch $@
+
+$(REAL): $(READY)
+	@echo "installing the real programs that tests/real watches (transformers, lightning, accelerate) ..."
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,real]'
 	@touch $@

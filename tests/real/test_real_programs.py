@@ -53,4 +53,4 @@ def test_what_a_program_keeps_is_named_with_its_line(
 def _need(program: str) -> None:
     name = NEEDS[program]
     if find_spec(name) is None:
-        pytest.skip(f"{name} is not installed; `pip install --group real` or `.[real]` brings it")
+        pytest.skip(f"{name} is not installed; `pip install -e .[real]` brings it")
