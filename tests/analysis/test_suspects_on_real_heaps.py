@@ -239,6 +239,29 @@ def test_metrics_that_refer_to_themselves_wait_for_the_collector() -> None:
     assert (suspect.symptom, suspect.holder.expression, suspect.retained_bytes) == ("cycle", "Metric.owner", 8 * 40000)
 
 
+def fails_and_keeps_the_exception(net: Net) -> None:
+    features = net(torch.randn(128, 64)).detach()
+    try:
+        raise ValueError(features.shape)
+    except ValueError as error:
+        failure = error  # noqa: F841
+
+
+def test_frames_that_keep_their_exception_are_cut_at_the_variable() -> None:
+    def program(watch: Watch) -> None:
+        for _ in range(9):
+            fails_and_keeps_the_exception(watch.net)
+            watch.net.loss().backward()
+            watch.end_step()
+
+    cycles = [suspect for suspect in suspects_of(program) if suspect.symptom == "cycle"]
+
+    assert [(suspect.holder.kind, suspect.holder.name, suspect.holder.scope_function) for suspect in cycles] == [
+        ("local", "failure", "fails_and_keeps_the_exception")
+    ]
+    assert cycles[0].growth_bytes_per_step == 128 * 64 * 4
+
+
 class Pipeline:
     encoder: Net | None = None
     cache: Any = None
