@@ -167,11 +167,21 @@ def _copied_type(view: View, members: Ints, nodes: Ints) -> str:
         return ""
     name = next(iter(names))
     if is_builtin_type(name):
-        return name if all(_is_state_dict(view, node) for node in objects) else ""
+        return name if all(_is_state_dict(view, node) for node in objects) else _type_inside(view, objects)
     roles = view.census.storages.role[storage_rows(view, nodes)]
     has_parameters = bool(np.isin(roles, (Role.PARAMETER, Role.BUFFER)).any())
     is_module = has_parameters or any(_has_module_tables(view, node) for node in objects)
     return name if is_module or _METRIC.search(name.rpartition(".")[2]) else ""
+
+
+def _type_inside(view: View, holders: Sequence[int]) -> str:
+    """The type of the modules or state dicts that lie in tuples, lists or dicts, one in each: `(score, model)`."""
+    graph, kinds = view.graph, view.census.nodes.kind
+    targets = {int(view.census.references.target[r]) for node in holders for r in graph.references_from(node)}
+    objects = [node for node in sorted(targets) if kinds[node] == NodeKind.OBJECT]
+    copies = [node for node in objects if _has_module_tables(view, node) or _is_state_dict(view, node)]
+    names = {graph.type_names[node] for node in copies}
+    return names.pop() if len(names) == 1 and len(copies) >= len(holders) else ""
 
 
 def _is_state_dict(view: View, node: int) -> bool:
