@@ -16,7 +16,7 @@ class MonitorOptions:
 
     stop_after: int | None = None
     census_at: tuple[int, ...] | None = None
-    budget_percent: float = 3.0
+    budget_percent: float = 1.0
 
     def to_json(self) -> str:
         """The text for the environment."""
@@ -30,7 +30,7 @@ class MonitorOptions:
         return cls(
             stop_after=values.get("stop_after"),
             census_at=None if steps is None else tuple(steps),
-            budget_percent=values.get("budget", 3.0),
+            budget_percent=values.get("budget", 1.0),
         )
 
     def make_schedule(self, environment: Mapping[str, str] = os.environ) -> Schedule:

@@ -41,7 +41,7 @@ def record(
     path: str | os.PathLike[str] | None = None,
     *,
     census_at: Sequence[int] | None = None,
-    budget_percent: float = 3.0,
+    budget_percent: float = 1.0,
 ) -> Iterator[Run]:
     """Record what runs inside the `with` block into a new folder; diagnose it afterwards.
 

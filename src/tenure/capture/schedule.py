@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 FREE_STEPS = 8
 """At the first scheduled steps censuses are taken whatever they cost: without a few there is nothing to compare."""
+FREE_SECONDS = 3.0
+"""So much all censuses together may cost whatever the share: programs of seconds are watched to their end."""
 LONG_CENSUS_SECONDS = 5.0
 RISE_SHARE = 0.10
 RISE_BYTES = {"rss_bytes": 64 << 20, "allocated_bytes": 16 << 20}
@@ -19,7 +21,7 @@ class Schedule:
 
     steps: frozenset[int] | None = None
     last_step: int | None = None
-    budget_percent: float = 3.0
+    budget_percent: float = 1.0
     several_ranks: bool = False
 
     def is_planned(self, step: int) -> bool:
@@ -62,7 +64,8 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
     planned = schedule.is_planned(step)
     if schedule.several_ranks or schedule.steps is not None:
         return planned
-    if planned and spending.num_steps < FREE_STEPS and spending.longest_seconds <= LONG_CENSUS_SECONDS:
+    free = spending.num_steps < FREE_STEPS or spending.seconds + spending.last_seconds <= FREE_SECONDS
+    if planned and free and spending.longest_seconds <= LONG_CENSUS_SECONDS:
         return True
     if step == schedule.last_step:
         return True

@@ -105,7 +105,7 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
 @click.option(
     "--budget",
     type=click.FloatRange(min=0, max=100),
-    default=3.0,
+    default=1.0,
     show_default=True,
     metavar="PERCENT",
     help="Share of the program's time that censuses may take.",
