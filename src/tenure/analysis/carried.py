@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,9 +23,12 @@ SIGNIFICANT_SHARE = 0.01
 """Of all live tensor bytes on the device. Plain outputs must reach both limits: every loop carries a little.
 Memory behind an autograd graph, which no one means to carry, must reach one of them."""
 BATCH_SHARE = 0.05
-"""Leaves of a kept graph are inputs: a last batch that waits for the next one is told only from this share on."""
+"""Leaves of a kept graph, and what no forward made, are mostly a last batch that waits for the next one, or for an
+evaluation to end: told only from this share on."""
 SEEN_SHARE = 0.5
 """Of the forward entries: in at least so many the group must be there."""
+WEIGHTY_SHARE = 0.01
+"""Of the heaviest storage that a holder carries: what is lighter need not be freed by the cut."""
 REMADE_PAIRS = 2
 """So many times the memory must have been replaced by other memory in the same place: a data set or an average of
 the weights stays what it is."""
@@ -163,7 +167,12 @@ def _is_significant(view: View, place: _Place) -> bool:
         batch = int(bytes_of[[node for node in place.nodes.tolist() if _is_leaf_input(view, node)]].sum())
         size -= batch if batch < BATCH_SHARE * live else 0
         return size >= min(SIGNIFICANT_BYTES, share)
-    return size >= SIGNIFICANT_BYTES and size >= share
+    made_by_forward = bool((view.census.storages.role[_rows(view, place.nodes)] == Role.ACTIVATION).any())
+    return size >= SIGNIFICANT_BYTES and size >= (share if made_by_forward else BATCH_SHARE * live)
+
+
+def _rows(view: View, nodes: Ints) -> Ints:
+    return np.array([view.graph.storage_row[node] for node in nodes.tolist()], dtype=np.int64)
 
 
 def _is_leaf_input(view: View, storage: int) -> bool:
@@ -226,9 +235,11 @@ def _function_of_variable(view: View, dropped: Droppable) -> int:
 
 
 def _with_cut(view: View, nodes: Ints, passing: Ints) -> Group:
+    """The group with its cut; a scalar that shares a holder with megabytes is not worth another name to drop."""
     objects = frozenset(np.flatnonzero(np.isin(view.shape, passing)).tolist())
-    group = Group(view, nodes, nodes, passing=objects)
-    return Group(view, nodes, nodes, passing=objects, cut=cut_of(group))
+    sizes = view.graph.bytes_of_node[nodes]
+    group = Group(view, nodes, nodes[sizes >= WEIGHTY_SHARE * sizes.max()], passing=objects)
+    return dataclasses.replace(group, cut=cut_of(group))
 
 
 def _suspect(
