@@ -54,7 +54,7 @@ Next: `tenure explain TN102`, change the line, run again.
 """
 
 GROWTH_80_ASCII = """\
-TN101 loss-kept-with-graph                    likely - 1.88 GiB held and growing
+TN101 loss-kept-with-graph        likely - 1.88 GiB held at step 252 and growing
   train.py:48  `history` keeps the autograd graph of every step.
 
   root      global variable `history` (train.py:12)
@@ -136,7 +136,7 @@ def test_colour_adds_codes_and_changes_no_letter() -> None:
 def test_findings_beyond_the_tenth_take_a_line_each() -> None:
     found = diagnosis(*(held_graph() for _ in range(10)), kept_loss(), kept_loss(origin="library"))
     last = render_diagnosis(found, width=110, color=False).split("\n\n")[-2]
-    row = "  TN101 loss-kept-with-graph: 1.88 GiB held and growing, `history` at train.py:48"
+    row = "  TN101 loss-kept-with-graph: 1.88 GiB held at step 252 and growing, `history` at train.py:48"
     assert last == f"2 more:\n{row}\n{row}"
 
 

@@ -2,8 +2,8 @@ from suspects import MIB, finding, path_row, series, series_row, suspect
 from tenure.rules.loss_kept_with_graph import check_suspect
 
 REMEDY = (
-    "keep the number, not the graph: add or append `loss.detach()` (stays on the device, no synchronisation) "
-    "or `loss.item()`"
+    "keep the value, not the graph: `x.detach()` stays on the device without a synchronisation, `x.item()` is "
+    "one number; run what is never trained on under `torch.no_grad()`"
 )
 IDENTITY = {"rule": "TN101", "name": "loss-kept-with-graph"}
 

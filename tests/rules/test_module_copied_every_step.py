@@ -29,3 +29,7 @@ def test_several_holders_collect_together() -> None:
 
 def test_one_copy_that_stays_and_growth_of_plain_tensors_are_none() -> None:
     assert [check_suspect(other) for other in (carried(**COPIES), suspect())] == [None, None]
+
+
+def test_objects_that_keep_graphs_are_no_copies() -> None:
+    assert check_suspect(suspect(copies_of="evaluate.ValResult", through_graph=True)) is None

@@ -20,7 +20,7 @@ SCALAR_BYTES = 512
 """A scalar's storage on a device, rounded as allocators round."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """Nodes of one census that are held in the same way.
 

@@ -19,10 +19,11 @@ from tenure.report.style import Style, plain_ascii
 FINDINGS_IN_FULL = 10
 LABEL_WIDTH = 10
 NARROWEST, WIDEST = 60, 200
+UNEXPLAINED = "TN900"
 
 _BYTES_ARE = {
     "peak": "carried into every forward",
-    "growth": "held and growing",
+    "growth": "held at step {step} and growing",
     "sawtooth": "held between falls",
     "survivor": "still held",
     "cycle": "held by a cycle",
@@ -93,7 +94,8 @@ def _header(finding: Finding, *, width: int, style: Style) -> str:
 def weight(finding: Finding) -> str:
     """What the finding weighs, in words: bytes where there are any, the number of objects otherwise."""
     if finding.retained_bytes:
-        return f"{format_bytes(finding.retained_bytes)} {_BYTES_ARE[finding.symptom]}"
+        bytes_are = _BYTES_ARE[finding.symptom].format(step=f"{finding.last_step:,}")
+        return f"{format_bytes(finding.retained_bytes)} {bytes_are}"
     objects = f"{finding.num_objects:,} object{'' if finding.num_objects == 1 else 's'}"
     return f"{objects}, bytes not measured" if finding.retained_bytes is None else f"{objects}, no tensor memory"
 
@@ -224,7 +226,7 @@ def seen(diagnosis: Diagnosis) -> str:
 def _render_limits(diagnosis: Diagnosis, *, width: int) -> list[str]:
     lines: list[str] = []
     rate = diagnosis.unexplained_growth_bytes_per_step
-    if rate > 0:
+    if rate > 0 and not any(finding.rule == UNEXPLAINED for finding in diagnosis.findings):
         text = f"{format_bytes(rate)} per step of growth is explained by no rule."
         lines += wrap(text, width=width, first="", rest="  ")
     for text in diagnosis.not_seen:

@@ -18,8 +18,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} the autograd graph of every step"
         f"{only_nodes}: {growth(suspect)}.",
         remedies=(
-            "keep the number, not the graph: add or append `loss.detach()` (stays on the device, no synchronisation) "
-            "or `loss.item()`",
+            "keep the value, not the graph: `x.detach()` stays on the device without a synchronisation, `x.item()` is "
+            "one number; run what is never trained on under `torch.no_grad()`",
         ),
     )
 

@@ -8,7 +8,7 @@ from tenure.rules.claim import claim, growth, plural, subject
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth made of further objects of one class of module or metric, or of parameter copies."""
-    if suspect.symptom not in ("growth", "sawtooth") or not suspect.copies_of:
+    if suspect.symptom not in ("growth", "sawtooth") or not suspect.copies_of or suspect.through_graph:
         return None
     return claim(
         suspect,

@@ -10,7 +10,7 @@ _VERB = {"growth": ("grows", "grow"), "sawtooth": ("grows and falls", "grow and 
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Claims whatever is left."""
+    """Claims whatever is left. What is emptied now and then may be meant so: a metric until its reset, a request."""
     if suspect.symptom in _VERB:
         told = f"{plural(suspect, *_VERB[suspect.symptom])}: {growth(suspect)}"
     else:
@@ -21,6 +21,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{subject(suspect)} {told}; no known cause fits.",
         remedies=("bound it, empty it, or keep less in it",),
+        at_most="possible" if suspect.symptom == "sawtooth" else "certain",
     )
 
 
