@@ -28,6 +28,13 @@ def test_outputs_that_are_carried_into_the_forward_are_held_over_it() -> None:
     )
 
 
+def test_small_outputs_without_a_graph_are_only_a_hint() -> None:
+    found = check_suspect(carried(bytes_by_role={"ACTIVATION": MIB // 2}, retained_bytes=MIB // 2))
+
+    assert found is not None
+    assert found.confidence == "possible"
+
+
 def test_all_names_that_hold_the_graph_are_told_and_dropped() -> None:
     graph = carried(through_graph=True, cut=(HISTORY, LOSS))
 

@@ -40,5 +40,6 @@ def test_what_does_not_grow_is_told_by_its_bytes() -> None:
         REMEDY,
         message="`a`, `b`, `c` and 1 more hold 3.00 MiB; no known cause fits.",
         cut=tuple(CutReference(name, TRAIN, 24) for name in ("a", "b", "c", "d")),
+        confidence="possible",
         **IDENTITY,
     )

@@ -6,6 +6,10 @@ from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, plural, subject
 
 
+NOTABLE_OUTPUTS = 1 << 20
+"""Nearly every loop keeps its last outputs bound; without a graph behind them, less than this is worth a hint only."""
+
+
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Memory of a past step's forward, carried into the next one but not growing."""
     made_by_forward = suspect.through_graph or suspect.bytes_by_role.get("ACTIVATION", 0) > 0
@@ -22,6 +26,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{subject(suspect)} still {plural(suspect, 'holds', 'hold')} step N's {what} "
         "while step N+1's forward runs.",
         remedies=(f"{drop}; keep only detached scalars (`.item()`, `.detach()`) for later",),
+        at_most="certain" if suspect.through_graph or suspect.retained_bytes >= NOTABLE_OUTPUTS else "possible",
     )
 
 

@@ -10,7 +10,11 @@ _VERB = {"growth": ("grows", "grow"), "sawtooth": ("grows and falls", "grow and 
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Claims whatever is left. What is emptied now and then may be meant so: a metric until its reset, a request."""
+    """Claims whatever is left.
+
+    What is emptied now and then may be meant so (a metric until its reset), and so may what no forward made and the
+    next one finds there (a batch that is used twice).
+    """
     if suspect.symptom in _VERB:
         told = f"{plural(suspect, *_VERB[suspect.symptom])}: {growth(suspect)}"
     else:
@@ -21,7 +25,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{subject(suspect)} {told}; no known cause fits.",
         remedies=("bound it, empty it, or keep less in it",),
-        at_most="possible" if suspect.symptom == "sawtooth" else "certain",
+        at_most="certain" if suspect.symptom in ("growth", "survivor", "cycle") else "possible",
     )
 
 
