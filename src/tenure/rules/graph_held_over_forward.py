@@ -5,7 +5,6 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, plural, subject
 
-
 NOTABLE_OUTPUTS = 1 << 20
 """Nearly every loop keeps its last outputs bound; without a graph behind them, less than this is worth a hint only."""
 
