@@ -1147,6 +1147,71 @@ CASES = [
         },
         growing=True,
     ),
+    Case(
+        "an append to an item of a dict that an inner function keeps",
+        HoldingReference(
+            "item", "activations['act']", "activations['act'][*]", owner_type="cell", scope_file="train.py",
+            scope_function="attach.<locals>.stats", scope_line=9, element=True, container_type="list",
+        ),
+        {
+            "train.py": """\
+            def attach(model):
+                activations = defaultdict(list)
+
+                def hook(module, args, output):
+                    activations[module.name].append(output.detach())  # site 1 attach.<locals>.hook
+
+                model.register_forward_hook(hook)
+
+                def stats():
+                    return len(activations)
+
+                return stats
+            """
+        },
+        growing=True,
+    ),
+    Case(
+        "the update that fills a dict, not the statement that made it empty",
+        HoldingReference("attribute", "last", "panel.last", owner_type="__main__.Panel", scope_file="train.py"),
+        {
+            "train.py": """\
+            class Panel:
+                def __init__(self):
+                    self.last = {}
+
+            def step(panel, out):
+                panel.last.update(out)  # site 1 step
+            """
+        },
+    ),
+    Case(
+        "the update that fills a global dict",
+        other("global", "panel", "<module>"),
+        {
+            "train.py": """\
+            panel = {}
+
+            def step(out):
+                panel.update(out)  # site 1 step
+            """
+        },
+    ),
+    Case(
+        "the put that fills a queue",
+        attribute("_q", "train.Logger", expression="log._q"),
+        {
+            "train.py": """\
+            class Logger:
+                def __init__(self):
+                    self._q = queue.Queue(maxsize=0)
+
+                def submit(self, image):
+                    self._q.put(image)  # site 1 Logger.submit
+            """
+        },
+        growing=True,
+    ),
 ]
 
 

@@ -84,8 +84,22 @@ def ranked_sites(
     growing: bool,
     hints: Sequence[SourceLocation] = (),
 ) -> tuple[RankedSite, ...]:
-    """As `resolve_sites`, with the plausibility of each. Parses only files in which the name occurs."""
-    sought = Sought(reference, sources, growing)
+    """As `resolve_sites`, with the plausibility of each. Parses only files in which the name occurs.
+
+    An empty container holds no memory: where only such were bound, the statements that fill it are the answer.
+    """
+    found = _ranked(Sought(reference, sources, growing), hints)
+    best = [site for site in found if site.plausibility == found[0].plausibility]
+    if reference.element or reference.kind == "item" or not any(site.empty for site in best):
+        return found
+    if all(site.empty for site in best):
+        filled = _ranked(Sought(replace(reference, element=True), sources, growing), hints)
+        stores = tuple(site for site in filled if site.stores and site.plausibility <= LIKELY)
+        return stores or found
+    return tuple(site for site in found if not site.empty)
+
+
+def _ranked(sought: Sought, hints: Sequence[SourceLocation]) -> tuple[RankedSite, ...]:
     best: dict[tuple[str, int], RankedSite] = {}
     for site in _sites(sought):
         key = (site.location.file, site.location.line)

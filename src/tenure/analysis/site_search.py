@@ -23,7 +23,7 @@ BINDERS = frozenset(
 )
 MUTATORS = frozenset({"item", "grow"})
 _NO_CLASSES = frozenset(
-    {"list", "dict", "set", "tuple", "deque", "defaultdict", "OrderedDict", "module", "ModuleType", "function"}
+    {"list", "dict", "set", "tuple", "deque", "defaultdict", "OrderedDict", "module", "ModuleType", "function", "cell"}
 )
 _SAVED = frozenset({"saved_tensors", "_saved_tensors", "to_save", "saved_variables"})
 
@@ -43,6 +43,8 @@ class RankedSite:
     order: tuple[int, ...] = ()
     stores: bool = False
     """The statement puts something into a container: an append, an item assignment, an addition in place."""
+    empty: bool = False
+    """The statement binds a container that holds nothing yet."""
 
 
 class Sought:
@@ -235,7 +237,8 @@ class Sought:
             int(not found.in_loop),
         )
         place = SourceLocation(source.path, found.line, found.function)
-        return RankedSite(place, found.end_line, level, order, stores)
+        empty = isinstance(found, Binding) and found.kind in BINDERS and found.value_kind == "empty"
+        return RankedSite(place, found.end_line, level, order, stores, empty)
 
 
 def bindings_of(source: SourceFile) -> tuple[Binding, ...]:

@@ -6,7 +6,10 @@ import ast
 
 from tenure.syntax.scopes import COMPREHENSION_NAMES, dotted
 
-_EMPTY_CALLS = frozenset({"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "tuple"})
+_EMPTY_CALLS = frozenset(
+    {"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "tuple"}
+    | {"Queue", "SimpleQueue", "LifoQueue", "PriorityQueue", "JoinableQueue"}
+)
 
 
 def split_receiver(node: ast.AST) -> tuple[str, str]:
