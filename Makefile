@@ -7,6 +7,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.tenure-ready
 REAL := $(VENV)/.tenure-real-programs
+BENCH := $(VENV)/.tenure-bench
 WALKER := $(wildcard src/tenure/capture/*.c src/tenure/capture/*.h)
 
 .DEFAULT_GOAL := help
@@ -37,7 +38,7 @@ format: $(READY) ## rewrite the source in the house's format
 zoo: $(READY) ## diagnose every program of the leak zoo and compare with the truth
 	@$(RUN) benchmarks/zoo_score.py
 
-bench: $(READY) ## all benchmarks; a table each, JSON below benchmarks/results
+bench: $(READY) $(BENCH) ## all benchmarks; a table each, JSON below benchmarks/results
 	@for script in benchmarks/*.py; do echo "== $$script"; $(RUN) "$$script" || exit 1; done
 
 public-names: $(READY) ## rewrite tests/public_names.txt after a wanted change of the public face
@@ -68,4 +69,8 @@ $(READY): $(VENV)/bin/python pyproject.toml setup.py constraints.txt $(WALKER)
 $(REAL): $(READY)
 	@echo "installing the real programs that tests/real watches (transformers, lightning, accelerate) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,real]'
+	@touch $@
+
+$(BENCH): $(READY)
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,bench]'
 	@touch $@

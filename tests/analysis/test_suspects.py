@@ -83,6 +83,29 @@ def test_a_sum_of_losses_after_backward_holds_nodes_only() -> None:
     assert suspect.growth_bytes_per_step == 0.0
 
 
+def weighted_chain(step: int) -> str:
+    """An average of losses with its graph, whose oldest end is a weight that a deep model keeps in use."""
+    lines = [f"main.ema -> tensor#ema 4B at=t{step} -> .grad_fn AddBackward0#n{step} freed"]
+    lines += [f"island -> AddBackward0#n{n} -> .next AddBackward0#n{n - 1} freed" for n in range(step, 1, -1)]
+    return "\n".join([*lines, "island -> AddBackward0#n1 -> .next AccumulateGrad -> .next parameter#h 64KiB"])
+
+
+def test_a_weight_that_is_in_use_is_neither_the_end_of_a_graphs_path_nor_held_by_it() -> None:
+    model = """
+main.net -> __main__.Deep -> ._modules dict -> ['a'] torch.nn.Sequential -> ._modules dict -> ['0'] torch.nn.Linear#a -> ._parameters dict -> ['weight'] parameter#h 64KiB -> .grad tensor 64KiB gradient
+"""
+    (suspect,) = find_suspects(growing(model + "{chain}", STEPS, chain=weighted_chain))
+
+    assert told(suspect) == ("growth", "ema", ["ema"])
+    assert (suspect.retained_bytes, suspect.path_text[-1]) == (4, ".grad_fn")
+
+
+def test_a_weight_that_only_the_graph_keeps_is_held_by_it() -> None:
+    (suspect,) = find_suspects(growing("{chain}", STEPS, chain=weighted_chain))
+
+    assert suspect.retained_bytes == 64 * 1024 + 4
+
+
 def test_small_views_that_pin_large_storages_are_named() -> None:
     (suspect,) = find_suspects(growing(MODEL + "main.log -> list -> [*{step}] tensor 4MiB view=4", STEPS))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tenure.analysis.cuts import find_cut, freed_storages
+from tenure.analysis.graph import GRAPH_REFERENCES, reach
 from tenure.analysis.groups import View
 from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable
 from tenure.analysis.paths import path_to
@@ -111,6 +112,22 @@ def describe_reference(view: View, dropped: Droppable | None, many: Collection[i
     if dropped is None:
         return HoldingReference(kind="unknown", name="", expression="")
     return holding_reference(view.graph, view.paths, dropped, many=many)
+
+
+def without_what_is_in_use(view: View, nodes: Ints, members: Ints) -> Ints:
+    """`nodes` less the parameters, gradients, optimizer state and inputs that live on without `members` or any graph.
+
+    The nearest path to a weight may lead through a graph that saved it: the graph uses it, it does not keep it.
+    """
+    rows = storage_rows(view, nodes)
+    used = view.census.storages.node[rows][view.census.storages.role[rows] <= Role.INPUT]
+    if not len(used):
+        return nodes
+    references = view.census.references
+    not_followed = np.isin(references.kind, GRAPH_REFERENCES) | np.isin(references.target, members)
+    roots = np.setdiff1d(view.graph.roots, members)
+    alive = reach(view.graph, roots, without=not_followed)
+    return np.setdiff1d(nodes, used[alive[used]])
 
 
 def heaviest(group: Group) -> int:

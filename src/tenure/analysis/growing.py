@@ -9,7 +9,7 @@ from itertools import pairwise, takewhile
 
 import numpy as np
 
-from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows, without_what_is_in_use
 from tenure.analysis.graph import MODULE_TABLES, is_builtin_type, unquoted
 from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, series_of, weigh
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, theil_sen
@@ -90,8 +90,8 @@ def _suspect(views: Sequence[View], shapes: Shapes, weights: Weights, grown: Gro
     sawtooth = grown.trend.kind == "sawtooth"
     at = int(counts.argmax()) if sawtooth else len(views) - 1
     view = views[at]
-    nodes = view.nodes_below(shapes, grown.shape)
     members = np.flatnonzero((view.shape == grown.shape) & (view.member > 0))
+    nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     containers = _containers(view, members)
     if any(is_bounded(view, container) for container in containers):
         return None
