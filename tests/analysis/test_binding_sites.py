@@ -1150,8 +1150,15 @@ CASES = [
     Case(
         "an append to an item of a dict that an inner function keeps",
         HoldingReference(
-            "item", "activations['act']", "activations['act'][*]", owner_type="cell", scope_file="train.py",
-            scope_function="attach.<locals>.stats", scope_line=9, element=True, container_type="list",
+            "item",
+            "activations['act']",
+            "activations['act'][*]",
+            owner_type="cell",
+            scope_file="train.py",
+            scope_function="attach.<locals>.stats",
+            scope_line=9,
+            element=True,
+            container_type="list",
         ),
         {
             "train.py": """\
@@ -1196,6 +1203,21 @@ CASES = [
                 panel.update(out)  # site 1 step
             """
         },
+    ),
+    Case(
+        "an append to one of several lists that were made empty in one display",
+        attribute("features", "train.Recorder", expression="rec.features"),
+        {
+            "train.py": """\
+            class Recorder:
+                def __init__(self, names):
+                    self.features = {name: [] for name in names}
+
+                def hook(self, name, out):
+                    self.features[name].append(out)  # site 1 Recorder.hook
+            """
+        },
+        growing=True,
     ),
     Case(
         "the put that fills a queue",

@@ -89,3 +89,34 @@ def test_rings_and_unknown_holders_are_never_joined() -> None:
     unseen = suspect(holder=unknown)
 
     assert join_same_statement([ring, ring, unseen, unseen]) == (ring, ring, unseen, unseen)
+
+
+def test_what_one_statement_carries_is_one_suspect_and_a_name_covers_what_lies_in_it() -> None:
+    update = SourceLocation(TRAIN, 17, "step")
+    last = HoldingReference(kind="attribute", name="last", expression="panel.last", sites=(update,))
+    loss = replace(last, kind="item", name="last['loss']", expression="panel.last['loss']", owner_type="dict")
+    whole = carried(key=1, holder=last, retained_bytes=9 * MIB)
+    graph = carried(key=2, holder=loss, through_graph=True, fingerprint="graph")
+
+    (joined,) = join_same_statement([whole, graph])
+
+    assert (joined.holder, joined.cut, joined.retained_bytes) == (last, (last,), 9 * MIB)
+    assert (joined.through_graph, joined.fingerprint, joined.num_objects) == (True, "graph", 6)
+
+
+def test_a_cut_of_several_items_by_one_statement_names_each() -> None:
+    first, second = replace(item("loss"), element=False), replace(item("acc"), element=False)
+
+    (joined,) = join_same_statement([carried(key=1, holder=first), carried(key=2, holder=second)])
+
+    assert (joined.cut, joined.retained_bytes) == ((first, second), 6 * MIB)
+
+
+def test_references_that_read_alike_are_told_once() -> None:
+    closure = HoldingReference(kind="closure", name="seen", expression="seen", scope_file=TRAIN, scope_function="hook")
+    located = replace(closure, sites=(REGISTER,))
+    elsewhere = replace(located, scope_file="/projects/asr/other.py")
+
+    (told,) = join_same_statement([suspect(cut=(located, located, elsewhere, closure, closure))])
+
+    assert told.cut == (located, closure)

@@ -20,9 +20,11 @@ def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
     """The suspects, those joined that one holding reference or one statement makes; each storage counts once.
 
     Suspects of one reference are joined whatever they hold; those of several references that one statement makes
-    only where they hold the same kind of thing, for they may need different remedies. Needs located holders.
+    only where they hold the same kind of thing, for they may need different remedies; what is carried into the
+    forward has one remedy. A cut names what reads alike once. Needs located holders.
     """
-    return _join(_join(suspects, _same_reference), _same_statement)
+    joined = _join(_join(suspects, _same_reference), _same_statement)
+    return tuple(replace(suspect, cut=_told_once(suspect.cut)) for suspect in joined)
 
 
 def _same_reference(suspect: Suspect) -> Hashable | None:
@@ -34,6 +36,9 @@ def _same_reference(suspect: Suspect) -> Hashable | None:
 def _same_statement(suspect: Suspect) -> Hashable | None:
     if suspect.symptom not in _SYMPTOMS or not suspect.holder.sites:
         return None
+    if suspect.symptom == "peak":
+        place = (suspect.holder.sites[0], suspect.ambiguous, suspect.device)
+        return (suspect.symptom, place, suspect.series.moment, suspect.series.steps)
     held = (suspect.through_graph, suspect.scalars, suspect.copies_of, suspect.period_steps, suspect.device)
     made = (suspect.holder.sites[0], suspect.ambiguous, suspect.holder.owner_type)
     return (suspect.symptom, made, held, suspect.series.moment, suspect.series.steps)
@@ -53,12 +58,13 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
     one_cut = all(each.cut == main.cut for each in group)
     roles = {role for each in group for role in each.bytes_by_role}
     by_role = {role: sum(each.bytes_by_role.get(role, 0) for each in group) for role in sorted(roles)}
-    retained = [each.retained_bytes for each in group]
+    every_cut = tuple(reference for each in (main, *group) for reference in each.cut)
+    retained = [each.retained_bytes for each in group if not _is_covered(each.cut, every_cut)]
     return replace(
         main,
         key=min(each.key for each in group),
         holder=_common_holder(main, group),
-        cut=tuple(dict.fromkeys(reference for each in (main, *group) for reference in each.cut)),
+        cut=tuple(dict.fromkeys(reference for reference in every_cut if not _is_covered((reference,), every_cut))),
         retained_bytes=max(*retained, sum(by_role.values())) if one_cut else sum(retained),
         num_objects=main.num_objects if one_cut else sum(each.num_objects for each in group),
         num_graph_nodes=sum(each.num_graph_nodes for each in group),
@@ -77,9 +83,32 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
     )
 
 
+def _told_once(cut: Sequence[HoldingReference]) -> tuple[HoldingReference, ...]:
+    """The references without those that read as another does: same name, made by the same statement."""
+    told: dict[Hashable, HoldingReference] = {}
+    for reference in cut:
+        sites = reference.sites[:1]
+        told.setdefault((reference.kind, reference.expression, sites) if sites else reference, reference)
+    return tuple(told.values())
+
+
+def _is_covered(cut: Sequence[HoldingReference], every_cut: Sequence[HoldingReference]) -> bool:
+    """Whether each reference lies in what another one names: `panel['loss']` where `panel` is dropped."""
+    return all(any(_covers(other, reference) for other in every_cut) for reference in cut)
+
+
+def _covers(outer: HoldingReference, inner: HoldingReference) -> bool:
+    same_scope = (outer.scope_file, outer.scope_function) == (inner.scope_file, inner.scope_function)
+    rest = inner.expression.removeprefix(outer.expression)
+    return same_scope and not outer.element and rest != inner.expression and rest[:1] in ("[", ".")
+
+
 def _common_holder(main: Suspect, group: Sequence[Suspect]) -> HoldingReference:
     """The holder; of several items of one container the container's: `stats[*][*]` of `stats['loss'][*]` and others."""
     holders = [each.holder for each in group]
+    for holder in holders:
+        if all(other == holder or _covers(holder, other) for other in holders):
+            return holder
     expression = _common_text([holder.expression for holder in holders])
     name = _common_text([holder.name for holder in holders])
     if not expression or not name or all(holder.name == main.holder.name for holder in holders):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from tenure.syntax.scopes import COMPREHENSION_NAMES, dotted
 
@@ -64,7 +65,10 @@ def namespace_of(node: ast.expr) -> str | None:
 
 
 def value_kind(node: ast.AST | None) -> str:
-    """What a value is at sight: none, constant, empty, display, comprehension, call, other; "" without value."""
+    """What a value is at sight: none, constant, empty, display, comprehension, call, other; "" without value.
+
+    A container of nothing but empty containers is empty.
+    """
     if node is None:
         return ""
     if isinstance(node, ast.Constant):
@@ -72,14 +76,22 @@ def value_kind(node: ast.AST | None) -> str:
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
         return "constant"
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-        return "display" if node.elts else "empty"
+        return "empty" if _are_empty(node.elts) else "display"
     if isinstance(node, ast.Dict):
-        return "display" if node.values else "empty"
+        return "empty" if _are_empty(node.values) else "display"
+    if isinstance(node, (ast.ListComp, ast.DictComp)):
+        part = node.elt if isinstance(node, ast.ListComp) else node.value
+        return "empty" if part is not None and _are_empty([part]) else "comprehension"
     if type(node) in COMPREHENSION_NAMES:
         return "comprehension"
     if isinstance(node, ast.Call):
         return _call_kind(node)
     return "other"
+
+
+def _are_empty(parts: Iterable[ast.expr]) -> bool:
+    """Whether all parts of a container are empty containers themselves: `{"loss": [], "accuracy": []}`."""
+    return all(value_kind(part) == "empty" for part in parts)
 
 
 def _call_kind(node: ast.Call) -> str:
