@@ -115,3 +115,11 @@ def test_growth_that_falls_again_counts_with_what_it_holds() -> None:
     held = carried(key=2, fingerprint="held", retained_bytes=50 * MIB)
 
     assert [each.fingerprint for each in explain([falling, held], all_rules())] == ["held", "falling"]
+
+
+def test_a_finding_of_several_ranks_names_them_all() -> None:
+    seen = [found("a", ranks=(number,)) for number in (3, 0)]
+
+    merged = merge("run", [Diagnosis("run/rank-0000" + str(each.ranks[0]), 10, (each,)) for each in seen])
+
+    assert [each.ranks for each in merged.findings] == [(0, 3)]

@@ -32,11 +32,13 @@ def diagnose(path: str) -> Diagnosis:
 
 
 def diagnose_process(recording: Recording) -> Diagnosis:
-    """The diagnosis of one process."""
+    """The diagnosis of one process; its findings name its rank where it has one."""
     censuses = list(_read_censuses(recording))
     sources = _sources(recording)
     suspects = join_same_statement(_locate(suspect, sources) for suspect in find_suspects(censuses))
-    findings = explain(suspects, all_rules())
+    rank = recording.process.get("rank")
+    ranks = () if rank is None else (int(rank),)
+    findings = tuple(dataclasses.replace(each, ranks=ranks) for each in explain(suspects, all_rules()))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
     return Diagnosis(
         recording=recording.path,
@@ -63,8 +65,10 @@ def merge(path: str, diagnoses: Sequence[Diagnosis]) -> Diagnosis:
     best: dict[tuple[str, str], Finding] = {}
     for finding in (finding for diagnosis in diagnoses for finding in diagnosis.findings):
         key = (finding.rule, finding.fingerprint)
+        ranks = finding.ranks + best[key].ranks if key in best else finding.ranks
         if key not in best or _rank(finding) < _rank(best[key]):
             best[key] = finding
+        best[key] = dataclasses.replace(best[key], ranks=tuple(sorted(set(ranks))))
     return Diagnosis(
         recording=path,
         steps=max(diagnosis.steps for diagnosis in diagnoses),

@@ -1220,6 +1220,21 @@ CASES = [
         growing=True,
     ),
     Case(
+        "the definition of what an import brings in",
+        other("global", "load_encoder", "<module>"),
+        {
+            "train.py": """\
+            from tools.loading import load_encoder
+            """,
+            "tools/loading.py": """\
+            @lru_cache(maxsize=2)
+            def load_encoder(name):  # site 1 <module>
+                return Encoder(name)
+            """,
+        },
+        certain=False,
+    ),
+    Case(
         "the put that fills a queue",
         attribute("_q", "train.Logger", expression="log._q"),
         {

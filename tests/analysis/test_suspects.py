@@ -84,10 +84,10 @@ def test_a_sum_of_losses_after_backward_holds_nodes_only() -> None:
 
 
 def weighted_chain(step: int) -> str:
-    """An average of losses with its graph, whose oldest end is a weight that a deep model keeps in use."""
+    """An average of losses with its graph, one end of which is a weight."""
     lines = [f"main.ema -> tensor#ema 4B at=t{step} -> .grad_fn AddBackward0#n{step} freed"]
     lines += [f"island -> AddBackward0#n{n} -> .next AddBackward0#n{n - 1} freed" for n in range(step, 1, -1)]
-    return "\n".join([*lines, "island -> AddBackward0#n1 -> .next AccumulateGrad -> .next parameter#h 64KiB"])
+    return "\n".join([*lines, f"island -> AddBackward0#n{step} -> .next AccumulateGrad -> .next parameter#h 64KiB"])
 
 
 def test_a_weight_that_is_in_use_is_neither_the_end_of_a_graphs_path_nor_held_by_it() -> None:

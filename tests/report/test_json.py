@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_what_was_written_reads_back_equal() -> None:
 
 def test_keys_added_by_others_are_ignored() -> None:
     values = diagnosis_as_dict(diagnosis(kept_loss()))
-    values["findings"][0]["ranks"] = [0, 1]
+    values["findings"][0]["weather"] = "fine"
     values["later"] = True
     assert diagnosis_from_json(json.dumps(values), source="x") == diagnosis(kept_loss())
 
@@ -52,3 +53,13 @@ def test_a_newer_format_is_refused_by_naming_both() -> None:
 def test_damaged_text_is_named_with_its_file(text: str) -> None:
     with pytest.raises(RecordingError, match=r"^run/findings\.json is .*diagnose again$"):
         diagnosis_from_json(text, source="run/findings.json")
+
+
+def test_ranks_are_written_where_there_are_several_processes_and_read_back() -> None:
+    seen = diagnosis(replace(held_graph(), ranks=(0, 3)))
+
+    text = diagnosis_as_json(seen)
+
+    assert json.loads(text)["findings"][0]["ranks"] == [0, 3]
+    assert "ranks" not in json.loads(diagnosis_as_json(diagnosis(held_graph())))["findings"][0]
+    assert diagnosis_from_json(text, source="findings.json") == seen

@@ -162,7 +162,9 @@ def _variables(sought: Sought) -> Iterator[RankedSite]:
     bound = {b.line for b in own if b.kind in BINDERS and b.value_kind not in ("none", "constant")}
     reach = reach if reach & bound else frozenset()
     for binding in own:
-        level = _variable_level(sought, binding, owner, reach)
+        defined = list(_definitions_imported(sought, path, binding)) if binding.kind == "import" else []
+        level = None if defined else _variable_level(sought, binding, owner, reach)
+        yield from defined
         if level is not None:
             yield sought.site(path, binding, level)
     if sought.element or sought.growing:
@@ -170,6 +172,21 @@ def _variables(sought: Sought) -> Iterator[RankedSite]:
         yield from stores_through_helpers(sought, path, source, owner)
     if owner == MODULE:
         yield from _from_other_modules(sought, path)
+
+
+def _definitions_imported(sought: Sought, path: str, statement: Binding) -> Iterator[RankedSite]:
+    """Where what an import brings in is defined: `from loading import load_encoder` binds it, but makes nothing."""
+    *module, name = statement.value_text.lstrip(".").split(".")
+    for file, source in sought.sources.items():
+        parts = list(PurePath(file).with_suffix("").parts)
+        if parts[-1:] == ["__init__"]:
+            parts.pop()
+        if file == path or not module or parts[-len(module) :] != module or name not in source.text:
+            continue
+        for b in bindings_of(source):
+            made_here = b.name == name and b.owner == MODULE and not b.receiver and b.kind != "import"
+            if made_here and (level := _variable_level(sought, b, MODULE, frozenset())) is not None:
+                yield sought.site(file, b, level)
 
 
 def _owner(sought: Sought, source: SourceFile) -> str:

@@ -68,7 +68,16 @@ def find_droppable(graph: Graph) -> Bools:
     frame_type = np.array([text.rpartition(".")[2] == "frame" for text in strings])[nodes.type[references.source]]
     kind = references.kind
 
-    variable = np.isin(kind, (ReferenceKind.GLOBAL, ReferenceKind.CELL, ReferenceKind.DEFAULT, ReferenceKind.HOOK))
+    variable = np.isin(
+        kind,
+        (
+            ReferenceKind.GLOBAL,
+            ReferenceKind.CELL,
+            ReferenceKind.DEFAULT,
+            ReferenceKind.HOOK,
+            ReferenceKind.CACHED,
+        ),
+    )
     variable |= (kind == ReferenceKind.LOCAL) & ((source_kind == NodeKind.FRAME) | ~frame_type)
     owned = np.isin(source_kind, (NodeKind.OBJECT, NodeKind.TENSOR, NodeKind.CLASS))
     attribute = (kind == ReferenceKind.ATTRIBUTE) & owned & (~builtin | (source_kind == NodeKind.CLASS))

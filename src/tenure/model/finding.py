@@ -80,6 +80,8 @@ class Finding:
     allocation: dict[str, Any] | None = None
     remedies: tuple[Remedy, ...] = ()
     evidence: tuple[dict[str, Any], ...] = ()
+    ranks: tuple[int, ...] = ()
+    """Ranks of a distributed run in which it was seen; empty for a single process."""
     explains: tuple[int, ...] = field(default=(), compare=False)
     """Keys of the suspects this finding accounts for; not written to findings.json."""
 

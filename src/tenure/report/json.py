@@ -54,6 +54,7 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
         "remedies": [_remedy_as_dict(remedy) for remedy in finding.remedies],
         "evidence": list(finding.evidence),
         "fingerprint": finding.fingerprint,
+        **({"ranks": list(finding.ranks)} if finding.ranks else {}),
     }
 
 
@@ -110,6 +111,7 @@ def _finding_from_dict(values: dict[str, Any]) -> Finding:
     known = {name: values[name] for name in _PLAIN_FIELDS}
     return Finding(
         **known,
+        ranks=tuple(values.get("ranks", ())),
         holder=_only_fields(Holder, values["holder"]),
         path=tuple(values["path"]),
         cut=tuple(_only_fields(CutReference, cut) for cut in values["cut"]),

@@ -120,6 +120,8 @@ def _facts(finding: Finding, *, width: int, style: Style) -> list[str]:
     if finding.peak_drop_bytes is not None and finding.peak_bytes is not None:
         without = format_bytes(finding.peak_bytes - finding.peak_drop_bytes)
         rows.append(("peak", f"{format_bytes(finding.peak_bytes)}; without it {without} ({finding.peak_basis})"))
+    if finding.ranks:
+        rows.append(("on rank" if len(finding.ranks) == 1 else "on ranks", ", ".join(map(str, finding.ranks))))
     grown = _growth(finding)
     if grown:
         rows.append(("grew", grown))
