@@ -26,7 +26,8 @@ class Group:
     """Nodes of one census that are held in the same way.
 
     `nodes` are all of them (storages and graph nodes count); `targets` those a cut must free, `many` the containers
-    whose elements come and go, `passing` objects that are made anew each step. `cut` is filled where it is known.
+    whose elements come and go, `passing` objects that are made anew each step. `cut` is filled where it is known;
+    `freed` where only some of the storages that dropping it frees should not be there.
     """
 
     view: View
@@ -35,6 +36,7 @@ class Group:
     many: frozenset[int] = frozenset()
     passing: frozenset[int] = frozenset()
     cut: tuple[Droppable, ...] | None = None
+    freed: Ints | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,9 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     rows = storage_rows(view, group.nodes)
     storages, nodes = view.census.storages, view.census.nodes
     graph_nodes = group.nodes[nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
-    freed = freed_storages(graph, cut) if cut else storages.node[rows]
+    freed = group.freed
+    if freed is None:
+        freed = freed_storages(graph, cut) if cut else storages.node[rows]
     return Suspect(
         key=0,
         symptom=symptom,

@@ -9,6 +9,7 @@ from tenure.analysis.carried import find_carried
 from tenure.analysis.cycles import find_cycles
 from tenure.analysis.groups import Shapes, View, view_census
 from tenure.analysis.growing import find_growing
+from tenure.analysis.left_in_optimizers import find_left_in_optimizers
 from tenure.analysis.survivors import find_survivors
 from tenure.model.heap import Census
 from tenure.model.suspect import Suspect
@@ -29,7 +30,7 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     growing, grown_shapes = find_growing(by_moment[watched], shapes)
     carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
     cycles = find_cycles(by_moment[watched])
-    survivors = find_survivors(views)
+    survivors = (*find_survivors(views), *find_left_in_optimizers(views))
     found = sorted(
         (*growing, *carried, *cycles, *survivors),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),

@@ -1,0 +1,231 @@
+"""Parameters of a layer that was replaced, which its optimizer keeps with their gradients and its state for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tenure.analysis.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.graph import Bools, Graph, reach, unquoted
+from tenure.analysis.groups import View, fingerprint_of
+from tenure.analysis.holders import find_droppable, innermost_droppable
+from tenure.analysis.paths import path_to
+from tenure.analysis.wording import attribute_name
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+from tenure.model.suspect import Series, Suspect
+
+_TABLES = ("_parameters", "_modules")
+_USING = (ReferenceKind.GRAD_FN, ReferenceKind.NEXT, ReferenceKind.SAVED)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A module's own name for a parameter or another module, all by address."""
+
+    owner: int
+    name: str
+    child: int
+
+
+@dataclass(frozen=True)
+class _Replaced:
+    """A layer or parameter whose place in its module was given to another, and the parameters that went with it."""
+
+    name: str
+    type_name: str
+    owner: int
+    step: int
+    parameters: frozenset[int]
+
+
+def find_left_in_optimizers(views: Sequence[View]) -> tuple[Suspect, ...]:
+    """Suspects of symptom "survivor": an optimizer that still has parameters whose place in a module others took.
+
+    A parameter counts that a module had in an earlier census, that none has from then on, and that only optimizers
+    hold. Parameters that never were a module's, and those that somebody else holds or a graph uses, are in use.
+    Seen in one step's end at least, for calls may put other tensors into a module while they run.
+    """
+    ordered = sorted(
+        (view for view in views if view.census.moment != "exit"),
+        key=lambda view: (view.census.step, view.census.moment == "forward-entry"),
+    )
+    if not any(_optimizer_nodes(view.graph) for view in ordered[-1:]):
+        return ()
+    places = [_places(view) for view in ordered]
+    suspects = []
+    for at, (before, after) in enumerate(pairwise(places), start=1):
+        later, places_later = ordered[at:], places[at:]
+        if len(later) < 2 or all(view.census.moment != "step-end" for view in later):
+            break
+        for replaced in _find_replaced(ordered[at - 1], ordered[at], before, after, places_later):
+            suspects += _suspects(ordered, later, replaced)
+    return tuple(suspects)
+
+
+def _places(view: View) -> frozenset[_Place]:
+    """What modules call their parameters and each other."""
+    graph, references, address = view.graph, view.census.references, view.census.nodes.address
+    found = set()
+    for reference in np.flatnonzero(references.kind == ReferenceKind.ITEM).tolist():
+        table = int(references.source[reference])
+        if not graph.instance_tables[table]:
+            continue
+        for above in graph.references_to(table):
+            if unquoted(graph.labels[above]) in _TABLES:
+                child, name = int(address[references.target[reference]]), unquoted(graph.labels[reference])
+                found.add(_Place(_owner_address(graph, int(references.source[above])), name, child))
+    return frozenset(found)
+
+
+def _owner_address(graph: Graph, node: int) -> int:
+    """Of the object whose `__dict__` a node is, else of the node."""
+    references = graph.census.references
+    owners = [r for r in graph.references_to(node) if references.kind[r] == ReferenceKind.DICT]
+    return int(graph.census.nodes.address[references.source[owners[0]] if owners else node])
+
+
+def _find_replaced(
+    view: View,
+    after_view: View,
+    before: frozenset[_Place],
+    after: frozenset[_Place],
+    later: Sequence[frozenset[_Place]],
+) -> list[_Replaced]:
+    """Places that something else has now, with the parameters below them that no module has any more."""
+    had, has = ({(place.owner, place.name): place.child for place in places} for places in (before, after))
+    below: dict[int, set[int]] = {}
+    for place in before:
+        below.setdefault(place.owner, set()).add(place.child)
+    known = set(view.census.nodes.address[_parameters(view)].tolist())
+    still_had = {place.child for places in later for place in places}
+    found = []
+    for (owner, name), child in sorted(had.items()):
+        if has.get((owner, name), child) == child:
+            continue
+        gone = frozenset((_all_below(below, child) & known) - still_had)
+        if gone:
+            node = int(np.flatnonzero(view.census.nodes.address == child)[0])
+            found.append(_Replaced(name, view.graph.type_names[node], owner, after_view.census.step, gone))
+    return found
+
+
+def _all_below(below: dict[int, set[int]], address: int) -> set[int]:
+    found, waiting = {address}, [address]
+    while waiting:
+        further = below.get(waiting.pop(), set()) - found
+        found |= further
+        waiting += further
+    return found
+
+
+def _parameters(view: View) -> Ints:
+    """Tensors whose memory is a parameter's."""
+    references, storages = view.census.references, view.census.storages
+    memory = storages.node[storages.role == Role.PARAMETER]
+    found: Ints = references.source[(references.kind == ReferenceKind.STORAGE) & np.isin(references.target, memory)]
+    return found
+
+
+def _optimizer_nodes(graph: Graph) -> list[int]:
+    """Objects with parameter groups and a state of their own, as `torch.optim.Optimizer` has them."""
+    references = graph.census.references
+    owners: dict[int, set[str]] = {}
+    for reference in np.flatnonzero(references.kind == ReferenceKind.DICT).tolist():
+        table = int(references.target[reference])
+        names = {attribute_name(graph, r) for r in graph.references_from(table)}
+        owners[int(references.source[reference])] = names
+    return sorted(node for node, names in owners.items() if "param_groups" in names)
+
+
+def _suspects(ordered: Sequence[View], later: Sequence[View], replaced: _Replaced) -> list[Suspect]:
+    last = later[-1]
+    graph, nodes = last.graph, last.census.nodes
+    kept = _parameters(last)
+    kept = np.unique(kept[np.isin(nodes.address[kept], sorted(replaced.parameters))])
+    suspects = []
+    for optimizer in _optimizer_nodes(graph):
+        mine = _held_by_it_alone(graph, optimizer, kept)
+        path = path_to(graph, last.paths, optimizer)
+        if not len(mine) or not path or not last.paths.held_by_root(optimizer):
+            continue
+        found = set(replaced.parameters) & set(nodes.address[mine].tolist())
+        if all(found <= set(view.census.nodes.address.tolist()) for view in later):
+            suspects.append(_suspect(ordered, last, replaced, mine, optimizer, path))
+    return suspects
+
+
+def _held_by_it_alone(graph: Graph, optimizer: int, parameters: Ints) -> Ints:
+    """Those parameters that an optimizer has and nothing else reaches, graphs included."""
+    from_roots = np.setdiff1d(graph.roots, [optimizer])
+    without = np.asarray(graph.census.references.target == optimizer, dtype=bool)
+    elsewhere = reach(graph, from_roots, without=without)
+    own = reach(graph, np.array([optimizer]), without=np.isin(graph.census.references.kind, _USING))
+    return parameters[own[parameters] & ~elsewhere[parameters]]
+
+
+def _suspect(
+    ordered: Sequence[View],
+    last: View,
+    replaced: _Replaced,
+    parameters: Ints,
+    optimizer: int,
+    path: tuple[int, ...],
+) -> Suspect:
+    graph = last.graph
+    memory = _memory_of(graph, parameters)
+    addresses = graph.census.nodes.address[parameters].tolist()
+    rows = [_weight(view, addresses) for view in ordered]
+    holder = innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
+    return assemble_suspect(
+        Group(last, memory, memory, cut=(holder,), freed=memory),
+        symptom="survivor",
+        measured=Measured(
+            series=Series(
+                moment=last.census.moment,
+                steps=tuple(view.census.step for view in ordered),
+                bytes=tuple(num_bytes for num_bytes, _ in rows),
+                objects=tuple(count for _, count in rows),
+                graph_nodes=(0,) * len(ordered),
+            ),
+            facts={"released": replaced.name, "released_step": replaced.step, "module": replaced.type_name},
+        ),
+        fingerprint=fingerprint_of(
+            f"survivor {graph.type_names[optimizer]} {replaced.type_name} {replaced.name}",
+        ),
+    )
+
+
+def _weight(view: View, addresses: Iterable[int]) -> tuple[int, int]:
+    """Bytes of some parameters in one census, with what belongs to them, and how many storages that is."""
+    tensors = _parameters(view)
+    memory = _memory_of(view.graph, tensors[np.isin(view.census.nodes.address[tensors], list(addresses))])
+    return int(view.graph.bytes_of_node[memory].sum()), len(memory)
+
+
+def _memory_of(graph: Graph, parameters: Ints) -> Ints:
+    """Storages of parameters, of their gradients, and of what optimizers keep for them."""
+    references = graph.census.references
+    seeds = set(parameters.tolist())
+    for reference in np.flatnonzero((references.kind == ReferenceKind.MEMBER) & np.isin(references.target, parameters)):
+        value = _value_of(graph, int(reference))
+        if value >= 0:
+            seeds.add(value)
+    using: Bools = np.isin(references.kind, (*_USING, ReferenceKind.HOOK))
+    below = reach(graph, np.array(sorted(seeds), dtype=np.int64), without=using)
+    storages = graph.census.storages.node
+    found: Ints = np.sort(storages[below[storages]])
+    return found
+
+
+def _value_of(graph: Graph, key: int) -> int:
+    """The value of a key that is in the census: a dict's value is noted right before its key; -1 for a set's."""
+    made = graph.references_from(int(graph.census.references.source[key]))
+    at = made.index(key)
+    value = made[at - 1] if at else key
+    if graph.census.references.kind[value] != ReferenceKind.ITEM:
+        return -1
+    target = int(graph.census.references.target[value])
+    return target if graph.census.nodes.kind[target] in (NodeKind.OBJECT, NodeKind.TENSOR) else -1
