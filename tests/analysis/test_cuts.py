@@ -111,6 +111,10 @@ def test_a_graph_that_uses_a_parameter_does_not_own_it() -> None:
         ("class Net(net.py:3).cache -> dict#cache -> ['k'] tensor#t1 1KiB", "cache['k']"),
         ("main.f -> function#f file=main.py:7 name=f -> <cell x> tensor#t1 1KiB", "x"),
         ("main.f -> function#f file=main.py:7 name=f -> <default x> tensor#t1 1KiB", "x"),
+        (
+            "main.load -> functools._lru_cache_wrapper#load file=main.py:7 name=load -> <cached> tensor#t1 1KiB",
+            "load[*]",
+        ),
         ("hidden sys.last_exc.value -> RuntimeError#e -> .tensor tensor#t1 1KiB", "[value].tensor"),
     ],
 )
