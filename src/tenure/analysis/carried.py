@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -34,6 +35,9 @@ REMADE_PAIRS = 2
 the weights stays what it is."""
 
 
+_LAST_ITEM = re.compile(r"(\[[^][]*\])+$")
+
+
 @dataclass(frozen=True)
 class _Place:
     """One holder at one forward entry, with the storages that were carried in by it."""
@@ -59,9 +63,8 @@ def find_carried(
     lasting = _lasting_keys(entries, places)
     seen: dict[str, int] = {}
     for view, found in zip(entries, places, strict=True):
-        for key, place in found.items():
-            if key not in lasting and _is_significant(view, place):
-                seen[key] = seen.get(key, 0) + 1
+        for key in _significant_keys(view, {key: place for key, place in found.items() if key not in lasting}):
+            seen[key] = seen.get(key, 0) + 1
     keys = [key for key, count in seen.items() if count >= max(2, SEEN_SHARE * len(entries))]
     groups = _merge_aliases(entries, places, keys, _passing_shapes(entries))
     return tuple(_suspect(entries, places, group, members) for group, members in groups)
@@ -158,6 +161,21 @@ def _heaviest_identities(view: View, nodes: Ints, identities: list[set[tuple[int
     sizes = view.census.storages.bytes
     heavy = sorted((view.graph.storage_row[node] for node in nodes.tolist()), key=lambda row: -int(sizes[row]))
     return {identity for row in heavy[:8] for identity in identities[row]}
+
+
+def _significant_keys(view: View, places: dict[str, _Place]) -> list[str]:
+    """Holders that weigh enough; the items of one container are weighed together, and the light ones left out."""
+    containers: dict[str, list[_Place]] = {}
+    for key, place in places.items():
+        containers.setdefault(_LAST_ITEM.sub("", key), []).append(place)
+    found = []
+    for name, members in containers.items():
+        nodes = np.unique(np.concatenate([place.nodes for place in members]))
+        together = _Place(name, nodes, any(place.in_graph for place in members))
+        if _is_significant(view, together):
+            weights = [int(view.graph.bytes_of_node[place.nodes].sum()) for place in members]
+            found += [p.key for p, size in zip(members, weights, strict=True) if size >= WEIGHTY_SHARE * max(weights)]
+    return found
 
 
 def _is_significant(view: View, place: _Place) -> bool:

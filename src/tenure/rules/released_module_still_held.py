@@ -7,6 +7,13 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
 
 
+_EVERY_REFERENCE = "drop every reference listed under `to free`; detach what is cached from its outputs"
+_IN_OPTIMIZER = (
+    "the optimizer still has the old parameters and their state: make a new optimizer for what is trained now, or "
+    "take their group out of `param_groups` and their entries out of `state`"
+)
+
+
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Parameters or modules that lost the binding they were used by, and live on."""
     if suspect.symptom != "survivor":
@@ -19,8 +26,12 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
         f"{format_bytes(suspect.retained_bytes)} of it.",
-        remedies=("drop every reference listed under `to free`; detach what is cached from its outputs",),
+        remedies=(_IN_OPTIMIZER if _is_kept_by_optimizer(suspect) else _EVERY_REFERENCE,),
     )
+
+
+def _is_kept_by_optimizer(suspect: Suspect) -> bool:
+    return any(hop.source_type.startswith("torch.optim.") for hop in suspect.path)
 
 
 RULE = Rule(
