@@ -1,4 +1,4 @@
-from suspects import MIB, carried, carried_finding, path_row, roles_row, series_row
+from suspects import MIB, carried, carried_finding, path_row, roles_row, series_row, suspect
 from tenure.model.suspect import Hop
 from tenure.rules.released_module_still_held import check_suspect
 
