@@ -6,7 +6,6 @@ from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
 
-
 _EVERY_REFERENCE = "drop every reference listed under `to free`; detach what is cached from its outputs"
 _IN_OPTIMIZER = (
     "the optimizer still has the old parameters and their state: make a new optimizer for what is trained now, or "
