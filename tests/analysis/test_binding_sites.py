@@ -62,6 +62,23 @@ def other(kind: str, name: str, function: str = "", *, element: bool = False, li
 
 CASES = [
     Case(
+        "of two branches the one that keeps more than a number",
+        local("total", "train", 3),
+        {
+            "train.py": """\
+            def train(model, loader, exact):
+                total = 0.0
+                for batch in loader:
+                    loss = model(batch)
+                    if exact:
+                        total = total + loss  # site 1 train
+                    else:
+                        total += loss.item()  # site 2 train
+            """
+        },
+        growing=True,
+    ),
+    Case(
         "a local rebound each iteration",
         local("retval", "train", 4),
         {

@@ -16,6 +16,8 @@ from tenure.model.suspect import HoldingReference
 from tenure.syntax.bindings import Binding, Call, bindings, calls
 
 SURE, LIKELY, WEAK, UNLIKELY = range(4)
+_MAKES_A_NUMBER = re.compile(r"\.(item|tolist|numel)\(\)$|^(float|int|len|str)\([^()]*(\([^()]*\))?[^()]*\)$")
+"""A value that holds no memory: whatever keeps some was bound elsewhere."""
 
 BINDERS = frozenset(
     {"assign", "unpack", "walrus", "annotated", "augmented", "with", "for", "except", "match", "import"}
@@ -87,6 +89,8 @@ class Sought:
         repeats = binding.kind == "augmented" or self.refers_to_itself(binding)
         if binding.value_kind in ("none", "constant") and binding.kind != "augmented":
             return UNLIKELY
+        if _MAKES_A_NUMBER.search(binding.value_text):
+            return WEAK
         if binding.kind in ("import", "definition"):
             return UNLIKELY
         if self.element:
