@@ -242,7 +242,8 @@ def test_a_storage_shared_by_two_views_counts_once() -> None:
     assert census.bytes_below(census.node_of(pair)) == 8 * KIB
 
 
-def test_non_reentrant_checkpointing_is_not_recomputed_and_its_inputs_are_found() -> None:
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_checkpointing_is_not_recomputed_and_its_inputs_are_found(use_reentrant: bool) -> None:
     calls = []
     layer = nn.Linear(16, 16)
 
@@ -251,7 +252,7 @@ def test_non_reentrant_checkpointing_is_not_recomputed_and_its_inputs_are_found(
         return layer(x).relu()
 
     x = torch.randn(32, 16, requires_grad=True)
-    y = checkpoint(block, x, use_reentrant=False)
+    y = checkpoint(block, x, use_reentrant=use_reentrant)
 
     census = read()
 
@@ -260,25 +261,6 @@ def test_non_reentrant_checkpointing_is_not_recomputed_and_its_inputs_are_found(
     assert census.path(Kind.STORAGE, start=census.node_of(x)) in below
     y.sum().backward()
     assert len(calls) == 2
-
-
-def test_reentrant_checkpointing_is_not_recomputed_and_its_inputs_are_found() -> None:
-    calls = []
-    layer = nn.Linear(16, 16)
-
-    def block(x: torch.Tensor) -> torch.Tensor:
-        calls.append(1)
-        return layer(x).relu()
-
-    x = torch.randn(32, 16, requires_grad=True)
-    y = checkpoint(block, x, use_reentrant=True)
-
-    census = read()
-
-    assert len(calls) == 1
-    below = census.storages_below(census.path(Kind.GRAD_FN, start=census.node_of(y)))
-    assert census.path(Kind.STORAGE, start=census.node_of(x)) in below
-    y.sum().backward()
 
 
 def test_saved_tensor_hooks_do_not_run_and_what_they_packed_is_found() -> None:
