@@ -52,9 +52,10 @@ def told(text: str, name: str = "t") -> tuple[tuple[str, ...], str]:
         ),
         (
             "unseen -> list -> [0] tensor#t 1KiB",
-            ("an owner Tenure cannot see, of list", "[0]"),
+            ("an owner Tenure cannot see (evaluation stack, C code, atexit), of list", "[0]"),
             "[0]",
         ),
+        ("island -> tensor#t 1KiB native=1", ("a native (C++) owner of Tensor",), ""),
     ],
 )
 def test_a_path_reads_as_a_person_would_write_it(line: str, texts: tuple[str, ...], as_python: str) -> None:

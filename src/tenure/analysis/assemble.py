@@ -12,7 +12,7 @@ from tenure.analysis.graph import GRAPH_REFERENCES, reach
 from tenure.analysis.groups import View
 from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable
 from tenure.analysis.paths import path_to
-from tenure.analysis.wording import hops, render_path, render_targets
+from tenure.analysis.wording import hops, owner_text, render_path, render_targets
 from tenure.model.finding import Symptom
 from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import HoldingReference, Series, Suspect
@@ -63,7 +63,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     holder = describe_reference(view, held_by, group.many)
     if not holder.name:
         start = int(view.census.references.source[path[0]]) if path else heaviest(group)
-        name = f"unseen owner of {graph.type_names[start]}"
+        name = owner_text(graph, start)
         holder = HoldingReference(kind="unknown", name=name, expression=name)
     rows = storage_rows(view, group.nodes)
     storages, nodes = view.census.storages, view.census.nodes

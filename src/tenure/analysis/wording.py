@@ -25,7 +25,7 @@ def render_path(graph: Graph, references: Sequence[int]) -> tuple[str, ...]:
     """
     texts: list[str] = []
     if references and not _is_root(graph, _source(graph, references[0])):
-        texts.append(f"an owner Tenure cannot see, of {_short_type(graph, _source(graph, references[0]))}")
+        texts.append(owner_text(graph, _source(graph, references[0])))
     for position, reference in enumerate(references):
         text = _reference_text(graph, references, position)
         if text:
@@ -151,6 +151,15 @@ def function_of(graph: Graph, references: Sequence[int], position: int) -> int:
     if graph.census.nodes.name[source] < 0 and position and is_merged(graph, references[position - 1]):
         return _source(graph, references[position - 1])
     return source
+
+
+def owner_text(graph: Graph, node: int) -> str:
+    """What is known of an owner that is not in the census: C++ (a DDP reducer, autocast's cache, a CUDA graph's pool,
+    the running backward) by torch's own count of owners, or Python where references are left over."""
+    nodes, what = graph.census.nodes, _short_type(graph, node)
+    if nodes.native[node] > 0 and nodes.unseen[node] <= 0:
+        return f"a native (C++) owner of {what}"
+    return f"an owner Tenure cannot see (evaluation stack, C code, atexit), of {what}"
 
 
 def _reference_text(graph: Graph, references: Sequence[int], position: int) -> str:
