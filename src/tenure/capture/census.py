@@ -133,9 +133,10 @@ class _Taker:
 
     def _add_nodes(self) -> None:
         self._kinds = [self._kind_of(item) for item in self.walk.nodes]
+        self._numbers = {id(item): position for position, item in enumerate(self.walk.nodes)}
+        self._in_degree = _counts(self.walk.target, len(self.walk.nodes))
         unseen, native = self._owners()
         for position, (item, kind) in enumerate(zip(self.walk.nodes, self._kinds, strict=True)):
-            self._numbers[id(item)] = position
             if kind in (NodeKind.TENSOR, NodeKind.AUTOGRAD):
                 name = type_name(type(item)) if kind is NodeKind.TENSOR else type(item).__name__
                 self.columns.add_node(
@@ -171,13 +172,12 @@ class _Taker:
 
     def _owners(self) -> tuple[list[int], list[int]]:
         """References to each node that nothing in the census explains: Python's, and C++'s for tensors."""
-        explained = _counts(self.walk.target, len(self.walk.nodes))
-        positions = {id(item): position for position, item in enumerate(self.walk.nodes)}
+        explained = list(self._in_degree)
         for frame in self._running:
             code = frame.frame.f_code
             in_cells = {*code.co_cellvars, *code.co_freevars}
             for name, value in frame.locals:
-                position = positions.get(id(value))
+                position = self._numbers.get(id(value))
                 if position is not None:
                     explained[position] += 2 + (name not in in_cells)
         unseen, native = [], []
@@ -264,9 +264,8 @@ class _Taker:
         for position, kind in enumerate(self._kinds):
             if kind is NodeKind.TENSOR:
                 self._read_tensor(position, self.walk.nodes[position])
-        in_degree = _counts(self.walk.target, len(self.walk.nodes))
         for position, item in enumerate(self.walk.nodes):
-            if in_degree[position] and isinstance(item, torch._C.StorageBase):
+            if self._in_degree[position] and isinstance(item, torch._C.StorageBase):
                 self._link_storages(position, [item._cdata])
 
     def _read_tensor(self, number: int, tensor: Any) -> None:
