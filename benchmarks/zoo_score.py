@@ -8,7 +8,8 @@ Each program runs under `tenure run`, the leaky ones also as fixed.py. Counted a
 
 - recall@1, recall@3: among the first findings one that names the truth's statement (file, line at most 2 off) and name,
 - cause: that finding's rule is the expected one,
-- bytes: its growth per step, or its retained bytes, within 10 % of what benchmarks/zoo/measure.py measured,
+- bytes: its growth per step, its retained bytes or what it takes off the peak (the one of the three that truth.toml
+  gives) within 10 % of what benchmarks/zoo/measure.py measured,
 - false alarms: findings above *possible* on healthy and on fixed programs.
 
 Only recall counts for programs whose figure is zero (graph nodes alone); their bytes are not scored.
@@ -58,6 +59,7 @@ class Truth:
     symptom: str = ""
     growth_bytes_per_step: float | None = None
     carried_bytes: float | None = None
+    peak_drop_bytes: float | None = None
     places: tuple[Place, ...] = ()
 
     @property
@@ -96,6 +98,7 @@ def read_truth(path: Path) -> Truth:
         symptom=data["symptom"],
         growth_bytes_per_step=data.get("growth_bytes_per_step"),
         carried_bytes=data.get("carried_bytes"),
+        peak_drop_bytes=data.get("peak_drop_bytes"),
         places=places,
     )
 
@@ -139,7 +142,9 @@ def is_right(truth: Truth, finding: dict) -> bool:
 
 def bytes_right(truth: Truth, finding: dict) -> bool | None:
     """Whether the finding's bytes are within 10 % of the measured ones; None where nothing was to be measured."""
-    if truth.carried_bytes is not None:
+    if truth.peak_drop_bytes is not None:
+        expected, said = truth.peak_drop_bytes, finding.get("peak_drop_bytes")
+    elif truth.carried_bytes is not None:
         expected, said = truth.carried_bytes, finding["retained_bytes"]
     else:
         expected, said = truth.growth_bytes_per_step, finding["growth_bytes_per_step"]
@@ -191,7 +196,7 @@ def score(truth: Truth) -> Score:
 
 def bytes_unscored(truth: Truth) -> bool:
     """Whether the truth has no bytes to compare with."""
-    return not (truth.carried_bytes or truth.growth_bytes_per_step)
+    return not (truth.carried_bytes or truth.growth_bytes_per_step or truth.peak_drop_bytes)
 
 
 def share(values: Iterable[bool | None]) -> str:

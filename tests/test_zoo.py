@@ -18,7 +18,8 @@ else:
 
 ZOO = Path(__file__).resolve().parent.parent / "benchmarks" / "zoo"
 RULES = {"TN101", "TN102", "TN103", "TN201", "TN301", "TN401", "TN402", "TN900"}
-SYMPTOMS = {"growth", "sawtooth", "peak", "survivor", "cycle"}
+SYMPTOMS = {"growth", "sawtooth", "peak", "survivor", "cycle", "idle"}
+BYTES_KEYS = {"peak": "carried_bytes", "survivor": "carried_bytes", "idle": "peak_drop_bytes"}
 TRUTHS: dict[str, dict[str, Any]] = {
     path.parent.name: tomllib.loads(path.read_text()) for path in sorted(ZOO.glob("*/truth.toml"))
 }
@@ -46,8 +47,8 @@ def test_a_truth_has_what_the_score_reads(slug: str) -> None:
     if truth["healthy"]:
         assert set(truth) == common | {"why"}
     else:
-        bytes_key = "carried_bytes" if truth["symptom"] in ("peak", "survivor") else "growth_bytes_per_step"
-        assert set(truth) - {"accept"} == common | {"rule", "also", "symptom", "holder", bytes_key}
+        bytes_key = BYTES_KEYS.get(truth["symptom"], "growth_bytes_per_step")
+        assert set(truth) - {"accept", "catalogue"} == common | {"rule", "also", "symptom", "holder", bytes_key}
         assert {truth["rule"], *truth["also"]} <= RULES
         assert truth["symptom"] in SYMPTOMS
     assert truth["slug"] == slug
