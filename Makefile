@@ -29,7 +29,7 @@ check: $(READY) ## format, lint, strict types, floor plan and the quick tests; u
 	@$(RUN) -m ruff check .
 	@$(RUN) -m mypy
 	@$(RUN) -m pytest -q tests/test_floor_plan.py
-	@OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 -m 'not slow' --ignore=tests/test_floor_plan.py
+	@OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 --dist loadfile -m 'not slow' --ignore=tests/test_floor_plan.py
 
 format: $(READY) ## rewrite the source in the house's format
 	@$(RUN) -m ruff format .

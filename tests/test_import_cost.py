@@ -44,6 +44,7 @@ def test_diagnosing_needs_no_torch() -> None:
     assert "torch" not in modules_after("import tenure.diagnose, tenure.cli.diagnose, tenure.report.terminal")
 
 
+@pytest.mark.slow
 def test_the_recorder_adds_no_package_that_torch_does_not_load_itself() -> None:
     """The watched program's environment may lack what our reports need."""
     added = modules_after("import torch, tenure.capture.monitor") - modules_after("import torch")

@@ -242,6 +242,7 @@ def test_a_storage_shared_by_two_views_counts_once() -> None:
     assert census.bytes_below(census.node_of(pair)) == 8 * KIB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use_reentrant", [False, True])
 def test_checkpointing_is_not_recomputed_and_its_inputs_are_found(use_reentrant: bool) -> None:
     calls = []
@@ -282,6 +283,7 @@ def test_saved_tensor_hooks_do_not_run_and_what_they_packed_is_found() -> None:
     assert census.bytes_below(packed) == 2 * KIB
 
 
+@pytest.mark.slow
 def test_the_graph_of_a_compiled_function_shows_what_it_saved() -> None:
     layer = nn.Linear(64, 64)
     compiled = torch.compile(lambda x: layer(x).sin().cos(), backend="aot_eager")

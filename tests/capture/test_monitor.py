@@ -270,6 +270,7 @@ def test_results_are_the_same_bits_with_and_without(tmp_path: Path) -> None:
 
 # Dynamo itself calls what torch 2.13 deprecates.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_dynamo_counts_the_same_with_and_without(tmp_path: Path, backend: str) -> None:
     def train() -> dict[str, dict[str, int]]:

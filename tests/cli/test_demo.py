@@ -42,9 +42,8 @@ def test_a_found_leak_and_a_silent_remedy_leave_no_problem() -> None:
     assert demo.table_cells(comparison) == (
         "kept",
         "4.00 KiB\n12 tensors\n+8 B/step",
-        "1.00 KiB\n3 tensors",
-        "TN201 `losses`, certain\nkept.py:7",
-        "silent",
+        "1.00 KiB\n3 tensors\nsilent",
+        "TN201, certain\n`losses`\nline 7",
     )
 
 
@@ -79,6 +78,50 @@ def test_a_remedy_that_is_not_silent_and_a_failed_run_are_problems() -> None:
         "fixed_findings": 1,
         "problems": list(comparison.problems),
     }
+
+
+TABLE = """\
+program   leaky        fixed       found
+-------------------------------------------------
+kept      4.00 KiB     1.00 KiB    TN201, certain
+          12 tensors   3 tensors   `losses`
+          +8 B/step    silent      line 7
+
+bytes: most alive at the start of a forward, measured
+by each program itself"""
+
+BELOW = """\
+kept
+  leaky  4.00 KiB
+         12 tensors
+         +8 B/step
+  fixed  1.00 KiB
+         3 tensors
+         silent
+  found  TN201, certain
+         `losses`
+         line 7
+
+bytes: most alive at the start of a
+forward, measured by each program itself"""
+
+
+def test_a_comparison_is_drawn_side_by_side_or_below_each_other_but_never_too_wide() -> None:
+    compared = demo.compare_runs(DEMO, demo.Outcome(4096, 12, 8, (finding(),)), demo.Outcome(1024, 3, 0))
+
+    assert "\n".join(demo.draw_table([compared], width=54)) == TABLE
+    assert "\n".join(demo.draw_table([compared], width=40)) == BELOW
+
+
+def test_the_table_of_all_demos_fits_80_columns() -> None:
+    leaky, fixed = (demo.Outcome(1_072_693_248, 1234, growth) for growth in (123_456, -123_456))
+    rows = []
+    for item in demo.DEMOS:
+        holder = {"name": max(item.holders, key=len), "file": f"/programs/{item.name}.py", "line": 123}
+        rows.append(demo.Comparison(item, leaky, fixed, found=finding(holder=holder)))
+
+    assert max(map(len, demo.draw_table(rows, width=80))) <= 80
+    assert demo.draw_table(rows, width=80)[0].split() == list(demo.HEADINGS)
 
 
 def test_an_unknown_name_says_which_demos_there_are() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -37,6 +38,18 @@ advice
 
 def test_an_examination_is_a_line_each() -> None:
     assert "\n".join(doctor.describe(WITHOUT_TORCH)) == TEXT
+
+
+def test_no_line_of_an_examination_is_wider_than_the_terminal() -> None:
+    text = "together   host: 222.02 MiB resident = CPU tensors 0 B + everything else 222.02 MiB"
+    lines = doctor.describe(replace(WITHOUT_TORCH, memory=(text,)), width=60)
+
+    assert [line for line in lines if len(line) > 60] == []
+    assert lines[6:8] == [
+        "  together   host: 222.02 MiB resident = CPU tensors 0 B +",
+        "             everything else 222.02 MiB",
+    ]
+    assert lines[-2:] == ["  torch is not installed beside this Tenure; install Tenure", "    where your torch is"]
 
 
 def test_without_torch_the_doctor_still_answers(

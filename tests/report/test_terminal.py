@@ -198,3 +198,20 @@ def test_a_pipe_gets_no_colour_and_an_old_encoding_no_boxes(monkeypatch: pytest.
     pipe = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
     assert terminal_form(pipe) == (110, False, True)
     assert terminal_form(io.TextIOWrapper(io.BytesIO(), encoding="utf-8")) == (110, False, False)
+
+
+def test_a_finding_without_a_cause_says_what_is_certain_of_it_and_what_is_not() -> None:
+    found = kept_loss(rule="TN900", name="unexplained-growth", confidence="certain", path=(), remedies=())
+    text = render_diagnosis(diagnosis(found), width=80, color=False)
+    assert text.startswith(
+        "TN900 unexplained-growth   cause unknown · 1.88 GiB held at step 252 and growing\n"
+        "  train.py:48  `history` keeps the autograd graph of every step.\n\n"
+        "  certain   that it is held here, and how much; not that it is a mistake\n"
+        "  to free   drop 1 reference: `history` (train.py:48)\n"
+    )
+
+
+def test_a_reference_without_a_name_begins_where_the_others_do() -> None:
+    found = held_graph(path=("module `m`", ".cache", " (a cached result)"), evidence=())
+    drawn = render_diagnosis(diagnosis(found), width=80, color=False).split("\n\n")[1]
+    assert drawn.splitlines() == ["  root      module `m`", "   └─ .cache", "       └─ (a cached result)"]

@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import click
 
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
+from tenure.report.layout import wrap
 
 DEMOS_FOLDER = Path(__file__).resolve().parent.parent / "demos"
 _ABOVE_POSSIBLE = ("certain", "likely")
@@ -128,19 +131,35 @@ def copy_programs(folder: Path) -> None:
         shutil.copyfile(program, target / program.name)
 
 
-def _print_table(comparisons: list[Comparison]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+HEADINGS = ("program", "leaky", "fixed", "found")
+CAPTION = "bytes: most alive at the start of a forward, measured by each program itself"
 
-    table = Table(box=box.SIMPLE, padding=(0, 1), caption_justify="left")
-    for heading in ("program", "leaky", "fixed", "found", "fixed run"):
-        table.add_column(heading, justify="right" if heading in ("leaky", "fixed") else "left", overflow="fold")
-    for comparison in comparisons:
-        table.add_row(*(Text(cell) for cell in table_cells(comparison)))
-    table.caption = "bytes: most alive at the start of a forward, measured by each program itself"
-    Console(soft_wrap=False).print(table)
+
+def draw_table(comparisons: list[Comparison], *, width: int) -> list[str]:
+    """The runs side by side, or below each other where the terminal is too narrow for that."""
+    rows = [table_cells(comparison) for comparison in comparisons]
+    parts = [cell.splitlines() for row in (HEADINGS, *rows) for cell in row]
+    widths = [max(len(line) for cell in parts[at :: len(HEADINGS)] for line in cell) for at in range(len(HEADINGS))]
+    caption = wrap(CAPTION, width=width, first="", rest="")
+    if sum(widths) + 3 * (len(widths) - 1) > width:
+        return [line for row in rows for line in _draw_below(row)] + caption
+    lines = [_join(HEADINGS, widths), "-" * (sum(widths) + 3 * (len(widths) - 1))]
+    for row in rows:
+        lines += [_join(cells, widths) for cells in zip_longest(*(cell.splitlines() for cell in row), fillvalue="")]
+        lines.append("")
+    return lines + caption
+
+
+def _join(cells: Sequence[str], widths: list[int]) -> str:
+    return "   ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _draw_below(row: Sequence[str]) -> list[str]:
+    lines = [row[0]]
+    for heading, cell in zip(HEADINGS[1:], row[1:], strict=True):
+        lines.append(f"  {heading}  {cell.splitlines()[0]}")
+        lines += [f"         {line}" for line in cell.splitlines()[1:]]
+    return [*lines, ""]
 
 
 def table_cells(comparison: Comparison) -> tuple[str, ...]:
@@ -148,11 +167,12 @@ def table_cells(comparison: Comparison) -> tuple[str, ...]:
     found = comparison.found
     verdict = "-"
     if found is not None:
-        where = f"{Path(found['holder']['file'] or '?').name}:{found['holder']['line'] or '?'}"
-        verdict = f"{found['rule']} `{found['holder']['name']}`, {found['confidence']}\n{where}"
-    silent = "?" if comparison.fixed.error else "not silent" if loud(comparison.fixed.findings) else "silent"
+        place = f"{Path(found['holder']['file'] or '?').name}:{found['holder']['line'] or '?'}"
+        where = place.replace(f"{comparison.demo.name}.py:", "line ")
+        verdict = f"{found['rule']}, {found['confidence']}\n`{found['holder']['name']}`\n{where}"
+    silent = "not run" if comparison.fixed.error else "not silent" if loud(comparison.fixed.findings) else "silent"
     leaky, fixed = (_measured_cell(run) for run in (comparison.leaky, comparison.fixed))
-    return (comparison.demo.name, leaky, fixed, verdict, silent)
+    return (comparison.demo.name, leaky, f"{fixed}\n{silent}", verdict)
 
 
 def _measured_cell(run: Outcome) -> str:
@@ -204,7 +224,7 @@ def _check_output(output: Path | None) -> None:
         raise UsageError(f"{output} exists and is not an empty folder; name a new one with --output")
 
 
-@click.command("demo")
+@click.command("demo", short_help="Four small leaks, each found and mended.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Keep programs and recordings in this new folder."
@@ -228,7 +248,8 @@ def demo_command(names: tuple[str, ...], output: Path | None, json_output: bool)
         if json_output:
             click.echo(json.dumps(as_json(comparisons)))
         else:
-            _print_table(comparisons)
+            width = shutil.get_terminal_size((80, 24)).columns
+            click.echo("\n".join(["", *draw_table(comparisons, width=width), ""]))
             if comparisons[0].found is not None:
                 _print_finding(folder / demos[0].name / "leaky")
     problems = [f"{item.demo.name}: {text}" for item in comparisons for text in item.problems]

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from typing import Any
 import click
 
 from tenure import __version__
+from tenure.report.layout import wrap
 
 TORCH_TIMEOUT_SECONDS = 120
 SMALL_STACK = 1 << 20
@@ -60,7 +63,7 @@ def doctor_command(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"format": 1, **_as_dict(found)}, indent=1))
         return
-    click.echo("\n".join(describe(found)))
+    click.echo("\n".join(describe(found, width=shutil.get_terminal_size((110, 24)).columns)))
 
 
 def examine() -> Examination:
@@ -197,16 +200,29 @@ def _as_dict(found: Examination) -> dict[str, Any]:
     }
 
 
-def describe(found: Examination) -> list[str]:
-    """The examination as lines for a terminal."""
-    lines = ["versions", *_pairs(found.versions)]
-    lines += ["", "memory", *(f"  {line}" for line in found.memory)]
-    lines += ["", "allocator settings", *(_pairs(found.settings) or ["  none set: the defaults hold"])]
-    lines += ["", "recording", *_pairs(found.recording)]
-    lines += ["", "advice", *([f"  {line}" for line in found.advice] or ["  nothing to mend"])]
+def describe(found: Examination, *, width: int = 110) -> list[str]:
+    """The examination as lines for a terminal of so many columns."""
+    settings = _pairs(found.settings, width=width) or ["  none set: the defaults hold"]
+    advice = [line for text in found.advice for line in wrap(text, width=width, first="  ", rest="    ")]
+    lines = ["versions", *_pairs(found.versions, width=width)]
+    lines += ["", "memory", *(line for text in found.memory for line in _wrap_labelled(text, width=width))]
+    lines += ["", "allocator settings", *settings]
+    lines += ["", "recording", *_pairs(found.recording, width=width)]
+    lines += ["", "advice", *(advice or ["  nothing to mend"])]
     return lines
 
 
-def _pairs(values: dict[str, str]) -> list[str]:
-    width = max((len(name) for name in values), default=0)
-    return [f"  {name.ljust(width)}  {value}" for name, value in values.items()]
+def _wrap_labelled(text: str, *, width: int) -> list[str]:
+    """A line `label   text`, whose further lines begin below the text."""
+    label = re.match(r"\S+ {2,}", text)
+    return wrap(text, width=width, first="  ", rest=" " * (2 + (label.end() if label else 2)))
+
+
+def _pairs(values: dict[str, str], *, width: int) -> list[str]:
+    room = max((len(name) for name in values), default=0)
+    rest = " " * (room + 4)
+    return [
+        line
+        for name, value in values.items()
+        for line in wrap(f"{name.ljust(room)}  {value}", width=width, first="  ", rest=rest)
+    ]

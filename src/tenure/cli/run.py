@@ -94,7 +94,7 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
         return steps
 
 
-@click.command("run", cls=ProgramCommand)
+@click.command("run", cls=ProgramCommand, short_help="Run a program; say what keeps its memory alive.")
 @click.option("-o", "--output", metavar="DIR", help="Folder for the recording; must be new or empty.")
 @click.option("--stop-after", type=click.IntRange(min=1), metavar="N", help="End the program after N steps.")
 @click.option(

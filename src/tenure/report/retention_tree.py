@@ -65,7 +65,7 @@ def _draw_root(text: str, *, width: int, style: Style) -> list[str]:
 def _draw_hop(label: str, target: str, mark: bool, *, indent: int, width: int, style: Style) -> str:
     branch = f"{MARGIN} {' ' * indent}└─ "
     room = width - len(branch)
-    text = fit_place(label, room)
+    text = fit_place(label.strip(), room)
     if target:
         column = max(LABEL_COLUMN - indent, 0)
         joined = f"{text.ljust(column)}{'' if len(text) < column else '  '}{target}"

@@ -83,7 +83,8 @@ def _render_finding(finding: Finding, *, width: int, style: Style) -> str:
 
 def _header(finding: Finding, *, width: int, style: Style) -> str:
     left = f"{finding.rule} {finding.name}"
-    right = f"{finding.confidence} · {weight(finding)}"
+    sure = "cause unknown" if finding.rule == UNEXPLAINED else finding.confidence
+    right = f"{sure} · {weight(finding)}"
     gap = width - len(left) - len(right)
     confidence = style.confidence(right, finding.confidence)
     if gap >= 2:
@@ -111,6 +112,8 @@ def _message(finding: Finding, *, width: int) -> list[str]:
 
 def _facts(finding: Finding, *, width: int, style: Style) -> list[str]:
     rows: list[tuple[str, str]] = []
+    if finding.rule == UNEXPLAINED:
+        rows.append((finding.confidence, "that it is held here, and how much; not that it is a mistake"))
     candidates = evidence_of(finding, "sites").get("candidates", ())
     if len(candidates) > 1:
         places = (place_of(site["file"], site["line"], room=width // 3) for site in candidates)
