@@ -13,7 +13,7 @@ class State:
 
 
 class Engine:
-    def __init__(self, state, algorithms, eval_interval=2):
+    def __init__(self, state, algorithms, eval_interval=1):
         self.state, self.algorithms, self.eval_interval = state, algorithms, eval_interval
 
     def fire(self, event):
