@@ -20,7 +20,7 @@ def tiles(count, generator):
 
 
 class Fitter:
-    def __init__(self, model, callbacks, epochs=12, tiles_per_epoch=4):
+    def __init__(self, model, callbacks, epochs=24, tiles_per_epoch=2):
         self.model, self.callbacks = model, callbacks
         self.epochs, self.tiles_per_epoch = epochs, tiles_per_epoch
         self.optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
@@ -39,5 +39,5 @@ class Fitter:
                 loss.backward()
                 self.optimizer.step()
             self.each("on_epoch_end", epoch)
-            if epoch % 3 == 0:
+            if epoch % 6 == 0:
                 print(epoch, f"{loss.item():.4f}")
