@@ -55,11 +55,58 @@ def told(text: str, name: str = "t") -> tuple[tuple[str, ...], str]:
             ("an owner Tenure cannot see (evaluation stack, C code, atexit), of list", "[0]"),
             "[0]",
         ),
+        (
+            "lib:sys.last_exc -> ValueError -> .args tuple -> [0] tensor#t 1KiB",
+            ("`sys.last_exc` (the last uncaught error)", ".args", "[0]"),
+            "last_exc.args[0]",
+        ),
+        (
+            "lib:threading.excepthook -> function file=/x/train.py:12 name=report -> <cell seen> tensor#t 1KiB",
+            ("`threading.excepthook`", "closure variable `seen` of report (train.py:12)"),
+            "seen",
+        ),
+        (
+            "trace.log -> list -> [0] tensor#t 1KiB",
+            ("global `log` in trace (trace.py)", "[0]"),
+            "log[0]",
+        ),
+        (
+            "__main__.Out -> dict -> [3] tensor#t 1KiB",
+            ("cell output history `Out`", "[3]"),
+            "Out[3]",
+        ),
+        (
+            "lib:class finalize(/lib/python3/weakref.py:3)._registry -> dict -> [<finalize>] weakref._Info -> .args tuple -> [0] tensor#t 1KiB",
+            ("callbacks of `weakref.finalize`", "[<finalize>]", ".args", "[0]"),
+            "finalize._registry[<finalize>].args[0]",
+        ),
+        (
+            "hidden signal handler of SIGTERM. -> function file=/x/train.py:12 name=save -> <cell net> tensor#t 1KiB",
+            ("signal handler of SIGTERM", "closure variable `net` of save (train.py:12)"),
+            "net",
+        ),
+        (
+            "unseen -> Context -> <other > hamt -> <other > hamt_bitmap_node -> [state] tensor#t 1KiB",
+            ("the context (contextvars) of a running thread or task", "context variable `state`"),
+            "state",
+        ),
+        (
+            "unseen -> method name=Trainer.save -> <self> __main__.Trainer -> .net tensor#t 1KiB",
+            ("a callback that only C code keeps (an atexit handler, probably): Trainer.save", ".__self__", ".net"),
+            "__self__.net",
+        ),
         ("island -> tensor#t 1KiB native=1", ("a native (C++) owner of Tensor",), ""),
     ],
 )
 def test_a_path_reads_as_a_person_would_write_it(line: str, texts: tuple[str, ...], as_python: str) -> None:
     assert told(line) == (texts, as_python)
+
+
+def test_a_cell_output_is_told_by_its_history_and_a_plain_name_is_not() -> None:
+    cell, own = "__main__._3 -> tensor#t 1KiB", "__main__._ -> tensor#t 1KiB"
+
+    assert told(f"{cell}\n__main__._oh -> dict -> [3] tensor#t")[0] == ("cell output history `_3`",)
+    assert told(own)[0] == ("global `_` in __main__ (__main__.py)",)
 
 
 def test_the_users_own_name_is_preferred_to_a_shorter_way_through_a_library() -> None:

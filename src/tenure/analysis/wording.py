@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import keyword
 import posixpath
+import re
+import sys
 from collections.abc import Collection, Sequence
 
 from tenure.analysis.graph import MODULE_TABLES, Graph, unquoted
@@ -15,6 +17,11 @@ LARGE_CONTAINER = 16
 """From this length on, an element's key or index says nothing to a reader: it is written `[*]`."""
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL, ReferenceKind.CELL, ReferenceKind.DEFAULT)
+_LAST_ERROR = ("last_exc", "last_value", "last_traceback")
+_CELL_OUTPUTS = ("Out", "_oh")
+_CELL_OUTPUT = re.compile(r"_+|_i?\d+")
+_CONTEXTS = ("Context", "_contextvars.Context")
+_CALLABLES = ("function", "method", "functools.partial")
 _FUNCTION_PARTS = ("__closure__", "__defaults__", "__kwdefaults__")
 
 
@@ -82,7 +89,9 @@ def expression(graph: Graph, references: Sequence[int], *, many: Collection[int]
     for position, reference in enumerate(references):
         kind, label = _kind(graph, reference), graph.labels[reference]
         source = _source(graph, reference)
-        if kind in _VARIABLES:
+        if _is_inside_context(graph, reference):
+            continue
+        if kind in _VARIABLES or _is_context_variable(graph, reference):
             text = label
         elif attribute := attribute_name(graph, reference):
             owner = _class_root(graph, references, position) if not text else -1
@@ -137,7 +146,7 @@ def is_merged(graph: Graph, reference: int) -> bool:
         return True
     if kind == ReferenceKind.OTHER and graph.labels[reference] in _FUNCTION_PARTS:
         return True
-    return _merged_table(graph, reference)
+    return _merged_table(graph, reference) or _is_inside_context(graph, reference)
 
 
 def is_finished_frame(graph: Graph, node: int) -> bool:
@@ -159,6 +168,10 @@ def owner_text(graph: Graph, node: int) -> str:
     nodes, what = graph.census.nodes, _short_type(graph, node)
     if nodes.native[node] > 0 and nodes.unseen[node] <= 0:
         return f"a native (C++) owner of {what}"
+    if graph.type_names[node] in _CONTEXTS:
+        return "the context (contextvars) of a running thread or task"
+    if graph.type_names[node] in _CALLABLES:
+        return f"a callback that only C code keeps (an atexit handler, probably): {_name_or_type(graph, node)}"
     return f"an owner Tenure cannot see (evaluation stack, C code, atexit), of {what}"
 
 
@@ -177,7 +190,7 @@ def _reference_text(graph: Graph, references: Sequence[int], position: int) -> s
                 return f"local variable `{label}` in {function} (finished){_place(census, source)}"
             return f"local variable of suspended `{label}` {function}{_place(census, source)}"
         case ReferenceKind.GLOBAL:
-            return f"global `{label}` in {name}{_place(census, source, line=False)}"
+            return _global_text(graph, reference)
         case ReferenceKind.CELL | ReferenceKind.DEFAULT:
             owner = function_of(graph, references, position)
             what = "closure variable" if kind == ReferenceKind.CELL else "default of parameter"
@@ -187,6 +200,8 @@ def _reference_text(graph: Graph, references: Sequence[int], position: int) -> s
     attribute = attribute_name(graph, reference)
     if attribute:
         root = _class_root(graph, references, position)
+        if root >= 0 and (_name_or_type(graph, root), attribute) == ("finalize", "_registry"):
+            return "callbacks of `weakref.finalize`"
         if root >= 0:
             return f"class attribute `{attribute}` of {_name_or_type(graph, root)}{_place(census, root)}"
         if census.nodes.kind[source] == NodeKind.HIDDEN:
@@ -196,9 +211,39 @@ def _reference_text(graph: Graph, references: Sequence[int], position: int) -> s
         return ""
     if census.nodes.kind[source] == NodeKind.HIDDEN:
         return root_text(census, source) + (f": {label}" if label else "")
+    if _is_context_variable(graph, reference):
+        return f"context variable `{label}`"
     if kind in (ReferenceKind.ITEM, ReferenceKind.INDEX):
         return f"[{label}]"
     return _plain_suffix(graph, reference)
+
+
+def _global_text(graph: Graph, reference: int) -> str:
+    """A module's global as people call it: `sys.last_exc`, a notebook's `Out`, else ``global `x` in train``."""
+    census, source, label = graph.census, _source(graph, reference), graph.labels[reference]
+    name = census.text(int(census.nodes.name[source]))
+    if name == "sys" and label in _LAST_ERROR:
+        return f"`sys.{label}` (the last uncaught error)"
+    if name in sys.stdlib_module_names and graph.library[source]:
+        return f"`{name}.{label}`"
+    if label in _CELL_OUTPUTS or (_CELL_OUTPUT.fullmatch(label) and _keeps_cell_outputs(graph, source)):
+        return f"cell output history `{label}`"
+    return f"global `{label}` in {name}{_place(census, source, line=False)}"
+
+
+def _keeps_cell_outputs(graph: Graph, namespace: int) -> bool:
+    """Whether IPython keeps what cells gave back in this namespace."""
+    return any(graph.labels[reference] in _CELL_OUTPUTS for reference in graph.references_from(namespace))
+
+
+def _is_inside_context(graph: Graph, reference: int) -> bool:
+    """From a `contextvars.Context` to the tree that it keeps its variables in, and within that."""
+    owner = graph.type_names[_source(graph, reference)]
+    return owner == "hamt" or owner in _CONTEXTS or (owner.startswith("hamt_") and not graph.labels[reference])
+
+
+def _is_context_variable(graph: Graph, reference: int) -> bool:
+    return bool(graph.labels[reference]) and graph.type_names[_source(graph, reference)].startswith("hamt_")
 
 
 def _class_root(graph: Graph, references: Sequence[int], position: int) -> int:

@@ -44,6 +44,7 @@ PyInit__heapwalk(void)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
 #include "internal/pycore_dict.h"
+#include "internal/pycore_interp.h"
 #include "internal/pycore_object.h"
 #if PY_VERSION_HEX < 0x030C0000
 #include "internal/pycore_code.h"
@@ -1565,7 +1566,37 @@ heapwalk_instance_values(PyObject *Py_UNUSED(module), PyObject *object)
     Py_RETURN_NONE;
 }
 
+/* ---- what the interpreter itself holds --------------------------------------------------------------------- */
+
+PyDoc_STRVAR(atexit_handlers_doc,
+             "atexit_handlers() -> [(function, args, kwargs or None)] as registered, or None where they cannot be read");
+
+static PyObject *
+heapwalk_atexit_handlers(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+#if defined(INTERNAL_HEADERS) && PY_VERSION_HEX < 0x030E0000
+    const struct atexit_state *state = &PyInterpreterState_Get()->atexit;
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list != NULL && i < state->ncallbacks; i++) {
+        if (state->callbacks[i] == NULL) {
+            continue; /* unregistered */
+        }
+        PyObject *kwargs = state->callbacks[i]->kwargs;
+        PyObject *entry = PyTuple_Pack(3, state->callbacks[i]->func, state->callbacks[i]->args,
+                                       kwargs == NULL ? Py_None : kwargs);
+        if (entry == NULL || PyList_Append(list, entry) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(entry);
+    }
+    return list;
+#else
+    Py_RETURN_NONE;
+#endif
+}
+
 static PyMethodDef heapwalk_methods[] = {
+    {"atexit_handlers", heapwalk_atexit_handlers, METH_NOARGS, atexit_handlers_doc},
     {"walk", heapwalk_walk, METH_VARARGS, walk_doc},
     {"frame_locals", heapwalk_frame_locals, METH_O, frame_locals_doc},
     {"thread_stack_bytes", heapwalk_thread_stack_bytes, METH_O, thread_stack_bytes_doc},

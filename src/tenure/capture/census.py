@@ -12,7 +12,6 @@ import gc
 import sys
 import threading
 import time
-import types
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +25,7 @@ from tenure.capture.columns import CensusColumns
 from tenure.capture.descriptions import Description, describe, type_name
 from tenure.capture.kinds import array_contents, category_of, is_array, is_parameter, kind_of
 from tenure.capture.origins import is_library_file
-from tenure.capture.roots import describe_hidden, file_of_namespace, find_namespaces, is_ours
+from tenure.capture.roots import describe_hidden, file_of_namespace, find_hidden_roots, find_namespaces, is_ours
 from tenure.capture.storages import StorageTable, is_fake
 from tenure.model.heap import (
     BUFFERS_FREED,
@@ -109,6 +108,7 @@ class _Taker:
         self._add_nodes()
         self._add_references()
         self._add_frames()
+        self._add_hidden_roots()
         self._read_tensors()
         self._read_graphs()
         self._read_roles()
@@ -119,6 +119,7 @@ class _Taker:
     def _walk_heap(self, objects: list[object]) -> None:
         self._namespaces = find_namespaces(self._running)
         self._threads = {id(thread): thread for thread in threading.enumerate()}
+        self._hidden = list(find_hidden_roots())
         own = [namespace for namespace in self._namespaces.values() if is_ours(namespace)]
         ignore = {id(item) for item in (*self._ignore, *own)}
         ignore.update(id(frame.frame) for frame in self._running)
@@ -180,6 +181,11 @@ class _Taker:
                 position = self._numbers.get(id(value))
                 if position is not None:
                     explained[position] += 2 + (name not in in_cells)
+        for root in self._hidden:
+            for _, value in root.held:
+                position = self._numbers.get(id(value))
+                if position is not None:
+                    explained[position] += 2
         unseen, native = [], []
         for item, kind, count, known in zip(self.walk.nodes, self._kinds, self.walk.refcounts, explained, strict=True):
             num_native = 0
@@ -200,7 +206,7 @@ class _Taker:
         by_source: dict[int, list[int]] = defaultdict(list)
         for source, target in zip(self.walk.source, self.walk.target, strict=True):
             by_source[source].append(target)
-        parts = self._parts_of_functions(by_source)
+        parts = self._inner_parts(by_source)
         for source, targets in by_source.items():
             owner, named = parts[source] if source in parts else (source, self._named(source))
             waiting: dict[int, list[tuple[ReferenceKind, str]]] = defaultdict(list)
@@ -213,16 +219,14 @@ class _Taker:
                 kind, label = names.pop(0) if names else self._unnamed(source, target)
                 self.columns.add_reference(owner, target, kind, label)
 
-    def _parts_of_functions(self, by_source: dict[int, list[int]]) -> dict[int, tuple[int, list[labels.Named]]]:
-        """Closure tuples and defaults: their references are told as the function's own."""
+    def _inner_parts(self, by_source: dict[int, list[int]]) -> dict[int, tuple[int, list[labels.Named]]]:
+        """Closure tuples, defaults, tables inside queues and thread-locals: their references are their owner's."""
         parts = {}
         for source in by_source:
-            item = self.walk.nodes[source]
-            if type(item) is types.FunctionType:
-                for container, named in labels.function_parts(item):
-                    number = self._numbers.get(id(container))
-                    if number is not None:
-                        parts[number] = (source, named)
+            for container, named in labels.inner_parts(self.walk.nodes[source]):
+                number = self._numbers.get(id(container))
+                if number is not None:
+                    parts[number] = (source, named)
         return parts
 
     def _named(self, source: int) -> list[labels.Named]:
@@ -256,6 +260,14 @@ class _Taker:
             )  # fmt: skip
             for name, target in held:
                 self.columns.add_reference(number, target, ReferenceKind.LOCAL, name)
+
+    def _add_hidden_roots(self) -> None:
+        for root in self._hidden:
+            held = [(label, self._numbers[id(value)]) for label, value in root.held if id(value) in self._numbers]
+            if held:
+                number = self.columns.add_node(NodeKind.HIDDEN, "", name=root.name)
+                for label, target in held:
+                    self.columns.add_reference(number, target, ReferenceKind.OTHER, label)
 
     # -- what the collector cannot see ----------------------------------------------------------------------------
 

@@ -119,6 +119,15 @@ def instance_values(item: object) -> list[tuple[str, object]] | None:
     return values
 
 
+def atexit_handlers() -> list[tuple[Any, Any, Any]]:
+    """Function, arguments and keywords (or None) of every registered exit handler, in order of registration.
+
+    Empty where they cannot be read: `atexit` lists them to nobody, and only the C walk knows the interpreter's layout
+    (3.11 to 3.13). The program's own objects: drop the list before anyone counts references.
+    """
+    return [] if _heapwalk is None else _heapwalk.atexit_handlers() or []
+
+
 class _Categories(dict[type, int]):
     """The category of each type, asked for once."""
 

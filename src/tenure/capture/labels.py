@@ -7,10 +7,15 @@ where the interpreter keeps an instance's attributes inline and the native walke
 from __future__ import annotations
 
 import collections
+import contextvars
 import functools
+import gc
+import itertools
+import queue
+import threading
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tenure.capture import frames, heapwalk
@@ -87,7 +92,34 @@ def _of_function(owner: types.FunctionType) -> Iterator[Named]:
     yield owner.__kwdefaults__, Kind.OTHER, "__kwdefaults__"
 
 
-def function_parts(owner: types.FunctionType) -> Iterator[tuple[object, list[Named]]]:
+def inner_parts(owner: object) -> Iterable[tuple[object, list[Named]]]:
+    """Containers that are details of `owner`, each with what it holds by name; nothing for most objects.
+
+    A function's closure and defaults, the list inside a `SimpleQueue`, the tables by thread of a `threading.local`.
+    """
+    cls = type(owner)
+    if cls is types.FunctionType:
+        return _function_parts(owner)  # type: ignore[arg-type]
+    if cls is queue.SimpleQueue:
+        return _queue_parts(owner)
+    if issubclass(cls, threading.local):
+        return _thread_local_parts(owner)
+    return ()
+
+
+def _queue_parts(owner: object) -> Iterator[tuple[object, list[Named]]]:
+    for container in gc.get_referents(owner):
+        if type(container) is list:
+            yield container, [(value, Kind.INDEX, str(index)) for index, value in enumerate(container)]
+
+
+def _thread_local_parts(owner: object) -> Iterator[tuple[object, list[Named]]]:
+    for container in gc.get_referents(owner):
+        if type(container) is dict and all(type(key) is weakref.ref for key in container):
+            yield container, [(values, Kind.DICT, "__dict__") for values in container.values()]
+
+
+def _function_parts(owner: types.FunctionType) -> Iterator[tuple[object, list[Named]]]:
     """The containers inside a function (closure tuple, defaults), each with what it holds by variable name."""
     code = owner.__code__
     if owner.__closure__:
@@ -119,6 +151,19 @@ def _of_cache(owner: Any) -> Iterator[Named]:
     wrapped = owner.__wrapped__
     yield wrapped, Kind.ATTRIBUTE, "__wrapped__"
     yield owner.__dict__, Kind.DICT, "__dict__"
+
+
+def _of_weak_reference(owner: weakref.ref[Any]) -> Iterator[Named]:
+    yield vars(weakref.ref)["__callback__"].__get__(owner), Kind.ATTRIBUTE, "__callback__"
+    yield from _of_instance(owner)
+
+
+def _of_context_tree(owner: object) -> Iterator[Named]:
+    """Values of context variables by the variables' names: a value stands before its variable, as it is traversed."""
+    referents = gc.get_referents(owner)
+    for value, key in itertools.pairwise(referents):
+        if type(key) is contextvars.ContextVar:
+            yield value, Kind.ITEM, key.name
 
 
 def _of_suspended(owner: Any) -> Iterator[Named]:
@@ -204,12 +249,15 @@ _NAMERS: tuple[tuple[type, Callable[[Any], Iterator[Named]]], ...] = (
     (types.FrameType, _of_frame),
     (types.TracebackType, _of_traceback),
     (BaseException, _of_exception),
+    (weakref.ref, _of_weak_reference),
     (type, _of_class),
 )
 
 
 def _namer_of(cls: type) -> Callable[[Any], Iterator[Named]]:
     namer = _NAMER_BY_TYPE.get(cls)
+    if namer is None and cls.__name__ in CONTEXT_TREES and cls.__module__ == "builtins":
+        namer = _NAMER_BY_TYPE[cls] = _of_context_tree
     if namer is None:
         namer = next((namer for base, namer in _NAMERS if issubclass(cls, base)), _of_instance)
         if cls.__module__ == "builtins" or cls in _EXACT:
@@ -217,5 +265,7 @@ def _namer_of(cls: type) -> Callable[[Any], Iterator[Named]]:
     return namer
 
 
+CONTEXT_TREES = ("hamt_bitmap_node", "hamt_array_node", "hamt_collision_node")
+"""Types that a `contextvars.Context` keeps its variables in; Python gives them no other name."""
 _EXACT = frozenset(base for base, _ in _NAMERS)
 _NAMER_BY_TYPE: dict[type, Callable[[Any], Iterator[Named]]] = {}

@@ -1,13 +1,18 @@
-"""Roots that are neither frames nor classes: namespaces of modules, running threads, the modules themselves."""
+"""Roots that are neither frames nor classes: namespaces of modules, running threads, the modules themselves, and
+what only the interpreter holds: signal handlers and exit handlers."""
 
 from __future__ import annotations
 
+import functools
+import signal
 import sys
 import threading
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from tenure.capture import heapwalk
 from tenure.capture.descriptions import Description, module_file
 from tenure.capture.frames import Frame
 from tenure.capture.origins import is_own_file
@@ -39,3 +44,44 @@ def describe_hidden(item: object) -> Description:
         return Description(name=f"thread {item.name}")
     name = item.__dict__.get("__name__", "") if isinstance(item, types.ModuleType) else ""
     return Description(name=f"module {name}", file=module_file(name))
+
+
+@dataclass(frozen=True)
+class HiddenRoot:
+    """Something outside of all objects that keeps some alive: what a person calls it, and each object by label.
+
+    Refers to each object once more than the interpreter does.
+    """
+
+    name: str
+    held: tuple[tuple[str, object], ...]
+
+
+def find_hidden_roots() -> Iterator[HiddenRoot]:
+    """Handlers of signals, and of the interpreter's exit where those can be read. Runs no code of the program's."""
+    read_handler = getattr(sys.modules.get("_signal"), "getsignal", signal.getsignal)
+    for number in sorted(signal.valid_signals()):
+        handler = read_handler(number)
+        if callable(handler):
+            yield HiddenRoot(f"signal handler of {_signal_name(number)}", (("", handler),))
+    for function, args, keywords in heapwalk.atexit_handlers():
+        parts = (("", function), ("args", args), ("keywords", keywords))
+        yield HiddenRoot(
+            f"atexit handler {_callable_name(function)}", tuple(part for part in parts if part[1] is not None)
+        )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _callable_name(item: Any) -> str:
+    """The name of a function, or of what a bound method or a partial calls; asks no user's object for anything."""
+    while issubclass(type(item), (functools.partial, types.MethodType)):
+        item = item.func if issubclass(type(item), functools.partial) else item.__func__
+    if issubclass(type(item), (types.FunctionType, types.BuiltinFunctionType)):
+        return str(item.__qualname__)
+    return type(item).__qualname__
