@@ -27,6 +27,7 @@ from tenure.capture.calls import has_parameters, is_inside_module_call, is_neste
 from tenure.capture.compiled import CompilationWatch
 from tenure.capture.counters import CounterReader
 from tenure.capture.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
+from tenure.capture.handlers import is_from_signal_handler
 from tenure.capture.journal import Journal
 from tenure.capture.options import MonitorOptions
 from tenure.capture.schedule import Spending, is_due
@@ -336,6 +337,8 @@ class Monitor:
         try:
             self._journal.write_census(census)
         except OSError as error:
+            if is_from_signal_handler(error):  # TimeoutError is an OSError
+                raise
             self._switch_off(f"cannot write the recording: {error.strerror or error}")
             return
         spent = time.perf_counter() - started
@@ -384,6 +387,8 @@ class Monitor:
             try:
                 work(*args)
             except Exception as error:
+                if is_from_signal_handler(error):
+                    raise
                 self._switch_off(_describe_failure(error))
             finally:
                 self._busy = False

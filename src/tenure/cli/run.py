@@ -136,9 +136,12 @@ def run_command(
     except OSError as error:
         _remove_if_empty(folder)
         raise UsageError(f"cannot start {program.arguments[0]}: {error.strerror or error}") from error
-    torch_seen = (folder / TORCH_SEEN_FILE).exists()
-    (folder / TORCH_SEEN_FILE).unlink(missing_ok=True)
+    torch_seen = _take_torch_mark(folder)
     if not _has_recording(folder):
+        lost = _describe_lost_folder(folder)
+        if lost:
+            click.echo(f"tenure: {lost}; nothing is left to diagnose", err=True)
+            return leave_as(code)
         _remove_if_empty(folder)
         return _say_nothing_recorded(program, code, torch_seen=torch_seen)
     code = _read_polite_stop(folder, code, stop_after)
@@ -219,6 +222,23 @@ def _describe_missing_script(name: str) -> str:
     scripts = sorted(path.name for path in folder.glob("*.py"))
     shown = ", ".join(scripts[:5]) + (", ..." if len(scripts) > 5 else "")
     return f"{name}: no such file; {'there is ' + shown if scripts else f'{folder} holds no Python files'}"
+
+
+def _take_torch_mark(folder: Path) -> bool:
+    """Whether torch was imported in the run; the mark goes, wherever the program has left it."""
+    with suppress(OSError):
+        (folder / TORCH_SEEN_FILE).unlink()
+        return True
+    return False
+
+
+def _describe_lost_folder(folder: Path) -> str:
+    """What the program did to the folder that was made for its recording; "" where it lies there, still empty."""
+    if not folder.is_dir():
+        return f"{folder} was {'replaced' if folder.exists() else 'removed'} while the program ran"
+    if any(folder.iterdir()):
+        return f"{folder} lost its {PROCESS_FILE} while the program ran"
+    return ""
 
 
 def _has_recording(folder: Path) -> bool:
