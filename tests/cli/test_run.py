@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import zipapp
 from pathlib import Path
 
 import pytest
@@ -26,20 +27,23 @@ def train(steps=2):
 """
 
 
-def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def run(folder: Path, *arguments: str, typed: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         arguments,
         cwd=folder,
+        input=typed,
         capture_output=True,
         timeout=120,
         env=os.environ | {"PYTHONWARNINGS": "", "CUDA_VISIBLE_DEVICES": ""} | environment,
     )
 
 
-def tenure_run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def tenure_run(
+    folder: Path, *arguments: str, typed: bytes = b"", **environment: str
+) -> subprocess.CompletedProcess[bytes]:
     """Without diagnosis, as these tests are about the program."""
     own = ("-m", "tenure", "run", "-o", "out", "--census-at", "1", "--no-diagnose")
-    return run(folder, sys.executable, *own, *arguments, **environment)
+    return run(folder, sys.executable, *own, *arguments, typed=typed, **environment)
 
 
 def write(folder: Path, text: str, name: str = "program.py") -> str:
@@ -55,6 +59,8 @@ def write(folder: Path, text: str, name: str = "program.py") -> str:
         (["--no-diagnose", "--", "sh", "-m", "x"], ("command", ("sh", "-m", "x"))),
         (["train.py", "--", "-m", "x"], ("script", ("train.py", "--", "-m", "x"))),
         (["-oout", "--budget=2", "train.py"], ("script", ("train.py",))),
+        (["-oout", "-c", "print(1)", "-o"], ("code", ("print(1)", "-o"))),
+        (["-oout", "-", "-m"], ("script", ("-", "-m"))),
         ([], ("script", ())),
     ],
 )
@@ -65,9 +71,10 @@ def test_all_after_the_program_is_the_programs(arguments: list[str], expected: t
 
 
 def test_a_program_is_started_as_its_user_would_start_it() -> None:
-    commands = [Program(kind, ("a.b", "-x")).command for kind in ("script", "module", "command")]
+    commands = [Program(kind, ("a.b", "-x")).command for kind in ("script", "module", "code", "command")]
 
-    assert commands == [[sys.executable, "a.b", "-x"], [sys.executable, "-m", "a.b", "-x"], ["a.b", "-x"]]
+    own = sys.executable
+    assert commands == [[own, "a.b", "-x"], [own, "-m", "a.b", "-x"], [own, "-c", "a.b", "-x"], ["a.b", "-x"]]
 
 
 @pytest.mark.parametrize(
@@ -127,6 +134,46 @@ def test_a_syntax_error_is_pythons_to_report(tmp_path: Path) -> None:
     assert watched.returncode == 2
     assert watched.stderr.startswith(plain.stderr)
     assert b"tenure: program.py has a syntax error" in watched.stderr
+
+
+TELL = (
+    b"import sys; print(sys.argv, __name__, globals().get('__file__'), sys.flags.interactive, sys.path[0]); sys.exit(3)"
+)
+
+
+@pytest.mark.parametrize(
+    ("own", "pythons"),
+    [
+        (["-c", TELL.decode(), "-o", "x"], ["-c", TELL.decode(), "-o", "x"]),
+        (["-", "-m", "x"], ["-", "-m", "x"]),
+        (["--", sys.executable, "-i", "-q", "-c", "x = 3"], ["-i", "-q", "-c", "x = 3"]),
+        (["app.zip", "a"], ["app.zip", "a"]),
+        (["package", "a"], ["package", "a"]),
+        (["outer.py", "a"], ["outer.py", "a"]),
+    ],
+    ids=["code", "stdin", "interactive", "zip", "folder", "exec"],
+)
+def test_every_way_to_hand_python_a_program_is_pythons_way(own: list[str], pythons: list[str], tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    write(tmp_path, TELL.decode(), "package/__main__.py")
+    zipapp.create_archive(tmp_path / "package", tmp_path / "app.zip")
+    write(tmp_path, "exec(compile(open('package/__main__.py').read(), 'cell 1', 'exec'))", "outer.py")
+
+    plain = run(tmp_path, sys.executable, *pythons, typed=TELL)
+    watched = tenure_run(tmp_path, *own, typed=TELL)
+
+    assert (watched.returncode, watched.stdout) == (plain.returncode, plain.stdout)
+    assert (plain.returncode, plain.stdout[:1]) == (3, b"[")
+    assert watched.stderr.startswith(plain.stderr)
+    assert watched.stderr[len(plain.stderr) :].endswith(b": it never imported torch\n")
+
+
+def test_a_zip_application_that_fails_has_no_syntax_error(tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    write(tmp_path, "raise SystemExit(1)", "package/__main__.py")
+    zipapp.create_archive(tmp_path / "package", tmp_path / "app.zip")
+
+    assert tenure_run(tmp_path, "app.zip").stderr == b"tenure: nothing recorded of app.zip: it never imported torch\n"
 
 
 def test_the_users_own_sitecustomize_runs_and_the_path_is_theirs(tmp_path: Path) -> None:
@@ -260,3 +307,16 @@ def test_the_switch_leaves_nothing_behind(tmp_path: Path) -> None:
 
     assert watched.stderr.endswith(b"TENURE=0 switches the recorder off\n")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_program_of_few_steps_in_a_cell_is_recorded_and_gets_a_report(tmp_path: Path) -> None:
+    write(tmp_path, TRAINING + "train(3); print(__name__)", "cell.py")
+    program = write(tmp_path, "exec(compile(open('cell.py').read(), 'cell 1', 'exec'))")
+
+    plain = run(tmp_path, sys.executable, program)
+    watched = run(tmp_path, sys.executable, "-m", "tenure", "run", "-o", "out", program)
+
+    assert (watched.returncode, watched.stdout) == (plain.returncode, plain.stdout) == (0, b"__main__\n")
+    assert watched.stderr.startswith(b"nothing found\n  In 3 steps and ")
+    assert len(open_recording(tmp_path / "out").steps) == 3

@@ -27,36 +27,41 @@ from tenure.errors import RecordingError, TenureError, UsageError
 from tenure.store.format import FINDINGS_FILE, PROCESS_FILE, TORCH_SEEN_FILE
 from tenure.store.new_folder import check_free, name_recording
 
-SCRIPT, MODULE, COMMAND = "script", "module", "command"
+SCRIPT, MODULE, CODE, COMMAND = "script", "module", "code", "command"
+_BEFORE = {"-m": MODULE, "-c": CODE, "--": COMMAND}
+STDIN = "-"
 
 
 @dataclass(frozen=True)
 class Program:
-    """What to start: a script or module for this Python, or any command; `name` is short, for a folder's name."""
+    """What to start: a script, module or code for this Python, or any command; `name` is short, for a folder's name."""
 
     kind: str
     arguments: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """`train` of train.py, `pkg.train` of -m pkg.train, `run` of ./run.sh."""
+        """`train` of train.py, `pkg.train` of -m pkg.train, `run` of ./run.sh, `python` of code that has no name."""
+        if self.kind == CODE or self.arguments[0] == STDIN:
+            return "python"
         return self.arguments[0] if self.kind == MODULE else Path(self.arguments[0]).stem
 
     @property
     def command(self) -> list[str]:
         """The command line as the operating system gets it."""
-        before = {SCRIPT: [sys.executable], MODULE: [sys.executable, "-m"], COMMAND: []}[self.kind]
+        own = [sys.executable]
+        before = {SCRIPT: own, MODULE: [*own, "-m"], CODE: [*own, "-c"], COMMAND: []}[self.kind]
         return before + list(self.arguments)
 
 
 class ProgramCommand(click.Command):
-    """A command whose options end where the program begins: `train.py`, `-m module` or `-- command`."""
+    """A command whose options end where the program begins: `train.py`, `-m module`, `-c code` or `-- command`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Split off the program untouched, so that none of its options is taken for ours."""
         split, kind = self._find_program(args)
         ctx.meta["tenure.program"] = (kind, tuple(args[split:]))
-        own = args[: split - 1] if kind in (MODULE, COMMAND) else args[:split]
+        own = args[:split] if kind == SCRIPT else args[: split - 1]
         return super().parse_args(ctx, own)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
@@ -68,9 +73,9 @@ class ProgramCommand(click.Command):
         position = 0
         while position < len(args):
             argument = args[position]
-            if argument in ("--", "-m"):
-                return position + 1, COMMAND if argument == "--" else MODULE
-            if not argument.startswith("-") or argument == "-":
+            if argument in _BEFORE:
+                return position + 1, _BEFORE[argument]
+            if not argument.startswith("-") or argument == STDIN:
                 return position, SCRIPT
             position += 2 if argument in with_value else 1
         return min(position, len(args)), SCRIPT
@@ -159,7 +164,7 @@ def find_program(kind: str, arguments: Sequence[str]) -> Program:
     name = arguments[0]
     if kind == COMMAND and shutil.which(name) is None:
         raise UsageError(f"{name}: no such command; a Python script is started with `tenure run {name}`")
-    if kind == SCRIPT and not Path(name).exists():
+    if kind == SCRIPT and name != STDIN and not Path(name).exists():
         raise UsageError(_describe_missing_script(name))
     if kind == SCRIPT and Path(name).suffix in (".sh", ".bash"):
         raise UsageError(f"{name} is a shell script; start it with `tenure run -- sh {' '.join(arguments)}`")
@@ -251,7 +256,7 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def _say_nothing_recorded(program: Program, code: int, *, torch_seen: bool) -> int:
-    name = " ".join(program.arguments[:1])
+    name = "-c" if program.kind == CODE else program.arguments[0]
     if program.kind == SCRIPT and code == 1 and _has_syntax_error(Path(name)):
         raise UsageError(f"{name} has a syntax error (above), so nothing ran; mend it and run again")
     why = "it never imported torch" if not torch_seen else "no step was seen (no optimizer step, no module call)"
@@ -263,7 +268,10 @@ def _say_nothing_recorded(program: Program, code: int, *, torch_seen: bool) -> i
 
 def _has_syntax_error(script: Path) -> bool:
     try:
-        ast.parse(script.read_bytes())
+        text = script.read_bytes()
+        if b"\0" in text:  # a zip application
+            return False
+        ast.parse(text)
     except SyntaxError:
         return True
     except (OSError, ValueError):
