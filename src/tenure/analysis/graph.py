@@ -33,8 +33,9 @@ IMPLICIT_REFERENCES = (
     ReferenceKind.STORAGE,
     ReferenceKind.BASE,
     ReferenceKind.GRAD,
+    ReferenceKind.NATIVE,
 )
-_NATIVE_OWNERS = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
+_NATIVE_OWNERS = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE, ReferenceKind.NATIVE)
 ELEMENT_REFERENCES = (ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED)
 MODULE_TABLES = frozenset({"_modules", "_parameters", "_buffers"})
 

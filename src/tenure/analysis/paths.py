@@ -27,6 +27,7 @@ _COSTS = {
     ReferenceKind.BASE: 4,
     ReferenceKind.GRAD: 6,
     ReferenceKind.HOOK: 6,
+    ReferenceKind.NATIVE: 1000,
     ReferenceKind.OTHER: 6,
 }
 _NEUTRAL = (

@@ -276,6 +276,8 @@ def _plain_suffix(graph: Graph, reference: int) -> str:
             return " (a key)" if label == "key" else " (an element)"
         case ReferenceKind.CACHED:
             return " (a cached result)"
+        case ReferenceKind.NATIVE:
+            return f" ({label}, in C++)"
         case ReferenceKind.HOOK:
             return f" (hook {label})" if label else " (hook)"
         case _:

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from tenure.capture import autograd, frames, heapwalk, labels, roles
+from tenure.capture import autograd, frames, heapwalk, labels, native_owners, roles
 from tenure.capture.columns import CensusColumns
 from tenure.capture.descriptions import Description, describe, type_name
 from tenure.capture.kinds import array_contents, category_of, is_array, is_parameter, kind_of
@@ -95,6 +95,7 @@ class _Taker:
         self._numbers: dict[int, int] = {}
         self._kind_by_type: dict[type, NodeKind] = {}
         self._late: list[torch.Tensor] = []
+        self._cast_nodes: list[int] = []
         self._to_storage: list[tuple[int, int, ReferenceKind, str]] = []
 
     def read(self) -> None:
@@ -112,6 +113,8 @@ class _Taker:
         self._read_tensors()
         self._read_graphs()
         self._read_roles()
+        self._read_reducers()
+        self._read_autocast_cache()
         self._add_storages()
 
     # -- the heap -------------------------------------------------------------------------------------------------
@@ -353,6 +356,8 @@ class _Taker:
         if visited.leaf is not None:
             add(number, self._number_of_late_tensor(visited.leaf), ReferenceKind.NEXT, "variable")
             return
+        if type(visited.node).__name__ == native_owners.CAST_NODE:
+            self._cast_nodes.append(number)
         slots = autograd.saved_slots(visited.node)
         for slot in slots:
             self._link_slot(number, slot)
@@ -371,6 +376,55 @@ class _Taker:
             target = self._numbers.get(id(referent))
             if referent is not None and target is not None:
                 self.columns.add_reference(number, target, ReferenceKind.HOOK, slot.label)
+
+    # -- owners in C++ ----------------------------------------------------------------------------------------------
+
+    def _read_reducers(self) -> None:
+        data_parallel = native_owners.data_parallel_type()
+        if data_parallel is None:
+            return
+        for number, item in enumerate(self.walk.nodes):
+            if self._kinds[number] is NodeKind.OBJECT and issubclass(type(item), data_parallel):
+                reducer = native_owners.reducer_of(item)
+                if reducer is not None:
+                    self._add_reducer(number, item, reducer)
+
+    def _add_reducer(self, module: int, item: object, held: native_owners.Reducer) -> None:
+        address = id(held.reducer)
+        number = self.columns.add_node(NodeKind.OBJECT, native_owners.REDUCER_TYPE, address=address)
+        table = self._numbers.get(id(labels.instance_dict(item)))
+        if table is None:
+            self.columns.add_reference(module, number, ReferenceKind.ATTRIBUTE, "reducer")
+        else:
+            self.columns.add_reference(table, number, ReferenceKind.ITEM, "'reducer'")
+        for parameter in held.parameters:
+            target = self._numbers.get(id(parameter))
+            if target is not None:
+                self.columns.add_reference(number, target, ReferenceKind.NATIVE, "parameter")
+        buckets = [found for gradient in held.bucketed_gradients for found in self._storages.add(gradient, view=False)]
+        for storage_id in dict.fromkeys(buckets):
+            self._to_storage.append((number, storage_id, ReferenceKind.NATIVE, "gradient bucket"))
+        if held.unseen_bytes:
+            self.notes.append(native_owners.describe_unseen(held))
+
+    def _read_autocast_cache(self) -> None:
+        """What hangs below copies that only the cache holds: their graph nodes, or the leaves where no node is seen."""
+        if not native_owners.is_autocast_caching():
+            return
+        known = set(self.columns.references["target"])
+        held = [number for number in self._cast_nodes if number not in known]
+        below_graphs = {target for target, kind in zip(self.columns.references["target"],
+                                                       self.columns.references["kind"], strict=True)
+                        if kind in (ReferenceKind.NEXT, ReferenceKind.NATIVE)}  # fmt: skip
+        for number, item in enumerate(self.walk.nodes):
+            is_held_natively = self._kinds[number] is NodeKind.TENSOR and self.columns.nodes["native"][number] > 0
+            if is_held_natively and number not in below_graphs and native_owners.is_cast_by_autocast(item):
+                held.append(number)
+        if held:
+            cache = self.columns.add_node(NodeKind.HIDDEN, "", name=native_owners.AUTOCAST_CACHE)
+            for number in held:
+                self.columns.add_reference(cache, number, ReferenceKind.NATIVE, "graph of a copy")
+            self.notes.append("an autocast region keeps lower-precision copies of weights that only C++ holds")
 
     # -- storages -------------------------------------------------------------------------------------------------
 

@@ -83,6 +83,8 @@ class ReferenceKind(IntEnum):
     """view -> the tensor it is a view of (`._base`)."""
     HOOK = 19
     """tensor or node -> a registered hook, or a saved-tensor slot -> its packed object."""
+    NATIVE = 20
+    """C++ object or cache -> a tensor or storage that it holds; the label says as what."""
 
 
 class Role(IntEnum):
