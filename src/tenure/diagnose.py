@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
+from tenure.analysis.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.heap import Census
@@ -142,3 +143,5 @@ def _not_seen(recording: Recording, censuses: Sequence[Census]) -> Iterable[str]
         yield "the program did not end by itself: rows after its last flush are missing"
     yield from (note.text for note in recording.notes if note.level in ("warning", "failure"))
     yield from dict.fromkeys(text for census in censuses for text in census.notes)
+    yield from describe_unseen_owners(censuses)
+    yield from describe_unseen_device_bytes(recording.steps, censuses)
