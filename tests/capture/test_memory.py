@@ -30,6 +30,24 @@ def test_views_share_one_storage_and_its_bytes_are_counted_once() -> None:
     assert after.num_tensors - before.num_tensors == 1 + len(views)
 
 
+def test_a_sparse_tensor_weighs_what_its_parts_weigh() -> None:
+    gc.collect()
+    before = cpu_tensors() if memory().tensors else TensorMemory("cpu", 0, 0, 0)
+    kept = torch.eye(1024).to_sparse()
+    after = cpu_tensors()
+    assert kept.is_sparse
+    assert (after.bytes - before.bytes, after.num_tensors - before.num_tensors) == (1024 * (2 * 8 + 4), 1)
+
+
+def test_memory_needs_no_numpy() -> None:
+    program = (
+        "import sys; sys.modules['numpy'] = None; import torch, tenure; t = torch.zeros(256); print(tenure.memory())"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[0] == "tensors    1.00 KiB on cpu: 1 storages, 1 tensors"
+
+
 def test_tensors_without_a_storage_of_their_own_are_passed_over() -> None:
     kept = [torch.eye(3).to_sparse(), torch.nn.UninitializedParameter()]
     assert isinstance(memory(), MemoryReport)

@@ -10,16 +10,23 @@ import gc
 import os
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenure.capture.host_memory import HostMemory, read_host_memory
 from tenure.model.units import format_bytes, format_seconds
 
+if TYPE_CHECKING:
+    from tenure.capture.storages import StorageTable
+
 
 @dataclass(frozen=True)
 class TensorMemory:
-    """Storages that Python objects refer to, each counted once; what only C++ holds is not here."""
+    """Storages that Python objects refer to, each counted once; what only C++ holds is not here.
+
+    Bytes are rounded as the device's allocator rounds. Tensors without memory of their own are not counted.
+    """
 
     device: str
     bytes: int
@@ -94,46 +101,39 @@ def memory() -> MemoryReport:
 
 
 def _count_tensors(torch: Any) -> tuple[TensorMemory, ...]:
+    from tenure.capture.storages import StorageTable
+
     # A storage read leaves a tracked wrapper behind; thousands of them would start a collection (and with it
     # erase the very cycles someone is looking for), so automatic collection is off meanwhile.
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        storages: dict[int, tuple[str, int]] = {}
-        views: dict[str, int] = {}
+        storages = StorageTable()
         # Subclasses must not see our reads in their `__torch_function__`.
         with torch._C.DisableTorchFunctionSubclass():
-            for item in gc.get_objects():
-                if issubclass(type(item), torch.Tensor):
-                    _add_tensor(torch, item, storages=storages, views=views)
+            num_tensors = Counter(
+                device
+                for item in gc.get_objects()
+                if issubclass(type(item), torch.Tensor) and (device := _add_tensor(storages, item))
+            )
     finally:
         if was_enabled:
             gc.enable()
-    sums: dict[str, list[int]] = {}
-    for device, num_bytes in storages.values():
-        entry = sums.setdefault(device, [0, 0])
-        entry[0] += num_bytes
-        entry[1] += 1
+    found: dict[str, list[int]] = {}
+    for facts in storages.by_id.values():
+        found.setdefault(facts.device, []).append(facts.num_bytes)
     return tuple(
-        TensorMemory(device, num_bytes, count, views[device]) for device, (num_bytes, count) in sorted(sums.items())
+        TensorMemory(device, sum(sizes), len(sizes), num_tensors[device]) for device, sizes in sorted(found.items())
     )
 
 
-def _add_tensor(torch: Any, tensor: Any, *, storages: dict[int, tuple[str, int]], views: dict[str, int]) -> None:
+def _add_tensor(storages: StorageTable, tensor: Any) -> str:
+    """The device that a tensor's memory lies on; "" where it has none: fake, functional and half-built tensors."""
     try:
-        identity = _storage_id(torch, tensor)
-        if identity not in storages:
-            storages[identity] = (str(tensor.device), tensor.untyped_storage().nbytes())
-    except (RuntimeError, NotImplementedError, AttributeError, TypeError):
-        return  # sparse, fake, functional and half-built tensors have no storage of their own
-    device = storages[identity][0]
-    views[device] = views.get(device, 0) + 1
-
-
-def _storage_id(torch: Any, tensor: Any) -> int:
-    """A storage's identity without making a wrapper for it, where this torch can say it."""
-    storage_id = getattr(torch._C, "_storage_id", None)
-    return int(storage_id(tensor) if storage_id else tensor.untyped_storage()._cdata)
+        ids = storages.add(tensor) if type(tensor).__name__ != "FakeTensor" else []
+    except (RuntimeError, NotImplementedError, AttributeError, TypeError, ValueError):
+        return ""
+    return storages.by_id[ids[0]].device if ids and ids[0] in storages.by_id else ""
 
 
 def _read_devices(torch: Any) -> tuple[DeviceMemory, ...]:

@@ -7,11 +7,12 @@ tracked by the collector for the storage's life, is called at most once per stor
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tenure.model.heap import Role
+if TYPE_CHECKING:  # it stands beside columns, and tenure.memory() has to work without NumPy
+    from tenure.model.heap import Role
 
 _ROUNDING_BYTES = 512
 """The device allocators' smallest unit (kMinBlockSize); CPU memory is given as it was asked for."""
@@ -45,7 +46,7 @@ class StorageTable:
         C++ holds (the base of a view, say).
         """
         try:
-            storage_id = torch._C._storage_id(tensor)
+            storage_id = _storage_id(tensor)
         except (RuntimeError, NotImplementedError):
             return self._add_parts(tensor)
         facts = self.by_id.get(storage_id)
@@ -66,6 +67,12 @@ class StorageTable:
         if not parts:
             self.num_unreadable += 1
         return [storage_id for part in parts for storage_id in self.add(part)]
+
+
+def _storage_id(tensor: torch.Tensor) -> int:
+    """A storage's identity, without a wrapper for it where this torch can say it."""
+    read = getattr(torch._C, "_storage_id", None)
+    return int(read(tensor) if read is not None else tensor.untyped_storage()._cdata)
 
 
 def _facts_of(tensor: torch.Tensor, covered: int) -> StorageFacts | None:
