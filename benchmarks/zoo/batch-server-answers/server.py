@@ -9,7 +9,7 @@ class Ticket:
 
 
 class BatchServer:
-    """Puts waiting requests into one batch; tickets are handed back when their batch has run."""
+    """Puts waiting requests into one batch; `pump` tells the numbers when their batch has run."""
 
     def __init__(self, model, batch=4):
         self.model, self.batch = model, batch
@@ -30,7 +30,7 @@ class BatchServer:
         for ticket, answer in zip(tickets, answers.unbind()):
             ticket.answer = answer.clone()
             self.finished[ticket.number] = ticket
-        return tickets
+        return [ticket.number for ticket in tickets]
 
     def result(self, number):
         return self.finished[number].answer

@@ -25,8 +25,8 @@ def main(make_server=BatchServer, count=200):
     loudness = 0.0
     for number, signal in requests(count):
         server.submit(number, signal)
-        for ticket in server.pump():
-            loudness = max(loudness, server.result(ticket.number).abs().amax().item())
+        for done in server.pump():
+            loudness = max(loudness, server.result(done).abs().amax().item())
         if number % 50 == 49:
             print(f"{number + 1} requests, loudest {loudness:.4f}")
 

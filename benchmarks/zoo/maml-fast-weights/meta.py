@@ -21,18 +21,15 @@ class MetaTrainer:
         self.model, self.inner, self.tasks = SineNet(), inner, tasks
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
 
+    def task_step(self, support, query):
+        start, fast = self.inner.adapt(self.model, *support)
+        loss = F.mse_loss(functional_call(self.model, fast, (query[0],)), query[1])
+        for parameter, grad in zip(self.model.parameters(), torch.autograd.grad(loss, list(start.values()))):
+            parameter.grad = grad if parameter.grad is None else parameter.grad + grad
+        return loss.item()
+
     def meta_step(self, batch=2):
-        total = 0.0
-        meta_grads = None
-        for _ in range(batch):
-            support, query = self.tasks.sample()
-            start, fast = self.inner.adapt(self.model, *support)
-            loss = F.mse_loss(functional_call(self.model, fast, (query[0],)), query[1])
-            grads = torch.autograd.grad(loss, list(start.values()))
-            meta_grads = grads if meta_grads is None else [a + b for a, b in zip(meta_grads, grads)]
-            total += loss.item()
         self.optimizer.zero_grad()
-        for parameter, grad in zip(self.model.parameters(), meta_grads):
-            parameter.grad = grad / batch
+        losses = [self.task_step(*self.tasks.sample()) for _ in range(batch)]
         self.optimizer.step()
-        return total / batch
+        return sum(losses) / batch

@@ -4,14 +4,13 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 
-def run_epoch(model, optimizer, loader, recall):
-    for clips, heard in loader:
-        scores = model(clips)
-        loss = nn.functional.binary_cross_entropy_with_logits(scores, heard)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        recall.update(scores.detach(), heard)
+def train_step(model, optimizer, recall, clips, heard):
+    scores = model(clips)
+    loss = nn.functional.binary_cross_entropy_with_logits(scores, heard)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    recall.update(scores.detach(), heard)
     return loss.item()
 
 
@@ -23,8 +22,8 @@ def main(make_recall=Recall, epochs=2):
     loader = DataLoader(Clips(), batch_size=4, num_workers=1)
     recall = make_recall()
     for epoch in range(epochs):
-        loss = run_epoch(model, optimizer, loader, recall)
-        print(f"epoch {epoch}: loss {loss:.4f}, recall so far {recall.compute():.4f}")
+        losses = [train_step(model, optimizer, recall, *batch) for batch in loader]
+        print(f"epoch {epoch}: loss {losses[-1]:.4f}, recall so far {recall.compute():.4f}")
 
 
 if __name__ == "__main__":
