@@ -59,7 +59,7 @@ class StorageTable:
         if view:
             facts.num_views += 1
             if facts.num_views == 1 or covered > facts.view_bytes:
-                facts.view_bytes, facts.shape = covered, _shape_text(tensor)
+                facts.view_bytes, facts.shape = covered, shape_text(tensor)
         return [storage_id]
 
     def _add_parts(self, tensor: torch.Tensor) -> list[int]:
@@ -75,26 +75,36 @@ def _storage_id(tensor: torch.Tensor) -> int:
     return int(read(tensor) if read is not None else tensor.untyped_storage()._cdata)
 
 
-def _facts_of(tensor: torch.Tensor, covered: int) -> StorageFacts | None:
+def bytes_of(tensor: torch.Tensor) -> int | None:
+    """Bytes of the tensor's storage as the device's allocator rounds them; None where it has no memory to count.
+
+    Leaves a wrapper of the storage behind, for as long as the storage lives.
+    """
     if tensor.device.type == "meta":
         return None
     try:
         num_bytes = tensor.untyped_storage().nbytes()
     except (RuntimeError, NotImplementedError):
         return None
-    if num_bytes == 0:
-        return None
-    device = str(tensor.device)
     if tensor.device.type != "cpu":
         num_bytes = -(-num_bytes // _ROUNDING_BYTES) * _ROUNDING_BYTES
-    return StorageFacts(num_bytes, device, str(tensor.dtype).removeprefix("torch."), _shape_text(tensor), covered)
+    return num_bytes or None
 
 
-def _shape_text(tensor: torch.Tensor) -> str:
+def shape_text(tensor: torch.Tensor) -> str:
+    """`[32, 386]`."""
     try:
         return str(list(tensor.shape))
     except RuntimeError:
         return "[nested]"
+
+
+def _facts_of(tensor: torch.Tensor, covered: int) -> StorageFacts | None:
+    num_bytes = bytes_of(tensor)
+    if num_bytes is None:
+        return None
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return StorageFacts(num_bytes, str(tensor.device), dtype, shape_text(tensor), covered)
 
 
 def _sparse_parts(tensor: torch.Tensor) -> list[torch.Tensor]:

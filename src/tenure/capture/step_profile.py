@@ -1,0 +1,200 @@
+"""Profiles two ordinary steps and, at the peak of the second, takes a census: who keeps what is idle there?
+
+The first step tells at which operation most memory is alive. The second runs the same operations again; at that one,
+where it is the same, a census is taken from inside the program. Both steps are watched as one, so that what the
+first leaves behind is seen to be used or not.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tenure.capture.schedule import FREE_SECONDS, Schedule
+
+if TYPE_CHECKING:
+    from tenure.capture.op_watch import OpWatch
+    from tenure.model.heap import Census
+    from tenure.model.profile import StepProfile
+
+PEAK = "peak"
+EARLIEST_STEP = 5
+"""Optimizer state, caches and buffers are made in the first steps."""
+_NEVER = -1
+
+
+def choose_step(schedule: Schedule) -> int:
+    """The first of the two steps: the earliest after warm-up that does not end with a planned census."""
+    return next(step for step in range(EARLIEST_STEP, EARLIEST_STEP + 1000) if not schedule.is_planned(step))
+
+
+class StepProfiler:
+    """Begins at the forward entry of step `step`, ends with the step after it. One profile, then no more.
+
+    `take_census` takes one of moment "peak"; `write` stores what was found; `note` tells why nothing was.
+    """
+
+    def __init__(
+        self,
+        step: int,
+        *,
+        take_census: Callable[[], Census],
+        write: Callable[[StepProfile, Census | None], None],
+        note: Callable[[str], None],
+        is_busy: Callable[[], bool],
+    ) -> None:
+        self._step = step
+        self._take_census = take_census
+        self._write = write
+        self._note = note
+        self._is_busy = is_busy
+        self._watch: OpWatch | None = None
+        self._thread = 0
+        self._second = self._target = _NEVER
+        self._target_name = ""
+        self._census: Census | None = None
+        self._census_op = _NEVER
+        self._done = step <= 0
+
+    def wants_entry(self, steps: int) -> bool:
+        """Whether, after so many steps, the next root forward's entry begins or parts the profile."""
+        return not self._done and steps in (self._step - 1, self._step)
+
+    def enter_forward(self, steps: int) -> None:
+        """A root forward is being entered, after so many steps."""
+        if self._done:
+            self._leave()
+        elif self._watch is None and steps == self._step - 1:
+            self._begin()
+        elif self._watch is not None and steps == self._step and self._second == _NEVER:
+            self._part()
+
+    def end_step(self, steps: int) -> None:
+        """A step ended, the `steps`th. Raises OSError where the profile cannot be written."""
+        if self._done:
+            self._leave()
+        elif steps > self._step:
+            self._finish(steps)
+
+    def stop(self, why: str) -> None:
+        """Watch no longer, whatever was found; on another thread than the profile's the mode stays, idle."""
+        if not self._done:
+            self._give_up(why)
+        self._leave()
+
+    def _begin(self) -> None:
+        from tenure.capture.op_watch import OpWatch
+
+        if _has_compiled():
+            self._give_up("parts of the program are compiled")
+            return
+        self._thread = threading.get_ident()
+        self._watch = OpWatch(seconds=FREE_SECONDS, is_busy=self._is_busy)
+        self._watch.begin()
+        self._check()
+
+    def _part(self) -> None:
+        """The first step is over: find its peak, and wait for the same operation in the second."""
+        if not self._check():
+            return
+        watch = self._watch
+        assert watch is not None
+        self._second = watch.num_operations
+        first = _profile_of(watch, step=self._step, second=0, census_op=_NEVER)
+        alive = first.bytes_alive(first.main_device())
+        if not len(alive):
+            self._give_up("no operation was seen in the step")
+            return
+        self._target = int(alive.argmax())
+        self._target_name = watch.names[self._target]
+        watch.after = self._after_operation
+
+    def _after_operation(self, number: int) -> None:
+        watch = self._watch
+        if watch is None or number - 1 - self._second != self._target:
+            return
+        watch.after = None
+        if watch.names[number - 1] != self._target_name:
+            return
+        try:
+            self._census = self._take_census()
+            self._census_op = number - 1
+        except Exception as error:
+            self._note(f"no census at the step's peak: {type(error).__name__}: {error}")
+
+    def _finish(self, steps: int) -> None:
+        if not self._check():
+            return
+        watch = self._watch
+        if watch is None or self._second == _NEVER:
+            self._give_up("no root module was called in the step")
+            return
+        self._done = True
+        profile = _profile_of(watch, step=steps, second=self._second, census_op=self._census_op)
+        self._leave()
+        if self._census is None:
+            self._note(f"steps {self._step} and {steps} run different operations: nobody could be asked at the peak")
+        census, self._census = self._census, None
+        self._write(profile, census)
+
+    def _check(self) -> bool:
+        """Whether the watching goes on undisturbed; where not, it is given up."""
+        why = self._watch.stopped if self._watch is not None else None
+        if why is None and self._watch is not None and self._thread != threading.get_ident():
+            why = "steps run on several threads"
+        if why is not None:
+            self._give_up(why)
+        return why is None
+
+    def _give_up(self, why: str) -> None:
+        self._done = True
+        self._census = None
+        self._note(f"step {self._step} was not profiled: {why}")
+        self._leave()
+
+    def _leave(self) -> None:
+        """Take the mode off, or try again at the next occasion."""
+        if self._watch is None:
+            return
+        if self._thread == threading.get_ident():
+            if self._watch.end():
+                self._watch = None
+        elif self._watch.stopped is None:
+            self._watch.stopped = "ended"
+
+
+def _has_compiled() -> bool:
+    return bool(getattr(torch.compiler, "is_compiling", bool)())
+
+
+def _profile_of(watch: OpWatch, *, step: int, second: int, census_op: int) -> StepProfile:
+    """The columns so far. NumPy is imported here, where a census has imported it already."""
+    import numpy as np
+
+    from tenure.model.profile import Operations, ProfiledStorages, Sites, StepProfile
+
+    strings: dict[str, int] = {}
+
+    def numbers(values: Any) -> Any:
+        return np.array(list(values), dtype=np.int64)
+
+    def texts(values: Any) -> Any:
+        return numbers(strings.setdefault(value, len(strings)) for value in values)
+
+    places = list(watch.site_numbers)
+    operations = Operations(texts(watch.names), numbers(watch.sites), numbers(map(int, watch.phases)))
+    sites = Sites(texts(s[0] for s in places), numbers(s[1] for s in places), texts(s[2] for s in places))
+    storages = ProfiledStorages(
+        address=numbers(watch.addresses),
+        bytes=numbers(watch.sizes),
+        device=texts(watch.devices),
+        dtype=texts(watch.dtypes),
+        shape=texts(watch.shapes),
+        birth=numbers(watch.births),
+        last_use=numbers(watch.last_uses),
+        death=numbers(watch.deaths),
+    )
+    return StepProfile(step, second, census_op, round(watch.own_seconds, 6), tuple(strings), operations, sites, storages)

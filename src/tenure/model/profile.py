@@ -1,0 +1,120 @@
+"""Two steps of a run, operation by operation: which storages each made and used, and when they died.
+
+Operations are numbered over both steps. A storage is alive from its birth to its death, both included; what
+happens between two operations counts for the earlier one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from tenure.model.heap import Ints
+
+BEFORE = -1
+"""Birth of a storage that was there when the profile began."""
+ALIVE = -1
+"""Death of a storage that was there when the profile ended."""
+
+
+class Phase(IntEnum):
+    """What the program was doing when an operation ran."""
+
+    OTHER = 0
+    FORWARD = 1
+    """Inside a module call."""
+    BACKWARD = 2
+    """Inside autograd's engine, recomputation included."""
+    OPTIMIZER = 3
+    """Inside an optimizer's `step`."""
+
+
+@dataclass(frozen=True)
+class Operations:
+    """One row per operation. `name` is a position in `StepProfile.strings`, `site` a row of `Sites` (-1: none)."""
+
+    name: Ints
+    site: Ints
+    phase: Ints
+
+
+@dataclass(frozen=True)
+class Sites:
+    """Statements of the user's code that ran operations; in the backward pass the one that started it."""
+
+    file: Ints
+    line: Ints
+    function: Ints
+
+
+@dataclass(frozen=True)
+class ProfiledStorages:
+    """One row per storage that an operation made or used. Bytes are those at its birth (or first use), as
+    `Storages.bytes`; `address` is the one that a census of the same moment gives it."""
+
+    address: Ints
+    bytes: Ints
+    device: Ints
+    dtype: Ints
+    shape: Ints
+    birth: Ints
+    last_use: Ints
+    death: Ints
+
+
+@dataclass(frozen=True)
+class StepProfile:
+    """Two steps that follow each other, from a root forward's entry on; the second ends with its optimizer step.
+
+    `step` is the number of the second one, which begins with operation `second`. A census of moment "peak" was taken
+    right after operation `census_op` (-1: none), the counterpart of the first step's peak.
+    `seconds` is what watching cost.
+    """
+
+    step: int
+    second: int
+    census_op: int
+    seconds: float
+    strings: tuple[str, ...]
+    operations: Operations
+    sites: Sites
+    storages: ProfiledStorages
+
+    @property
+    def num_operations(self) -> int:
+        """Operations of both steps."""
+        return len(self.operations.name)
+
+    def text(self, position: int) -> str:
+        """The string at `position` of the table; "" for -1."""
+        return self.strings[position] if position >= 0 else ""
+
+    def main_device(self) -> str:
+        """The device of most bytes, and an accelerator rather than the host; "" where there is no storage."""
+        totals: dict[str, int] = {}
+        for device, size in zip(self.storages.device.tolist(), self.storages.bytes.tolist(), strict=True):
+            totals[self.text(device)] = totals.get(self.text(device), 0) + size
+        return max(totals, key=lambda name: (name != "cpu", totals[name]), default="")
+
+    def is_on(self, device: str) -> Ints:
+        """1 for each storage on `device`."""
+        return np.array([self.text(position) == device for position in self.storages.device.tolist()], dtype=np.int64)
+
+    def bytes_alive(self, device: str, *, freed_after: Ints | None = None) -> Ints:
+        """Per operation, bytes of all rows on `device` alive once it has run.
+
+        `freed_after` names for each storage the last operation at which it is counted, whatever its death.
+        """
+        storages, size = self.storages, self.num_operations
+        last = np.where(storages.death == ALIVE, size - 1, storages.death)
+        if freed_after is not None:
+            last = np.minimum(last, freed_after)
+        weights = storages.bytes * self.is_on(device)
+        change = np.zeros(size + 1, dtype=np.int64)
+        born = np.maximum(storages.birth, 0)
+        counted = last >= born
+        np.add.at(change, born[counted], weights[counted])
+        np.add.at(change, last[counted] + 1, -weights[counted])
+        return np.asarray(np.cumsum(change)[:size], dtype=np.int64)

@@ -1,0 +1,64 @@
+"""Columns of numbers and tables of text as the arrays of an `.npz` file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tenure.model.heap import Ints
+
+Table = TypeVar("Table")
+_NARROWER = (np.int8, np.int16, np.int32)
+
+
+def write_arrays(path: Path, columns: Mapping[str, Any]) -> int:
+    """Write under a temporary name, then rename: a file of the final name is whole. Gives back its bytes."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            np.savez(file, **columns)  # type: ignore[arg-type]
+            size = file.tell()
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return size
+
+
+def pack_json(value: object) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """JSON text as bytes."""
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
+
+
+def unpack_json(column: np.ndarray[Any, Any]) -> Any:
+    """The value that `pack_json` packed."""
+    return json.loads(column.tobytes())
+
+
+def pack_table(name: str, table: Any) -> dict[str, Any]:
+    """The columns of a dataclass of arrays, named `name.column`."""
+    return {f"{name}.{item.name}": _narrow(getattr(table, item.name)) for item in fields(table)}
+
+
+def unpack_table(table: type[Table], name: str, columns: Mapping[str, Any]) -> Table:
+    """Columns that a later, still readable writer added are left alone."""
+    arrays = {item.name: columns[f"{name}.{item.name}"].astype(np.int64) for item in fields(table)}  # type: ignore[arg-type]
+    if len({array.shape for array in arrays.values()}) != 1:
+        raise ValueError(f"the columns of {name} differ in length")
+    return table(**arrays)
+
+
+def _narrow(column: Ints) -> np.ndarray[Any, Any]:
+    """The same numbers in the smallest integers that hold them: most columns need one or two bytes."""
+    column = np.asarray(column, dtype=np.int64)
+    if column.size == 0:
+        return column.astype(np.int8)
+    low, high = int(column.min()), int(column.max())
+    for dtype in _NARROWER:
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return column.astype(dtype)
+    return column
