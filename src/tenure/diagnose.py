@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
+from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, join_with_carried
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
 from tenure.analysis.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
@@ -17,6 +20,7 @@ from tenure.model.rule import Rule
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 from tenure.rules import all_rules
+from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import list_recordings, open_recording, read_census, read_sources
 
 
@@ -36,10 +40,12 @@ def diagnose_process(recording: Recording) -> Diagnosis:
     """The diagnosis of one process; its findings name its rank where it has one."""
     censuses = list(_read_censuses(recording))
     sources = _sources(recording)
-    suspects = join_same_statement(_locate(suspect, sources) for suspect in find_suspects(censuses))
+    between = [census for census in censuses if census.moment != PEAK]
+    suspects = join_same_statement(_locate(suspect, sources) for suspect in find_suspects(between))
+    idle = [_locate(suspect, sources) for suspect in _find_idle(recording, censuses)]
     rank = recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)
-    findings = tuple(dataclasses.replace(each, ranks=ranks) for each in explain(suspects, all_rules()))
+    findings = tuple(dataclasses.replace(each, ranks=ranks) for each in explain(join_with_carried(suspects, idle), all_rules()))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
     return Diagnosis(
         recording=recording.path,
@@ -125,6 +131,16 @@ def _read_censuses(recording: Recording) -> Iterable[Census]:
             yield read_census(recording, entry)
         except RecordingError:
             continue
+
+
+def _find_idle(recording: Recording, censuses: Sequence[Census]) -> Iterable[Suspect]:
+    """What is idle at the peak of the profiled step, where one was profiled."""
+    peaks = {census.step: census for census in censuses if census.moment == PEAK}
+    for entry in recording.profiles:
+        if entry.step in peaks:
+            with suppress(RecordingError):
+                profile = read_profile(Path(recording.path) / entry.file)
+                yield from find_idle_at_peak(profile, peaks[entry.step])
 
 
 def _sources(recording: Recording) -> dict[str, SourceFile]:

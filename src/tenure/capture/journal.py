@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from tenure import __version__
 from tenure.capture.host import describe_process
 from tenure.capture.sources import SourceCopies
-from tenure.store.format import CENSUS, END, NOTE, name_census_file
+from tenure.store.format import CENSUS, END, NOTE, PROFILE, name_census_file, name_profile_file
 from tenure.store.recording_file import RecordingWriter
 
 if TYPE_CHECKING:
     from tenure.model.heap import Census
+    from tenure.model.profile import StepProfile
 
 
 class Journal:
@@ -55,6 +56,17 @@ class Journal:
         writer.append(row, flush=True)
         positions = set(census.nodes.file.tolist())
         sources.add_program(census.text(position) for position in positions if position >= 0)
+
+    def write_profile(self, profile: StepProfile) -> None:
+        """Write the profile's file, its row, and copies of the files whose statements it names. May raise OSError."""
+        from tenure.store.profile_file import write_profile
+
+        writer, sources = self._open()
+        name = name_profile_file(profile.step)
+        write_profile(writer.folder / name, profile)
+        row = {"kind": PROFILE, "step": profile.step, "file": name, "seconds": profile.seconds}
+        writer.append(row, flush=True)
+        sources.add_program(profile.text(position) for position in set(profile.sites.file.tolist()))
 
     def write_note(self, level: str, text: str, *, step: int) -> None:
         """Add a note; it may be all that is ever recorded."""

@@ -31,11 +31,13 @@ from tenure.capture.handlers import is_from_signal_handler
 from tenure.capture.journal import Journal
 from tenure.capture.options import MonitorOptions
 from tenure.capture.schedule import Spending, is_due
+from tenure.capture.step_profile import PEAK, StepProfiler, choose_step
 from tenure.capture.steps import OptimizerSequence, RootCalls
 from tenure.store.format import TORCH_SEEN_FILE, name_census_file
 
 if TYPE_CHECKING:
     from tenure.model.heap import Census
+    from tenure.model.profile import StepProfile
 
 MAX_KNOWN_MODULES = 100_000
 MAX_FIRST_CALLS = 4
@@ -114,6 +116,7 @@ class Monitor:
         self._num_first_calls = 0
         self.step = 0
         self.own_seconds = 0.0
+        self._profiler = self._make_profiler()
         self._handles = [register_optimizer_step_post_hook(self._make_optimizer_hook())]
         self._watch = CompilationWatch(self._before_compilation, self._at_compiled_call)
         self._install_module_hooks()
@@ -129,7 +132,7 @@ class Monitor:
         """Say in code that a step begins; from then on only such steps count."""
         self._manual = True
         self._remove_module_hooks()
-        if self._entry_due:
+        if self._entry_due or self._profiler.wants_entry(self.step):
             self._guard(self._enter_forward, None)
 
     def end_step(self) -> None:
@@ -157,6 +160,7 @@ class Monitor:
     def abandon(self) -> None:
         """Go silent without a trace: a forked child must not write into its parent's recording."""
         self._off = True
+        self._profiler.stop("the process was forked")
         self._lock = threading.RLock()
         self._journal.abandon()
 
@@ -271,6 +275,7 @@ class Monitor:
 
     def _before_compilation(self) -> None:
         self._compiles = True
+        self._profiler.stop("torch.compile is in use")
         self._remove_module_hooks()
 
     def _at_compiled_call(self, args: Any, kwargs: Any) -> None:
@@ -291,16 +296,19 @@ class Monitor:
     def _take_root_call(self, inputs: Any) -> None:
         if self._roots.begins_step(optimizer_exists=optimizer_was_made()):
             self._end_step(FORWARD_ENTRY, inputs)
+            self._profiler.enter_forward(self.step)
 
     def _enter_forward(self, inputs: Any) -> None:
         if self._entry_due:
             self._entry_due = False
             self._record_census(FORWARD_ENTRY, inputs)
+        self._profiler.enter_forward(self.step)
 
     def _end_step(self, moment: str, inputs: Any = None) -> None:
         now = time.perf_counter()
         seconds, self._last_step_time = now - self._last_step_time, now
         self.step += 1
+        self._profiler.end_step(self.step)
         counters = self._counters.read_after_step(self.step, seconds)
         self._write_step(now - self._start, seconds, counters)
         due = is_due(
@@ -315,6 +323,8 @@ class Monitor:
             self._entry_due = moment == STEP_END
             if self._entry_due and not self._manual:
                 self._install_module_hooks()
+        if self._profiler.wants_entry(self.step) and not self._manual:
+            self._install_module_hooks()
         self._last_step_time = time.perf_counter()
 
     def _write_step(self, at: float, seconds: float, counters: dict[str, int]) -> None:
@@ -344,6 +354,36 @@ class Monitor:
         spent = time.perf_counter() - started
         self._spending.add(spent, step=self.step, counters=self._counters.last)
         self._num_censuses += 1
+
+    def _make_profiler(self) -> StepProfiler:
+        def take_census() -> Census:
+            started = time.perf_counter()
+            census = self._load_take_census()(
+                step=self.step + 1,
+                moment=PEAK,
+                optimizers=self._live_optimizers(),
+                ignore=(self, self.__dict__),
+            )
+            spent = time.perf_counter() - started
+            self.own_seconds += spent
+            self._last_step_time += spent
+            self._spending.seconds += spent
+            return census
+
+        def write(profile: StepProfile, census: Census | None) -> None:
+            self.own_seconds += profile.seconds
+            if census is not None:
+                self._journal.write_census(census)
+            self._journal.write_profile(profile)
+
+        chosen = self._options.profile_step
+        return StepProfiler(
+            choose_step(self._schedule) if chosen is None else chosen,
+            take_census=take_census,
+            write=write,
+            note=lambda text: self._journal.write_note("info", text, step=self.step),
+            is_busy=lambda: self._busy,
+        )
 
     def _load_take_census(self) -> TakeCensus:
         if self._take_census is None:
@@ -403,6 +443,7 @@ class Monitor:
         self._off = True
         with suppress(Exception):
             self._remove_module_hooks()
+            self._profiler.stop("the recording ended")
             self._journal.close()
 
     def _say_once(self, text: str) -> None:

@@ -105,7 +105,7 @@ class OpWatch:
             self.after(len(self.names))
 
     def _note(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
-        if types:
+        if types and any(map(_handles_operations, types)):
             self.stopped = "tensor subclasses that handle operations themselves are in use"
             return
         number = len(self.names)
@@ -222,6 +222,12 @@ def _dispatch(mode: Any, function: Any, types: Any, args: Any = (), kwargs: Any 
         raise error.with_traceback(_below_our_call(error.__traceback__))
     watch.note_call(function, types, args, kwargs, result)
     return result
+
+
+def _handles_operations(cls: Any) -> bool:
+    """Whether a tensor class has operations of its own (parameters and plain subclasses have none)."""
+    own = cls.__torch_dispatch__
+    return own is not torch.Tensor.__torch_dispatch__ and own is not torch._C._disabled_torch_dispatch_impl
 
 
 def _below_our_call(trace: Any) -> Any:

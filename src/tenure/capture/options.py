@@ -17,10 +17,19 @@ class MonitorOptions:
     stop_after: int | None = None
     census_at: tuple[int, ...] | None = None
     budget_percent: float = 1.0
+    profile_step: int | None = None
+    """The first of the two steps to profile; 0 for none, None for one after warm-up."""
 
     def to_json(self) -> str:
         """The text for the environment."""
-        return json.dumps({"stop_after": self.stop_after, "census_at": self.census_at, "budget": self.budget_percent})
+        return json.dumps(
+            {
+                "stop_after": self.stop_after,
+                "census_at": self.census_at,
+                "budget": self.budget_percent,
+                "profile_step": self.profile_step,
+            }
+        )
 
     @classmethod
     def from_json(cls, text: str) -> MonitorOptions:
@@ -31,6 +40,7 @@ class MonitorOptions:
             stop_after=values.get("stop_after"),
             census_at=None if steps is None else tuple(steps),
             budget_percent=values.get("budget", 1.0),
+            profile_step=values.get("profile_step"),
         )
 
     def make_schedule(self, environment: Mapping[str, str] = os.environ) -> Schedule:

@@ -11,8 +11,6 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from tenure.capture.schedule import FREE_SECONDS, Schedule
 
 if TYPE_CHECKING:
@@ -58,6 +56,7 @@ class StepProfiler:
         self._census: Census | None = None
         self._census_op = _NEVER
         self._done = step <= 0
+        self._refused: str | None = None
 
     def wants_entry(self, steps: int) -> bool:
         """Whether, after so many steps, the next root forward's entry begins or parts the profile."""
@@ -80,17 +79,19 @@ class StepProfiler:
             self._finish(steps)
 
     def stop(self, why: str) -> None:
-        """Watch no longer, whatever was found; on another thread than the profile's the mode stays, idle."""
-        if not self._done:
+        """Watch no longer, or never begin; on another thread than the profile's the mode stays, idle."""
+        if self._watch is not None and not self._done:
             self._give_up(why)
+        elif not self._done:
+            self._refused = why
         self._leave()
 
     def _begin(self) -> None:
+        if self._refused is not None:
+            self._give_up(self._refused)
+            return
         from tenure.capture.op_watch import OpWatch
 
-        if _has_compiled():
-            self._give_up("parts of the program are compiled")
-            return
         self._thread = threading.get_ident()
         self._watch = OpWatch(seconds=FREE_SECONDS, is_busy=self._is_busy)
         self._watch.begin()
@@ -164,10 +165,6 @@ class StepProfiler:
                 self._watch = None
         elif self._watch.stopped is None:
             self._watch.stopped = "ended"
-
-
-def _has_compiled() -> bool:
-    return bool(getattr(torch.compiler, "is_compiling", bool)())
 
 
 def _profile_of(watch: OpWatch, *, step: int, second: int, census_op: int) -> StepProfile:

@@ -116,6 +116,12 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     help="Share of the program's time that censuses may take.",
 )
 @click.option("--census-at", type=StepList(), metavar="STEPS", help="Steps to take a census after, as 1,2,5.")
+@click.option(
+    "--profile-step",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Profile step N and the next, operation by operation; 0 for none. Default: the first after warm-up.",
+)
 @click.option("--no-diagnose", is_flag=True, help="Only record; `tenure diagnose DIR` reports later.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the findings to FILE as JSON, too.")
 @click.pass_context
@@ -126,6 +132,7 @@ def run_command(
     fail_on: str | None,
     budget: float,
     census_at: tuple[int, ...] | None,
+    profile_step: int | None,
     no_diagnose: bool,
     json_file: str | None,
 ) -> int:
@@ -135,7 +142,7 @@ def run_command(
     """
     program = find_program(*ctx.meta["tenure.program"])
     folder = prepare_folder(output, program)
-    options = {"stop_after": stop_after, "census_at": census_at, "budget": budget}
+    options = {"stop_after": stop_after, "census_at": census_at, "budget": budget, "profile_step": profile_step}
     try:
         code = run_child(program.command, environment=make_environment(folder, options))
     except OSError as error:

@@ -29,6 +29,15 @@ class CensusEntry:
 
 
 @dataclass(frozen=True)
+class ProfileEntry:
+    """That two steps were profiled, and where that lies; read it with `store.profile_file.read_profile`."""
+
+    step: int
+    file: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Note:
     """Something the recorder wants a person to know; `level` is "info", "warning" or "failure" (ours)."""
 
@@ -50,3 +59,4 @@ class Recording:
     """Program path -> file name below `sources/`."""
     end: dict[str, Any] | None
     """The closing row (`reason`, `exit_code`, `own_seconds`), None after a kill or crash."""
+    profiles: tuple[ProfileEntry, ...] = ()

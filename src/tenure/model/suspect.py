@@ -122,3 +122,8 @@ class Suspect:
     """Several statements may have made the holding reference, and nothing seen decides between them."""
     facts: dict[str, object] = field(default_factory=dict)
     """Further measured facts by name, shown as evidence."""
+    peak_bytes: int | None = None
+    """Most bytes alive in the profiled step, where that was measured."""
+    peak_drop_bytes: int | None = None
+    """By how much the peak falls where this memory is freed after its last use; `peak_basis` says how it is known."""
+    peak_basis: str | None = None

@@ -21,6 +21,7 @@ CENSUS = "census"
 NOTE = "note"
 SOURCE = "source"
 PHASE = "phase"
+PROFILE = "profile"
 END = "end"
 
 
@@ -28,6 +29,11 @@ def name_census_file(step: int, moment: str) -> str:
     """`census-000012.npz` at a step's end, `census-000012-entry.npz` at the forward that follows it."""
     suffix = {"step-end": "", "forward-entry": "-entry"}.get(moment, f"-{moment}")
     return f"census-{step:06d}{suffix}.npz"
+
+
+def name_profile_file(step: int) -> str:
+    """`profile-000006.npz` for the two steps that end with the sixth."""
+    return f"profile-{step:06d}.npz"
 
 
 def name_process_folder(*, rank: int | None, pid: int) -> str:

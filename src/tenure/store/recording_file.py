@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenure.errors import NewerFormatError, RecordingError
-from tenure.model.recording import CensusEntry, Note, Recording, Step
+from tenure.model.recording import CensusEntry, Note, ProfileEntry, Recording, Step
 from tenure.model.source import SourceFile
 from tenure.store.format import (
     CENSUS,
@@ -23,6 +23,7 @@ from tenure.store.format import (
     NOTE,
     PHASE,
     PROCESS_FILE,
+    PROFILE,
     ROWS_FILE,
     SOURCE,
     SOURCES_FOLDER,
@@ -127,6 +128,7 @@ def open_recording(path: str | Path) -> Recording:
         notes=tuple(notes),
         sources={path: file for path, (file, _) in rows.sources.items()},
         end=rows.end,
+        profiles=tuple(entry for entry in rows.profiles if (folder / entry.file).exists()),
     )
 
 
@@ -189,6 +191,7 @@ class _Rows:
 
     steps: list[Step] = field(default_factory=list)
     censuses: list[CensusEntry] = field(default_factory=list)
+    profiles: list[ProfileEntry] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     sources: dict[str, tuple[str, str]] = field(default_factory=dict)
     end: dict[str, Any] | None = None
@@ -208,6 +211,9 @@ class _Rows:
                 self.steps.append(Step(int(row["step"]), float(row["time"]), float(row["seconds"]), counters))
             elif kind == CENSUS:
                 self.censuses.append(_read_census_entry(row))
+            elif kind == PROFILE:
+                file = Path(str(row["file"])).name
+                self.profiles.append(ProfileEntry(int(row["step"]), file, float(row["seconds"])))
             elif kind == NOTE:
                 self.notes.append(Note(str(row["level"]), str(row["text"]), row.get("step")))
             elif kind == SOURCE:

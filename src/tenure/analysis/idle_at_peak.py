@@ -1,0 +1,256 @@
+"""What is idle at the peak: alive when most memory is, used for the last time before, and freed only after.
+
+Births, uses and deaths come from a profile of two steps, the names that hold on from a census at the second one's
+peak. How far the peak would fall is the profile replayed with each of these freed after its last use.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import posixpath
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.groups import Shapes, View, fingerprint_of, view_census
+from tenure.analysis.holders import Droppable
+from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
+from tenure.model.suspect import HoldingReference, Series, Suspect
+
+PEAK = "peak"
+"""Moment of the census that goes with a profile."""
+LEAST_BYTES = 1 << 20
+LEAST_SHARE = 0.05
+"""Of the peak. What takes less off it is no news."""
+NEAR_PEAK = 0.95
+"""The census must have met the second step's peak so closely."""
+MOST_STORAGES = 64
+_LIGHT = 0.01
+"""Of the peak: a storage that weighs less is not looked at."""
+BASIS = "replayed the profiled step without it"
+
+
+def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ...]:
+    """Suspects of symptom "peak" whose bytes the peak would fall by, those that matter most first.
+
+    Parameters, buffers, optimizer state, and whatever lasts over both steps or is used again in the next one are
+    none. Costs a cut per storage looked at.
+    """
+    replay = Replay(profile, census)
+    if not replay.meets_peak():
+        return ()
+    view = view_census(census, Shapes())
+    rows = [row for row in replay.idle_rows() if row in replay.node_of_row and not _is_lasting(view, replay, row)]
+    rows = sorted(rows, key=lambda row: -int(profile.storages.bytes[row]))[:MOST_STORAGES]
+    found = []
+    for group in _groups(view, replay, rows):
+        members = [replay.row_of_node[node] for node in group.nodes.tolist()]
+        drop = replay.drop_without(members)
+        if drop >= max(LEAST_BYTES, LEAST_SHARE * replay.peak_bytes):
+            found.append(_suspect(view, replay, group, members, drop))
+    return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
+
+
+def join_with_carried(suspects: Sequence[Suspect], idle: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """All of both, the same memory once: what is carried into the next forward gets the figures of the peak."""
+    joined = list(suspects)
+    left = []
+    for found in idle:
+        same = [
+            at for at, suspect in enumerate(joined)
+            if suspect.symptom == "peak" and _names(suspect.cut) & _names(found.cut)
+        ]  # fmt: skip
+        if not same:
+            left.append(found)
+            continue
+        known = joined[same[0]]
+        joined[same[0]] = dataclasses.replace(
+            known,
+            peak_bytes=found.peak_bytes,
+            peak_drop_bytes=max(known.peak_drop_bytes or 0, found.peak_drop_bytes or 0),
+            peak_basis=found.peak_basis,
+        )
+    first = max((suspect.key for suspect in joined), default=0) + 1
+    return (*joined, *(dataclasses.replace(found, key=key) for key, found in enumerate(left, start=first)))
+
+
+class Replay:
+    """The second step's memory, operation by operation, as it was and as it would be."""
+
+    def __init__(self, profile: StepProfile, census: Census) -> None:
+        self.profile = profile
+        self.device = profile.main_device()
+        self.row_of_node, self.node_of_row, static = _join(profile, census, self.device)
+        self._static = static
+        self._on_device = profile.is_on(self.device).astype(bool)
+        self.alive = static + profile.bytes_alive(self.device)[profile.second :]
+
+    @property
+    def peak_bytes(self) -> int:
+        """Most bytes alive in the second step, those that no operation touched included."""
+        return int(self.alive.max(initial=0))
+
+    def meets_peak(self) -> bool:
+        """Whether the census was taken at the peak, or as good as."""
+        at = self.profile.census_op - self.profile.second
+        return 0 <= at < len(self.alive) and bool(self.alive[at] >= NEAR_PEAK * self.peak_bytes)
+
+    def idle_rows(self) -> list[int]:
+        """Storages that the census found alive, used for the last time before, and not to be used again."""
+        storages, at = self.profile.storages, self.profile.census_op
+        alive = (storages.birth < at) & ((storages.death == ALIVE) | (storages.death >= at))
+        idle = alive & (storages.last_use < at) & (storages.birth != BEFORE) & self._on_device
+        heavy = storages.bytes >= _LIGHT * self.peak_bytes
+        return [row for row in np.flatnonzero(idle & heavy).tolist() if self._is_dropped(row)]
+
+    def counterpart(self, row: int) -> int | None:
+        """The storage of the other step that the same operation made; None where there is none alike."""
+        storages, names, second = self.profile.storages, self.profile.operations.name, self.profile.second
+        birth = int(storages.birth[row])
+        other = birth - second if birth >= second else birth + second
+        if birth == BEFORE or other >= len(names) or names[other] != names[birth]:
+            return None
+        size = int(storages.bytes[row])
+        alike = [
+            found for found in np.flatnonzero(storages.birth == other).tolist()
+            if size <= 2 * int(storages.bytes[found]) and int(storages.bytes[found]) <= 2 * size
+        ]  # fmt: skip
+        return min(alike, key=lambda found: abs(int(storages.bytes[found]) - size), default=None)
+
+    def drop_without(self, rows: Iterable[int]) -> int:
+        """By how many bytes the peak falls if these, in both steps, were freed after their last use."""
+        storages = self.profile.storages
+        freed_after = np.full(len(storages.birth), self.profile.num_operations, dtype=np.int64)
+        for row in rows:
+            for each in (row, self.counterpart(row)):
+                if each is not None:
+                    freed_after[each] = storages.last_use[each]
+        without = self.profile.bytes_alive(self.device, freed_after=freed_after)[self.profile.second :]
+        return self.peak_bytes - int((self._static + without).max(initial=0))
+
+    def _is_dropped(self, row: int) -> bool:
+        """Whether the storage dies unused. What lives at the end of the profile is judged by its counterpart."""
+        storages, second = self.profile.storages, self.profile.second
+        if storages.death[row] != ALIVE:
+            return True
+        other = self.counterpart(row) if storages.birth[row] >= second else None
+        return other is not None and bool(storages.death[other] != ALIVE and storages.last_use[other] < second)
+
+
+def _join(profile: StepProfile, census: Census, device: str) -> tuple[dict[int, int], dict[int, int], int]:
+    """Row by storage node, node by row, and the bytes on the device of storages that no operation touched."""
+    storages, at = profile.storages, profile.census_op
+    alive = (storages.birth <= at) & ((storages.death == ALIVE) | (storages.death >= at))
+    by_address = {int(storages.address[row]): row for row in np.flatnonzero(alive).tolist()}
+    row_of_node, node_of_row, static = {}, {}, 0
+    columns = census.storages
+    for node, size, place in zip(columns.node.tolist(), columns.bytes.tolist(), columns.device.tolist(), strict=True):
+        row = by_address.get(int(census.nodes.address[node]))
+        if row is not None:
+            row_of_node[node], node_of_row[row] = row, node
+        elif census.text(place) == device:
+            static += size
+    return row_of_node, node_of_row, static
+
+
+def _is_lasting(view: View, replay: Replay, row: int) -> bool:
+    storage = view.graph.storage_row[replay.node_of_row[row]]
+    return bool(view.census.storages.role[storage] in (Role.PARAMETER, Role.BUFFER, Role.OPTIMIZER_STATE))
+
+
+def _groups(view: View, replay: Replay, rows: Sequence[int]) -> list[Group]:
+    """Storages whose cuts share a reference, or that variables of one function hold, go in one line."""
+    groups: list[Group] = []
+    for row in rows:
+        group = _with_cut(view, np.array([replay.node_of_row[row]], dtype=np.int64))
+        if not group.cut:
+            continue
+        for other in list(groups):
+            if _belong_together(view, group.cut or (), other.cut or ()):
+                merged = _with_cut(view, np.union1d(group.nodes, other.nodes))
+                if merged.cut:
+                    groups.remove(other)
+                    group = merged
+        groups.append(group)
+    return groups
+
+
+def _with_cut(view: View, nodes: Ints) -> Group:
+    group = Group(view, nodes, nodes)
+    return dataclasses.replace(group, cut=cut_of(group), freed=nodes)
+
+
+def _belong_together(view: View, one: Sequence[Droppable], other: Sequence[Droppable]) -> bool:
+    if set(one) & set(other):
+        return True
+    owners = {_function_of_variable(view, dropped) for dropped in (*one, *other)}
+    return len(owners) == 1 and -1 not in owners
+
+
+def _function_of_variable(view: View, dropped: Droppable) -> int:
+    """The frame whose local variable a reference is; -1 for any other reference."""
+    references = view.census.references
+    source = int(references.source[dropped.reference])
+    is_variable = references.kind[dropped.reference] == ReferenceKind.LOCAL and dropped.container < 0
+    return source if is_variable and view.census.nodes.kind[source] == NodeKind.FRAME else -1
+
+
+def _suspect(view: View, replay: Replay, group: Group, members: Sequence[int], drop: int) -> Suspect:
+    profile = replay.profile
+    others = [other for row in members if (other := replay.counterpart(row)) is not None]
+    size = int(profile.storages.bytes[list(members)].sum())
+    series = Series(
+        moment=PEAK,
+        steps=(profile.step - 1, profile.step),
+        bytes=(int(profile.storages.bytes[others].sum()), size),
+        objects=(len(others), len(members)),
+        graph_nodes=(0, 0),
+    )
+    suspect = assemble_suspect(
+        group, symptom="peak", measured=Measured(series=series, facts=_facts(replay, members)), fingerprint=""
+    )
+    holders = sorted(_name_text(name) for name in _names(suspect.cut))
+    return dataclasses.replace(
+        suspect,
+        fingerprint=fingerprint_of("idle at peak " + " + ".join(holders)),
+        peak_bytes=replay.peak_bytes,
+        peak_drop_bytes=drop,
+        peak_basis=BASIS,
+    )
+
+
+def _facts(replay: Replay, members: Sequence[int]) -> dict[str, object]:
+    """When the heaviest was made and used for the last time, and where the peak stands."""
+    profile = replay.profile
+    heaviest = max(members, key=lambda row: int(profile.storages.bytes[row]))
+    birth, last = (int(column[heaviest]) for column in (profile.storages.birth, profile.storages.last_use))
+    return {
+        "idle_at_peak": True,
+        "made_by": _operation(profile, birth),
+        "last_used_by": _operation(profile, last),
+        "peak_at": _operation(profile, profile.census_op),
+        "seen_in_both_steps": all(replay.counterpart(row) is not None for row in members),
+    }
+
+
+def _operation(profile: StepProfile, number: int) -> dict[str, object]:
+    operations, site = profile.operations, int(profile.operations.site[number])
+    return {
+        "operation": profile.text(int(operations.name[number])),
+        "phase": Phase(int(operations.phase[number])).name.lower(),
+        "file": profile.text(int(profile.sites.file[site])) if site >= 0 else None,
+        "line": int(profile.sites.line[site]) if site >= 0 else None,
+    }
+
+
+Name = tuple[str, str, str, str]
+
+
+def _names(references: Iterable[HoldingReference]) -> set[Name]:
+    return {(each.kind, each.expression, each.scope_function, each.scope_file) for each in references}
+
+
+def _name_text(name: Name) -> str:
+    return " ".join((*name[:3], posixpath.basename(name[3].replace("\\", "/"))))

@@ -1,0 +1,72 @@
+"""TN106: memory that is alive at the step's peak though its last use was before."""
+
+import dataclasses
+
+from tenure.model.finding import Confidence, Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.rules.claim import claim, plural, subject
+
+NOTABLE_SHARE = 0.10
+"""Of the peak. What takes less off it is a hint."""
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """Memory that the profiled step shows to be idle at its peak."""
+    if not suspect.facts.get("idle_at_peak"):
+        return None
+    finding = claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {plural(suspect, 'is', 'are')} not used any more{_last_use(suspect)} "
+        f"but still {plural(suspect, 'holds', 'hold')} memory at the step's peak{_peak_phase(suspect)}.",
+        remedies=(_remedy(suspect),),
+    )
+    return dataclasses.replace(finding, confidence=_confidence(suspect))
+
+
+def _confidence(suspect: Suspect) -> Confidence:
+    """Path and fall of the peak are measured; that it is so in every step only where both profiled steps show it."""
+    share = (suspect.peak_drop_bytes or 0) / max(1, suspect.peak_bytes or 0)
+    if share < NOTABLE_SHARE or not suspect.holder_is_yours:
+        return "possible"
+    proved = suspect.holder.sites and not suspect.ambiguous and suspect.facts.get("seen_in_both_steps")
+    return "certain" if proved else "likely"
+
+
+def _remedy(suspect: Suspect) -> str:
+    names = list(dict.fromkeys(each.name for each in suspect.cut if each.kind in ("local", "global")))
+    kept = list(dict.fromkeys(each.expression for each in suspect.cut if each.kind not in ("local", "global")))
+    before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
+    parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []
+    parts += [f"do not keep {', '.join(f'`{text}`' for text in kept)}, or set it to None after the last use"] if kept else []
+    if suspect.through_graph:
+        parts.append("what needs no gradient belongs under `torch.no_grad()`")
+    return "; ".join(parts)
+
+
+def _last_use(suspect: Suspect) -> str:
+    place = suspect.facts.get("last_used_by")
+    if not isinstance(place, dict) or not place.get("line"):
+        return ""
+    return f" after {str(place['file']).replace(chr(92), '/').rsplit('/', 1)[-1]}:{place['line']}"
+
+
+def _peak_phase(suspect: Suspect) -> str:
+    phase = _phase(suspect, "peak_at")
+    return f", in the {phase} pass" if phase in ("forward", "backward") else ""
+
+
+def _phase(suspect: Suspect, name: str) -> str:
+    place = suspect.facts.get(name)
+    return str(place.get("phase", "")) if isinstance(place, dict) else ""
+
+
+RULE = Rule(
+    code="TN106",
+    name="idle-at-peak",
+    summary="Memory that no operation uses any more is still alive when the step's memory peaks.",
+    check_suspect=check_suspect,
+    priority=10,
+)
