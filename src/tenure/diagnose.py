@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
-from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, join_with_carried
+from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_peak_figures
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
 from tenure.analysis.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
@@ -45,7 +45,7 @@ def diagnose_process(recording: Recording) -> Diagnosis:
     idle = [_locate(suspect, sources) for suspect in _find_idle(recording, censuses)]
     rank = recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)
-    findings = tuple(dataclasses.replace(each, ranks=ranks) for each in explain(join_with_carried(suspects, idle), all_rules()))
+    findings = tuple(dataclasses.replace(each, ranks=ranks) for each in _explain_all(suspects, idle))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
     return Diagnosis(
         recording=recording.path,
@@ -65,6 +65,21 @@ def explain(suspects: Iterable[Suspect], rules: Sequence[Rule]) -> tuple[Finding
         if finding is not None:
             found.append(finding)
     return tuple(sorted(found, key=_rank))
+
+
+def _explain_all(suspects: Iterable[Suspect], idle: Sequence[Suspect]) -> tuple[Finding, ...]:
+    """Findings of both, the same memory once: what is carried into the next forward is told as that."""
+    carried = explain(give_peak_figures(suspects, idle), all_rules())
+    peak = explain(idle, all_rules())
+    told = {place for finding in carried if finding.symptom == "peak" and _is_sure(finding) for place in finding.cut}
+    new = [finding for finding in peak if told.isdisjoint(finding.cut)]
+    better = {place for finding in new if _is_sure(finding) for place in finding.cut}
+    kept = [f for f in carried if f.symptom != "peak" or _is_sure(f) or better.isdisjoint(f.cut)]
+    return tuple(sorted((*kept, *new), key=_rank))
+
+
+def _is_sure(finding: Finding) -> bool:
+    return finding.confidence != "possible"
 
 
 def merge(path: str, diagnoses: Sequence[Diagnosis]) -> Diagnosis:

@@ -53,27 +53,19 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
 
 
-def join_with_carried(suspects: Sequence[Suspect], idle: Sequence[Suspect]) -> tuple[Suspect, ...]:
-    """All of both, the same memory once: what is carried into the next forward gets the figures of the peak."""
-    joined = list(suspects)
-    left = []
-    for found in idle:
-        same = [
-            at for at, suspect in enumerate(joined)
-            if suspect.symptom == "peak" and _names(suspect.cut) & _names(found.cut)
-        ]  # fmt: skip
-        if not same:
-            left.append(found)
-            continue
-        known = joined[same[0]]
-        joined[same[0]] = dataclasses.replace(
-            known,
-            peak_bytes=found.peak_bytes,
-            peak_drop_bytes=max(known.peak_drop_bytes or 0, found.peak_drop_bytes or 0),
-            peak_basis=found.peak_basis,
-        )
-    first = max((suspect.key for suspect in joined), default=0) + 1
-    return (*joined, *(dataclasses.replace(found, key=key) for key, found in enumerate(left, start=first)))
+def give_peak_figures(suspects: Iterable[Suspect], idle: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """The suspects; those that carry what is idle at the peak, too, with the figures of the peak."""
+    return tuple(_with_figures(suspect, idle) for suspect in suspects)
+
+
+def _with_figures(suspect: Suspect, idle: Sequence[Suspect]) -> Suspect:
+    same = [found for found in idle if _names(suspect.cut) & _names(found.cut)] if suspect.symptom == "peak" else []
+    best = max(same, key=lambda found: found.peak_drop_bytes or 0, default=None)
+    if best is None:
+        return suspect
+    return dataclasses.replace(
+        suspect, peak_bytes=best.peak_bytes, peak_drop_bytes=best.peak_drop_bytes, peak_basis=best.peak_basis
+    )
 
 
 class Replay:
@@ -106,18 +98,27 @@ class Replay:
         return [row for row in np.flatnonzero(idle & heavy).tolist() if self._is_dropped(row)]
 
     def counterpart(self, row: int) -> int | None:
-        """The storage of the other step that the same operation made; None where there is none alike."""
-        storages, names, second = self.profile.storages, self.profile.operations.name, self.profile.second
-        birth = int(storages.birth[row])
+        """The storage of the other step that stands where this one does; None where there is none alike.
+
+        Made by the same operation; or, where it was made for the second step before that began, as a batch is, used
+        for the last time by the same operation of the first.
+        """
+        storages, second = self.profile.storages, self.profile.second
+        birth, last = int(storages.birth[row]), int(storages.last_use[row])
+        if birth < second <= last:
+            return self._alike(row, (storages.birth == BEFORE) & (storages.last_use == last - second), last)
         other = birth - second if birth >= second else birth + second
-        if birth == BEFORE or other >= len(names) or names[other] != names[birth]:
+        return None if birth == BEFORE else self._alike(row, storages.birth == other, birth)
+
+    def _alike(self, row: int, candidates: Ints, operation: int) -> int | None:
+        """The candidate nearest in size, where the operation of the other step is the same."""
+        names, second, sizes = self.profile.operations.name, self.profile.second, self.profile.storages.bytes
+        other = operation - second if operation >= second else operation + second
+        if other >= len(names) or names[other] != names[operation]:
             return None
-        size = int(storages.bytes[row])
-        alike = [
-            found for found in np.flatnonzero(storages.birth == other).tolist()
-            if size <= 2 * int(storages.bytes[found]) and int(storages.bytes[found]) <= 2 * size
-        ]  # fmt: skip
-        return min(alike, key=lambda found: abs(int(storages.bytes[found]) - size), default=None)
+        size = int(sizes[row])
+        near = [found for found in np.flatnonzero(candidates).tolist() if size / 2 <= sizes[found] <= 2 * size]
+        return min(near, key=lambda found: abs(int(sizes[found]) - size), default=None)
 
     def drop_without(self, rows: Iterable[int]) -> int:
         """By how many bytes the peak falls if these, in both steps, were freed after their last use."""
@@ -135,7 +136,9 @@ class Replay:
         storages, second = self.profile.storages, self.profile.second
         if storages.death[row] != ALIVE:
             return True
-        other = self.counterpart(row) if storages.birth[row] >= second else None
+        if storages.birth[row] < second > storages.last_use[row]:
+            return False
+        other = self.counterpart(row)
         return other is not None and bool(storages.death[other] != ALIVE and storages.last_use[other] < second)
 
 

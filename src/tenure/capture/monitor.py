@@ -308,7 +308,6 @@ class Monitor:
         now = time.perf_counter()
         seconds, self._last_step_time = now - self._last_step_time, now
         self.step += 1
-        self._profiler.end_step(self.step)
         counters = self._counters.read_after_step(self.step, seconds)
         self._write_step(now - self._start, seconds, counters)
         due = is_due(
@@ -356,10 +355,10 @@ class Monitor:
         self._num_censuses += 1
 
     def _make_profiler(self) -> StepProfiler:
-        def take_census() -> Census:
+        def take_census(step: int) -> Census:
             started = time.perf_counter()
             census = self._load_take_census()(
-                step=self.step + 1,
+                step=step,
                 moment=PEAK,
                 optimizers=self._live_optimizers(),
                 ignore=(self, self.__dict__),
@@ -393,6 +392,7 @@ class Monitor:
         return self._take_census
 
     def _finish(self, reason: str, exit_code: int | None) -> None:
+        self._profiler.stop("the program ended first", steps=self.step)
         self._journal.copy_last_sources()
         self._write_end(reason, exit_code)
 
@@ -443,7 +443,7 @@ class Monitor:
         self._off = True
         with suppress(Exception):
             self._remove_module_hooks()
-            self._profiler.stop("the recording ended")
+            self._profiler.stop("the recording stopped")
             self._journal.close()
 
     def _say_once(self, text: str) -> None:

@@ -7,6 +7,7 @@ where a mode of the program lies on top of ours, ours only passes operations on 
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
@@ -58,6 +59,7 @@ class OpWatch:
         self._alive: dict[int, int] = {}
         self._references: dict[int, _Death] = {}
         self._file_kinds: dict[str, int] = {}
+        self._operation_names: dict[Any, str] = {}
         self._lock = threading.Lock()
         self._mode = _WatchingMode()
         self._mode.watch = self
@@ -72,6 +74,7 @@ class OpWatch:
         """Put the mode on this thread's stack; `stopped` says so where that would do harm."""
         self.stopped = why_not_here()
         if self.stopped is None:
+            self._note_live_tensors()
             self._mode.__enter__()
             self._on_stack = True
 
@@ -104,6 +107,17 @@ class OpWatch:
         elif self.after is not None:
             self.after(len(self.names))
 
+    def _note_live_tensors(self) -> None:
+        """What is there before the first operation; costs a look at the type of every object on the heap."""
+        kinds: dict[type, bool] = {}
+        for item in gc.get_objects():
+            cls = type(item)
+            is_tensor = kinds.get(cls)
+            if is_tensor is None:
+                is_tensor = kinds[cls] = issubclass(cls, torch.Tensor) and not _handles_operations(cls)
+            if is_tensor:
+                self._note_storage(item, BEFORE, BEFORE)
+
     def _note(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
         if types and any(map(_handles_operations, types)):
             self.stopped = "tensor subclasses that handle operations themselves are in use"
@@ -113,7 +127,10 @@ class OpWatch:
             self.stopped = f"a step has more than {MAX_OPERATIONS:,} operations"
             return
         phase, site = self._place(sys._getframe(3))
-        self.names.append(str(function))
+        name = self._operation_names.get(function)
+        if name is None:
+            name = self._operation_names[function] = str(function)
+        self.names.append(name)
         self.phases.append(phase)
         self.sites.append(site)
         used: list[Any] = []

@@ -30,16 +30,16 @@ def choose_step(schedule: Schedule) -> int:
 
 
 class StepProfiler:
-    """Begins at the forward entry of step `step`, ends with the step after it. One profile, then no more.
+    """Begins at the forward entry of step `step`, ends at that of the step after the next. One profile, then no more.
 
-    `take_census` takes one of moment "peak"; `write` stores what was found; `note` tells why nothing was.
+    `take_census` takes one of moment "peak" for a step; `write` stores what was found; `note` tells why nothing was.
     """
 
     def __init__(
         self,
         step: int,
         *,
-        take_census: Callable[[], Census],
+        take_census: Callable[[int], Census],
         write: Callable[[StepProfile, Census | None], None],
         note: Callable[[str], None],
         is_busy: Callable[[], bool],
@@ -59,31 +59,28 @@ class StepProfiler:
         self._refused: str | None = None
 
     def wants_entry(self, steps: int) -> bool:
-        """Whether, after so many steps, the next root forward's entry begins or parts the profile."""
-        return not self._done and steps in (self._step - 1, self._step)
+        """Whether, after so many steps, the next root forward's entry begins, parts or ends the profile."""
+        return not self._done and steps in (self._step - 1, self._step, self._step + 1)
 
     def enter_forward(self, steps: int) -> None:
-        """A root forward is being entered, after so many steps."""
+        """A root forward is being entered, after so many steps. Raises OSError where nothing can be written."""
         if self._done:
             self._leave()
         elif self._watch is None and steps == self._step - 1:
             self._begin()
         elif self._watch is not None and steps == self._step and self._second == _NEVER:
             self._part()
-
-    def end_step(self, steps: int) -> None:
-        """A step ended, the `steps`th. Raises OSError where the profile cannot be written."""
-        if self._done:
-            self._leave()
-        elif steps > self._step:
+        elif self._watch is not None and steps > self._step:
             self._finish(steps)
 
-    def stop(self, why: str) -> None:
-        """Watch no longer, or never begin; on another thread than the profile's the mode stays, idle."""
-        if self._watch is not None and not self._done:
-            self._give_up(why)
-        elif not self._done:
+    def stop(self, why: str, *, steps: int = 0) -> None:
+        """Watch no longer, or never begin; where `steps` says that both steps are over, keep what was found."""
+        if self._watch is None and not self._done:
             self._refused = why
+        elif not self._done and steps > self._step:
+            self._finish(steps)
+        elif not self._done:
+            self._give_up(why)
         self._leave()
 
     def _begin(self) -> None:
@@ -121,7 +118,7 @@ class StepProfiler:
         if watch.names[number - 1] != self._target_name:
             return
         try:
-            self._census = self._take_census()
+            self._census = self._take_census(self._step + 1)
             self._census_op = number - 1
         except Exception as error:
             self._note(f"no census at the step's peak: {type(error).__name__}: {error}")
@@ -130,14 +127,14 @@ class StepProfiler:
         if not self._check():
             return
         watch = self._watch
-        if watch is None or self._second == _NEVER:
+        if watch is None or self._second == _NEVER or steps > self._step + 1:
             self._give_up("no root module was called in the step")
             return
         self._done = True
-        profile = _profile_of(watch, step=steps, second=self._second, census_op=self._census_op)
+        profile = _profile_of(watch, step=self._step + 1, second=self._second, census_op=self._census_op)
         self._leave()
         if self._census is None:
-            self._note(f"steps {self._step} and {steps} run different operations: nobody could be asked at the peak")
+            self._note(f"steps {self._step} and {self._step + 1} run different operations: nobody could be asked at the peak")
         census, self._census = self._census, None
         self._write(profile, census)
 

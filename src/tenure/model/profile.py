@@ -66,7 +66,7 @@ class ProfiledStorages:
 
 @dataclass(frozen=True)
 class StepProfile:
-    """Two steps that follow each other, from a root forward's entry on; the second ends with its optimizer step.
+    """Two steps that follow each other, each from its root forward's entry to the next one.
 
     `step` is the number of the second one, which begins with operation `second`. A census of moment "peak" was taken
     right after operation `census_op` (-1: none), the counterpart of the first step's peak.

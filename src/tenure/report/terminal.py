@@ -95,7 +95,8 @@ def _header(finding: Finding, *, width: int, style: Style) -> str:
 def weight(finding: Finding) -> str:
     """What the finding weighs, in words: bytes where there are any, the number of objects otherwise."""
     if finding.retained_bytes:
-        bytes_are = _BYTES_ARE[finding.symptom].format(step=f"{finding.last_step:,}")
+        at_peak = evidence_of(finding, "series").get("moment") == "peak"
+        bytes_are = "idle at the peak" if at_peak else _BYTES_ARE[finding.symptom].format(step=f"{finding.last_step:,}")
         return f"{format_bytes(finding.retained_bytes)} {bytes_are}"
     objects = f"{finding.num_objects:,} object{'' if finding.num_objects == 1 else 's'}"
     return f"{objects}, bytes not measured" if finding.retained_bytes is None else f"{objects}, no tensor memory"
