@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from heaps import census
+from profiles import MIB, profile
+from suspects import carried
+from tenure.analysis.idle_at_peak import BASIS, Replay, find_idle_at_peak, give_peak_figures
+from tenure.model.heap import Census, NodeKind
+
+ALIVE, BEFORE = -1, -1
+LOGITS, OTHER, WEIGHTS = 100, 200, 300
+FRAME = "train_step(train.py:20)"
+
+
+def seen(*lines: str, addresses: tuple[int, ...]) -> Census:
+    """A census whose storages have these addresses, in the order of their lines."""
+    made = census("\n".join(lines), step=6, moment="peak")
+    address = made.nodes.address.copy()
+    address[made.storages.node] = addresses
+    assert (made.nodes.kind[made.storages.node] == NodeKind.STORAGE).all()
+    return replace(made, nodes=replace(made.nodes, address=address))
+
+
+def two_names(label: str = "logits") -> Census:
+    return seen(
+        f"{FRAME}.{label} -> tensor 4MiB activation",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        addresses=(LOGITS, WEIGHTS),
+    )
+
+
+# Steps of five operations; at the third (2 and 7) memory peaks. Logits: made at 0, used at 1, freed after 3.
+IN_BOTH = ((90, 4, 0, 1, 3), (LOGITS, 4, 5, 6, 8), (91, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7), (WEIGHTS, 2, BEFORE, 9, ALIVE))
+
+
+def test_what_is_used_before_the_peak_and_freed_after_is_told_with_the_true_fall_of_the_peak() -> None:
+    found = find_idle_at_peak(profile(*IN_BOTH), two_names())
+
+    assert [(s.symptom, s.holder.name, s.retained_bytes) for s in found] == [("peak", "logits", 4 * MIB)]
+    # 4 + 3 + 2 MiB at the peak; without the logits 4 + 2 stand at operation 5 and 6.
+    assert (found[0].peak_bytes, found[0].peak_drop_bytes, found[0].peak_basis) == (9 * MIB, 3 * MIB, BASIS)
+    assert found[0].facts == {
+        "idle_at_peak": True,
+        "made_by": {"operation": "aten.mm.default", "phase": "forward", "file": "/p/train.py", "line": 10},
+        "last_used_by": {"operation": "aten.mm.default", "phase": "forward", "file": "/p/train.py", "line": 11},
+        "peak_at": {"operation": "aten.mm.default", "phase": "forward", "file": "/p/train.py", "line": 12},
+        "seen_in_both_steps": True,
+    }
+    assert (found[0].series.steps, found[0].series.bytes) == ((5, 6), (4 * MIB, 4 * MIB))
+
+
+def test_what_is_used_at_or_after_the_peak_is_not_idle() -> None:
+    used_later = ((90, 4, 0, 3, 3), (LOGITS, 4, 5, 8, 8), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+
+    assert find_idle_at_peak(profile(*used_later), two_names()) == ()
+
+
+def test_parameters_and_what_lasts_over_both_steps_are_not_idle() -> None:
+    lasting = ((LOGITS, 4, BEFORE, 6, ALIVE), (91, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7), (WEIGHTS, 2, 0, 6, 8))
+
+    assert find_idle_at_peak(profile(*lasting), two_names()) == ()
+
+
+def test_what_lives_at_the_end_is_idle_only_where_the_step_before_shows_that_it_is_dropped_unused() -> None:
+    dropped = ((90, 4, 0, 1, 5), (LOGITS, 4, 5, 6, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+    used_again = ((90, 4, 0, 6, 6), (LOGITS, 4, 5, 6, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+
+    assert [s.holder.name for s in find_idle_at_peak(profile(*dropped), two_names())] == ["logits"]
+    assert find_idle_at_peak(profile(*used_again), two_names()) == ()
+
+
+def test_a_batch_made_before_the_step_is_judged_by_the_batch_before_it() -> None:
+    """Made by the last operation of the step before, as a loader does; used first; replaced at the end."""
+    batches = ((89, 4, BEFORE, 0, 3), (LOGITS, 4, 4, 5, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+    data_set = ((89, 4, BEFORE, 0, ALIVE), (LOGITS, 4, 4, 5, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+
+    assert [s.holder.name for s in find_idle_at_peak(profile(*batches), two_names("batch"))] == ["batch"]
+    assert find_idle_at_peak(profile(*data_set), two_names("batch")) == ()
+
+
+def test_little_is_no_news() -> None:
+    mostly_weights = (*IN_BOTH[:4], (WEIGHTS, 80, BEFORE, 9, ALIVE))
+
+    assert find_idle_at_peak(profile(*mostly_weights), two_names()) == ()
+
+
+def test_a_peak_that_was_not_met_says_nothing() -> None:
+    elsewhere = profile(*IN_BOTH, (400, 9, 9, 9, 9))
+
+    assert find_idle_at_peak(elsewhere, two_names()) == ()
+    assert find_idle_at_peak(profile(*IN_BOTH, census_op=-1), two_names()) == ()
+
+
+def test_several_names_of_one_function_are_one_suspect() -> None:
+    both = ((90, 4, 0, 1, 3), (LOGITS, 4, 5, 6, 8), (91, 3, 0, 1, 3), (OTHER, 3, 5, 6, 8), (92, 5, 2, 2, 2), (93, 5, 7, 7, 7))
+    heap = seen(
+        f"{FRAME}.logits -> tensor 4MiB activation",
+        f"{FRAME}.hidden -> tensor 3MiB activation",
+        addresses=(LOGITS, OTHER),
+    )
+
+    found = find_idle_at_peak(profile(*both), heap)
+
+    assert [(sorted(c.name for c in s.cut), s.retained_bytes, s.peak_drop_bytes) for s in found] == [
+        (["hidden", "logits"], 7 * MIB, 5 * MIB)
+    ]
+
+
+def test_memory_that_no_operation_touched_counts_for_the_peak() -> None:
+    heap = seen(
+        f"{FRAME}.logits -> tensor 4MiB activation",
+        f"{FRAME}.kept -> tensor 2MiB",
+        addresses=(LOGITS, 999),
+    )
+
+    assert Replay(profile(*IN_BOTH[:4]), heap).alive.tolist() == [size * MIB for size in (6, 6, 9, 6, 2)]
+
+
+def test_bytes_alive_counts_each_storage_from_its_birth_to_its_death() -> None:
+    made = profile((1, 1, BEFORE, 2, ALIVE), (2, 2, 1, 1, 3), (3, 4, 9, 9, ALIVE))
+
+    assert (made.bytes_alive("cpu") // MIB).tolist() == [1, 3, 3, 3, 1, 1, 1, 1, 1, 5]
+    freed = made.bytes_alive("cpu", freed_after=np.array([2, 1, 9]))
+    assert (freed // MIB).tolist() == [1, 3, 1, 0, 0, 0, 0, 0, 0, 4]
+    assert made.bytes_alive("cuda:0").tolist() == [0] * 10
+
+
+def test_what_is_carried_under_the_same_name_gets_the_figures_of_the_peak() -> None:
+    idle = find_idle_at_peak(profile(*IN_BOTH), two_names())
+    same, other = carried(cut=idle[0].cut), carried()
+
+    assert give_peak_figures((same, other), idle) == (
+        replace(same, peak_bytes=9 * MIB, peak_drop_bytes=3 * MIB, peak_basis=BASIS),
+        other,
+    )

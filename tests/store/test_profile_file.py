@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from profiles import profile
+from tenure.errors import NewerFormatError, RecordingError
+from tenure.model.profile import StepProfile
+from tenure.store.profile_file import read_profile, write_profile
+
+
+def plain(made: StepProfile) -> object:
+    return json.loads(json.dumps(asdict(made), default=lambda column: column.tolist()))
+
+
+def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
+    made = profile((7, 3, -1, 4, -1), (8, 1, 2, 3, 4))
+
+    size = write_profile(tmp_path / "p.npz", made)
+
+    assert size == (tmp_path / "p.npz").stat().st_size
+    assert plain(read_profile(tmp_path / "p.npz")) == plain(made)
+    assert [path.name for path in tmp_path.iterdir()] == ["p.npz"]
+
+
+def test_a_missing_cut_or_foreign_file_is_said_to_be_that(tmp_path: Path) -> None:
+    write_profile(tmp_path / "whole.npz", profile((7, 3, -1, 4, -1)))
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "whole.npz").read_bytes()[:200])
+    np.savez(tmp_path / "foreign.npz", a=np.zeros(1))
+
+    for name in ("missing.npz", "cut.npz", "foreign.npz"):
+        with pytest.raises(RecordingError, match=name):
+            read_profile(tmp_path / name)
+
+
+def test_a_newer_format_is_refused_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenure.store.profile_file.FORMAT", 2)
+    write_profile(tmp_path / "p.npz", profile((7, 3, -1, 4, -1)))
+    monkeypatch.setattr("tenure.store.profile_file.FORMAT", 1)
+
+    with pytest.raises(NewerFormatError, match="format 2.*up to 1"):
+        read_profile(tmp_path / "p.npz")
