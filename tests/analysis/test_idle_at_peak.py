@@ -33,7 +33,13 @@ def two_names(label: str = "logits") -> Census:
 
 
 # Steps of five operations; at the third (2 and 7) memory peaks. Logits: made at 0, used at 1, freed after 3.
-IN_BOTH = ((90, 4, 0, 1, 3), (LOGITS, 4, 5, 6, 8), (91, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7), (WEIGHTS, 2, BEFORE, 9, ALIVE))
+IN_BOTH = (
+    (90, 4, 0, 1, 3),
+    (LOGITS, 4, 5, 6, 8),
+    (91, 3, 2, 2, 2),
+    (OTHER, 3, 7, 7, 7),
+    (WEIGHTS, 2, BEFORE, 9, ALIVE),
+)
 
 
 def test_what_is_used_before_the_peak_and_freed_after_is_told_with_the_true_fall_of_the_peak() -> None:
@@ -95,7 +101,14 @@ def test_a_peak_that_was_not_met_says_nothing() -> None:
 
 
 def test_several_names_of_one_function_are_one_suspect() -> None:
-    both = ((90, 4, 0, 1, 3), (LOGITS, 4, 5, 6, 8), (91, 3, 0, 1, 3), (OTHER, 3, 5, 6, 8), (92, 5, 2, 2, 2), (93, 5, 7, 7, 7))
+    both = (
+        (90, 4, 0, 1, 3),
+        (LOGITS, 4, 5, 6, 8),
+        (91, 3, 0, 1, 3),
+        (OTHER, 3, 5, 6, 8),
+        (92, 5, 2, 2, 2),
+        (93, 5, 7, 7, 7),
+    )
     heap = seen(
         f"{FRAME}.logits -> tensor 4MiB activation",
         f"{FRAME}.hidden -> tensor 3MiB activation",

@@ -42,5 +42,5 @@ def test_a_newer_format_is_refused_by_number(tmp_path: Path, monkeypatch: pytest
     write_profile(tmp_path / "p.npz", profile((7, 3, -1, 4, -1)))
     monkeypatch.setattr("tenure.store.profile_file.FORMAT", 1)
 
-    with pytest.raises(NewerFormatError, match="format 2.*up to 1"):
+    with pytest.raises(NewerFormatError, match=r"format 2.*up to 1"):
         read_profile(tmp_path / "p.npz")

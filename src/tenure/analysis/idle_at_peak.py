@@ -76,6 +76,7 @@ class Replay:
         self.device = profile.main_device()
         self.row_of_node, self.node_of_row, static = _join(profile, census, self.device)
         self._static = static
+        self._partner = _align(profile)
         self._on_device = profile.is_on(self.device).astype(bool)
         self.alive = static + profile.bytes_alive(self.device)[profile.second :]
 
@@ -106,16 +107,16 @@ class Replay:
         storages, second = self.profile.storages, self.profile.second
         birth, last = int(storages.birth[row]), int(storages.last_use[row])
         if birth < second <= last:
-            return self._alike(row, (storages.birth == BEFORE) & (storages.last_use == last - second), last)
-        other = birth - second if birth >= second else birth + second
-        return None if birth == BEFORE else self._alike(row, storages.birth == other, birth)
+            partner = self._partner[last]
+            return self._alike(row, (storages.birth == BEFORE) & (storages.last_use == partner), partner)
+        partner = self._partner[birth] if birth != BEFORE else -1
+        return self._alike(row, storages.birth == partner, partner)
 
-    def _alike(self, row: int, candidates: Ints, operation: int) -> int | None:
-        """The candidate nearest in size, where the operation of the other step is the same."""
-        names, second, sizes = self.profile.operations.name, self.profile.second, self.profile.storages.bytes
-        other = operation - second if operation >= second else operation + second
-        if other >= len(names) or names[other] != names[operation]:
+    def _alike(self, row: int, candidates: Ints, partner: int) -> int | None:
+        """The candidate nearest in size, where the operation has a partner in the other step."""
+        if partner < 0:
             return None
+        sizes = self.profile.storages.bytes
         size = int(sizes[row])
         near = [found for found in np.flatnonzero(candidates).tolist() if size / 2 <= sizes[found] <= 2 * size]
         return min(near, key=lambda found: abs(int(sizes[found]) - size), default=None)
@@ -140,6 +141,20 @@ class Replay:
             return False
         other = self.counterpart(row)
         return other is not None and bool(storages.death[other] != ALIVE and storages.last_use[other] < second)
+
+
+def _align(profile: StepProfile) -> list[int]:
+    """For each operation the one of the other step with the same name and place that comes as the same in order."""
+    columns = profile.operations
+    keys = list(zip(columns.name.tolist(), columns.site.tolist(), columns.phase.tolist(), strict=True))
+    places: tuple[dict[tuple[int, int, int], list[int]], ...] = ({}, {})
+    for number, key in enumerate(keys):
+        places[number >= profile.second].setdefault(key, []).append(number)
+    partner = [-1] * len(keys)
+    for key, numbers in places[0].items():
+        for one, other in zip(numbers, places[1].get(key, ()), strict=False):
+            partner[one], partner[other] = other, one
+    return partner
 
 
 def _join(profile: StepProfile, census: Census, device: str) -> tuple[dict[int, int], dict[int, int], int]:

@@ -29,13 +29,14 @@ _NO_STORAGE = (RuntimeError, NotImplementedError)
 _CALL_CODE = torch.nn.Module._call_impl.__code__
 
 Site = tuple[str, int, str]
+Operation = tuple[str, int, int]
 
 
 class OpWatch:
     """What the operations of a stretch of the program did, as growing columns. One thread fills them.
 
-    `stopped` says why nothing more is noted; None while it goes on. `after` is called after each operation with the
-    number of operations noted.
+    `stopped` says why nothing more is noted; None while it goes on. `after` is called after each operation with its
+    number.
     """
 
     def __init__(self, *, seconds: float, is_busy: Callable[[], bool]) -> None:
@@ -69,6 +70,10 @@ class OpWatch:
     def num_operations(self) -> int:
         """Operations noted so far."""
         return len(self.names)
+
+    def operation(self, number: int) -> Operation:
+        """What makes an operation the same in another step: name, statement and phase."""
+        return self.names[number], self.sites[number], self.phases[number]
 
     def begin(self) -> None:
         """Put the mode on this thread's stack; `stopped` says so where that would do harm."""
@@ -105,7 +110,7 @@ class OpWatch:
         if self.stopped is not None:
             self._forget()
         elif self.after is not None:
-            self.after(len(self.names))
+            self.after(len(self.names) - 1)
 
     def _note_live_tensors(self) -> None:
         """What is there before the first operation; costs a look at the type of every object on the heap."""
@@ -210,6 +215,7 @@ class _Death(weakref.ref):  # type: ignore[type-arg]
     """A weak reference to a storage that knows the storage's number."""
 
     __slots__ = ("number",)
+    number: int
 
     def __new__(cls, storage: Any, callback: Any, number: int) -> _Death:
         made = super().__new__(cls, storage, callback)
@@ -217,10 +223,10 @@ class _Death(weakref.ref):  # type: ignore[type-arg]
         return made
 
     def __init__(self, storage: Any, callback: Any, number: int) -> None:
-        super().__init__(storage, callback)
+        super().__init__(storage, callback)  # type: ignore[call-arg]
 
 
-class _WatchingMode(TorchDispatchMode):
+class _WatchingMode(TorchDispatchMode):  # type: ignore[misc]
     """Runs each operation as it would have run, then has it noted."""
 
     watch: OpWatch
@@ -236,7 +242,7 @@ def _dispatch(mode: Any, function: Any, types: Any, args: Any = (), kwargs: Any 
     except BaseException as error:
         watch.stopped = f"an operation raised {type(error).__name__}"
         del args, kwargs  # the traceback keeps this frame
-        raise error.with_traceback(_below_our_call(error.__traceback__))
+        raise error.with_traceback(_below_our_call(error.__traceback__))  # noqa: B904 - the same one
     watch.note_call(function, types, args, kwargs, result)
     return result
 
@@ -254,7 +260,7 @@ def _below_our_call(trace: Any) -> Any:
 
 
 # Set here and not in the class's body, where torch would wrap it so that its first call loads all of dynamo.
-_WatchingMode.__torch_dispatch__ = _dispatch  # type: ignore[method-assign]
+_WatchingMode.__torch_dispatch__ = _dispatch
 
 
 def why_not_here() -> str | None:

@@ -1,8 +1,8 @@
 """Profiles two ordinary steps and, at the peak of the second, takes a census: who keeps what is idle there?
 
-The first step tells at which operation most memory is alive. The second runs the same operations again; at that one,
-where it is the same, a census is taken from inside the program. Both steps are watched as one, so that what the
-first leaves behind is seen to be used or not.
+The first step tells at which operation most memory is alive. Where the second comes to the same operation (name, place
+and count), a census is taken from inside the program. Both steps are watched as one, so that what the first leaves
+behind is seen to be used or not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tenure.capture.schedule import FREE_SECONDS, Schedule
 
 if TYPE_CHECKING:
-    from tenure.capture.op_watch import OpWatch
+    from tenure.capture.op_watch import Operation, OpWatch
     from tenure.model.heap import Census
     from tenure.model.profile import StepProfile
 
@@ -51,8 +51,9 @@ class StepProfiler:
         self._is_busy = is_busy
         self._watch: OpWatch | None = None
         self._thread = 0
-        self._second = self._target = _NEVER
-        self._target_name = ""
+        self._second = _NEVER
+        self._target: Operation | None = None
+        self._to_come = 0
         self._census: Census | None = None
         self._census_op = _NEVER
         self._done = step <= 0
@@ -106,20 +107,22 @@ class StepProfiler:
         if not len(alive):
             self._give_up("no operation was seen in the step")
             return
-        self._target = int(alive.argmax())
-        self._target_name = watch.names[self._target]
+        peak = int(alive.argmax())
+        self._target = watch.operation(peak)
+        self._to_come = sum(watch.operation(number) == self._target for number in range(peak + 1))
         watch.after = self._after_operation
 
     def _after_operation(self, number: int) -> None:
         watch = self._watch
-        if watch is None or number - 1 - self._second != self._target:
+        if watch is None or watch.operation(number) != self._target:
+            return
+        self._to_come -= 1
+        if self._to_come:
             return
         watch.after = None
-        if watch.names[number - 1] != self._target_name:
-            return
         try:
             self._census = self._take_census(self._step + 1)
-            self._census_op = number - 1
+            self._census_op = number
         except Exception as error:
             self._note(f"no census at the step's peak: {type(error).__name__}: {error}")
 
@@ -134,7 +137,7 @@ class StepProfiler:
         profile = _profile_of(watch, step=self._step + 1, second=self._second, census_op=self._census_op)
         self._leave()
         if self._census is None:
-            self._note(f"steps {self._step} and {self._step + 1} run different operations: nobody could be asked at the peak")
+            self._note(f"steps {self._step} and {self._step + 1} differ: the operation at the peak did not come again")
         census, self._census = self._census, None
         self._write(profile, census)
 
@@ -191,4 +194,6 @@ def _profile_of(watch: OpWatch, *, step: int, second: int, census_op: int) -> St
         last_use=numbers(watch.last_uses),
         death=numbers(watch.deaths),
     )
-    return StepProfile(step, second, census_op, round(watch.own_seconds, 6), tuple(strings), operations, sites, storages)
+    return StepProfile(
+        step, second, census_op, round(watch.own_seconds, 6), tuple(strings), operations, sites, storages
+    )

@@ -40,7 +40,9 @@ def _remedy(suspect: Suspect) -> str:
     kept = list(dict.fromkeys(each.expression for each in suspect.cut if each.kind not in ("local", "global")))
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
     parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []
-    parts += [f"do not keep {', '.join(f'`{text}`' for text in kept)}, or set it to None after the last use"] if kept else []
+    parts += (
+        [f"do not keep {', '.join(f'`{text}`' for text in kept)}, or set it to None after the last use"] if kept else []
+    )
     if suspect.through_graph:
         parts.append("what needs no gradient belongs under `torch.no_grad()`")
     return "; ".join(parts)

@@ -21,7 +21,7 @@ def write_arrays(path: Path, columns: Mapping[str, Any]) -> int:
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         with temporary.open("wb") as file:
-            np.savez(file, **columns)  # type: ignore[arg-type]
+            np.savez(file, **columns)
             size = file.tell()
         temporary.replace(path)
     finally:

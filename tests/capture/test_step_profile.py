@@ -1,0 +1,282 @@
+"""The profiled steps: what is noted of them, and that the program is as it was without."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+from torch.utils.checkpoint import checkpoint
+
+from capture.recorder import CensusLog, recording
+from tenure.capture.census import take_census
+from tenure.capture.monitor import Monitor
+from tenure.capture.schedule import Schedule
+from tenure.capture.step_profile import choose_step
+from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
+from tenure.store.profile_file import read_profile
+from tenure.store.recording_file import open_recording, read_census
+
+Step = Callable[[int], None]
+
+
+def train(step: Step, folder: Path, *, steps: int = 8, profile_step: int | None = None) -> Monitor:
+    with recording(folder, CensusLog(), profile_step=profile_step) as monitor:
+        for number in range(steps):
+            step(number)
+    assert _get_current_dispatch_mode() is None
+    return monitor
+
+
+def make_step(width: int = 64) -> tuple[torch.nn.Module, Step]:
+    torch.manual_seed(3)
+    model = torch.nn.Sequential(torch.nn.Linear(8, width), torch.nn.ReLU(), torch.nn.Linear(width, 4))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    batch = torch.randn(16, 8)
+
+    def step(number: int) -> None:
+        optimizer.zero_grad()
+        model(batch).square().mean().backward()
+        optimizer.step()
+
+    return model, step
+
+
+def profile_in(folder: Path) -> StepProfile:
+    (entry,) = open_recording(folder).profiles
+    return read_profile(folder / entry.file)
+
+
+def notes_in(folder: Path) -> list[str]:
+    return [note.text for note in open_recording(folder).notes]
+
+
+def names_of(made: StepProfile, first: int = 0, end: int | None = None) -> list[str]:
+    return [made.text(position) for position in made.operations.name.tolist()[first:end]]
+
+
+def test_two_steps_after_warm_up_are_profiled_with_all_three_phases_and_a_census_at_the_peak(tmp_path: Path) -> None:
+    _, step = make_step()
+
+    train(step, tmp_path)
+
+    made = profile_in(tmp_path)
+    assert notes_in(tmp_path) == []
+    assert made.step == 6
+    assert names_of(made, 0, made.second) == names_of(made, made.second)
+    phases = {Phase(phase) for phase in made.operations.phase.tolist()}
+    assert phases >= {Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER}
+    alive = made.bytes_alive("cpu")
+    assert made.census_op == made.second + int(alive[: made.second].argmax())
+    assert [(e.step, e.moment) for e in open_recording(tmp_path).censuses if e.moment == "peak"] == [(6, "peak")]
+
+
+def test_births_uses_and_deaths_are_those_of_the_program(tmp_path: Path) -> None:
+    weight = torch.nn.Parameter(torch.ones(100))
+    model = torch.nn.Module()
+    model.weight = weight
+    model.forward = lambda: None  # type: ignore[method-assign]
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+
+    def step(number: int) -> None:
+        model()
+        kept = torch.zeros(1000)
+        used = kept + 1
+        del kept
+        used.mul_(2)
+        weight.grad = torch.ones(100)
+        optimizer.step()
+        del used
+
+    train(step, tmp_path)
+
+    made = profile_in(tmp_path)
+    zeros, plus, doubled = (names_of(made).index(name) for name in
+                            ("aten.zeros.default", "aten.add.Tensor", "aten.mul_.Tensor"))  # fmt: skip
+    rows = {int(birth): row for row, birth in enumerate(made.storages.birth.tolist()) if birth != BEFORE}
+    kept, used = rows[zeros], rows[plus]
+    assert (made.storages.bytes[kept], made.text(int(made.storages.shape[kept]))) == (4000, "[1000]")
+    assert (made.storages.last_use[kept], made.storages.death[kept]) == (plus, plus)
+    assert (made.storages.last_use[used], made.storages.death[used]) == (doubled, made.second - 1)
+    of_weight = made.storages.address.tolist().index(torch._C._storage_id(weight))
+    assert (made.storages.birth[of_weight], made.storages.death[of_weight]) == (BEFORE, ALIVE)
+    assert made.storages.last_use[of_weight] >= made.second
+    site = int(made.operations.site[zeros])
+    assert made.text(int(made.sites.file[site])) == __file__
+    assert "torch.zeros(1000)" in Path(__file__).read_text().splitlines()[int(made.sites.line[site]) - 1]
+
+
+def test_the_peak_census_sees_the_variables_of_the_running_step(tmp_path: Path) -> None:
+    model, _ = make_step()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(number: int) -> None:
+        held = model(torch.randn(4096, 8))
+        held.square().mean().backward()
+        optimizer.step()
+
+    with recording(tmp_path, take_census):
+        for number in range(8):
+            step(number)
+
+    opened = open_recording(tmp_path)
+    (entry,) = [entry for entry in opened.censuses if entry.moment == "peak"]
+    census = read_census(opened, entry)
+    names = {census.text(label) for label in census.references.label.tolist()}
+    assert "held" in names
+    assert notes_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_checkpointing_hooks_and_custom_functions_come_to_the_same_bits(tmp_path: Path, reentrant: bool) -> None:
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, value):  # type: ignore[no-untyped-def]
+            ctx.save_for_backward(value)
+            return value * 2
+
+        @staticmethod
+        def backward(ctx, gradient):  # type: ignore[no-untyped-def]
+            (value,) = ctx.saved_tensors
+            return gradient * 2 + 0 * value
+
+    def run(folder: Path, profile_step: int) -> list[torch.Tensor]:
+        torch.manual_seed(5)
+        model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.Dropout(0.5), torch.nn.Linear(32, 4))
+        optimizer = torch.optim.Adam(model.parameters())
+
+        class Net(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.inner = model
+
+            def forward(self, batch: torch.Tensor) -> torch.Tensor:
+                hidden = checkpoint(self.inner, batch, use_reentrant=reentrant)
+                with torch.autograd.graph.save_on_cpu():
+                    return Double.apply(hidden).tanh()
+
+        net = Net()
+
+        def step(number: int) -> None:
+            optimizer.zero_grad()
+            net(torch.randn(16, 8, requires_grad=True)).square().mean().backward()
+            optimizer.step()
+
+        train(step, folder, profile_step=profile_step)
+        return [parameter.detach().clone() for parameter in model.parameters()] + [torch.get_rng_state()]
+
+    watched, plain = run(tmp_path / "watched", 5), run(tmp_path / "plain", 0)
+
+    assert all(torch.equal(one, other) for one, other in zip(watched, plain, strict=True))
+    assert [p.step for p in open_recording(tmp_path / "watched").profiles] == [6]
+    assert open_recording(tmp_path / "plain").profiles == ()
+
+
+def test_an_exception_in_an_operation_passes_through_and_ends_the_profile(tmp_path: Path) -> None:
+    _, good = make_step()
+    seen: list[BaseException] = []
+
+    def step(number: int) -> None:
+        if number == 5:
+            try:
+                torch.ones(3) @ torch.ones(4)
+            except RuntimeError as error:
+                seen.append(error)
+        good(number)
+
+    train(step, tmp_path)
+
+    assert len(seen) == 1
+    assert open_recording(tmp_path).profiles == ()
+    assert notes_in(tmp_path) == ["step 5 was not profiled: an operation raised RuntimeError"]
+    trace = seen[0].__traceback__
+    while trace is not None:
+        held = [value for value in trace.tb_frame.f_locals.values() if isinstance(value, (tuple, list))]
+        assert not any(isinstance(item, torch.Tensor) for value in held for item in value)
+        trace = trace.tb_next
+
+
+def test_where_a_mode_or_a_tensor_class_of_the_program_is_at_work_nothing_is_profiled(tmp_path: Path) -> None:
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            return func(*args, **(kwargs or {}))
+
+    _, inner = make_step()
+
+    def under_mode(number: int) -> None:
+        with Mode():
+            inner(number)
+
+    train(under_mode, tmp_path / "mode")
+
+    assert open_recording(tmp_path / "mode").profiles == ()
+    assert notes_in(tmp_path / "mode") == ["step 5 was not profiled: another dispatch mode is active"]
+
+
+def test_a_mode_that_the_program_leaves_on_top_stays_where_it_is(tmp_path: Path) -> None:
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            return func(*args, **(kwargs or {}))
+
+    _, inner = make_step()
+    mode = Mode()
+
+    with recording(tmp_path):
+        for number in range(12):
+            if number == 5:
+                mode.__enter__()
+            inner(number)
+            if number == 9:
+                assert _get_current_dispatch_mode() is mode
+                mode.__exit__(None, None, None)
+    while _get_current_dispatch_mode() is not None:
+        _get_current_dispatch_mode().__exit__(None, None, None)
+
+    assert [note for note in notes_in(tmp_path) if "Error" in note] == []
+
+
+def test_where_the_peak_does_not_come_again_nobody_is_asked(tmp_path: Path) -> None:
+    model, _ = make_step()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(number: int) -> None:
+        model(torch.randn(16, 8)).square().mean().backward()
+        large = torch.ones(50_000)
+        large = large.sin() if number % 2 else large.cos()
+        optimizer.step()
+
+    train(step, tmp_path)
+
+    assert profile_in(tmp_path).census_op == -1
+    assert notes_in(tmp_path) == ["steps 5 and 6 differ: the operation at the peak did not come again"]
+
+
+def test_no_dynamo_is_loaded_and_nothing_is_left_behind(tmp_path: Path) -> None:
+    _, step = make_step()
+    before = "torch._dynamo" in sys.modules
+
+    monitor = train(step, tmp_path)
+
+    assert ("torch._dynamo" in sys.modules) == before
+    assert monitor._profiler._watch is None
+
+
+def test_a_program_that_ends_after_the_second_step_keeps_its_profile_and_one_that_ends_sooner_has_none(
+    tmp_path: Path,
+) -> None:
+    _, step = make_step()
+    train(step, tmp_path / "six", steps=6)
+    train(step, tmp_path / "five", steps=5)
+
+    assert [entry.step for entry in open_recording(tmp_path / "six").profiles] == [6]
+    assert open_recording(tmp_path / "five").profiles == ()
+    assert notes_in(tmp_path / "five") == ["step 5 was not profiled: the program ended first"]
+
+
+def test_the_step_is_the_first_after_warm_up_without_a_planned_census() -> None:
+    assert choose_step(Schedule()) == 5
+    assert choose_step(Schedule(steps=frozenset((5, 6)))) == 7
+    assert choose_step(Schedule(last_step=5)) == 7

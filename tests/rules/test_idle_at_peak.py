@@ -1,0 +1,68 @@
+from dataclasses import replace
+
+from suspects import HISTORY, MIB, TRAIN, suspect
+from tenure.model.source import SourceLocation
+from tenure.model.suspect import Suspect
+from tenure.rules.idle_at_peak import check_suspect
+
+LOGITS = replace(HISTORY, name="logits", expression="logits", element=False, container_type="")
+BATCH = replace(LOGITS, kind="attribute", name="batch", expression="pipeline.batch")
+FACTS = {
+    "idle_at_peak": True,
+    "last_used_by": {"operation": "aten.mm.default", "phase": "forward", "file": TRAIN, "line": 30},
+    "peak_at": {"operation": "aten.mm.default", "phase": "backward", "file": TRAIN, "line": 31},
+    "seen_in_both_steps": True,
+}
+
+
+def idle(*cut: object, **changes: object) -> Suspect:
+    values = {"symptom": "peak", "peak_bytes": 20 * MIB, "peak_drop_bytes": 3 * MIB, "peak_basis": "replayed"}
+    return suspect(holder=cut[0], cut=cut, **{"facts": FACTS, **values, **changes})
+
+
+def test_a_name_that_is_idle_at_the_peak_is_told_with_its_last_use_and_the_peak() -> None:
+    found = check_suspect(idle(LOGITS))
+
+    assert found is not None
+    assert (found.rule, found.name, found.symptom, found.confidence) == ("TN106", "idle-at-peak", "peak", "certain")
+    assert found.message == (
+        "`logits` is not used any more after train.py:30 but still holds memory at the step's peak, "
+        "in the backward pass."
+    )
+    assert [remedy.summary for remedy in found.remedies] == ["`del logits` after the last use, before backward"]
+    assert (found.peak_bytes, found.peak_drop_bytes, found.peak_basis) == (20 * MIB, 3 * MIB, "replayed")
+
+
+def test_what_an_object_keeps_is_set_to_none_and_a_graph_belongs_under_no_grad() -> None:
+    found = check_suspect(idle(BATCH, LOGITS, through_graph=True))
+
+    assert found is not None
+    assert found.message.startswith("`batch` and `logits` are not used any more after train.py:30 but still hold")
+    assert [remedy.summary for remedy in found.remedies] == [
+        "`del logits` after the last use, before backward; do not keep `pipeline.batch`, or set it to None after the "
+        "last use; what needs no gradient belongs under `torch.no_grad()`"
+    ]
+
+
+def test_without_a_place_the_message_says_less() -> None:
+    found = check_suspect(idle(LOGITS, facts={"idle_at_peak": True}))
+
+    assert found is not None
+    assert found.message == "`logits` is not used any more but still holds memory at the step's peak."
+    assert found.confidence == "likely"
+
+
+def test_less_than_a_tenth_of_the_peak_and_what_a_library_holds_are_hints() -> None:
+    two_sites = replace(LOGITS, sites=(SourceLocation(TRAIN, 24), SourceLocation(TRAIN, 25)))
+    found = [
+        check_suspect(idle(LOGITS, peak_drop_bytes=MIB)),
+        check_suspect(idle(LOGITS, holder_is_yours=False)),
+        check_suspect(idle(two_sites, ambiguous=True)),
+    ]
+
+    assert [finding and finding.confidence for finding in found] == ["possible", "possible", "likely"]
+
+
+def test_other_suspects_are_left_to_other_rules() -> None:
+    assert check_suspect(idle(LOGITS, facts={})) is None
+    assert check_suspect(suspect()) is None
