@@ -31,7 +31,8 @@ PROGRAMS = (
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: "-".join(program).removesuffix(".py"))
 def test_a_program_prints_and_learns_the_same_with_and_without(program: tuple[str, ...], tmp_path: Path) -> None:
     plain = start(*program)
-    watched = start_watched(*program, folder=tmp_path / "run", options=("--census-at", "1,2,3,5,8,10,13"))
+    options = ("--census-at", "1,2,3,5,8,10,13", "--profile-step", "6")
+    watched = start_watched(*program, folder=tmp_path / "run", options=options)
     switched_off = start_watched(*program, folder=tmp_path / "off", TENURE="0")
 
     assert (plain.exit_code, plain.stderr) == (0, "")
@@ -40,6 +41,7 @@ def test_a_program_prints_and_learns_the_same_with_and_without(program: tuple[st
     recording = open_recording(tmp_path / "run")
     assert len(recording.censuses) >= 5
     assert [note for note in recording.notes if note.level == "failure"] == []
+    assert [entry.step for entry in recording.profiles] == ([] if program[0] == "train_compiled.py" else [7])
     assert not (tmp_path / "off").exists()
 
 

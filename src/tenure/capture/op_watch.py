@@ -19,7 +19,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from tenure.capture.origins import is_library_file
-from tenure.capture.storages import bytes_of, shape_text
+from tenure.capture.storages import bytes_of, shape_text, storage_id_of
 from tenure.model.profile import ALIVE, BEFORE, Phase
 
 MAX_OPERATIONS = 300_000
@@ -151,7 +151,7 @@ class OpWatch:
 
     def _note_storage(self, tensor: Any, operation: int, birth: int) -> None:
         try:
-            address = torch._C._storage_id(tensor)
+            address = storage_id_of(tensor)
         except _NO_STORAGE:
             return
         known = self._alive.get(address)

@@ -25,7 +25,12 @@ _NEVER = -1
 
 
 def choose_step(schedule: Schedule) -> int:
-    """The first of the two steps: the earliest after warm-up that does not end with a planned census."""
+    """The first of the two steps: the earliest after warm-up that does not end with a planned census.
+
+    0, for none, where the user has named the steps to look at.
+    """
+    if schedule.steps is not None:
+        return 0
     return next(step for step in range(EARLIEST_STEP, EARLIEST_STEP + 1000) if not schedule.is_planned(step))
 
 

@@ -46,7 +46,7 @@ class StorageTable:
         C++ holds (the base of a view, say).
         """
         try:
-            storage_id = _storage_id(tensor)
+            storage_id = storage_id_of(tensor)
         except (RuntimeError, NotImplementedError):
             return self._add_parts(tensor)
         facts = self.by_id.get(storage_id)
@@ -69,7 +69,7 @@ class StorageTable:
         return [storage_id for part in parts for storage_id in self.add(part)]
 
 
-def _storage_id(tensor: torch.Tensor) -> int:
+def storage_id_of(tensor: torch.Tensor) -> int:
     """A storage's identity, without a wrapper for it where this torch can say it."""
     read = getattr(torch._C, "_storage_id", None)
     return int(read(tensor) if read is not None else tensor.untyped_storage()._cdata)
