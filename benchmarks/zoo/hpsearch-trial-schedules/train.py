@@ -3,7 +3,7 @@ from objective import Objective
 from study import Study
 
 
-def main(objective, trials=30):
+def main(objective, trials=31):
     torch.manual_seed(12)
     study = Study({"lr": (0.001, 0.05), "decay": (0.0, 0.5)})
     for _ in range(trials):

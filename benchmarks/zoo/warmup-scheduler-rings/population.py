@@ -23,7 +23,7 @@ class Candidate:
         return loss.item()
 
 
-def search(rows, generations, steps=3):
+def search(rows, generations, steps=2):
     best = (float("inf"), None)
     for generation in range(generations):
         width = 150 + 10 * (generation % 3)

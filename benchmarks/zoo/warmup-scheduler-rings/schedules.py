@@ -4,7 +4,7 @@ import math
 class Warmup:
     """Linear warm-up, then one of several ways down; the way is picked once, when the schedule is made."""
 
-    def __init__(self, optimizer, peak, warm=2, total=6, shape="cosine"):
+    def __init__(self, optimizer, peak, warm=1, total=6, shape="cosine"):
         self.optimizer, self.peak, self.warm, self.total = optimizer, peak, warm, total
         self.count = 0
         self.factor = getattr(self, f"_{shape}")

@@ -4,7 +4,7 @@ from population import search
 
 def main():
     torch.manual_seed(31)
-    score, width = search(torch.randn(128, 64), generations=20)
+    score, width = search(torch.randn(128, 64), generations=25)
     print("best width", width, f"{score:.4f}")
 
 
