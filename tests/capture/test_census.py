@@ -3,6 +3,7 @@ from __future__ import annotations
 import collections
 import functools
 import gc
+import sys
 import threading
 import warnings
 import weakref
@@ -133,8 +134,12 @@ def test_variables_of_suspended_generators_and_coroutines_are_named() -> None:
 
     census = read()
 
-    assert census.kind(census.path((Kind.LOCAL, "batch"), start=census.node_of(generator))) is NodeKind.TENSOR
-    assert census.kind(census.path((Kind.LOCAL, "state"), start=census.node_of(coroutine))) is NodeKind.TENSOR
+    of_generator, of_coroutine = [], []
+    if sys.version_info < (3, 11):  # there the variables are a frame object's
+        of_generator, of_coroutine = [(Kind.ATTRIBUTE, "gi_frame")], [(Kind.ATTRIBUTE, "cr_frame")]
+    batch = census.path(*of_generator, (Kind.LOCAL, "batch"), start=census.node_of(generator))
+    state = census.path(*of_coroutine, (Kind.LOCAL, "state"), start=census.node_of(coroutine))
+    assert (census.kind(batch), census.kind(state)) == (NodeKind.TENSOR, NodeKind.TENSOR)
     coroutine.close()
 
 
@@ -243,6 +248,7 @@ def test_a_storage_shared_by_two_views_counts_once() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.torch.cpu.amp.autocast:FutureWarning")  # torch 2.4's own checkpointing
 @pytest.mark.parametrize("use_reentrant", [False, True])
 def test_checkpointing_is_not_recomputed_and_its_inputs_are_found(use_reentrant: bool) -> None:
     calls = []
@@ -453,6 +459,13 @@ def test_a_local_dies_at_once_after_a_census_saw_it() -> None:
     assert gone() is None
 
 
+def walked_nodes_keep_wrappers() -> bool:
+    """Newer torch keeps a node's wrapper for the node's life, older torch drops it with the last reference."""
+    total = torch.zeros(1, requires_grad=True).exp().sum()
+    wrapper = id(total.grad_fn)
+    return any(id(item) == wrapper and is_autograd_type(type(item)) for item in gc.get_objects())
+
+
 def test_a_graph_beyond_the_budget_ends_with_a_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenure.capture.autograd.MAX_NODES_PER_GRAPH", 50)
     before = sum(is_autograd_type(type(item)) for item in gc.get_objects())
@@ -483,7 +496,8 @@ def test_many_ways_into_one_graph_share_its_budget(monkeypatch: pytest.MonkeyPat
     second = read()
 
     wrapped = sum(is_autograd_type(type(item)) for item in gc.get_objects()) - before
-    assert 0 < wrapped <= 110
+    assert (wrapped > 0) is walked_nodes_keep_wrappers()
+    assert wrapped <= 110
     assert sum(bool(flag & GRAPH_CONTINUES) for flag in first.census.nodes.flags) > 300
     assert any("deeper than can be walked" in note for note in second.census.notes)
 
@@ -498,7 +512,9 @@ def test_what_only_the_graph_holds_is_no_way_into_it() -> None:
 
         read()
 
-        assert 0 < sum(type(item).__name__ == "AddmmBackward0" for item in gc.get_objects()) - before <= 60
+        wrapped = sum(type(item).__name__ == "AddmmBackward0" for item in gc.get_objects()) - before
+        assert (wrapped > 0) is walked_nodes_keep_wrappers()
+        assert wrapped <= 60
     assert loss.grad_fn is not None
 
 

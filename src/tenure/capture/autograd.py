@@ -2,7 +2,7 @@
 
 Safe to run inside a training process because of three rules (torch 2.13, measured; see docs/decisions.md):
 
-* Saved tensors are read raw (`_raw_saved_*` and its `.data`): nothing is unpacked, recomputed or copied.
+* Saved tensors are read raw (`_raw_saved_*`, its `.data` or `saved_variables`): never unpacked, recomputed, copied.
 * A node that was walked keeps its Python wrapper, and torch frees a chain of wrapped nodes recursively. So no
   connected graph ever gets more wrapped nodes, over all censuses, than the smallest thread stack can free.
 * Every SavedTensor is a reference into its node and is dropped before the node is.
@@ -11,8 +11,9 @@ Safe to run inside a training process because of three rules (torch 2.13, measur
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from tenure.capture import frames
@@ -161,11 +162,16 @@ class GraphWalk:
 _SLOT_NAMES: dict[str, tuple[str, ...]] = {}
 
 
-def saved_slots(node: Any) -> list[SavedSlot]:
-    """What `node` saved for backward, unread: slots that backward has freed have `data` None.
+Contents = tuple[object | None, object | None]
+"""A saved tensor and None; what a hook packed, and its unpack hook; (None, None) once freed."""
+ReadSlot = Callable[[Any], Contents]
 
-    Empty where this torch has no `SavedTensor.data` (then `can_read_saved()` is False).
-    """
+UNREAD = object()
+"""Stands for the contents of a slot that could not be read, and for its hook."""
+
+
+def saved_slots(node: Any, read: ReadSlot) -> list[SavedSlot]:
+    """What `node` saved for backward, never unpacked; `read` comes from `how_to_read()`."""
     cls = type(node)
     names = _SLOT_NAMES.get(cls.__qualname__) if cls.__module__ == "builtins" else None
     if names is None:
@@ -180,22 +186,48 @@ def saved_slots(node: Any) -> list[SavedSlot]:
         except (RuntimeError, AttributeError):
             continue
         if isinstance(raw, (tuple, list)):
-            slots.extend(_slot(f"{label}[{index}]", item) for index, item in enumerate(raw))
+            slots.extend(SavedSlot(f"{label}[{index}]", *read(item)) for index, item in enumerate(raw))
         elif raw is not None:
-            slots.append(_slot(label, raw))
+            slots.append(SavedSlot(label, *read(raw)))
     return slots
 
 
-def _slot(label: str, raw: Any) -> SavedSlot:
-    try:
-        return SavedSlot(label, raw.data, raw.unpack_hook)
-    except (RuntimeError, AttributeError):
-        return SavedSlot(label, None, None)
+def prepare() -> None:
+    """Learns how this torch saves tensors, once per process: under a millisecond, with other threads let in."""
+    if not _has_data():
+        from tenure.capture import saved_variables
+
+        saved_variables.reader()
 
 
-def can_read_saved() -> bool:
-    """Whether this torch can show saved tensors without unpacking them (`SavedTensor.data`, seen from 2.13 on)."""
+def how_to_read() -> tuple[ReadSlot, str]:
+    """How slots are read until other threads run again, and why not if they are not ("" if they are)."""
+    if _has_data():
+        return _read_data, ""
+    from tenure.capture import saved_variables
+
+    reader = saved_variables.reader()
+    if reader is None:
+        return _read_nothing, "this torch does not show saved tensors without unpacking them: not read"
+    if saved_variables.is_backward_running():
+        return _read_nothing, "a backward pass was running, during which this torch's saved tensors are not read"
+    return lambda raw: reader.read(raw) or (UNREAD, UNREAD), ""
+
+
+@lru_cache(maxsize=1)
+def _has_data() -> bool:
     import torch
 
     saved_tensor = getattr(torch._C._autograd, "SavedTensor", None)
     return hasattr(saved_tensor, "data") and hasattr(saved_tensor, "unpack_hook")
+
+
+def _read_data(raw: Any) -> Contents:
+    try:
+        return raw.data, raw.unpack_hook
+    except (RuntimeError, AttributeError):
+        return None, None
+
+
+def _read_nothing(_: Any) -> Contents:
+    return UNREAD, UNREAD

@@ -27,6 +27,7 @@ from tenure.capture.kinds import array_contents, category_of, is_array, is_param
 from tenure.capture.origins import is_library_file
 from tenure.capture.roots import describe_hidden, file_of_namespace, find_hidden_roots, find_namespaces, is_ours
 from tenure.capture.storages import StorageTable, is_fake
+from tenure.capture.use_counts import HAS_USE_COUNT, changes_hands, count_native
 from tenure.model.heap import (
     BUFFERS_FREED,
     GRAPH_CONTINUES,
@@ -38,7 +39,8 @@ from tenure.model.heap import (
     Role,
 )
 
-_HAS_USE_COUNT = hasattr(torch._C.TensorBase, "_use_count")
+_FROZEN_BY_PYTHON = 1_000 if sys.version_info[:2] == (3, 12) else 0
+"""Python 3.12 freezes a few hundred objects of its own before the program starts (375 in 3.12.1)."""
 
 
 def take_census(
@@ -56,6 +58,8 @@ def take_census(
     Costs about one to two full garbage collections of the process, and some microseconds per tensor.
     """
     started = time.perf_counter()
+    autograd.prepare()
+    changes_hands()
     with _quiet_interpreter(), torch._C.DisableTorchFunction():
         taker = _Taker(inputs=inputs, optimizers=optimizers, ignore=ignore)
         taker.read()
@@ -101,7 +105,7 @@ class _Taker:
     def read(self) -> None:
         """The whole census, in the order in which each part needs the one before."""
         objects = gc.get_objects()
-        if gc.get_freeze_count():
+        if gc.get_freeze_count() > _FROZEN_BY_PYTHON:
             self.notes.append(f"{gc.get_freeze_count()} objects are frozen (gc.freeze) and cannot be listed")
         self._running = [frame for frame in frames.running_frames() if frame.readable]
         self._walk_heap(objects)
@@ -145,7 +149,7 @@ class _Taker:
                 name = type_name(type(item)) if kind is NodeKind.TENSOR else type(item).__name__
                 self.columns.add_node(
                     kind, name, address=id(item), unseen=unseen[position], native=native[position],
-                    flags=0 if _HAS_USE_COUNT else OWNER_UNKNOWN,
+                    flags=0 if HAS_USE_COUNT else OWNER_UNKNOWN,
                 )  # fmt: skip
                 continue
             about = self._describe(item, kind)
@@ -191,13 +195,11 @@ class _Taker:
                     explained[position] += 2
         unseen, native = [], []
         for item, kind, count, known in zip(self.walk.nodes, self._kinds, self.walk.refcounts, explained, strict=True):
-            num_native = 0
-            if kind is NodeKind.TENSOR and _HAS_USE_COUNT:
-                num_native = max(0, item._use_count() - 1)  # type: ignore[attr-defined]
+            num_native, from_native = count_native(item) if kind is NodeKind.TENSOR else (0, 0)
             if kind is NodeKind.AUTOGRAD:
                 unseen.append(int(known == 0))  # C++ owners of nodes are not counted anywhere
             else:
-                unseen.append(max(0, count - known - (num_native > 0)))
+                unseen.append(max(0, count - known - from_native))
             native.append(num_native)
         self._is_held_by_python = [bool(known or rest) for known, rest in zip(explained, unseen, strict=True)]
         return unseen, native
@@ -335,12 +337,13 @@ class _Taker:
             root = numbers[graphs.numbers[id(node)]]
             if (number, root) not in seen:
                 self.columns.add_reference(number, root, ReferenceKind.GRAD_FN, "grad_fn")
+        self._read_slot, why_unread = autograd.how_to_read()
         for number, visited in zip(numbers, graphs.nodes, strict=True):
             self._link_autograd_node(number, visited, numbers)
         if graphs.truncated:
             self.notes.append("an autograd graph is deeper than can be walked safely: its far end is not in the census")
-        if self._with_grad_fn and not autograd.can_read_saved():
-            self.notes.append(f"torch {torch.__version__} does not show saved tensors without unpacking them: not read")
+        if why_unread and graphs.nodes:
+            self.notes.append(why_unread)
 
     def _number_of_autograd_node(self, visited: autograd.VisitedNode) -> int:
         number = self._numbers.get(id(visited.node))
@@ -358,7 +361,7 @@ class _Taker:
             return
         if type(visited.node).__name__ == native_owners.CAST_NODE:
             self._cast_nodes.append(number)
-        slots = autograd.saved_slots(visited.node)
+        slots = autograd.saved_slots(visited.node, self._read_slot)
         for slot in slots:
             self._link_slot(number, slot)
         flags = GRAPH_CONTINUES if visited.continues else 0

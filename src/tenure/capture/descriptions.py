@@ -37,8 +37,14 @@ _NOTHING = Description()
 
 def type_name(cls: type) -> str:
     """`module.QualName`; builtins without their module."""
+    module = module_of(cls)
+    return cls.__qualname__ if module in ("", "builtins") else f"{module}.{cls.__qualname__}"
+
+
+def module_of(cls: type) -> str:
+    """Name of the module of a type; "" where `__module__` is something else, as in Cython's type of functions."""
     module = cls.__module__
-    return cls.__qualname__ if module == "builtins" else f"{module}.{cls.__qualname__}"
+    return module if isinstance(module, str) else ""
 
 
 def describe(item: object) -> Description:
@@ -56,7 +62,7 @@ def describe(item: object) -> Description:
     if isinstance(item, functools._lru_cache_wrapper):
         return _of_cache(item)
     if isinstance(item, type):
-        return Description(name=item.__qualname__, file=module_file(item.__module__))
+        return Description(name=item.__qualname__, file=module_file(module_of(item)))
     return _of_instance(item)
 
 

@@ -73,6 +73,11 @@ def running_frames() -> list[Frame]:
     return found
 
 
+def is_running(code: CodeType) -> bool:
+    """Whether some thread is inside a call of this code."""
+    return any(frame.f_code is code for innermost in sys._current_frames().values() for frame in _callers(innermost))
+
+
 def locals_of(frame: FrameType) -> Locals:
     """Local, cell and free variables of a frame that are bound.
 

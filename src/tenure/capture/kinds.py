@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from tenure.capture import autograd
-from tenure.capture.descriptions import module_file
+from tenure.capture.descriptions import module_file, module_of
 from tenure.capture.heapwalk import Category
 from tenure.capture.origins import is_own_file
 from tenure.model.heap import NodeKind
@@ -21,7 +21,8 @@ def category_of(cls: type) -> int:
         return Category.TARGET
     if issubclass(cls, (type, types.ModuleType)):
         return Category.ROOT
-    if cls.__module__.partition(".")[0] == "tenure" and is_own_file(module_file(cls.__module__)):
+    module = module_of(cls)
+    if module.partition(".")[0] == "tenure" and is_own_file(module_file(module)):
         return Category.IGNORE
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, numpy.ndarray):

@@ -12,6 +12,7 @@ import functools
 import gc
 import itertools
 import queue
+import sys
 import threading
 import types
 import weakref
@@ -166,7 +167,15 @@ def _of_context_tree(owner: object) -> Iterator[Named]:
             yield value, Kind.ITEM, key.name
 
 
+_HAS_OWN_FRAME = sys.version_info < (3, 11)
+"""Until Python 3.11 what waits owns a frame object, and that owns the variables."""
+
+
 def _of_suspended(owner: Any) -> Iterator[Named]:
+    if _HAS_OWN_FRAME:
+        attribute = {types.GeneratorType: "gi_frame", types.CoroutineType: "cr_frame"}.get(type(owner), "ag_frame")
+        yield getattr(owner, attribute), Kind.ATTRIBUTE, attribute
+        return
     for name, value in frames.suspended_locals(owner) or ():
         yield value, Kind.LOCAL, name
 
