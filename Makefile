@@ -11,7 +11,7 @@ BENCH := $(VENV)/.tenure-bench
 WALKER := $(wildcard src/tenure/capture/*.c src/tenure/capture/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format zoo bench public-names hooks clean
+.PHONY: help setup demo test check format zoo bench matrix public-names hooks clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,9 @@ zoo: $(READY) ## diagnose every program of the leak zoo and compare with the tru
 
 bench: $(READY) $(BENCH) ## all benchmarks; a table each, JSON below benchmarks/results
 	@for script in benchmarks/*.py; do echo "== $$script"; $(RUN) "$$script" || exit 1; done
+
+matrix: ## a short list of tests on every torch and Python of docs/versions.md; gigabytes, an environment at a time
+	@$(PYTHON) scripts/matrix.py
 
 public-names: $(READY) ## rewrite tests/public_names.txt after a wanted change of the public face
 	@$(RUN) tests/test_public_names.py
