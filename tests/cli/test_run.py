@@ -26,6 +26,9 @@ def train(steps=2):
         optimizer.step()
 """
 
+# A job in the background is started with SIGINT ignored.
+INTERRUPT = "import signal as s; s.signal(s.SIGINT, s.default_int_handler); os.kill(os.getpid(), s.SIGINT)"
+
 
 def run(folder: Path, *arguments: str, typed: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
@@ -240,7 +243,7 @@ def test_output_exit_code_and_traceback_are_the_programs_own(tmp_path: Path) -> 
     [
         ("sys.exit(3)", 3, "exit"),
         ("os._exit(4)", 4, None),
-        ("import signal; os.kill(os.getpid(), signal.SIGINT)", -signal.SIGINT, "exception"),
+        (INTERRUPT, -signal.SIGINT, "exception"),
     ],
 )
 def test_each_way_to_end_keeps_its_code_and_what_was_recorded(

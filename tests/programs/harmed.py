@@ -59,6 +59,11 @@ def make_raise(error):
     os.kill(os.getpid(), signal.SIGUSR1)
 
 
+def interrupt():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is started with it ignored
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 HARMS = {
     "files-limited": shrink_files,
     "disk-full": fill_disk,
@@ -69,7 +74,7 @@ HARMS = {
 DEATHS = {
     "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "terminated": lambda: os.kill(os.getpid(), signal.SIGTERM),
-    "interrupted": lambda: os.kill(os.getpid(), signal.SIGINT),
+    "interrupted": interrupt,
     "gone": lambda: os._exit(4),
     "left": lambda: make_raise(SystemExit(3)),
     "failed": lambda: make_raise(TimeoutError("theirs")),
