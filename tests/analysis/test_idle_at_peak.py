@@ -7,7 +7,7 @@ import numpy as np
 from heaps import census
 from profiles import MIB, profile
 from suspects import carried
-from tenure.analysis.idle_at_peak import BASIS, Replay, find_idle_at_peak, give_peak_figures
+from tenure.analysis.idle_at_peak import BASIS, BASIS_OF_COPIES, Replay, find_idle_at_peak, give_peak_figures
 from tenure.model.heap import Census, NodeKind
 
 ALIVE, BEFORE = -1, -1
@@ -139,6 +139,21 @@ def test_bytes_alive_counts_each_storage_from_its_birth_to_its_death() -> None:
     freed = made.bytes_alive("cpu", freed_after=np.array([2, 1, 9]))
     assert (freed // MIB).tolist() == [1, 3, 1, 0, 0, 0, 0, 0, 0, 4]
     assert made.bytes_alive("cuda:0").tolist() == [0] * 10
+
+
+def test_a_cache_that_is_copied_to_grow_costs_its_old_copy_while_it_is_copied() -> None:
+    copied = profile((90, 4, 2, 7, 7), (LOGITS, 5, 7, 9, ALIVE), (WEIGHTS, 2, BEFORE, 9, ALIVE))
+    copied = replace(copied, strings=("aten.cat.default", *copied.strings[1:]))
+    heap = seen(
+        "main.cache -> tensor 4MiB",
+        "main.weight -> tensor 2MiB parameter",
+        addresses=(90, WEIGHTS),
+    )
+
+    (found,) = find_idle_at_peak(copied, heap)
+
+    assert (found.holder.name, found.facts["copied_to_grow"], found.peak_basis) == ("cache", True, BASIS_OF_COPIES)
+    assert (found.peak_bytes, found.peak_drop_bytes) == (11 * MIB, 4 * MIB)
 
 
 def test_what_is_carried_under_the_same_name_gets_the_figures_of_the_peak() -> None:

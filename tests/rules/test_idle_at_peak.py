@@ -63,6 +63,27 @@ def test_less_than_a_tenth_of_the_peak_and_what_a_library_holds_are_hints() -> N
     assert [finding and finding.confidence for finding in found] == ["possible", "possible", "likely"]
 
 
+def test_of_two_statements_the_one_that_was_seen_to_make_the_memory_is_told() -> None:
+    two_sites = replace(LOGITS, sites=(SourceLocation(TRAIN, 24), SourceLocation(TRAIN, 25)))
+    made = {"made_by": {"operation": "aten.mm.default", "phase": "forward", "file": TRAIN, "line": 25}}
+
+    found = check_suspect(idle(two_sites, ambiguous=True, facts=FACTS | made))
+
+    assert found is not None
+    assert (found.holder.line, found.cut[0].line, found.confidence) == (25, 25, "certain")
+
+
+def test_what_grows_by_concatenation_is_to_be_made_once() -> None:
+    found = check_suspect(idle(BATCH, facts=FACTS | {"copied_to_grow": True}))
+
+    assert found is not None
+    assert found.message == (
+        "`pipeline.batch` grows by concatenation: at the step's peak the old copy and the new one are both alive."
+    )
+    assert found.confidence == "likely"
+    assert [remedy.summary.partition(" and ")[0] for remedy in found.remedies] == ["make it once at its full length"]
+
+
 def test_other_suspects_are_left_to_other_rules() -> None:
     assert check_suspect(idle(LOGITS, facts={})) is None
     assert check_suspect(suspect()) is None

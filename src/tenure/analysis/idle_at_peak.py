@@ -30,6 +30,10 @@ MOST_STORAGES = 64
 _LIGHT = 0.01
 """Of the peak: a storage that weighs less is not looked at."""
 BASIS = "replayed the profiled step without it"
+BASIS_OF_COPIES = "replayed the profiled step without the old copy"
+_CONCATENATION = "aten.cat."
+_MOSTLY = 0.5
+"""Of what a concatenation makes: an input of this share is what grows."""
 
 
 def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ...]:
@@ -49,7 +53,8 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
         drop = replay.drop_without(members)
         if drop >= max(LEAST_BYTES, LEAST_SHARE * replay.peak_bytes):
-            found.append(_suspect(view, replay, group, members, drop))
+            found.append(_suspect(view, replay, group, members, drop, _facts(replay, members)))
+    found += _grown_by_copying(view, replay)
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
 
 
@@ -123,14 +128,32 @@ class Replay:
 
     def drop_without(self, rows: Iterable[int]) -> int:
         """By how many bytes the peak falls if these, in both steps, were freed after their last use."""
-        storages = self.profile.storages
-        freed_after = np.full(len(storages.birth), self.profile.num_operations, dtype=np.int64)
-        for row in rows:
-            for each in (row, self.counterpart(row)):
-                if each is not None:
-                    freed_after[each] = storages.last_use[each]
+        both = {each for row in rows for each in (row, self.counterpart(row)) if each is not None}
+        return self.drop_if_freed({row: int(self.profile.storages.last_use[row]) for row in both})
+
+    def drop_if_freed(self, after: dict[int, int]) -> int:
+        """By how many bytes the peak falls if each of these rows were freed after its operation."""
+        freed_after = np.full(len(self.profile.storages.birth), self.profile.num_operations, dtype=np.int64)
+        for row, operation in after.items():
+            freed_after[row] = operation
         without = self.profile.bytes_alive(self.device, freed_after=freed_after)[self.profile.second :]
         return self.peak_bytes - int((self._static + without).max(initial=0))
+
+    def copied_rows(self) -> dict[int, list[int]]:
+        """By statement: storages that one concatenation made and its next run copies into something a little larger."""
+        storages, operations = self.profile.storages, self.profile.operations
+        made_by = {int(birth): row for row, birth in enumerate(storages.birth.tolist()) if birth != BEFORE}
+        found: dict[int, list[int]] = {}
+        for row in np.flatnonzero((storages.birth != BEFORE) & self._on_device).tolist():
+            birth, last = int(storages.birth[row]), int(storages.last_use[row])
+            site = int(operations.site[last])
+            if not self.profile.text(int(operations.name[last])).startswith(_CONCATENATION):
+                continue
+            larger = made_by.get(last)
+            grows = larger not in (None, row) and storages.bytes[row] >= _MOSTLY * storages.bytes[larger]
+            if grows and operations.name[birth] == operations.name[last] and operations.site[birth] == site >= 0:
+                found.setdefault(site, []).append(row)
+        return found
 
     def _is_dropped(self, row: int) -> bool:
         """Whether the storage dies unused. What lives at the end of the profile is judged by its counterpart."""
@@ -215,7 +238,24 @@ def _function_of_variable(view: View, dropped: Droppable) -> int:
     return source if is_variable and view.census.nodes.kind[source] == NodeKind.FRAME else -1
 
 
-def _suspect(view: View, replay: Replay, group: Group, members: Sequence[int], drop: int) -> Suspect:
+def _grown_by_copying(view: View, replay: Replay) -> list[Suspect]:
+    """What is made larger by concatenation: for a moment the old copy and the new one are both alive."""
+    storages, found = replay.profile.storages, []
+    for rows in replay.copied_rows().values():
+        drop = replay.drop_if_freed({row: int(storages.last_use[row]) - 1 for row in rows})
+        seen = [row for row in rows if row in replay.node_of_row and not _is_lasting(view, replay, row)]
+        if not seen or drop < max(LEAST_BYTES, LEAST_SHARE * replay.peak_bytes):
+            continue
+        nodes = np.array(sorted(replay.node_of_row[row] for row in seen), dtype=np.int64)
+        facts = {**_facts(replay, seen), "copied_to_grow": True}
+        made = _suspect(view, replay, Group(view, nodes, nodes, cut=(), freed=nodes), seen, drop, facts)
+        found.append(dataclasses.replace(made, peak_basis=BASIS_OF_COPIES))
+    return found
+
+
+def _suspect(
+    view: View, replay: Replay, group: Group, members: Sequence[int], drop: int, facts: dict[str, object]
+) -> Suspect:
     profile = replay.profile
     others = [other for row in members if (other := replay.counterpart(row)) is not None]
     size = int(profile.storages.bytes[list(members)].sum())
@@ -226,9 +266,8 @@ def _suspect(view: View, replay: Replay, group: Group, members: Sequence[int], d
         objects=(len(others), len(members)),
         graph_nodes=(0, 0),
     )
-    suspect = assemble_suspect(
-        group, symptom="peak", measured=Measured(series=series, facts=_facts(replay, members)), fingerprint=""
-    )
+    measured = Measured(series=series, facts=facts)
+    suspect = assemble_suspect(group, symptom="peak", measured=measured, fingerprint="")
     holders = sorted(_name_text(name) for name in _names(suspect.cut))
     return dataclasses.replace(
         suspect,

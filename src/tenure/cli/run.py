@@ -120,7 +120,7 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     "--profile-step",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Profile step N and the next, operation by operation; 0 for none. Default: the first after warm-up, none with --census-at.",
+    help="Profile step N and the next; 0 for none. Default: one after warm-up, none with --census-at.",
 )
 @click.option("--no-diagnose", is_flag=True, help="Only record; `tenure diagnose DIR` reports later.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the findings to FILE as JSON, too.")

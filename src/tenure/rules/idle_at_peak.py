@@ -15,15 +15,42 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     """Memory that the profiled step shows to be idle at its peak."""
     if not suspect.facts.get("idle_at_peak"):
         return None
-    finding = claim(
-        suspect,
-        rule=RULE.code,
-        name=RULE.name,
-        message=f"{subject(suspect)} {plural(suspect, 'is', 'are')} not used any more{_last_use(suspect)} "
-        f"but still {plural(suspect, 'holds', 'hold')} memory at the step's peak{_peak_phase(suspect)}.",
-        remedies=(_remedy(suspect),),
+    suspect = _with_statement_seen(suspect)
+    copied = bool(suspect.facts.get("copied_to_grow"))
+    message, remedy = (_copied_message(suspect), _PREALLOCATE) if copied else (_message(suspect), _remedy(suspect))
+    finding = claim(suspect, rule=RULE.code, name=RULE.name, message=message, remedies=(remedy,))
+    return dataclasses.replace(finding, confidence=min(_confidence(suspect), "likely" if copied else "certain",
+                                                       key=("possible", "likely", "certain").index))  # fmt: skip
+
+
+def _with_statement_seen(suspect: Suspect) -> Suspect:
+    """Of several statements that may have made the reference, the one that was seen to make the memory."""
+    holder, seen = suspect.holder, suspect.facts.get("made_by")
+    if not isinstance(seen, dict):
+        return suspect
+    exact = tuple(site for site in holder.sites if (site.file, site.line) == (seen.get("file"), seen.get("line")))
+    if not exact or len(holder.sites) == 1:
+        return suspect
+    holder = dataclasses.replace(holder, sites=exact)
+    cut = tuple(holder if each.name == holder.name else each for each in suspect.cut)
+    return dataclasses.replace(suspect, holder=holder, cut=cut, ambiguous=False)
+
+
+_PREALLOCATE = (
+    "make it once at its full length and write new entries into a slice, or collect the pieces in a list and "
+    "concatenate them once"
+)
+
+
+def _message(suspect: Suspect) -> str:
+    return (
+        f"{subject(suspect)} {plural(suspect, 'is', 'are')} not used any more{_last_use(suspect)} "
+        f"but still {plural(suspect, 'holds', 'hold')} memory at the step's peak{_peak_phase(suspect)}."
     )
-    return dataclasses.replace(finding, confidence=_confidence(suspect))
+
+
+def _copied_message(suspect: Suspect) -> str:
+    return f"{subject(suspect)} grows by concatenation: at the step's peak the old copy and the new one are both alive."
 
 
 def _confidence(suspect: Suspect) -> Confidence:
