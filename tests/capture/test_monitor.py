@@ -295,7 +295,7 @@ def test_dynamo_counts_the_same_with_and_without(tmp_path: Path, backend: str) -
     torch._dynamo.reset()
 
     assert recorded == without
-    assert monitor.step == 6
+    assert monitor.step == 12
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -17,6 +17,9 @@ PROGRAMS = (
     ("train_compiled.py", "model", "breaks"),
     ("train_compiled.py", "model", "fullgraph"),
     ("train_compiled.py", "function", "fullgraph"),
+    ("train_compiled.py", "method", "breaks"),
+    ("train_compiled.py", "blocks", "breaks"),
+    ("train_compiled.py", "blocks", "fullgraph"),
     ("train_accumulating.py",),
     ("train_gan.py",),
     ("train_lbfgs.py",),
@@ -46,14 +49,16 @@ def test_a_program_prints_and_learns_the_same_with_and_without(program: tuple[st
 
 
 @pytest.mark.slow
-def test_a_compiled_optimizer_step_stays_as_it_is_though_it_hides_the_steps(tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["step", "train", "scaled"])
+def test_a_compiled_optimizer_step_stays_as_it_is_and_its_steps_are_counted(what: str, tmp_path: Path) -> None:
     """Graphs, breaks and recompiles are equal; dynamo counts one frame less, our hook's that it need not look at."""
-    program = ("train_compiled.py", "step", "breaks")
+    program = ("train_compiled.py", what, "breaks")
     plain = start(*program)
     watched = start_watched(*program, folder=tmp_path / "run")
 
     assert (plain.exit_code, watched.exit_code) == (0, 0)
     assert _without_frames(watched.stdout) == _without_frames(plain.stdout)
+    assert len(open_recording(tmp_path / "run").steps) == 14
 
 
 def _without_frames(stdout: str) -> list[str]:

@@ -20,6 +20,21 @@ def is_nested_step(wrapper: Any) -> bool:
     return False
 
 
+def is_inside_step_or_backward(frame: Any) -> bool:
+    """Whether the stack from `frame` on shows an optimizer's step, or autograd is just going backward.
+
+    What is called there is a part of the optimizer, or compiled or recomputed for the gradients: no new forward.
+    """
+    in_backward = getattr(torch._C, "_current_graph_task_id", None)
+    if in_backward is not None and in_backward() != -1:
+        return True
+    while frame is not None:
+        if frame.f_code is _STEP_CODE:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def is_inside_module_call(frame: Any, *, own_calls: int = 1) -> bool:
     """Whether the stack from `frame` on shows more module calls than the one or none that is being entered."""
     calls = 0
@@ -46,3 +61,4 @@ def optimizer_was_made() -> bool:
 
 
 _CALL_CODE = torch.nn.Module._call_impl.__code__
+_STEP_CODE = Optimizer.profile_hook_step(lambda: None).__code__

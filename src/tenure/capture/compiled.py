@@ -1,35 +1,60 @@
-"""Programs that use torch.compile: told early enough that no module hook of ours is ever seen by dynamo.
+"""Programs that use torch.compile: the begin and the end of each compiled call, outside of what dynamo traces.
 
-A global module hook that is present while dynamo traces adds guards, and so a second graph once it is removed,
-and makes torch warn (measured on torch 2.13). So from the first request to compile on, calls of compiled modules
-are watched instead, outside of what dynamo traces.
+Each compiled call passes through two functions that dynamo's wrapper finds in its module, once dynamo is switched
+off for the wrapper itself: `_callback_from_stance` before the compiled code and `_maybe_set_eval_frame` around it
+(torch 2.6 and later). Older torch tells of calls of compiled modules only.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
-from typing import Any
+from types import FrameType
+from typing import Any, Protocol
 
 import torch
 
 _EVAL_FRAME = "torch._dynamo.eval_frame"
+_BEFORE, _AROUND = "_callback_from_stance", "_maybe_set_eval_frame"
+_WRAPPERS = frozenset(("compile_wrapper", "_fn"))
+
+
+class CompiledCallListener(Protocol):
+    """What is told of compiled calls; each method is called outside of anything that dynamo traces."""
+
+    def before_compilation(self, *, sees_calls: bool) -> None:
+        """The program asks to compile; `sees_calls` says whether its compiled calls can be seen."""
+
+    def before_compiled_module(self, args: Any, kwargs: Any) -> None:
+        """An `OptimizedModule` is called; a compiled call follows from within where those can be seen."""
+
+    def at_compiled_call(self, wrapper: FrameType) -> None:
+        """A compiled call begins that is inside no other; dynamo's wrapper has its function and arguments."""
+
+    def after_compiled_call(self) -> None:
+        """That compiled call has ended, on the same thread; may raise SystemExit."""
 
 
 class CompilationWatch:
-    """Calls `on_request` when the program asks to compile something, `on_call` when it calls a compiled module."""
+    """Tells its listener of compilation; dynamo may be imported already, or later, or never."""
 
-    def __init__(self, on_request: Callable[[], None], on_call: Callable[[Any, Any], None]) -> None:
-        self._on_request = on_request
-        self._on_call = on_call
+    def __init__(self, listener: CompiledCallListener) -> None:
+        self._listener = listener
         self._restore: list[Callable[[], None]] = []
-        self._importing = False
+        self._running: dict[int, tuple[int, bool]] = {}
         if _EVAL_FRAME in sys.modules:
-            self._attach(sys.modules[_EVAL_FRAME])
-            if _has_compiled(sys.modules[_EVAL_FRAME]):
-                on_request()
+            eval_frame = sys.modules[_EVAL_FRAME]
+            self._attach(eval_frame)
+            if _has_compiled(eval_frame):
+                listener.before_compilation(sees_calls=sees_calls(eval_frame))
         else:
             sys.meta_path.insert(0, self)
+
+    @property
+    def is_in_compiled_call(self) -> bool:
+        """Whether a thread runs a compiled call now, or is just entering or leaving one."""
+        return bool(self._running)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Python's import asks every finder; we wait for dynamo to be imported, which torch does lazily."""
@@ -44,7 +69,7 @@ class CompilationWatch:
         return None
 
     def close(self) -> None:
-        """Leave torch's classes as they were found."""
+        """Leave torch's classes and functions as they were found."""
         self._stop_waiting()
         for restore in self._restore:
             restore()
@@ -65,20 +90,23 @@ class CompilationWatch:
         loader.exec_module = exec_module
 
     def _attach(self, eval_frame: Any) -> None:
-        self._watch_requests(eval_frame.OptimizeContext)
-        self._watch_calls(eval_frame.OptimizedModule)
+        self._watch_modules(eval_frame.OptimizedModule)
+        if sees_calls(eval_frame):
+            self._watch_begin(eval_frame)
+            self._watch_end(eval_frame)
+        self._watch_requests(eval_frame.OptimizeContext, sees_calls(eval_frame))
 
-    def _watch_requests(self, context: Any) -> None:
-        original, tell = context.__init__, self._on_request
+    def _watch_requests(self, context: Any, sees: bool) -> None:
+        original, tell = context.__init__, self._listener.before_compilation
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - stands in for the original
-            tell()
+            tell(sees_calls=sees)
             original(self, *args, **kwargs)
 
         self._replace(context, "__init__", __init__)
 
-    def _watch_calls(self, compiled_module: Any) -> None:
-        original, tell = compiled_module.__call__, self._on_call
+    def _watch_modules(self, compiled_module: Any) -> None:
+        original, tell = compiled_module.__call__, self._listener.before_compiled_module
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - stands in for the original
             if not torch.compiler.is_compiling():
@@ -86,6 +114,48 @@ class CompilationWatch:
             return original(self, *args, **kwargs)
 
         self._replace(compiled_module, "__call__", __call__)
+
+    def _watch_begin(self, eval_frame: Any) -> None:
+        original = getattr(eval_frame, _BEFORE)
+
+        def callback_from_stance(callback: Any) -> Any:
+            if callback is not None:
+                self._begin(sys._getframe(1))
+            return original(callback)
+
+        self._replace(eval_frame, _BEFORE, callback_from_stance)
+
+    def _watch_end(self, eval_frame: Any) -> None:
+        original = getattr(eval_frame, _AROUND)
+
+        def maybe_set_eval_frame(callback: Any) -> Any:
+            # Before the original: it may switch dynamo on again for what surrounds this compiled call.
+            try:
+                self._pass(id(sys._getframe(1)))
+            finally:
+                result = original(callback)
+            return result
+
+        self._replace(eval_frame, _AROUND, maybe_set_eval_frame)
+
+    def _begin(self, wrapper: FrameType) -> None:
+        thread = threading.get_ident()
+        if thread in self._running or wrapper.f_code.co_name not in _WRAPPERS:
+            return
+        self._running[thread] = (id(wrapper), True)
+        self._listener.at_compiled_call(wrapper)
+
+    def _pass(self, wrapper: int) -> None:
+        """The wrapper comes by twice: on its way in, and on its way out."""
+        thread = threading.get_ident()
+        frame, enters = self._running.get(thread, (0, False))
+        if frame != wrapper:
+            return
+        if enters:
+            self._running[thread] = (wrapper, False)
+            return
+        del self._running[thread]
+        self._listener.after_compiled_call()
 
     def _replace(self, owner: Any, name: str, replacement: Any) -> None:
         own = owner.__dict__.get(name)
@@ -100,6 +170,11 @@ class CompilationWatch:
 
         setattr(owner, name, replacement)
         self._restore.append(restore)
+
+
+def sees_calls(eval_frame: Any) -> bool:
+    """Whether this torch's dynamo lets its compiled calls be seen."""
+    return callable(getattr(eval_frame, _BEFORE, None)) and callable(getattr(eval_frame, _AROUND, None))
 
 
 def _has_compiled(eval_frame: Any) -> bool:

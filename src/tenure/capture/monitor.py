@@ -14,24 +14,34 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.nn.modules.module import register_module_forward_pre_hook
-from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
-from tenure.capture.calls import has_parameters, is_inside_module_call, is_nested_step, optimizer_was_made
+from tenure.capture.calls import (
+    is_inside_module_call,
+    is_inside_step_or_backward,
+    is_nested_step,
+    optimizer_was_made,
+)
+from tenure.capture.census_writing import CensusWriter, TakeCensus
 from tenure.capture.compiled import CompilationWatch
+from tenure.capture.compiled_steps import CompiledSteps
 from tenure.capture.counters import CounterReader
 from tenure.capture.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
+from tenure.capture.frames import locals_of
 from tenure.capture.handlers import is_from_signal_handler
 from tenure.capture.journal import Journal
+from tenure.capture.known_optimizers import KnownOptimizers
+from tenure.capture.module_calls import ModuleCalls
 from tenure.capture.options import MonitorOptions
-from tenure.capture.schedule import Spending, is_due
-from tenure.capture.step_profile import PEAK, StepProfiler, choose_step
+from tenure.capture.schedule import is_due
+from tenure.capture.skipped_steps import ScalerWatch
+from tenure.capture.step_profile import StepProfiler, choose_step
 from tenure.capture.steps import OptimizerSequence, RootCalls
 from tenure.store.format import TORCH_SEEN_FILE, name_census_file
 
@@ -39,39 +49,13 @@ if TYPE_CHECKING:
     from tenure.model.heap import Census
     from tenure.model.profile import StepProfile
 
-MAX_KNOWN_MODULES = 100_000
 MAX_FIRST_CALLS = 4
 """Root modules whose first call, before any optimizer step, brings a census: what is let go later is seen in use."""
+UNSEEN_COMPILED_CALLS = (
+    "This torch does not tell of compiled calls (2.6 and later do): forward entries were seen at calls of compiled "
+    "modules only, and steps of compiled optimizers were not counted."
+)
 STEP_END, FORWARD_ENTRY, FIRST_CALL = "step-end", "forward-entry", "first-call"
-
-
-class TakeCensus(Protocol):
-    """`capture.census.take_census`, or a stand-in for it."""
-
-    def __call__(
-        self,
-        *,
-        step: int,
-        moment: str,
-        inputs: object = None,
-        optimizers: Sequence[object] = (),
-        ignore: Sequence[object] = (),
-    ) -> Census:
-        """A census of this process, now."""
-        ...
-
-
-class _WeakSequence(Sequence[Any]):
-    """Objects that are not held: a list of them would be an owner that a census counts and cannot see."""
-
-    def __init__(self, references: list[weakref.ref[Any]]) -> None:
-        self._references = references
-
-    def __len__(self) -> int:
-        return len(self._references)
-
-    def __getitem__(self, at: Any) -> Any:
-        return self._references[at]()
 
 
 class StoppedAfterSteps(SystemExit):
@@ -90,7 +74,6 @@ class Monitor:
     ) -> None:
         self._journal = Journal(claim_folder)
         self._options = options or MonitorOptions()
-        self._take_census = take_census
         self._lock = threading.RLock()
         self._off = False
         self._busy = False
@@ -98,28 +81,25 @@ class Monitor:
         self._counters = CounterReader()
         self._sequence = OptimizerSequence()
         self._roots = RootCalls()
-        self._optimizers: dict[int, tuple[weakref.ref[Any], int]] = {}
-        self._num_optimizers = 0
-        self._known_modules: dict[int, bool] = {}
+        self._optimizers = KnownOptimizers()
         self._optimizer_seen = False
+        self._optimizer_steps = 0
         self._entry_due = False
         self._forward_seen = False
-        self._called: set[int] = set()
-        self._module_hooks: tuple[Any, ...] = ()
-        self._root_call: tuple[Any, ...] | None = None
-        self._compiles = False
+        self._compiled_calls: dict[int, CompiledSteps] = {}
         self._stopped = False
-        self._spending = Spending()
         self._schedule = self._options.make_schedule()
         self._start = self._last_step_time = time.perf_counter()
-        self._num_censuses = 0
+        self._censuses = CensusWriter(self._journal, take_census)
         self._num_first_calls = 0
         self.step = 0
         self.own_seconds = 0.0
         self._profiler = self._make_profiler()
+        self._modules = ModuleCalls(self._guard, lambda: self._off or self._busy, self._at_new_root, self._enter_root)
         self._handles = [register_optimizer_step_post_hook(self._make_optimizer_hook())]
-        self._watch = CompilationWatch(self._before_compilation, self._at_compiled_call)
-        self._install_module_hooks()
+        self._scalers = ScalerWatch(lambda: self._optimizer_steps, self._after_skipped_step)
+        self._watch = CompilationWatch(self)
+        self._modules.install(in_compiled_call=self._watch.is_in_compiled_call)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=_call_weakly(self, Monitor.abandon))
 
@@ -131,7 +111,7 @@ class Monitor:
     def begin_step(self) -> None:
         """Say in code that a step begins; from then on only such steps count."""
         self._manual = True
-        self._remove_module_hooks()
+        self._modules.remove()
         if self._entry_due or self._profiler.wants_entry(self.step):
             self._guard(self._enter_forward, None)
 
@@ -142,9 +122,9 @@ class Monitor:
 
     def request_census(self) -> str | None:
         """Take a census now, whatever the schedule says; its file name, or None after a failure of ours."""
-        before = self._num_censuses
+        before = self._censuses.num_written
         self._guard(self._record_census, "request", None)
-        return name_census_file(self.step, "request") if self._num_censuses > before else None
+        return name_census_file(self.step, "request") if self._censuses.num_written > before else None
 
     def close(self, reason: str = "exit", exit_code: int | None = None) -> None:
         """Write what is left and the end row. Later steps are not recorded."""
@@ -156,6 +136,7 @@ class Monitor:
                 handle.remove()
             self._handles.clear()
             self._watch.close()
+            self._scalers.close()
 
     def abandon(self) -> None:
         """Go silent without a trace: a forked child must not write into its parent's recording."""
@@ -175,134 +156,121 @@ class Monitor:
         return tenure_optimizer_hook
 
     def _after_optimizer_step(self, optimizer: Any) -> None:
+        self._optimizer_steps += 1
         if self._off or self._manual:
             return
-        self._guard(self._take_optimizer_step, optimizer, sys._getframe(2))
+        running = self._compiled_calls.get(threading.get_ident())
+        if running is not None:
+            running.count(optimizer)
+        self._guard(self._take_hooked_step, optimizer, sys._getframe(2))
         self._stop_if_asked()
 
-    def _take_optimizer_step(self, optimizer: Any, wrapper: Any) -> None:
-        if is_nested_step(wrapper):
+    def _after_skipped_step(self, optimizer: Any) -> None:
+        if self._off or self._manual or not isinstance(optimizer, Optimizer):
             return
+        self._guard(self._take_optimizer_step, optimizer)
+        self._stop_if_asked()
+
+    def _take_hooked_step(self, optimizer: Any, wrapper: Any) -> None:
+        if not is_nested_step(wrapper):
+            self._take_optimizer_step(optimizer)
+
+    def _take_optimizer_step(self, optimizer: Any) -> None:
         # A step after a census is watched to its end: which modules are called tells what is in use.
         self._optimizer_seen = True
-        self._remove_module_hooks()
+        self._modules.remove()
         after_forward, self._forward_seen = self._forward_seen, False
-        ends_step = self._sequence.ends_step(self._number_optimizer(optimizer), after_forward=after_forward)
+        ends_step = self._sequence.ends_step(self._optimizers.number(optimizer), after_forward=after_forward)
         if self._sequence.asks_for_forward:
-            self._install_module_hooks()
+            self._watch_modules()
         if ends_step:
             self._end_step(STEP_END)
 
-    def _number_optimizer(self, optimizer: Any) -> int:
-        known = self._optimizers.get(id(optimizer))
-        if known is not None and known[0]() is optimizer:
-            return known[1]
-        number = self._num_optimizers
-        self._num_optimizers += 1
-        self._optimizers[id(optimizer)] = (weakref.ref(optimizer), number)
-        return number
+    def _watch_modules(self) -> None:
+        self._modules.install(in_compiled_call=self._watch.is_in_compiled_call)
 
-    def _live_optimizers(self) -> Sequence[Any]:
-        found = (reference for reference, _ in self._optimizers.values())
-        return _WeakSequence([reference for reference in found if reference() is not None])
-
-    def _install_module_hooks(self) -> None:
-        """Two hooks: the first asks torch to give the second the keyword arguments too, for this one call."""
-        if self._module_hooks or self._compiles:
-            return
-
-        def tenure_prepare_hook(module: Any, args: Any) -> None:
-            if torch.compiler.is_compiling():
-                return
-            self._before_forward(module, args)
-
-        def tenure_forward_hook(module: Any, args: Any, kwargs: Any = None) -> None:
-            if torch.compiler.is_compiling():
-                return
-            if self._root_call is not None:
-                self._at_root_call(module, args, kwargs)
-
-        first = register_module_forward_pre_hook(tenure_prepare_hook)
-        second = register_module_forward_pre_hook(tenure_forward_hook)
-        self._module_hooks = (first, second)
-
-    def _remove_module_hooks(self) -> None:
-        for handle in self._module_hooks:
-            handle.remove()
-        self._module_hooks = ()
-
-    def _before_forward(self, module: Any, args: Any) -> None:
-        if self._off or self._busy or not self._module_hooks:
-            return
-        if self._known_modules.get(id(module)) is False and not self._entry_due:
-            return
-        self._guard(self._find_root, module)
-
-    def _find_root(self, module: Any) -> None:
-        """A root call enters a module with parameters while no other module's forward is running.
-
-        A loss or an activation called between compiled parts has no parameters: it is no model's forward.
-        """
-        is_root = has_parameters(module) and not is_inside_module_call(sys._getframe(4))
-        if len(self._known_modules) >= MAX_KNOWN_MODULES:
-            self._known_modules.clear()
-            self._called.clear()
-        is_new = id(module) not in self._known_modules
-        self._known_modules[id(module)] = is_root
-        if not is_root:
-            return
-        self._called.add(id(module))
-        if is_new and self._wants_first_call():
+    def _at_new_root(self) -> None:
+        wanted = self.step == 0 and self._num_first_calls < MAX_FIRST_CALLS and self._schedule.steps is None
+        if wanted:
             self._num_first_calls += 1
             self._record_census(f"{FIRST_CALL}-{self._num_first_calls}", None)
-        second = self._module_hooks[1]
-        with_kwargs = module.__dict__.get("_forward_pre_hooks_with_kwargs")
-        if with_kwargs is not None:
-            with_kwargs[second.id] = True
-        self._root_call = (threading.get_ident(),)
 
-    def _wants_first_call(self) -> bool:
-        return self.step == 0 and self._num_first_calls < MAX_FIRST_CALLS and self._schedule.steps is None
-
-    def _at_root_call(self, module: Any, args: Any, kwargs: Any) -> None:
-        if self._root_call != (threading.get_ident(),):
-            return
-        self._root_call = None
-        with_kwargs = module.__dict__.get("_forward_pre_hooks_with_kwargs")
-        if with_kwargs is not None and self._module_hooks:
-            with_kwargs.pop(self._module_hooks[1].id, None)
-        self._enter_root((args, kwargs))
-
-    def _before_compilation(self) -> None:
-        self._compiles = True
+    def before_compilation(self, *, sees_calls: bool) -> None:
+        """As `CompiledCallListener` says."""
         self._profiler.stop("torch.compile is in use")
-        self._remove_module_hooks()
+        if not sees_calls:
+            self._modules.give_up()
+            self._scalers.close()
 
-    def _at_compiled_call(self, args: Any, kwargs: Any) -> None:
-        wanted = self._entry_due or not self._optimizer_seen
-        if wanted and not is_inside_module_call(sys._getframe(2), own_calls=0):
+    def before_compiled_module(self, args: Any, kwargs: Any) -> None:
+        """As `CompiledCallListener` says."""
+        self._modules.suspend()
+        if self._wants_root_calls() and not is_inside_module_call(sys._getframe(2), own_calls=0):
             self._enter_root((args, kwargs))
+
+    def at_compiled_call(self, wrapper: Any) -> None:
+        """As `CompiledCallListener` says."""
+        self._modules.suspend()
+        self._scalers.suspend()
+        if not self._manual:
+            self._guard(self._begin_compiled_call, wrapper)
+
+    def after_compiled_call(self) -> None:
+        """As `CompiledCallListener` says."""
+        call = self._compiled_calls.pop(threading.get_ident(), None)
+        if self._off or self._manual:
+            return
+        if call is not None:
+            self._guard(self._end_compiled_call, call)
+        if not self._watch.is_in_compiled_call:
+            self._modules.resume()
+            self._scalers.resume()
+        self._stop_if_asked()
+
+    def _begin_compiled_call(self, wrapper: Any) -> None:
+        values = dict(locals_of(wrapper))
+        function, args, kwargs = values.get("fn"), values.get("args"), values.get("kwargs")
+        del values
+        call = CompiledSteps(function, args, kwargs)
+        self._compiled_calls[threading.get_ident()] = call
+        del function
+        if call.is_step or not self._wants_root_calls() or is_inside_step_or_backward(wrapper):
+            return
+        if not is_inside_module_call(wrapper, own_calls=0):
+            self._take_root_call((args, kwargs))
+
+    def _end_compiled_call(self, call: CompiledSteps) -> None:
+        for optimizer in call.unseen():
+            self._optimizer_steps += 1
+            self._take_optimizer_step(optimizer)
+
+    def _wants_root_calls(self) -> bool:
+        entry_wanted = self._entry_due or self._profiler.wants_entry(self.step)
+        return not self._manual and (entry_wanted or self._sequence.asks_for_forward or not self._optimizer_seen)
 
     def _enter_root(self, inputs: Any) -> None:
         if self._off or self._manual:
             return
-        if self._optimizer_seen:
-            self._forward_seen = True
-            self._guard(self._enter_forward, inputs)
-            return
         self._guard(self._take_root_call, inputs)
-        self._stop_if_asked()
+        if not self._optimizer_seen:
+            self._stop_if_asked()
 
     def _take_root_call(self, inputs: Any) -> None:
-        if self._roots.begins_step(optimizer_exists=optimizer_was_made()):
+        if self._optimizer_seen:
+            self._forward_seen = True
+            self._enter_forward(inputs)
+        elif self._roots.begins_step(optimizer_exists=optimizer_was_made()):
             self._end_step(FORWARD_ENTRY, inputs)
             self._profiler.enter_forward(self.step)
 
     def _enter_forward(self, inputs: Any) -> None:
         if self._entry_due:
-            self._entry_due = False
+            self._set_entry_due(False)
             self._record_census(FORWARD_ENTRY, inputs)
         self._profiler.enter_forward(self.step)
+
+    def _set_entry_due(self, due: bool) -> None:
+        self._entry_due = self._modules.every_root = due
 
     def _end_step(self, moment: str, inputs: Any = None) -> None:
         now = time.perf_counter()
@@ -312,18 +280,18 @@ class Monitor:
         self._write_step(now - self._start, seconds, counters)
         due = is_due(
             self._schedule,
-            self._spending,
+            self._censuses.spending,
             step=self.step,
             elapsed=now - self._start,
             counters=counters,
         )
         if due:
             self._record_census(moment, inputs)
-            self._entry_due = moment == STEP_END
+            self._set_entry_due(moment == STEP_END)
             if self._entry_due and not self._manual:
-                self._install_module_hooks()
+                self._watch_modules()
         if self._profiler.wants_entry(self.step) and not self._manual:
-            self._install_module_hooks()
+            self._watch_modules()
         self._last_step_time = time.perf_counter()
 
     def _write_step(self, at: float, seconds: float, counters: dict[str, int]) -> None:
@@ -333,40 +301,26 @@ class Monitor:
             self._switch_off()
 
     def _record_census(self, moment: str, inputs: Any) -> None:
-        started = time.perf_counter()
-        census = self._load_take_census()(
-            step=self.step,
-            moment=moment,
-            inputs=inputs,
-            optimizers=self._live_optimizers(),
-            ignore=(self, self.__dict__, inputs),
-        )
-        _mark_called(census, self._called)
-        self._called.clear()
         try:
-            self._journal.write_census(census)
+            self._censuses.write(
+                step=self.step,
+                moment=moment,
+                inputs=inputs,
+                optimizers=self._optimizers.live(),
+                ignore=(self, self.__dict__, inputs),
+                called=self._modules.take_called(),
+                counters=self._counters.last,
+            )
         except OSError as error:
             if is_from_signal_handler(error):  # TimeoutError is an OSError
                 raise
             self._switch_off(f"cannot write the recording: {error.strerror or error}")
-            return
-        spent = time.perf_counter() - started
-        self._spending.add(spent, step=self.step, counters=self._counters.last)
-        self._num_censuses += 1
 
     def _make_profiler(self) -> StepProfiler:
         def take_census(step: int) -> Census:
-            started = time.perf_counter()
-            census = self._load_take_census()(
-                step=step,
-                moment=PEAK,
-                optimizers=self._live_optimizers(),
-                ignore=(self, self.__dict__),
-            )
-            spent = time.perf_counter() - started
+            census, spent = self._censuses.take_peak(step, self._optimizers.live(), ignore=(self, self.__dict__))
             self.own_seconds += spent
             self._last_step_time += spent
-            self._spending.seconds += spent
             return census
 
         def write(profile: StepProfile, census: Census | None) -> None:
@@ -384,14 +338,9 @@ class Monitor:
             is_busy=lambda: self._busy,
         )
 
-    def _load_take_census(self) -> TakeCensus:
-        if self._take_census is None:
-            from tenure.capture.census import take_census
-
-            self._take_census = take_census
-        return self._take_census
-
     def _finish(self, reason: str, exit_code: int | None) -> None:
+        if self._modules.gave_up and self.step:
+            self._journal.write_note("info", UNSEEN_COMPILED_CALLS, step=self.step)
         self._profiler.stop("the program ended first", steps=self.step)
         self._journal.copy_last_sources()
         self._write_end(reason, exit_code)
@@ -403,7 +352,7 @@ class Monitor:
             "steps": self.step,
             "seconds": round(time.perf_counter() - self._start, 6),
             "own_seconds": round(self.own_seconds, 6),
-            "census_seconds": round(self._spending.seconds, 6),
+            "census_seconds": round(self._censuses.spending.seconds, 6),
         }
         self._journal.write_end(row)
 
@@ -442,7 +391,7 @@ class Monitor:
             self._say_once(failure.splitlines()[0])
         self._off = True
         with suppress(Exception):
-            self._remove_module_hooks()
+            self._modules.remove()
             self._profiler.stop("the recording stopped")
             self._journal.close()
 
@@ -480,15 +429,6 @@ def _call_weakly(monitor: Monitor, method: Callable[[Monitor], None]) -> Callabl
             method(target)
 
     return call
-
-
-def _mark_called(census: Census, called: set[int]) -> None:
-    """Say of the modules with these ids that they were called; here, for NumPy is loaded with the first census."""
-    import numpy as np
-
-    from tenure.model.heap import CALLED
-
-    census.nodes.flags[np.isin(census.nodes.address, np.array(sorted(called), dtype=np.int64))] |= CALLED
 
 
 def _describe_failure(error: Exception) -> str:

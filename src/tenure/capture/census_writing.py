@@ -1,0 +1,84 @@
+"""Censuses that are taken and written within a recording, and what they cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from tenure.capture.journal import Journal
+from tenure.capture.schedule import Spending
+from tenure.capture.step_profile import PEAK
+
+if TYPE_CHECKING:
+    from tenure.model.heap import Census
+
+
+class TakeCensus(Protocol):
+    """`capture.census.take_census`, or a stand-in for it."""
+
+    def __call__(
+        self,
+        *,
+        step: int,
+        moment: str,
+        inputs: object = None,
+        optimizers: Sequence[object] = (),
+        ignore: Sequence[object] = (),
+    ) -> Census:
+        """A census of this process, now."""
+        ...
+
+
+class CensusWriter:
+    """Takes censuses with what is loaded at the first of them: NumPy and the census itself."""
+
+    def __init__(self, journal: Journal, take_census: TakeCensus | None) -> None:
+        self._journal = journal
+        self._take_census = take_census
+        self.spending = Spending()
+        self.num_written = 0
+
+    def write(
+        self,
+        *,
+        step: int,
+        moment: str,
+        inputs: object,
+        optimizers: Sequence[object],
+        ignore: Sequence[object],
+        called: set[int],
+        counters: dict[str, int],
+    ) -> None:
+        """Take one census and write it; `called` are ids of modules that were called. OSError where it cannot be."""
+        started = time.perf_counter()
+        take_census = self._load()
+        census = take_census(step=step, moment=moment, inputs=inputs, optimizers=optimizers, ignore=ignore)
+        _mark_called(census, called)
+        self._journal.write_census(census)
+        self.spending.add(time.perf_counter() - started, step=step, counters=counters)
+        self.num_written += 1
+
+    def take_peak(self, step: int, optimizers: Sequence[object], *, ignore: Sequence[object]) -> tuple[Census, float]:
+        """A census at a step's peak, not written yet, and the seconds it took, which count as spent."""
+        started = time.perf_counter()
+        census = self._load()(step=step, moment=PEAK, optimizers=optimizers, ignore=ignore)
+        spent = time.perf_counter() - started
+        self.spending.seconds += spent
+        return census, spent
+
+    def _load(self) -> TakeCensus:
+        if self._take_census is None:
+            from tenure.capture.census import take_census
+
+            self._take_census = take_census
+        return self._take_census
+
+
+def _mark_called(census: Census, called: set[int]) -> None:
+    """Say of the modules with these ids that they were called; here, for NumPy is loaded with the first census."""
+    import numpy as np
+
+    from tenure.model.heap import CALLED
+
+    census.nodes.flags[np.isin(census.nodes.address, np.array(sorted(called), dtype=np.int64))] |= CALLED
