@@ -104,3 +104,23 @@ def test_a_backward_pass_in_another_thread_is_seen() -> None:
     thread.join()
 
     assert (before, during, saved_variables.is_backward_running()) == (False, True, False)
+
+
+def test_where_torch_tells_itself_both_ways_tell_the_same(reader: saved_variables.Reader) -> None:
+    if not hasattr(torch._C._autograd.SavedTensor, "data"):
+        pytest.skip("this torch does not")
+    layers = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.GELU(), torch.nn.LayerNorm(8), torch.nn.Softmax(-1))
+    walk = autograd.GraphWalk((), budget=100)
+    walk.walk_tensors([layers(torch.randn(3, 4)).sum()])
+
+    told = [_slots(visited.node, lambda raw: (raw.data, raw.unpack_hook)) for visited in walk.nodes]
+
+    assert [_slots(visited.node, reader.read) for visited in walk.nodes] == told
+    assert sum(map(len, told)) > 5
+
+
+def _slots(node: object, read: autograd.ReadSlot) -> list[tuple[str, object, object]]:
+    return [
+        (slot.label, None if slot.data is None else torch._C._storage_id(slot.data), slot.unpack_hook)
+        for slot in autograd.saved_slots(node, read)
+    ]
