@@ -1,4 +1,4 @@
-"""Saved tensors on a torch whose `SavedTensor` has no `data` (missing in 2.8, there in 2.10): read in place, never unpacked.
+"""Saved tensors where `SavedTensor` has no `data` (missing in 2.8, there in 2.10): read in place, never unpacked.
 
 There the only public way is `node._saved_*`, which runs unpack hooks: it copies, recomputes a checkpoint, or raises.
 So the C++ `SavedVariable` behind a `SavedTensor` is read as it lies in memory: its first word is the tensor, a later
