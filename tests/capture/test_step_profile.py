@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
@@ -16,6 +17,7 @@ from tenure.capture.census import take_census
 from tenure.capture.monitor import Monitor
 from tenure.capture.schedule import Schedule
 from tenure.capture.step_profile import choose_step
+from tenure.model.heap import ReferenceKind
 from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import open_recording, read_census
@@ -128,6 +130,29 @@ def test_the_peak_census_sees_the_variables_of_the_running_step(tmp_path: Path) 
     names = {census.text(label) for label in census.references.label.tolist()}
     assert "held" in names
     assert notes_in(tmp_path) == []
+
+
+def test_a_view_keeps_its_base_in_the_peak_census(tmp_path: Path) -> None:
+    """The profile gives each tensor a Python object, also those that views alone keep: no one else holds them."""
+    model, _ = make_step()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(number: int) -> None:
+        view = model(torch.randn(4096, 8)).view(2048, 8)
+        view.square().mean().backward()
+        optimizer.step()
+
+    with recording(tmp_path, take_census):
+        for number in range(8):
+            step(number)
+
+    opened = open_recording(tmp_path)
+    (entry,) = [entry for entry in opened.censuses if entry.moment == "peak"]
+    census = read_census(opened, entry)
+    held = census.references.target[census.references.kind == ReferenceKind.BASE]
+    of_bases = np.isin(census.references.source, held) & (census.references.kind == ReferenceKind.STORAGE)
+    sizes = census.storages.bytes[np.isin(census.storages.node, census.references.target[of_bases])]
+    assert 4096 * 4 * 4 in sizes.tolist()
 
 
 @pytest.mark.parametrize("reentrant", [True, False])

@@ -61,7 +61,7 @@ def take_census(
     autograd.prepare()
     changes_hands()
     with _quiet_interpreter(), torch._C.DisableTorchFunction():
-        taker = _Taker(inputs=inputs, optimizers=optimizers, ignore=ignore)
+        taker = _Taker(inputs=inputs, optimizers=optimizers, ignore=ignore, bases=moment == "peak")
         taker.read()
         return taker.columns.finish(
             step=step,
@@ -89,12 +89,16 @@ def _quiet_interpreter() -> Iterator[None]:
 class _Taker:
     """One census under way. Holds strong references to the program's objects, so it lives as short as the pause."""
 
-    def __init__(self, *, inputs: object, optimizers: Sequence[object], ignore: Sequence[object]) -> None:
+    def __init__(
+        self, *, inputs: object, optimizers: Sequence[object], ignore: Sequence[object], bases: bool = False
+    ) -> None:
         self.columns = CensusColumns()
         self.notes: list[str] = []
         self._inputs = inputs
         self._optimizers = optimizers
         self._ignore = ignore
+        # Asking for a view's base makes a wrapper; while a step is profiled, each has one already.
+        self._bases = bases
         self._storages = StorageTable()
         self._numbers: dict[int, int] = {}
         self._kind_by_type: dict[type, NodeKind] = {}
@@ -290,6 +294,10 @@ class _Taker:
             return
         ids = self._storages.add(tensor, view=self._is_held_by_python[number])
         self._link_storages(number, ids)
+        if self._bases and tensor._is_view():
+            base = self._numbers.get(id(tensor._base))
+            if base is not None:
+                self.columns.add_reference(number, base, ReferenceKind.BASE, "_base")
         if not tensor.requires_grad:
             return
         if tensor.is_leaf:
