@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tenure.model.finding import CutReference, Finding, Holder, Remedy
@@ -129,14 +130,39 @@ ON_CTX = HoldingReference(
     sites=(SourceLocation(TRAIN, 9, "Softplus.forward"),),
 )
 
+
+def hop(kind: str, label: str, source: str, target: str, **changes: Any) -> Hop:
+    """One reference; `source` and `target` are types, of plain objects unless `changes` say otherwise."""
+    values: dict[str, Any] = {"source_kind": "OBJECT", "source_name": "", "target_kind": "OBJECT", **changes}
+    return Hop(kind=kind, label=label, source_type=source, target_type=target, **values)
+
+
+CACHED = hop("CACHED", "", "functools._lru_cache_wrapper", "torch.Tensor", source_name="Features.lookup")
+TRACEBACK = hop("ATTRIBUTE", "__traceback__", "ValueError", "traceback")
+SUSPENDED = hop("LOCAL", "states", "generator", "torch.Tensor", source_name="Server.stream", target_kind="TENSOR")
+IN_OPTIMIZER = hop("ATTRIBUTE", "state", "torch.optim.adamw.AdamW", "collections.defaultdict")
+HOOKS = replace(HISTORY, kind="hook", name="_forward_hooks", expression="model._forward_hooks[*]")
+MASKS = replace(HISTORY, kind="attribute", name="masks", expression="model.masks[*]", container_type="dict")
+USAGE = replace(HISTORY, kind="attribute", name="usage", expression="self.usage", element=False, container_type="")
+
 SPECIMENS: dict[str, Suspect] = {
     "TN101": suspect(through_graph=True, num_graph_nodes=12),
+    "TN105": suspect(holder=USAGE, through_graph=True, facts={"kept_shape": "[64, 256]"}),
+    "TN107": suspect(through_graph=True, facts={"kept_shape": "[64, 64]"}),
+    "TN202": suspect(),
+    "TN203": suspect(holder=MASKS, facts={"keys": ["256", "293"], "keys_count_up": False}),
+    "TN204": suspect(pinned_bytes=2 * MIB),
+    "TN205": suspect(path=(HOP, CACHED), holder=replace(HISTORY, kind="cache", name="lookup")),
+    "TN302": suspect(path=(HOP, TRACEBACK), through_graph=True),
+    "TN303": suspect(holder=HOOKS),
+    "TN305": suspect(path=(HOP, SUSPENDED)),
+    "TN404": carried(symptom="survivor", path=(HOP, IN_OPTIMIZER), facts={"released": "head"}),
     "TN102": carried(bytes_by_role={"ACTIVATION": 3 * MIB}),
     "TN103": carried(holder=ON_CTX, through_graph=True, facts={"ctx_attribute": "y"}),
     "TN201": suspect(scalars=True),
     "TN301": suspect(symptom="cycle", cyclic=True),
     "TN401": carried(symptom="survivor", bytes_by_role={"PARAMETER": 3 * MIB}, facts={"released": "encoder"}),
     "TN402": suspect(copies_of="torch.nn.modules.linear.Linear", bytes_by_role={"PARAMETER": 3 * MIB}),
-    "TN900": suspect(),
+    "TN900": suspect(holder=USAGE),
 }
 """For each rule a suspect that it, and no rule tried before it, explains."""

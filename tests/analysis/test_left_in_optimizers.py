@@ -57,6 +57,18 @@ def test_a_parameter_that_was_replaced_in_its_layer() -> None:
     assert (suspect.facts["released"], suspect.retained_bytes) == ("weight", 16 * 1024**2)
 
 
+@pytest.mark.parametrize("owner", [f"{NET}['head']", "main(t.py:9).trainer -> __main__.Trainer#trainer -> .head"])
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_layer_of_any_object_that_was_replaced_or_taken_out(owner: str, *, replaced: bool) -> None:
+    old, new = (text.replace(f"{NET}['head']", owner) for text in (OLD, NEW))
+    after = BODY + (new if replaced else owner.replace("head", "scale") + " tensor 4B\n") + adam("b 1MiB", "o 8MiB")
+
+    (suspect,) = find_suspects(censuses_of(BODY + old + adam("b 1MiB", "o 8MiB"), after))
+
+    assert (suspect.symptom, suspect.facts["released"], suspect.holder.name) == ("survivor", "head", "opt")
+    assert suspect.retained_bytes == 16 * 1024**2
+
+
 @pytest.mark.parametrize(
     "after",
     [
@@ -71,7 +83,6 @@ def test_a_parameter_that_was_replaced_in_its_layer() -> None:
             BODY + NEW + adam("b 1MiB", "o 8MiB")
             + "main(t.py:9).loss -> tensor 4B -> .grad_fn MmBackward0 -> .next AccumulateGrad -> .next parameter#o 8MiB\n",
         ),  # a graph uses it
-        (BODY + adam("b 1MiB", "o 8MiB"),),  # taken out, not replaced
     ],
 )  # fmt: skip
 def test_what_is_in_use_or_was_not_replaced_is_not_left_behind(after: tuple[str, ...]) -> None:

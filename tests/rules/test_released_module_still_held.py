@@ -1,5 +1,4 @@
-from suspects import MIB, carried, carried_finding, path_row, roles_row, series_row, suspect
-from tenure.model.suspect import Hop
+from suspects import MIB, carried, carried_finding, path_row, roles_row, series_row
 from tenure.rules.released_module_still_held import check_suspect
 
 REMEDY = "drop every reference listed under `to free`; detach what is cached from its outputs"
@@ -24,12 +23,3 @@ def test_a_survivor_whose_name_is_not_known_is_called_a_module() -> None:
 
 def test_what_is_only_carried_is_none() -> None:
     assert check_suspect(carried(bytes_by_role={"PARAMETER": 3 * MIB})) is None
-
-
-def test_what_an_optimizer_keeps_is_taken_out_of_the_optimizer() -> None:
-    state = Hop("ATTRIBUTE", "state", "OBJECT", "torch.optim.adam.Adam", "", "OBJECT", "collections.defaultdict")
-
-    found = check_suspect(suspect(symptom="survivor", path=(state,)))
-
-    assert found is not None
-    assert "make a new optimizer" in found.remedies[0].summary

@@ -11,10 +11,11 @@ from tenure.analysis.cuts import find_cut, freed_storages
 from tenure.analysis.graph import GRAPH_REFERENCES, reach
 from tenure.analysis.groups import View
 from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable
+from tenure.analysis.path_facts import path_facts
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import hops, owner_text, render_path, render_targets
 from tenure.model.finding import Symptom
-from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import BUFFERS_FREED, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
 SCALAR_BYTES = 512
@@ -91,15 +92,13 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         growth_objects_per_step=measured.objects_per_step,
         fingerprint=fingerprint,
         scalars=bool(len(rows)) and all(is_scalar(view, row) for row in rows.tolist()),
-        pinned_bytes=int(
-            np.maximum(storages.bytes[rows] - storages.view_bytes[rows], 0)[storages.num_views[rows] > 0].sum()
-        ),
+        pinned_bytes=pinned_bytes(view, rows),
         through_graph=any(view.census.references.kind[r] == ReferenceKind.GRAD_FN for r in path),
         graph_freed=is_graph_freed(view, graph_nodes),
         copies_of=measured.copies_of,
         period_steps=measured.period,
         holder_is_yours=held_by is None or not bool(graph.library[_owner(view, held_by)]),
-        facts=measured.facts | _graph_facts(view, path, graph_nodes),
+        facts=measured.facts | path_facts(view, path, graph_nodes, group.many),
     )
 
 
@@ -167,6 +166,13 @@ def is_scalar(view: View, row: int) -> bool:
     return view.census.text(int(view.census.storages.shape[row])) in ("[]", "[1]")
 
 
+def pinned_bytes(view: View, rows: Ints) -> int:
+    """Bytes of some storages that no view of theirs can be covering, even if none of the views overlap."""
+    storages = view.census.storages
+    covered = np.minimum(storages.bytes[rows], storages.view_bytes[rows] * storages.num_views[rows])
+    return int((storages.bytes[rows] - covered)[storages.num_views[rows] > 0].sum())
+
+
 def bytes_by_role(view: View, rows: Ints) -> dict[str, int]:
     """Bytes of some storages by the name of their role, largest first."""
     storages = view.census.storages
@@ -212,23 +218,3 @@ def _owner(view: View, dropped: Droppable) -> int:
 def _present(series: Series) -> list[tuple[int, bool]]:
     rows = zip(series.steps, series.bytes, series.objects, series.graph_nodes, strict=True)
     return [(step, bool(num_bytes or objects or nodes)) for step, num_bytes, objects, nodes in rows]
-
-
-def _graph_facts(view: View, path: tuple[int, ...], graph_nodes: Ints) -> dict[str, object]:
-    facts: dict[str, object] = {}
-    nodes, references = view.census.nodes, view.census.references
-    for reference in path:
-        source = int(references.source[reference])
-        if nodes.kind[source] == NodeKind.AUTOGRAD and references.kind[reference] in (
-            ReferenceKind.ATTRIBUTE,
-            ReferenceKind.DICT,
-        ):
-            facts["ctx_type"] = view.graph.type_names[source]
-            at = path.index(reference)
-            if references.kind[reference] == ReferenceKind.DICT and at + 1 < len(path):
-                reference = path[at + 1]
-            facts["ctx_attribute"] = view.graph.labels[reference].strip("'\"")
-            break
-    if len(graph_nodes) and bool(np.any(nodes.flags[graph_nodes] & GRAPH_CONTINUES)):
-        facts["graph_continues"] = True
-    return facts

@@ -111,9 +111,24 @@ class Graph:
 
     @cached_property
     def user_made(self) -> Bools:
-        """Per reference: the user's code made it (implicit references, like a tensor's storage, are nobody's)."""
+        """Per reference: the user's code made it (implicit references, like a tensor's storage, are nobody's).
+
+        The table of a module's hooks is the library's, but who registered a hook of his own made that entry.
+        """
         references = self.census.references
-        return np.asarray(~self.library[references.source] & ~np.isin(references.kind, IMPLICIT_REFERENCES), dtype=bool)
+        own_hook = self.hook_tables[references.source] & ~self.library[references.target]
+        explicit = ~np.isin(references.kind, IMPLICIT_REFERENCES)
+        return np.asarray((~self.library[references.source] | own_hook) & explicit, dtype=bool)
+
+    @cached_property
+    def hook_tables(self) -> Bools:
+        """Per node: a dict of registered hooks (`_forward_hooks`, `_backward_hooks`, ...)."""
+        tables = np.zeros(self.size, dtype=bool)
+        references = self.census.references
+        wanted = [number for number, text in enumerate(self.census.strings) if is_hook_table(unquoted(text))]
+        named = np.isin(references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE))
+        tables[references.target[np.isin(references.label, wanted) & named]] = True
+        return tables
 
     @cached_property
     def storage_row(self) -> dict[int, int]:
@@ -194,6 +209,11 @@ def unquoted(label: str) -> str:
     if len(label) >= 2 and label[0] in "'\"" and label[-1] == label[0]:
         return label[1:-1]
     return label
+
+
+def is_hook_table(label: str) -> bool:
+    """Whether a module's attribute of this name holds registered hooks (`_forward_hooks`, ...)."""
+    return label.startswith("_") and "hooks" in label
 
 
 def is_library_file(path: str) -> bool:

@@ -13,6 +13,7 @@ from tenure.analysis.graph import (
     Bools,
     Graph,
     is_builtin_type,
+    is_hook_table,
     unquoted,
 )
 from tenure.analysis.paths import Paths, path_to
@@ -46,11 +47,6 @@ class Droppable:
 
     reference: int
     container: int = -1
-
-
-def is_hook_table(label: str) -> bool:
-    """Whether a module's attribute of this name holds registered hooks (`_forward_hooks`, ...)."""
-    return label.startswith("_") and "hooks" in label
 
 
 def find_droppable(graph: Graph) -> Bools:

@@ -1,4 +1,4 @@
-"""Parameters of a layer that was replaced, which its optimizer keeps with their gradients and its state for them."""
+"""Parameters of a layer or model that was replaced or let go, kept by its optimizer with their gradients and state."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from tenure.analysis.assemble import Group, Measured, assemble_suspect
 from tenure.analysis.graph import Bools, Graph, reach, unquoted
 from tenure.analysis.groups import View, fingerprint_of
 from tenure.analysis.holders import find_droppable, innermost_droppable
+from tenure.analysis.modules import module_nodes
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import attribute_name
-from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
 
+_VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
 _TABLES = ("_parameters", "_modules")
 _USING = (ReferenceKind.GRAD_FN, ReferenceKind.NEXT, ReferenceKind.SAVED)
 
@@ -66,18 +68,37 @@ def find_left_in_optimizers(views: Sequence[View]) -> tuple[Suspect, ...]:
 
 
 def _places(view: View) -> frozenset[_Place]:
-    """What modules call their parameters and each other."""
+    """What modules call their parameters and each other, and what other objects and variables call modules."""
     graph, references, address = view.graph, view.census.references, view.census.nodes.address
     found = set()
     for reference in np.flatnonzero(references.kind == ReferenceKind.ITEM).tolist():
         table = int(references.source[reference])
-        if not graph.instance_tables[table]:
+        if not _is_module_table(graph, table):
             continue
         for above in graph.references_to(table):
             if unquoted(graph.labels[above]) in _TABLES:
                 child, name = int(address[references.target[reference]]), unquoted(graph.labels[reference])
                 found.add(_Place(_owner_address(graph, int(references.source[above])), name, child))
-    return frozenset(found)
+    return frozenset(found | _names_of_modules(view))
+
+
+def _names_of_modules(view: View) -> set[_Place]:
+    graph, references, address = view.graph, view.census.references, view.census.nodes.address
+    found = set()
+    for module in module_nodes(graph):
+        for reference in graph.references_to(module):
+            owner, child = int(references.source[reference]), int(address[module])
+            if references.kind[reference] in _VARIABLES and view.census.nodes.kind[owner] in ROOT_KINDS:
+                found.add(_Place(int(address[owner]), graph.labels[reference], child))
+            elif (name := attribute_name(graph, reference)) and not _is_module_table(graph, owner):
+                found.add(_Place(_owner_address(graph, owner), name, child))
+    return found
+
+
+def _is_module_table(graph: Graph, node: int) -> bool:
+    return bool(graph.instance_tables[node]) and any(
+        unquoted(graph.labels[above]) in _TABLES for above in graph.references_to(node)
+    )
 
 
 def _owner_address(graph: Graph, node: int) -> int:
@@ -94,16 +115,17 @@ def _find_replaced(
     after: frozenset[_Place],
     later: Sequence[frozenset[_Place]],
 ) -> list[_Replaced]:
-    """Places that something else has now, with the parameters below them that no module has any more."""
+    """Places that something else has now, or nothing, with the parameters below them that no module has any more."""
     had, has = ({(place.owner, place.name): place.child for place in places} for places in (before, after))
     below: dict[int, set[int]] = {}
     for place in before:
         below.setdefault(place.owner, set()).add(place.child)
     known = set(view.census.nodes.address[_parameters(view)].tolist())
+    alive = set(after_view.census.nodes.address.tolist())
     still_had = {place.child for places in later for place in places}
     found = []
     for (owner, name), child in sorted(had.items()):
-        if has.get((owner, name), child) == child:
+        if has.get((owner, name)) == child or owner not in alive:
             continue
         gone = frozenset((_all_below(below, child) & known) - still_had)
         if gone:

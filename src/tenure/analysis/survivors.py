@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
-from tenure.analysis.graph import Bools, Graph, ancestors, reach, unquoted
+from tenure.analysis.graph import Bools, Graph, ancestors, reach
 from tenure.analysis.groups import View, fingerprint_of
+from tenure.analysis.modules import is_inside_module, module_nodes, parameter_tensors
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import CALLED, ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
@@ -116,9 +117,9 @@ def _modules(view: View) -> dict[int, _Module]:
     """Modules by address that are not part of another module, with their names and parameters."""
     graph = view.graph
     found = {}
-    tensors = _parameter_tensors(graph)
-    for node in _module_nodes(graph):
-        if _is_inside_module(graph, node):
+    tensors = parameter_tensors(graph)
+    for node in module_nodes(graph):
+        if is_inside_module(graph, node):
             continue
         below = reach(graph, np.array([node]), without=np.isin(graph.census.references.kind, _PASSING))
         parameters = frozenset((address, size) for address, size, storage in tensors if below[storage])
@@ -155,46 +156,6 @@ def _optimizers(graph: Graph, below: Bools) -> frozenset[int]:
     above = ancestors(graph, parameters, without=np.isin(graph.census.references.kind, _PASSING))
     objects = np.flatnonzero(above & (graph.census.nodes.kind == NodeKind.OBJECT)).tolist()
     return frozenset(int(graph.census.nodes.address[node]) for node in objects if ".optim." in graph.type_names[node])
-
-
-def _module_nodes(graph: Graph) -> list[int]:
-    """Objects with a table of parameters or of modules of their own: `torch.nn.Module` by its shape."""
-    references = graph.census.references
-    tables = [
-        int(references.source[r])
-        for r in np.flatnonzero(np.isin(references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE))).tolist()
-        if unquoted(graph.labels[r]) in ("_parameters", "_modules") and graph.instance_tables[int(references.target[r])]
-    ]
-    owners: set[int] = set()
-    for table in tables:
-        above = [r for r in graph.references_to(table) if references.kind[r] == ReferenceKind.DICT]
-        owners.update(int(references.source[r]) for r in above)
-        if not above:
-            owners.add(table)
-    return sorted(owners)
-
-
-def _is_inside_module(graph: Graph, node: int) -> bool:
-    references = graph.census.references
-    for reference in graph.references_to(node):
-        table = int(references.source[reference])
-        if graph.instance_tables[table] and any(
-            unquoted(graph.labels[above]) == "_modules" for above in graph.references_to(table)
-        ):
-            return True
-    return False
-
-
-def _parameter_tensors(graph: Graph) -> list[tuple[int, int, int]]:
-    """Address and bytes of every tensor whose storage is a parameter's, and the storage's node."""
-    storages, references = graph.census.storages, graph.census.references
-    found = []
-    for row in np.flatnonzero(np.isin(storages.role, (Role.PARAMETER, Role.BUFFER))).tolist():
-        node, size = int(storages.node[row]), int(storages.bytes[row])
-        for reference in graph.references_to(node):
-            if references.kind[reference] == ReferenceKind.STORAGE:
-                found.append((int(graph.census.nodes.address[references.source[reference]]), size, node))
-    return found
 
 
 def _bindings(view: View, node: int) -> list[_Binding]:
@@ -302,7 +263,7 @@ def _is_bound(view: View, binding: _Binding) -> bool:
 
 
 def _alive_parameters(view: View, release: _Release) -> Ints:
-    alive = [node for address, size, node in _parameter_tensors(view.graph) if (address, size) in release.parameters]
+    alive = [node for address, size, node in parameter_tensors(view.graph) if (address, size) in release.parameters]
     nodes = np.array(sorted(set(alive)), dtype=np.int64)
     return nodes[[view.paths.held_by_root(node) for node in nodes.tolist()]] if len(nodes) else nodes
 

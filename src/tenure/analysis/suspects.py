@@ -30,12 +30,19 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     growing, grown_shapes = find_growing(by_moment[watched], shapes)
     carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
     cycles = find_cycles(by_moment[watched])
-    survivors = (*find_survivors(views), *find_left_in_optimizers(views))
+    survivors = _told_once(find_left_in_optimizers(views), find_survivors(views))
     found = sorted(
         (*growing, *carried, *cycles, *survivors),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
     )
     return tuple(dataclasses.replace(suspect, key=key) for key, suspect in enumerate(found, start=1))
+
+
+def _told_once(left: Sequence[Suspect], survivors: Sequence[Suspect]) -> list[Suspect]:
+    """What only an optimizer keeps of a module that was let go is told with gradients and state, and not again."""
+    told = {(suspect.facts["released"], suspect.facts["released_step"]) for suspect in left}
+    others = [each for each in survivors if (each.facts["released"], each.facts["released_step"]) not in told]
+    return [*left, *others]
 
 
 def _in_order(views: Sequence[View], moment: str) -> list[View]:

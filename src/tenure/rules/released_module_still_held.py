@@ -7,10 +7,6 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
 
 _EVERY_REFERENCE = "drop every reference listed under `to free`; detach what is cached from its outputs"
-_IN_OPTIMIZER = (
-    "the optimizer still has the old parameters and their state: make a new optimizer for what is trained now, or "
-    "take their group out of `param_groups` and their entries out of `state`"
-)
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -25,12 +21,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
         f"{format_bytes(suspect.retained_bytes)} of it.",
-        remedies=(_IN_OPTIMIZER if _is_kept_by_optimizer(suspect) else _EVERY_REFERENCE,),
+        remedies=(_EVERY_REFERENCE,),
     )
-
-
-def _is_kept_by_optimizer(suspect: Suspect) -> bool:
-    return any(hop.source_type.startswith("torch.optim.") for hop in suspect.path)
 
 
 RULE = Rule(

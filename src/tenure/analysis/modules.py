@@ -1,0 +1,49 @@
+"""Modules in a census: recognised by their tables, with the tensors that are their parameters and buffers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenure.analysis.graph import Graph, unquoted
+from tenure.model.heap import ReferenceKind, Role
+
+
+def module_nodes(graph: Graph) -> list[int]:
+    """Objects with a table of parameters or of modules of their own: `torch.nn.Module` by its shape."""
+    references = graph.census.references
+    tables = [
+        int(references.source[r])
+        for r in np.flatnonzero(np.isin(references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE))).tolist()
+        if unquoted(graph.labels[r]) in ("_parameters", "_modules") and graph.instance_tables[int(references.target[r])]
+    ]
+    owners: set[int] = set()
+    for table in tables:
+        above = [r for r in graph.references_to(table) if references.kind[r] == ReferenceKind.DICT]
+        owners.update(int(references.source[r]) for r in above)
+        if not above:
+            owners.add(table)
+    return sorted(owners)
+
+
+def is_inside_module(graph: Graph, node: int) -> bool:
+    """Whether another module has this one among its submodules."""
+    references = graph.census.references
+    for reference in graph.references_to(node):
+        table = int(references.source[reference])
+        if graph.instance_tables[table] and any(
+            unquoted(graph.labels[above]) == "_modules" for above in graph.references_to(table)
+        ):
+            return True
+    return False
+
+
+def parameter_tensors(graph: Graph) -> list[tuple[int, int, int]]:
+    """Address and bytes of every tensor whose storage is a parameter's, and the storage's node."""
+    storages, references = graph.census.storages, graph.census.references
+    found = []
+    for row in np.flatnonzero(np.isin(storages.role, (Role.PARAMETER, Role.BUFFER))).tolist():
+        node, size = int(storages.node[row]), int(storages.bytes[row])
+        for reference in graph.references_to(node):
+            if references.kind[reference] == ReferenceKind.STORAGE:
+                found.append((int(graph.census.nodes.address[references.source[reference]]), size, node))
+    return found

@@ -1,0 +1,73 @@
+"""What a retention path tells beyond its text: facts that rules tell causes apart by, and that findings show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from tenure.analysis.graph import Graph
+from tenure.analysis.groups import View
+from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
+
+MOST_KEYS = 4
+"""Keys of a growing dict that are kept as examples: its newest."""
+
+
+def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collection[int]) -> dict[str, object]:
+    """Facts by name, only those that hold:
+
+    - `ctx_type`, `ctx_attribute`: the path goes through an attribute of a custom Function's ctx,
+    - `graph_continues`: the census stopped inside a larger graph,
+    - `kept_shape`: shape of the tensor by which the path enters a graph,
+    - `keys`: the newest keys of the dict among `many`; `keys_count_up`: they are the numbers n, n+1, n+2, ...
+    """
+    facts = _ctx_facts(view.graph, path) | _dict_facts(view.graph, many)
+    if len(graph_nodes) and bool(np.any(view.census.nodes.flags[graph_nodes] & GRAPH_CONTINUES)):
+        facts["graph_continues"] = True
+    shape = _kept_shape(view.graph, path)
+    if shape:
+        facts["kept_shape"] = shape
+    return facts
+
+
+def _ctx_facts(graph: Graph, path: Sequence[int]) -> dict[str, object]:
+    nodes, references = graph.census.nodes, graph.census.references
+    named = (ReferenceKind.ATTRIBUTE, ReferenceKind.DICT)
+    for at, reference in enumerate(path):
+        source = int(references.source[reference])
+        if nodes.kind[source] == NodeKind.AUTOGRAD and references.kind[reference] in named:
+            by_table = references.kind[reference] == ReferenceKind.DICT and at + 1 < len(path)
+            label = graph.labels[path[at + 1] if by_table else reference]
+            return {"ctx_type": graph.type_names[source], "ctx_attribute": label.strip("'\"")}
+    return {}
+
+
+def _kept_shape(graph: Graph, path: Sequence[int]) -> str:
+    census = graph.census
+    for reference in path:
+        if census.references.kind[reference] == ReferenceKind.GRAD_FN:
+            tensor = int(census.references.source[reference])
+            for own in graph.references_from(tensor):
+                if census.references.kind[own] == ReferenceKind.STORAGE:
+                    row = graph.storage_row[int(census.references.target[own])]
+                    return census.text(int(census.storages.shape[row]))
+            return ""
+    return ""
+
+
+def _dict_facts(graph: Graph, many: Collection[int]) -> dict[str, object]:
+    kinds = graph.census.references.kind
+    for container in sorted(many):
+        items = [r for r in graph.references_from(container) if kinds[r] == ReferenceKind.ITEM]
+        if items:
+            keys = [graph.labels[r] for r in items]
+            return {"keys": keys[-MOST_KEYS:], "keys_count_up": _count_up(keys)}
+    return {}
+
+
+def _count_up(keys: Sequence[str]) -> bool:
+    if not all(key.isdecimal() for key in keys):
+        return False
+    numbers = sorted(int(key) for key in keys)
+    return len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1

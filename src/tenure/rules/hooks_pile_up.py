@@ -1,0 +1,33 @@
+"""TN303: hooks are registered again and again, or hold what they have seen, and are never removed."""
+
+from tenure.model.finding import Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.rules.claim import claim, growth
+from tenure.rules.path_questions import GROWING
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """Growth of the hooks of a module or tensor themselves, not of a container that a hook fills."""
+    if suspect.symptom not in GROWING or suspect.holder.kind != "hook":
+        return None
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"`{suspect.holder.expression or suspect.holder.name}` gains hooks that are not removed, and each "
+        f"keeps what it closes over: {growth(suspect)}.",
+        remedies=(
+            "register once, before the loop, or keep the handle that `register_..._hook` returns and call "
+            "`handle.remove()` (also in a `finally`); let a hook reach its owner by `weakref`",
+        ),
+    )
+
+
+RULE = Rule(
+    code="TN303",
+    name="hooks-pile-up",
+    summary="Hooks are registered at every step or epoch and never removed, each with what it closes over.",
+    check_suspect=check_suspect,
+    priority=33,
+)

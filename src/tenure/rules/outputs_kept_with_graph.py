@@ -1,0 +1,35 @@
+"""TN107: outputs, features or hidden states are collected with the graph that made each of them."""
+
+from tenure.model.finding import Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.path_questions import GROWING, keeps_scalar
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """A container gains tensors of more than one element, each with its graph."""
+    collects = suspect.symptom in GROWING and suspect.through_graph and suspect.holder.element
+    if not collects or keeps_scalar(suspect):
+        return None
+    shape = suspect.facts.get("kept_shape")
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {plural(suspect, 'collects', 'collect')} tensors of shape {shape} together with "
+        f"the graph that made each: {growth(suspect)}.",
+        remedies=(
+            "store `x.detach()` (a copy on the CPU, `x.detach().cpu()`, where many are kept); run evaluation and "
+            "inference under `torch.no_grad()` or `torch.inference_mode()`",
+        ),
+    )
+
+
+RULE = Rule(
+    code="TN107",
+    name="outputs-kept-with-graph",
+    summary="Outputs or features are collected without detaching them, so each keeps its whole graph.",
+    check_suspect=check_suspect,
+    priority=39,
+)

@@ -1,0 +1,47 @@
+"""Questions that several rules ask of a suspect's retention path."""
+
+from __future__ import annotations
+
+from tenure.model.suspect import Hop, Suspect
+
+GROWING = ("growth", "sawtooth")
+_FRAME_TYPES = ("traceback", "frame")
+_SUSPENDED_TYPES = ("generator", "coroutine", "async_generator")
+_DICTS = ("dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary")
+
+
+def short_type(qualified: str) -> str:
+    """`Linear` of `torch.nn.modules.linear.Linear`."""
+    return qualified.rpartition(".")[2]
+
+
+def hidden_root(suspect: Suspect) -> str:
+    """The root no frame walk shows (`signal handler of SIGTERM`) that the path starts at, or ""."""
+    first = suspect.path[0] if suspect.path else None
+    return first.source_name or short_type(first.source_type) if first and first.source_kind == "HIDDEN" else ""
+
+
+def goes_through_traceback(suspect: Suspect) -> bool:
+    """An exception's traceback, or the frame of a function that has ended, lies on the path."""
+    return any(short_type(hop.target_type) in _FRAME_TYPES and hop.target_kind == "OBJECT" for hop in suspect.path)
+
+
+def suspended_hop(suspect: Suspect) -> Hop | None:
+    """The step of the path from a suspended generator or coroutine to a variable of it."""
+    suspended = (hop for hop in suspect.path if hop.kind == "LOCAL" and hop.source_kind == "OBJECT")
+    return next((hop for hop in suspended if short_type(hop.source_type) in _SUSPENDED_TYPES), None)
+
+
+def goes_through_cache(suspect: Suspect) -> bool:
+    """The cache of a `functools.cache` or `lru_cache` function lies on the path."""
+    return any(hop.kind == "CACHED" for hop in suspect.path)
+
+
+def is_dict(container_type: str) -> bool:
+    """Whether a container of this type is a mapping."""
+    return short_type(container_type) in _DICTS or container_type.endswith("Dict")
+
+
+def keeps_scalar(suspect: Suspect) -> bool:
+    """The tensor by which the path enters an autograd graph has one element: a loss rather than a state."""
+    return suspect.facts.get("kept_shape", "[]") in ("[]", "[1]", "[1, 1]")

@@ -1,0 +1,40 @@
+"""TN204: a small view is kept, and with it the whole storage it is a view of."""
+
+from tenure.model.finding import Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.model.units import format_bytes
+from tenure.rules.claim import claim, plural, subject
+from tenure.rules.path_questions import GROWING
+
+PINNED_SHARE = 0.5
+"""From this share of the storages' bytes on, what is kept is mostly what no view shows."""
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """Growth of storages whose kept views cover less than half of them."""
+    total = sum(suspect.bytes_by_role.values())
+    if suspect.symptom not in GROWING or suspect.through_graph or suspect.pinned_bytes < PINNED_SHARE * total:
+        return None
+    if not suspect.pinned_bytes:
+        return None
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} small views of large tensors: at least "
+        f"{format_bytes(suspect.pinned_bytes)} of {format_bytes(total)} lie outside of what the views show.",
+        remedies=(
+            "copy what is kept, so that the rest can go: `x[:, -1].clone()`, `row.detach().clone()`, or `.item()` for "
+            "one number; `.detach()` alone shares the storage",
+        ),
+    )
+
+
+RULE = Rule(
+    code="TN204",
+    name="view-pins-storage",
+    summary="A slice, row or 0-d result is kept, and keeps the whole storage it was cut from.",
+    check_suspect=check_suspect,
+    priority=45,
+)

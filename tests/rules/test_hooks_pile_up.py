@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from suspects import SPECIMENS, carried, finding
+from tenure.model.finding import CutReference, Holder
+from tenure.model.suspect import Suspect
+from tenure.rules.hooks_pile_up import check_suspect
+
+REMEDY = (
+    "register once, before the loop, or keep the handle that `register_..._hook` returns and call "
+    "`handle.remove()` (also in a `finally`); let a hook reach its owner by `weakref`"
+)
+
+
+def test_hooks_that_grow_in_number() -> None:
+    assert check_suspect(SPECIMENS["TN303"]) == finding(
+        REMEDY,
+        message="`model._forward_hooks[*]` gains hooks that are not removed, and each keeps what it closes over: 1.00"
+        " MiB per step.",
+        rule="TN303",
+        name="hooks-pile-up",
+        holder=Holder(
+            kind="hook",
+            name="_forward_hooks",
+            expression="model._forward_hooks[*]",
+            file="/projects/asr/train.py",
+            line=24,
+            function="fit",
+        ),
+        cut=(CutReference(name="_forward_hooks", file="/projects/asr/train.py", line=24),),
+    )
+
+
+OTHERS = {
+    "a list that a hook fills is a list": SPECIMENS["TN202"],
+    "hooks that stay as many": carried(holder=SPECIMENS["TN303"].holder),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_other_suspects_are_left_to_other_rules(other: Suspect) -> None:
+    assert check_suspect(other) is None

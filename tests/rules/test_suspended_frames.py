@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from suspects import SPECIMENS, carried, finding
+from tenure.model.suspect import Suspect
+from tenure.rules.suspended_frames import check_suspect
+
+REMEDY = (
+    "run it to its end or `close()` it (`contextlib.closing`), drop finished requests from the list of "
+    "generators, or `del` the variable before `yield`"
+)
+
+
+def test_generators_that_pile_up() -> None:
+    assert check_suspect(SPECIMENS["TN305"]) == finding(
+        REMEDY,
+        message="Suspended `Server.stream` still holds `states`, and nothing resumes or closes it: 1.00 MiB per step.",
+        rule="TN305",
+        name="suspended-frames",
+    )
+
+
+OTHERS = {
+    "a running function": SPECIMENS["TN202"],
+    "a generator that the loop draws from": carried(path=SPECIMENS["TN305"].path),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_other_suspects_are_left_to_other_rules(other: Suspect) -> None:
+    assert check_suspect(other) is None
