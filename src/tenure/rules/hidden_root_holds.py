@@ -1,0 +1,35 @@
+"""TN304: a root that no variable shows holds the memory: a handler, a thread's own data, an interpreter's hook."""
+
+from tenure.model.finding import Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.model.units import format_bytes
+from tenure.rules.claim import claim, growth
+from tenure.rules.path_questions import GROWING, hidden_root
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """The path starts at a hidden root; what is in use anyway during a step is not told."""
+    root = hidden_root(suspect)
+    if not root or suspect.symptom == "peak":
+        return None
+    what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"The {root} holds `{suspect.holder.expression or suspect.holder.name}`: {what}.",
+        remedies=(
+            "let it go when it has done its work: restore the former handler, `unregister` it, delete the thread's "
+            "attribute, join the thread; let a handler reach its owner by `weakref`",
+        ),
+    )
+
+
+RULE = Rule(
+    code="TN304",
+    name="hidden-root-holds",
+    summary="A signal or exit handler, a thread's data or another root that no variable shows holds the memory.",
+    check_suspect=check_suspect,
+    priority=23,
+)
