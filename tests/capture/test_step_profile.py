@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -305,3 +306,40 @@ def test_the_step_is_the_first_after_warm_up_without_a_planned_census() -> None:
     assert choose_step(Schedule()) == 5
     assert choose_step(Schedule(last_step=5)) == 7
     assert choose_step(Schedule(steps=frozenset((5, 6)))) == 0
+
+
+def test_a_time_limit_of_the_program_that_strikes_inside_our_code_is_the_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The handler runs between two instructions of ours; here it is called where a shape is written."""
+
+    class TimeLimitError(Exception):
+        pass
+
+    def ring(number: int, frame: object) -> None:
+        raise TimeLimitError
+
+    model, _ = make_step()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    before = signal.signal(signal.SIGALRM, ring)
+    limited: list[int] = []
+
+    def step_within_limit(number: int) -> None:
+        outputs = model(torch.ones(2, 8))
+        if number == 4:
+            monkeypatch.setattr("tenure.capture.op_watch.shape_text", lambda tensor: ring(0, None))
+        try:
+            outputs.square().mean().backward()
+            optimizer.step()
+        except TimeLimitError:
+            limited.append(number)
+            monkeypatch.undo()
+
+    try:
+        train(step_within_limit, tmp_path)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+    assert limited == [4]
+    assert notes_in(tmp_path) == ["step 5 was not profiled: TimeLimitError: "]
+    assert len(open_recording(tmp_path).steps) == 7

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
+from tenure.capture.handlers import is_from_signal_handler
 from tenure.capture.origins import is_library_file
 from tenure.capture.storages import bytes_of, shape_text, storage_id_of
 from tenure.model.profile import ALIVE, BEFORE, Phase
@@ -79,9 +80,11 @@ class OpWatch:
         """Put the mode on this thread's stack; `stopped` says so where that would do harm."""
         self.stopped = why_not_here()
         if self.stopped is None:
+            self.stopped = "its beginning was interrupted"
             self._note_live_tensors()
             self._mode.__enter__()
             self._on_stack = True
+            self.stopped = None
 
     def end(self, why: str = "ended") -> bool:
         """Note nothing more, and take the mode off the stack if it lies on top: False where it has to wait."""
@@ -102,8 +105,11 @@ class OpWatch:
         try:
             with self._lock:  # several device threads may run one backward pass
                 self._note(function, types, args, kwargs, result)
-        except Exception as error:
+        except BaseException as error:
             self.stopped = f"{type(error).__name__}: {error}"
+            self._forget()
+            if not isinstance(error, Exception) or is_from_signal_handler(error):
+                raise
         self.own_seconds += time.perf_counter() - started
         if self.stopped is None and self.own_seconds > self._budget:
             self.stopped = f"watching took more than {self._budget:g} s"

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tenure.capture.handlers import is_from_signal_handler
 from tenure.capture.schedule import FREE_SECONDS, Schedule
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ class StepProfiler:
             self._census = self._take_census(self._step + 1)
             self._census_op = number
         except Exception as error:
+            if is_from_signal_handler(error):
+                raise
             self._note(f"no census at the step's peak: {type(error).__name__}: {error}")
 
     def _finish(self, steps: int) -> None:
