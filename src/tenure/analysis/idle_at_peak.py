@@ -21,7 +21,7 @@ from tenure.model.suspect import HoldingReference, Series, Suspect
 
 PEAK = "peak"
 """Moment of the census that goes with a profile."""
-LEAST_BYTES = 1 << 20
+LEAST_BYTES = 128 << 10
 LEAST_SHARE = 0.05
 """Of the peak. What takes less off it is no news."""
 NEAR_PEAK = 0.95
