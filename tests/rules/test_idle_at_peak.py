@@ -58,9 +58,10 @@ def test_less_than_a_tenth_of_the_peak_and_what_a_library_holds_are_hints() -> N
         check_suspect(idle(LOGITS, peak_drop_bytes=MIB)),
         check_suspect(idle(LOGITS, holder_is_yours=False)),
         check_suspect(idle(two_sites, ambiguous=True)),
+        check_suspect(idle(LOGITS, facts=FACTS | {"ctx_type": "Square"})),
     ]
 
-    assert [finding and finding.confidence for finding in found] == ["possible", "possible", "likely"]
+    assert [finding and finding.confidence for finding in found] == ["possible", "possible", "likely", "possible"]
 
 
 def test_of_two_statements_the_one_that_was_seen_to_make_the_memory_is_told() -> None:

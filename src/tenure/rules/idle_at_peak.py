@@ -54,9 +54,12 @@ def _copied_message(suspect: Suspect) -> str:
 
 
 def _confidence(suspect: Suspect) -> Confidence:
-    """Path and fall of the peak are measured; that it is so in every step only where both profiled steps show it."""
+    """Path and fall of the peak are measured; that it is so in every step only where both profiled steps show it.
+
+    What a running backward function keeps on its ctx goes with the graph a moment later.
+    """
     share = (suspect.peak_drop_bytes or 0) / max(1, suspect.peak_bytes or 0)
-    if share < NOTABLE_SHARE or not suspect.holder_is_yours:
+    if share < NOTABLE_SHARE or not suspect.holder_is_yours or "ctx_type" in suspect.facts:
         return "possible"
     proved = suspect.holder.sites and not suspect.ambiguous and suspect.facts.get("seen_in_both_steps")
     return "certain" if proved else "likely"
@@ -97,5 +100,5 @@ RULE = Rule(
     name="idle-at-peak",
     summary="Memory that no operation uses any more is still alive when the step's memory peaks.",
     check_suspect=check_suspect,
-    priority=10,
+    priority=1,
 )
