@@ -141,6 +141,22 @@ def test_bytes_alive_counts_each_storage_from_its_birth_to_its_death() -> None:
     assert made.bytes_alive("cuda:0").tolist() == [0] * 10
 
 
+def test_a_graph_goes_whole_after_the_last_use_of_any_of_its_memory() -> None:
+    """Both steps' graphs are alive at the peak; only the first's can be gone by then, the second's is being made."""
+    graphs = ((90, 4, 0, 1, 8), (91, 3, 2, 3, 8), (LOGITS, 4, 5, 6, ALIVE), (OTHER, 3, 7, 8, ALIVE))
+    heap = seen(
+        "main.scores -> tensor#s -> .grad_fn Mul#m -> .saved storage 4MiB",
+        addresses=(90,),
+    )
+    made = profile(*graphs)
+
+    replay = Replay(made, heap)
+
+    assert (replay.alive // MIB).tolist() == [11, 11, 14, 14, 7]
+    assert replay.drop_without([0, 1]) // MIB == 10
+    assert replay.drop_without([0, 1], together=True) // MIB == 7
+
+
 def test_a_cache_that_is_copied_to_grow_costs_its_old_copy_while_it_is_copied() -> None:
     copied = profile((90, 4, 2, 7, 7), (LOGITS, 5, 7, 9, ALIVE), (WEIGHTS, 2, BEFORE, 9, ALIVE))
     copied = replace(copied, strings=("aten.cat.default", *copied.strings[1:]))

@@ -15,6 +15,7 @@ import numpy as np
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
 from tenure.analysis.groups import Shapes, View, fingerprint_of, view_census
 from tenure.analysis.holders import Droppable
+from tenure.analysis.paths import path_to
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
 from tenure.model.suspect import HoldingReference, Series, Suspect
@@ -51,7 +52,7 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
     found = []
     for group in _groups(view, replay, rows):
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
-        drop = replay.drop_without(members)
+        drop = replay.drop_without(members, together=_is_in_graph(view, group))
         if drop >= max(LEAST_BYTES, LEAST_SHARE * replay.peak_bytes):
             found.append(_suspect(view, replay, group, members, drop, _facts(replay, members)))
     found += _grown_by_copying(view, replay)
@@ -126,10 +127,19 @@ class Replay:
         near = [found for found in np.flatnonzero(candidates).tolist() if size / 2 <= sizes[found] <= 2 * size]
         return min(near, key=lambda found: abs(int(sizes[found]) - size), default=None)
 
-    def drop_without(self, rows: Iterable[int]) -> int:
-        """By how many bytes the peak falls if these, in both steps, were freed after their last use."""
+    def drop_without(self, rows: Iterable[int], *, together: bool = False) -> int:
+        """By how many bytes the peak falls if these, in both steps, were freed after their last use.
+
+        `together`: all of one step at once, after the last of them was used, as a graph goes whole with its name.
+        """
+        storages = self.profile.storages
         both = {each for row in rows for each in (row, self.counterpart(row)) if each is not None}
-        return self.drop_if_freed({row: int(self.profile.storages.last_use[row]) for row in both})
+        after = {row: int(storages.last_use[row]) for row in both}
+        if together:
+            of_step = {row: bool(storages.birth[row] >= self.profile.second) for row in both}
+            latest = {step: max(after[row] for row in both if of_step[row] is step) for step in set(of_step.values())}
+            after = {row: latest[of_step[row]] for row in both}
+        return self.drop_if_freed(after)
 
     def drop_if_freed(self, after: dict[int, int]) -> int:
         """By how many bytes the peak falls if each of these rows were freed after its operation."""
@@ -199,6 +209,16 @@ def _join(profile: StepProfile, census: Census, device: str) -> tuple[dict[int, 
 def _is_lasting(view: View, replay: Replay, row: int) -> bool:
     storage = view.graph.storage_row[replay.node_of_row[row]]
     return bool(view.census.storages.role[storage] in (Role.PARAMETER, Role.BUFFER, Role.OPTIMIZER_STATE))
+
+
+def _is_in_graph(view: View, group: Group) -> bool:
+    """Whether an autograd graph leads to the storages: then they go with it, not one by one."""
+    kinds = view.census.references.kind
+    return any(
+        kinds[reference] == ReferenceKind.GRAD_FN
+        for node in group.nodes.tolist()
+        for reference in path_to(view.graph, view.paths, node)
+    )
 
 
 def _groups(view: View, replay: Replay, rows: Sequence[int]) -> list[Group]:
