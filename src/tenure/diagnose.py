@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
+from tenure.analysis.groups import fingerprint_of
 from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_peak_figures
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
@@ -22,6 +24,7 @@ from tenure.model.suspect import HoldingReference, Suspect
 from tenure.rules import all_rules
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import list_recordings, open_recording, read_census, read_sources
+from tenure.syntax.suppressions import is_allowed
 
 
 def diagnose(path: str) -> Diagnosis:
@@ -45,7 +48,8 @@ def diagnose_process(recording: Recording) -> Diagnosis:
     idle = [_locate(suspect, sources) for suspect in _find_idle(recording, censuses)]
     rank = recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)
-    findings = tuple(dataclasses.replace(each, ranks=ranks) for each in _explain_all(suspects, idle))
+    explained = _told_apart(dataclasses.replace(each, ranks=ranks) for each in _explain_all(suspects, idle))
+    findings = tuple(finding for finding in explained if not _is_allowed(finding, sources))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
     return Diagnosis(
         recording=recording.path,
@@ -54,7 +58,14 @@ def diagnose_process(recording: Recording) -> Diagnosis:
         unexplained_growth_bytes_per_step=growth,
         not_seen=tuple(_not_seen(recording, censuses)),
         censuses=len(censuses),
+        suppressed=tuple(finding for finding in explained if finding not in findings),
     )
+
+
+def leave_out_known(diagnosis: Diagnosis, known: Collection[tuple[str, str]], *, baseline: str) -> Diagnosis:
+    """The diagnosis without findings whose rule and fingerprint are among `known`, which are counted."""
+    new = tuple(finding for finding in diagnosis.findings if (finding.rule, finding.fingerprint) not in known)
+    return dataclasses.replace(diagnosis, findings=new, known=len(diagnosis.findings) - len(new), baseline=baseline)
 
 
 def explain(suspects: Iterable[Suspect], rules: Sequence[Rule]) -> tuple[Finding, ...]:
@@ -78,27 +89,50 @@ def _explain_all(suspects: Iterable[Suspect], idle: Sequence[Suspect]) -> tuple[
     return tuple(sorted((*kept, *new), key=_rank))
 
 
+def _told_apart(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings of one process, so that no two of one rule have the same fingerprint."""
+    told: list[Finding] = []
+    count: Counter[tuple[str, str]] = Counter()
+    for finding in findings:
+        count[finding.rule, finding.fingerprint] += 1
+        number = count[finding.rule, finding.fingerprint]
+        mark = fingerprint_of(f"{finding.fingerprint} {number}") if number > 1 else finding.fingerprint
+        told.append(dataclasses.replace(finding, fingerprint=mark))
+    return tuple(told)
+
+
+def _is_allowed(finding: Finding, sources: Mapping[str, SourceFile]) -> bool:
+    """Whether a comment at the statement that makes the reference allows the finding."""
+    source = sources.get(finding.holder.file or "")
+    return source is not None and is_allowed(source, finding.holder.line or 0, finding.rule)
+
+
 def _is_sure(finding: Finding) -> bool:
     return finding.confidence != "possible"
 
 
 def merge(path: str, diagnoses: Sequence[Diagnosis]) -> Diagnosis:
     """One diagnosis of several processes: the same finding (by fingerprint) of several ranks is told once."""
+    return Diagnosis(
+        recording=path,
+        steps=max(diagnosis.steps for diagnosis in diagnoses),
+        findings=_merge_findings(finding for diagnosis in diagnoses for finding in diagnosis.findings),
+        suppressed=_merge_findings(finding for diagnosis in diagnoses for finding in diagnosis.suppressed),
+        unexplained_growth_bytes_per_step=max(each.unexplained_growth_bytes_per_step for each in diagnoses),
+        not_seen=tuple(dict.fromkeys(text for diagnosis in diagnoses for text in diagnosis.not_seen)),
+        censuses=_sum_known(diagnosis.censuses for diagnosis in diagnoses),
+    )
+
+
+def _merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     best: dict[tuple[str, str], Finding] = {}
-    for finding in (finding for diagnosis in diagnoses for finding in diagnosis.findings):
+    for finding in findings:
         key = (finding.rule, finding.fingerprint)
         ranks = finding.ranks + best[key].ranks if key in best else finding.ranks
         if key not in best or _rank(finding) < _rank(best[key]):
             best[key] = finding
         best[key] = dataclasses.replace(best[key], ranks=tuple(sorted(set(ranks))))
-    return Diagnosis(
-        recording=path,
-        steps=max(diagnosis.steps for diagnosis in diagnoses),
-        findings=tuple(sorted(best.values(), key=_rank)),
-        unexplained_growth_bytes_per_step=max(each.unexplained_growth_bytes_per_step for each in diagnoses),
-        not_seen=tuple(dict.fromkeys(text for diagnosis in diagnoses for text in diagnosis.not_seen)),
-        censuses=_sum_known(diagnosis.censuses for diagnosis in diagnoses),
-    )
+    return tuple(sorted(best.values(), key=_rank))
 
 
 def _sum_known(numbers: Iterable[int | None]) -> int | None:

@@ -15,6 +15,7 @@ def test_the_keys_are_the_documented_ones_in_their_order() -> None:
     (finding,) = values["findings"]
     assert list(values) == [
         "format", "recording", "steps", "findings", "unexplained_growth_bytes_per_step", "not_seen", "censuses",
+        "suppressed",
     ]  # fmt: skip
     assert list(finding) == [
         "rule", "name", "symptom", "confidence", "origin", "message", "holder", "path", "cut", "retained_bytes",
@@ -63,3 +64,14 @@ def test_ranks_are_written_where_there_are_several_processes_and_read_back() -> 
     assert json.loads(text)["findings"][0]["ranks"] == [0, 3]
     assert "ranks" not in json.loads(diagnosis_as_json(diagnosis(held_graph())))["findings"][0]
     assert diagnosis_from_json(text, source="findings.json") == seen
+
+
+def test_what_is_allowed_or_known_is_written_and_read_back() -> None:
+    seen = diagnosis(held_graph(), suppressed=(kept_loss(),), known=2, baseline="old.json")
+
+    values = diagnosis_as_dict(seen)
+
+    assert [item["rule"] for item in values["suppressed"]] == ["TN101"]
+    assert (values["known"], values["baseline"]) == (2, "old.json")
+    assert diagnosis_from_json(diagnosis_as_json(seen), source="x") == seen
+    assert "known" not in diagnosis_as_dict(diagnosis())

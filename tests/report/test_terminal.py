@@ -215,3 +215,17 @@ def test_a_reference_without_a_name_begins_where_the_others_do() -> None:
     found = held_graph(path=("module `m`", ".cache", " (a cached result)"), evidence=())
     drawn = render_diagnosis(diagnosis(found), width=80, color=False).split("\n\n")[1]
     assert drawn.splitlines() == ["  root      module `m`", "   └─ .cache", "       └─ (a cached result)"]
+
+
+def test_what_is_known_or_allowed_is_counted_in_one_line_each() -> None:
+    seen = diagnosis(suppressed=(kept_loss(),), known=2, baseline="old.json")
+    assert render_diagnosis(seen, width=110, color=False) == (
+        "nothing new\n"
+        "  In 30 steps and 12 censuses only what is known or allowed was found.\n"
+        "\n"
+        "known: 2 findings of old.json left out\n"
+        "allowed: 1 finding (TN101) by a `# tenure: allow` comment\n"
+        "\n"
+        "recorded in run\n"
+        "Next: if memory still grows later in the program, record more of it.\n"
+    )

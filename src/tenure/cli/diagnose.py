@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import click
 
-from tenure.errors import RecordingError
+from tenure.errors import NewerFormatError, RecordingError, UsageError
 from tenure.model.finding import Diagnosis
 
 FINDINGS_FILE = "findings.json"
@@ -18,23 +19,56 @@ CONFIDENCES = ("possible", "likely", "certain")
 @click.command("diagnose", short_help="Say what a recording shows: holder, file and line.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=str))
 @click.option("--json", "as_json", is_flag=True, help="Print findings.json instead of the report.")
+@click.option("--baseline", metavar="FILE", help="Leave out findings that this findings.json has.")
 @click.option(
     "--fail-on",
     type=click.Choice(CONFIDENCES),
     help="Exit with 1 only for findings of at least this confidence (default: any finding).",
 )
-def diagnose_command(folder: str, as_json: bool, fail_on: str | None) -> int:
+def diagnose_command(folder: str, as_json: bool, baseline: str | None, fail_on: str | None) -> int:
     """Read the recording in DIR, say what keeps memory alive, and write findings.json beside it."""
-    return report_run(folder, json=as_json, fail_on=fail_on, stream=sys.stdout)
+    known = read_baseline(baseline) if baseline is not None else None
+    return report_run(folder, json=as_json, fail_on=fail_on, stream=sys.stdout, known=known)
 
 
-def report_run(folder: str, *, json: bool, fail_on: str | None, stream: TextIO) -> int:
+@dataclass(frozen=True)
+class Baseline:
+    """Findings that are known already, by rule and fingerprint, and the file that names them."""
+
+    file: str
+    known: frozenset[tuple[str, str]]
+
+
+def read_baseline(path: str) -> Baseline:
+    """The findings of an earlier run: its findings.json, or the recording's folder that holds one.
+
+    What a comment allowed there is known, too. Raises UsageError, in one line, where there are none to read.
+    """
+    from tenure.report.json import diagnosis_from_json
+
+    file = Path(path, FINDINGS_FILE) if Path(path).is_dir() else Path(path)
+    try:
+        text = file.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise UsageError(f"baseline {file}: {error.strerror}; name the findings.json of an earlier run") from error
+    try:
+        earlier = diagnosis_from_json(text, source=str(file))
+    except NewerFormatError:
+        raise
+    except RecordingError as error:
+        raise UsageError(f"baseline {file} is no findings.json that `tenure diagnose` wrote") from error
+    findings = (*earlier.findings, *earlier.suppressed)
+    return Baseline(str(file), frozenset((finding.rule, finding.fingerprint) for finding in findings))
+
+
+def report_run(folder: str, *, json: bool, fail_on: str | None, stream: TextIO, known: Baseline | None = None) -> int:
     """Diagnose the recording in `folder`, write its findings.json and print the report to `stream`.
 
-    Gives back the exit code: 1 where a finding reaches `fail_on` (None: any finding), else 0. Raises
-    RecordingError where there is nothing to read. A folder that cannot be written is said on stderr only.
+    Gives back the exit code: 1 where a finding reaches `fail_on` (None: any finding), else 0. What is `known` is
+    neither printed nor counted, but written. Raises RecordingError where there is nothing to read. A folder that
+    cannot be written is said on stderr only.
     """
-    from tenure.diagnose import diagnose
+    from tenure.diagnose import diagnose, leave_out_known
     from tenure.report.json import diagnosis_as_json
 
     if not Path(folder).is_dir():
@@ -43,6 +77,8 @@ def report_run(folder: str, *, json: bool, fail_on: str | None, stream: TextIO) 
     diagnosis = diagnose(folder)
     text = diagnosis_as_json(diagnosis)
     _write_findings(Path(folder, FINDINGS_FILE), text)
+    if known is not None:
+        diagnosis = leave_out_known(diagnosis, known.known, baseline=known.file)
     print_diagnosis(diagnosis, json=json, stream=stream)
     return exit_code(diagnosis, fail_on=fail_on)
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,6 +27,9 @@ from tenure.cli.launch import run_child
 from tenure.errors import RecordingError, TenureError, UsageError
 from tenure.store.format import FINDINGS_FILE, PROCESS_FILE, TORCH_SEEN_FILE
 from tenure.store.new_folder import check_free, name_recording
+
+if TYPE_CHECKING:
+    from tenure.cli.diagnose import Baseline
 
 SCRIPT, MODULE, CODE, COMMAND = "script", "module", "code", "command"
 _BEFORE = {"-m": MODULE, "-c": CODE, "--": COMMAND}
@@ -124,6 +128,7 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
 )
 @click.option("--no-diagnose", is_flag=True, help="Only record; `tenure diagnose DIR` reports later.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the findings to FILE as JSON, too.")
+@click.option("--baseline", metavar="FILE", help="Leave out findings that this findings.json has.")
 @click.pass_context
 def run_command(
     ctx: click.Context,
@@ -135,12 +140,14 @@ def run_command(
     profile_step: int | None,
     no_diagnose: bool,
     json_file: str | None,
+    baseline: str | None,
 ) -> int:
     """Run a program and report what keeps its memory alive.
 
     The program runs as Python would run it; its exit code is passed on. The report goes to stderr.
     """
     program = find_program(*ctx.meta["tenure.program"])
+    known = _read_baseline(baseline)
     folder = prepare_folder(output, program)
     options = {"stop_after": stop_after, "census_at": census_at, "budget": budget, "profile_step": profile_step}
     try:
@@ -160,7 +167,7 @@ def run_command(
     _note_end(folder, code)
     found = 0
     if not no_diagnose:
-        found = _report(folder, json_file=json_file, fail_on=fail_on)
+        found = _report(folder, json_file=json_file, fail_on=fail_on, known=known)
     return leave_as(code) or found
 
 
@@ -311,12 +318,19 @@ def _note_end(folder: Path, code: int) -> None:
             add_exit_code(folder, code)
 
 
-def _report(folder: Path, *, json_file: str | None, fail_on: str | None) -> int:
+def _read_baseline(file: str | None) -> Baseline | None:
+    """What is known, read before the program starts: a wrong name must not cost a run."""
+    from tenure.cli.diagnose import read_baseline
+
+    return read_baseline(file) if file is not None else None
+
+
+def _report(folder: Path, *, json_file: str | None, fail_on: str | None, known: Baseline | None) -> int:
     """Diagnose and print to stderr, as stdout is the program's; 1 where `fail_on` is reached."""
     from tenure.cli.diagnose import report_run
 
     try:
-        code = report_run(str(folder), json=False, fail_on=fail_on, stream=sys.stderr)
+        code = report_run(str(folder), json=False, fail_on=fail_on, stream=sys.stderr, known=known)
         if json_file is not None:
             _write_json(folder, json_file)
     except KeyboardInterrupt:

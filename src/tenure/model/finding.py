@@ -97,3 +97,9 @@ class Diagnosis:
     not_seen: tuple[str, ...] = ()
     censuses: int | None = None
     """How many censuses were read; None where it was not counted."""
+    suppressed: tuple[Finding, ...] = ()
+    """Findings that a comment in the source allows: kept, not shown."""
+    known: int | None = None
+    """How many findings were left out because the baseline has them; None without a baseline."""
+    baseline: str = ""
+    """The file that names what is known."""

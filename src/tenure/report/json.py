@@ -26,6 +26,8 @@ def diagnosis_as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "unexplained_growth_bytes_per_step": diagnosis.unexplained_growth_bytes_per_step,
         "not_seen": list(diagnosis.not_seen),
         "censuses": diagnosis.censuses,
+        "suppressed": [finding_as_dict(finding) for finding in diagnosis.suppressed],
+        **({"known": diagnosis.known, "baseline": diagnosis.baseline} if diagnosis.known is not None else {}),
     }
 
 
@@ -104,6 +106,9 @@ def _diagnosis_from_dict(values: dict[str, Any]) -> Diagnosis:
         findings=tuple(_finding_from_dict(finding) for finding in values["findings"]),
         unexplained_growth_bytes_per_step=values["unexplained_growth_bytes_per_step"],
         not_seen=tuple(values["not_seen"]),
+        suppressed=tuple(_finding_from_dict(finding) for finding in values.get("suppressed", ())),
+        known=values.get("known"),
+        baseline=values.get("baseline", ""),
     )
 
 

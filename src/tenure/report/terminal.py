@@ -217,6 +217,9 @@ def _render_nothing_found(diagnosis: Diagnosis, *, width: int, style: Style) -> 
         missing = "no step" if not diagnosis.steps else "no census"
         text = f"The recording holds {missing}, so nothing can be said about memory."
         return "\n".join([style.bold("no verdict"), *wrap(text, width=width, first="  ", rest="  ")])
+    if diagnosis.known or diagnosis.suppressed:
+        text = f"In {seen(diagnosis)} only what is known or allowed was found."
+        return "\n".join([style.bold("nothing new"), *wrap(text, width=width, first="  ", rest="  ")])
     text = f"In {seen(diagnosis)} no tensor memory was seen to outlive its step beyond what training needs."
     return "\n".join([style.bold("nothing found"), *wrap(text, width=width, first="  ", rest="  ")])
 
@@ -235,14 +238,29 @@ def _render_limits(diagnosis: Diagnosis, *, width: int) -> list[str]:
     if rate > 0 and not any(finding.rule == UNEXPLAINED for finding in diagnosis.findings):
         text = f"{format_bytes(rate)} per step of growth is explained by no rule."
         lines += wrap(text, width=width, first="", rest="  ")
-    for text in diagnosis.not_seen:
-        lines += wrap(f"not seen: {text}", width=width, first="", rest="  ")
+    for text in (*_left_out(diagnosis), *(f"not seen: {text}" for text in diagnosis.not_seen)):
+        lines += wrap(text, width=width, first="", rest="  ")
     return ["\n".join(lines)] if lines else []
+
+
+def _left_out(diagnosis: Diagnosis) -> list[str]:
+    """One line each for what a baseline knows and what comments allow."""
+    lines = []
+    if diagnosis.known is not None:
+        lines.append(f"known: {_findings(diagnosis.known)} of {relative_to_here(diagnosis.baseline)} left out")
+    if diagnosis.suppressed:
+        rules = ", ".join(sorted({finding.rule for finding in diagnosis.suppressed}))
+        lines.append(f"allowed: {_findings(len(diagnosis.suppressed))} ({rules}) by a `# tenure: allow` comment")
+    return lines
+
+
+def _findings(count: int) -> str:
+    return f"{count} finding{'' if count == 1 else 's'}"
 
 
 def _render_closing(diagnosis: Diagnosis, *, width: int) -> str:
     count = len(diagnosis.findings)
-    found = f"{count} finding{'' if count == 1 else 's'} in {seen(diagnosis)}; " if count else ""
+    found = f"{_findings(count)} in {seen(diagnosis)}; " if count else ""
     if count:
         then = f"Next: `tenure explain {diagnosis.findings[0].rule}`, change the line, run again."
     elif diagnosis.steps:
