@@ -1,15 +1,21 @@
 from __future__ import annotations
 
-from tenure.capture.schedule import Schedule, Spending, has_risen, is_due, is_geometric
+from tenure.capture.schedule import Cost, Schedule, Spending, has_risen, is_due, is_geometric
 
 MIB = 1 << 20
 
 
-def due_steps(schedule: Schedule, *, until: int, census_seconds: float, step_seconds: float) -> list[int]:
+PLAN = [step for step in range(1, 41) if is_geometric(step)]
+
+
+def due_steps(
+    schedule: Schedule, *, until: int, census_seconds: float, step_seconds: float, processor_share: float = 1.0
+) -> list[int]:
     spending, steps = Spending(), []
+    cost = Cost(census_seconds, census_seconds * processor_share)
     for step in range(1, until + 1):
         if is_due(schedule, spending, step=step, elapsed=step * step_seconds, counters={}):
-            spending.add(census_seconds, step=step, counters={})
+            spending.add(cost, step=step, counters={})
             steps.append(step)
     return steps
 
@@ -23,6 +29,34 @@ def test_the_first_eight_are_taken_and_later_ones_wait_for_the_budget() -> None:
 
     assert due_steps(Schedule(), until=40, census_seconds=1.0, step_seconds=0.1) == free
     assert due_steps(Schedule(), until=40, census_seconds=0.005, step_seconds=0.1) == [*free, 24, 32]
+
+
+def test_programs_of_seconds_get_the_same_censuses_however_busy_the_machine_is() -> None:
+    """The pauses are long for others had the processor meanwhile; the program's own steps are not slower, at worst."""
+    free = [
+        due_steps(Schedule(), until=40, census_seconds=0.2 * slower, step_seconds=0.001, processor_share=1 / slower)
+        for slower in (1, 2, 4, 8, 12)
+    ]
+
+    assert free == [PLAN] * 5
+
+
+def test_what_the_user_waits_for_ends_the_free_ones_even_where_the_processor_does_nothing() -> None:
+    def slow_disk(wait_seconds: float) -> list[int]:
+        return due_steps(Schedule(), until=9999, census_seconds=wait_seconds, step_seconds=0.001, processor_share=0.001)
+
+    until = [step for step in range(9999) if is_geometric(step)]
+    assert slow_disk(5.5) == [1]
+    assert slow_disk(4.9) == until[:25]
+    assert slow_disk(4.0) == until
+
+
+def test_later_censuses_are_paid_in_what_the_user_waits_for() -> None:
+    minutes = {"until": 400, "census_seconds": 4.0, "step_seconds": 60.0}
+    paid = [1, 2, 3, 4, 6, 8, 12, 16, 64, 96, 128, 192, 256, 384]
+
+    assert due_steps(Schedule(), **minutes, processor_share=1.0) == paid
+    assert due_steps(Schedule(), **minutes, processor_share=0.5) == paid
 
 
 def test_a_census_of_more_than_five_seconds_ends_the_free_ones() -> None:
@@ -49,12 +83,13 @@ def test_ranks_decide_by_step_number_alone() -> None:
 
 def test_a_clear_rise_brings_a_census_between_the_planned_ones() -> None:
     spending = Spending()
-    spending.add(0.001, step=16, counters={"rss_bytes": 1000 * MIB})
+    spending.add(Cost(0.001, 0.001), step=16, counters={"rss_bytes": 1000 * MIB})
 
-    def due(step: int, rss_mib: int) -> bool:
-        return is_due(Schedule(), spending, step=step, elapsed=1.0, counters={"rss_bytes": rss_mib * MIB})
+    def due(step: int, rss_mib: int, elapsed: float = 60.0) -> bool:
+        return is_due(Schedule(), spending, step=step, elapsed=elapsed, counters={"rss_bytes": rss_mib * MIB})
 
     assert [due(18, 1200), due(21, 1090), due(21, 1100)] == [False, False, True]
+    assert [due(21, 1100, 59.0), due(24, 1100, 59.0)] == [False, True]
 
 
 def test_noise_is_no_rise_and_a_counter_seen_once_says_nothing() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tenure.capture.journal import Journal
-from tenure.capture.schedule import Spending
+from tenure.capture.schedule import Cost, Spending
 from tenure.capture.step_profile import PEAK
 
 if TYPE_CHECKING:
@@ -51,21 +50,21 @@ class CensusWriter:
         counters: dict[str, int],
     ) -> None:
         """Take one census and write it; `called` are ids of modules that were called. OSError where it cannot be."""
-        started = time.perf_counter()
+        started = Cost.now()
         take_census = self._load()
         census = take_census(step=step, moment=moment, inputs=inputs, optimizers=optimizers, ignore=ignore)
         _mark_called(census, called)
         self._journal.write_census(census)
-        self.spending.add(time.perf_counter() - started, step=step, counters=counters)
+        self.spending.add(Cost.since(started), step=step, counters=counters)
         self.num_written += 1
 
     def take_peak(self, step: int, optimizers: Sequence[object], *, ignore: Sequence[object]) -> tuple[Census, float]:
         """A census at a step's peak, not written yet, and the seconds it took, which count as spent."""
-        started = time.perf_counter()
+        started = Cost.now()
         census = self._load()(step=step, moment=PEAK, optimizers=optimizers, ignore=ignore)
-        spent = time.perf_counter() - started
-        self.spending.seconds += spent
-        return census, spent
+        cost = Cost.since(started)
+        self.spending.add_extra(cost)
+        return census, cost.seconds
 
     def _load(self) -> TakeCensus:
         if self._take_census is None:

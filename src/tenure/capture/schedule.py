@@ -1,15 +1,26 @@
-"""When to take a census: at warm-up, then ever more rarely, and within the share of time that the user allows."""
+"""When to take a census: at warm-up, then ever more rarely, and within the share of time that the user allows.
+
+A program of seconds is looked at by its step numbers and by the processor time of our own censuses alone, so that each
+run of it is looked at at the same steps, however busy the machine is. What the user waits for is wall time.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 FREE_STEPS = 8
 """At the first scheduled steps censuses are taken whatever they cost: without a few there is nothing to compare."""
 FREE_SECONDS = 3.0
-"""So much all censuses together may cost whatever the share: programs of seconds are watched to their end."""
+"""So much processor time all censuses together may cost whatever the share: programs of seconds are watched to their
+end."""
+FREE_WAIT_SECONDS = 120.0
+"""After those steps none is free once the user has waited so long: a slow disk costs no processor time."""
 LONG_CENSUS_SECONDS = 5.0
+"""No later census is free once the user has waited so long for one."""
+RISES_AFTER_SECONDS = 60.0
+"""Earlier the steps that were planned are enough; counters and their readings differ from run to run."""
 RISE_SHARE = 0.10
 RISE_BYTES = {"rss_bytes": 64 << 20, "allocated_bytes": 16 << 20}
 STEPS_BETWEEN_RISES = 4
@@ -31,25 +42,58 @@ class Schedule:
         return is_geometric(step) if self.steps is None else step in self.steps
 
 
+@dataclass(frozen=True)
+class Cost:
+    """Wall time, which the user waits for, and processor time of the calling thread, which does not grow under load."""
+
+    seconds: float
+    processor_seconds: float
+
+    @classmethod
+    def now(cls) -> Cost:
+        """Both clocks, to be given to `since`."""
+        return cls(time.perf_counter(), time.thread_time())
+
+    @classmethod
+    def since(cls, started: Cost) -> Cost:
+        """What has passed since, on the same thread."""
+        now = cls.now()
+        return cls(now.seconds - started.seconds, now.processor_seconds - started.processor_seconds)
+
+
 @dataclass
 class Spending:
     """What censuses have cost so far, and the counters at the last one."""
 
     num_steps: int = 0
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     longest_seconds: float = 0.0
-    last_seconds: float = 0.0
+    last: Cost = Cost(0.0, 0.0)
     last_step: int = 0
     counters: Mapping[str, int] = field(default_factory=dict)
 
-    def add(self, seconds: float, *, step: int, counters: Mapping[str, int]) -> None:
+    def add(self, cost: Cost, *, step: int, counters: Mapping[str, int]) -> None:
         """Count one census in; those at a step's end and at the next entry make one step."""
         self.num_steps += step != self.last_step
-        self.seconds += seconds
-        self.last_seconds = seconds
-        self.longest_seconds = max(self.longest_seconds, seconds)
+        self.add_extra(cost)
+        self.last = cost
+        self.longest_seconds = max(self.longest_seconds, cost.seconds)
         self.last_step = step
         self.counters = dict(counters)
+
+    def add_extra(self, cost: Cost) -> None:
+        """Count in what lies outside of the schedule."""
+        self.seconds += cost.seconds
+        self.processor_seconds += cost.processor_seconds
+
+    @property
+    def has_free(self) -> bool:
+        """Whether the next planned census is taken whatever the share."""
+        if self.num_steps < FREE_STEPS:
+            return self.longest_seconds <= LONG_CENSUS_SECONDS
+        cheap = self.processor_seconds + self.last.processor_seconds <= FREE_SECONDS
+        return cheap and self.seconds <= FREE_WAIT_SECONDS and self.longest_seconds <= LONG_CENSUS_SECONDS
 
 
 def is_geometric(step: int) -> bool:
@@ -64,14 +108,16 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
     planned = schedule.is_planned(step)
     if schedule.several_ranks or schedule.steps is not None:
         return planned
-    free = spending.num_steps < FREE_STEPS or spending.seconds + spending.last_seconds <= FREE_SECONDS
-    if planned and free and spending.longest_seconds <= LONG_CENSUS_SECONDS:
+    if step == schedule.last_step or (planned and spending.has_free):
         return True
-    if step == schedule.last_step:
-        return True
-    rose = step - spending.last_step >= STEPS_BETWEEN_RISES and has_risen(spending.counters, counters)
-    affordable = spending.seconds + spending.last_seconds <= schedule.budget_percent / 100 * elapsed
-    return affordable and (planned or rose)
+    affordable = spending.seconds + spending.last.seconds <= schedule.budget_percent / 100 * elapsed
+    return affordable and (planned or _is_at_rise(spending, step=step, elapsed=elapsed, counters=counters))
+
+
+def _is_at_rise(spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:
+    if elapsed < RISES_AFTER_SECONDS or step - spending.last_step < STEPS_BETWEEN_RISES:
+        return False
+    return has_risen(spending.counters, counters)
 
 
 def has_risen(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
