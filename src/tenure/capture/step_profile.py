@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tenure.capture.handlers import is_from_signal_handler
-from tenure.capture.schedule import FREE_SECONDS, Schedule
+from tenure.capture.schedule import Schedule
 
 if TYPE_CHECKING:
     from tenure.capture.op_watch import Operation, OpWatch
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 PEAK = "peak"
 EARLIEST_STEP = 5
 """Optimizer state, caches and buffers are made in the first steps."""
+WATCH_SECONDS = 3.0
+"""So much our own code may take within the two steps."""
 _NEVER = -1
 
 
@@ -97,7 +99,7 @@ class StepProfiler:
         from tenure.capture.op_watch import OpWatch
 
         self._thread = threading.get_ident()
-        self._watch = OpWatch(seconds=FREE_SECONDS, is_busy=self._is_busy)
+        self._watch = OpWatch(seconds=WATCH_SECONDS, is_busy=self._is_busy)
         self._watch.begin()
         self._check()
 
