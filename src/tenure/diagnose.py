@@ -22,6 +22,7 @@ from tenure.model.rule import Rule
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 from tenure.rules import all_rules
+from tenure.rules.mechanical_edits import with_edits
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import list_recordings, open_recording, read_census, read_sources
 from tenure.syntax.suppressions import is_allowed
@@ -48,7 +49,7 @@ def diagnose_process(recording: Recording) -> Diagnosis:
     idle = [_locate(suspect, sources) for suspect in _find_idle(recording, censuses)]
     rank = recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)
-    explained = _told_apart(dataclasses.replace(each, ranks=ranks) for each in _explain_all(suspects, idle))
+    explained = _told_apart(dataclasses.replace(each, ranks=ranks) for each in _explain_all(suspects, idle, sources))
     findings = tuple(finding for finding in explained if not _is_allowed(finding, sources))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
     return Diagnosis(
@@ -68,20 +69,25 @@ def leave_out_known(diagnosis: Diagnosis, known: Collection[tuple[str, str]], *,
     return dataclasses.replace(diagnosis, findings=new, known=len(diagnosis.findings) - len(new), baseline=baseline)
 
 
-def explain(suspects: Iterable[Suspect], rules: Sequence[Rule]) -> tuple[Finding, ...]:
-    """One finding per suspect, by the first rule that knows its cause; most bytes first."""
+def explain(
+    suspects: Iterable[Suspect], rules: Sequence[Rule], sources: Mapping[str, SourceFile] | None = None
+) -> tuple[Finding, ...]:
+    """One finding per suspect, by the first rule that knows its cause, with edits of `sources`; most bytes first."""
     found = []
     for suspect in suspects:
-        finding = next((finding for rule in rules if (finding := rule.check_suspect(suspect))), None)
-        if finding is not None:
-            found.append(finding)
+        claims = ((rule, finding) for rule in rules if (finding := rule.check_suspect(suspect)))
+        rule, finding = next(claims, (None, None))
+        if rule is not None and finding is not None:
+            found.append(with_edits(finding, suspect, rule, sources or {}))
     return tuple(sorted(found, key=_rank))
 
 
-def _explain_all(suspects: Iterable[Suspect], idle: Sequence[Suspect]) -> tuple[Finding, ...]:
+def _explain_all(
+    suspects: Iterable[Suspect], idle: Sequence[Suspect], sources: Mapping[str, SourceFile]
+) -> tuple[Finding, ...]:
     """Findings of both, the same memory once: what is carried into the next forward is told as that."""
-    carried = explain(give_peak_figures(suspects, idle), all_rules())
-    peak = explain(idle, all_rules())
+    carried = explain(give_peak_figures(suspects, idle), all_rules(), sources)
+    peak = explain(idle, all_rules(), sources)
     told = {place for finding in carried if finding.symptom == "peak" and _is_sure(finding) for place in finding.cut}
     new = [finding for finding in peak if told.isdisjoint(finding.cut)]
     better = {place for finding in new if _is_sure(finding) for place in finding.cut}

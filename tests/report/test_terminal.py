@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from report.findings import diagnosis, held_graph, kept_loss
+from tenure.model.finding import Edit, Remedy
 from tenure.report.terminal import render_diagnosis, terminal_form
 
 FULL_110 = """\
@@ -24,7 +25,8 @@ TN102 graph-held-over-forward                                    certain · 1.88
   peak      7.61 GiB; without it 6.02 GiB (replayed)
   made at   loss.py:88 in forward
   remedy    retval = None after unpacking
-            trainer.py:616  add `retval = None`
+            trainer.py:616
+            + retval = None
 
 1 finding in 30 steps and 12 censuses; recorded in run
 Next: `tenure explain TN102`, change the line, run again.
@@ -47,7 +49,8 @@ TN102 graph-held-over-forward
   peak      7.61 GiB; without it 6.02 GiB (replayed)
   made at   loss.py:88 in forward
   remedy    retval = None after unpacking
-            trainer.py:616  add `retval = None`
+            trainer.py:616
+            + retval = None
 
 1 finding in 30 steps and 12 censuses; recorded in run
 Next: `tenure explain TN102`, change the line, run again.
@@ -229,3 +232,14 @@ def test_what_is_known_or_allowed_is_counted_in_one_line_each() -> None:
         "recorded in run\n"
         "Next: if memory still grows later in the program, record more of it.\n"
     )
+
+
+def test_a_changed_line_is_drawn_as_it_was_and_as_it_will_be() -> None:
+    edit = Edit("train.py", 48, "    history.append(loss)", "    history.append(loss.detach())")
+    text = render_diagnosis(diagnosis(kept_loss(remedies=(Remedy("keep the value", (edit,)),))), width=110, color=False)
+    assert (
+        "  remedy    keep the value\n"
+        "            train.py:48\n"
+        "            - history.append(loss)\n"
+        "            + history.append(loss.detach())\n"
+    ) in text

@@ -10,6 +10,8 @@ from tenure.analysis.graph import Graph
 from tenure.analysis.groups import View
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
 
+ALLOCATED_AT_LEAST = 512
+"""What devices round storages up to: less than this beyond a view is no other tensor's memory."""
 MOST_KEYS = 4
 """Keys of a growing dict that are kept as examples: its newest."""
 
@@ -20,14 +22,19 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
     - `ctx_type`, `ctx_attribute`: the path goes through an attribute of a custom Function's ctx,
     - `graph_continues`: the census stopped inside a larger graph,
     - `kept_shape`: shape of the tensor by which the path enters a graph,
+    - `kept_pins_bytes`: bytes of that tensor's storage that no view of it shows,
     - `keys`: the newest keys of the dict among `many`; `keys_count_up`: they are the numbers n, n+1, n+2, ...
     """
     facts = _ctx_facts(view.graph, path) | _dict_facts(view.graph, many)
     if len(graph_nodes) and bool(np.any(view.census.nodes.flags[graph_nodes] & GRAPH_CONTINUES)):
         facts["graph_continues"] = True
-    shape = _kept_shape(view.graph, path)
+    row = _kept_storage(view.graph, path)
+    shape = view.census.text(int(view.census.storages.shape[row])) if row >= 0 else ""
     if shape:
         facts["kept_shape"] = shape
+        pinned = int(view.census.storages.bytes[row] - view.census.storages.view_bytes[row])
+        if pinned >= ALLOCATED_AT_LEAST:
+            facts["kept_pins_bytes"] = pinned
     return facts
 
 
@@ -43,17 +50,17 @@ def _ctx_facts(graph: Graph, path: Sequence[int]) -> dict[str, object]:
     return {}
 
 
-def _kept_shape(graph: Graph, path: Sequence[int]) -> str:
+def _kept_storage(graph: Graph, path: Sequence[int]) -> int:
+    """Row of the storage of the tensor by which the path enters a graph; -1 where it enters none."""
     census = graph.census
     for reference in path:
         if census.references.kind[reference] == ReferenceKind.GRAD_FN:
             tensor = int(census.references.source[reference])
             for own in graph.references_from(tensor):
                 if census.references.kind[own] == ReferenceKind.STORAGE:
-                    row = graph.storage_row[int(census.references.target[own])]
-                    return census.text(int(census.storages.shape[row]))
-            return ""
-    return ""
+                    return int(graph.storage_row[int(census.references.target[own])])
+            return -1
+    return -1
 
 
 def _dict_facts(graph: Graph, many: Collection[int]) -> dict[str, object]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from tenure.model.finding import Finding
 from tenure.model.suspect import Suspect
+
+EditKind = Literal["", "detach", "clone", "drop", "without-traceback"]
 
 
 @dataclass(frozen=True)
@@ -21,3 +24,5 @@ class Rule:
     summary: str
     check_suspect: Callable[[Suspect], Finding | None]
     priority: int = 50
+    edit: EditKind = ""
+    """How its remedy changes the statement that makes the reference; "" where no mechanical change is right."""

@@ -194,11 +194,8 @@ def _remedy(remedy: Remedy, *, width: int) -> list[str]:
     tried = {None: "", True: "  (tried: it helped)", False: "  (tried: it did not help)"}[remedy.verified]
     lines = [remedy.summary + tried]
     for edit in remedy.edits:
-        place = place_of(edit.file, edit.line, room=width // 3)
-        change = (
-            f"add `{edit.after.strip()}`" if not edit.before else f"`{edit.before.strip()}` -> `{edit.after.strip()}`"
-        )
-        lines.append(f"{place}  {change}")
+        lines.append(place_of(edit.file, edit.line, room=width // 2))
+        lines += [f"{sign} {text.strip()}" for sign, text in (("-", edit.before), ("+", edit.after)) if text]
     return lines
 
 

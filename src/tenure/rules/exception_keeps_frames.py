@@ -32,4 +32,5 @@ RULE = Rule(
     summary="A stored exception keeps its traceback and so every local variable of the frames it went through.",
     check_suspect=check_suspect,
     priority=15,
+    edit="without-traceback",
 )

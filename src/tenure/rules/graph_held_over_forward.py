@@ -35,4 +35,5 @@ RULE = Rule(
     summary="The previous step's graph or outputs stay bound while the next forward runs, and add to the peak.",
     check_suspect=check_suspect,
     priority=30,
+    edit="drop",
 )

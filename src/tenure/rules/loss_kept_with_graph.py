@@ -30,4 +30,5 @@ RULE = Rule(
     summary="A loss kept across steps keeps its whole autograd graph.",
     check_suspect=check_suspect,
     priority=40,
+    edit="detach",
 )

@@ -32,4 +32,5 @@ RULE = Rule(
     summary="Outputs or features are collected without detaching them, so each keeps its whole graph.",
     check_suspect=check_suspect,
     priority=39,
+    edit="detach",
 )

@@ -30,4 +30,5 @@ RULE = Rule(
     summary="A hidden state or running statistic carried over steps chains the graphs of all of them.",
     check_suspect=check_suspect,
     priority=38,
+    edit="detach",
 )

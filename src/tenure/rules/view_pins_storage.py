@@ -37,4 +37,5 @@ RULE = Rule(
     summary="A slice, row or 0-d result is kept, and keeps the whole storage it was cut from.",
     check_suspect=check_suspect,
     priority=45,
+    edit="clone",
 )

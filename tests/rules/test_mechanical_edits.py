@@ -1,0 +1,189 @@
+"""Edits are checked by doing: the program with the edit prints the same, and the finding is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tenure.model.finding import Edit
+from tenure.syntax.edits import apply_edits
+from test_rule_pages import PROGRAMS, Program, name_program
+
+WITH_EDIT = ("TN101", "TN102", "TN105", "TN107", "TN204", "TN302")
+LEAKS = [program for program in PROGRAMS if program.heading == "Leaks" and program.code in WITH_EDIT]
+
+HEAD = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 64))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+
+def step(output):
+    loss = output.square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item()
+
+
+"""
+
+OWN = {
+    "tuples-in-a-dict-of-lists": (
+        "TN101",
+        """\
+class Log:
+    def __init__(self):
+        self.rows = {"train": []}
+
+
+def main():
+    log = Log()
+    for number in range(24):
+        print(step(model(torch.randn(128, 64))))
+        log.rows["train"].append((number, model(torch.randn(128, 64)).abs().sum()))
+
+
+main()
+""",
+        "append((number, model(torch.randn(128, 64)).abs().sum().detach()))",
+    ),
+    "moving-average": (
+        "TN101",
+        """\
+average = torch.zeros(())
+for number in range(24):
+    print(step(model(torch.randn(128, 64))))
+    average = 0.9 * average + 0.1 * model(torch.randn(128, 64)).abs().sum()
+print(average.item())
+""",
+        "average = (0.9 * average + 0.1 * model(torch.randn(128, 64)).abs().sum()).detach()",
+    ),
+    "sum-from-a-number": (
+        "TN101",
+        """\
+class Meter:
+    total = 0.0
+
+    def add(self, value):
+        self.total += value * 2
+
+
+meter = Meter()
+for number in range(24):
+    print(step(model(torch.randn(128, 64))))
+    meter.add(model(torch.randn(128, 64)).abs().sum())
+print(float(meter.total))
+""",
+        "self.total += (value * 2).detach()",
+    ),
+    "state-unpacked": (
+        "TN105",
+        """\
+class Memory:
+    def __init__(self):
+        self.mean = torch.zeros(128, 64)
+
+    def update(self, output):
+        scale, self.mean = 0.5, 0.5 * self.mean + output
+
+
+memory = Memory()
+for number in range(24):
+    print(step(model(torch.randn(128, 64))))
+    memory.update(model(torch.randn(128, 64)))
+print(memory.mean.sum().item())
+""",
+        "scale, self.mean = 0.5, (0.5 * self.mean + output).detach()",
+    ),
+    "read-behind-the-loop": (
+        "TN102",
+        """\
+def main():
+    for number in range(24):
+        output = model(torch.randn(4096, 64))
+        print(step(output))
+    print(output.shape)
+
+
+main()
+""",
+        "output = None",
+    ),
+    "exceptions-with-their-step": (
+        "TN302",
+        """\
+failures = []
+
+
+def check(number):
+    output = model(torch.randn(512, 64))
+    raise ValueError(number)
+
+
+for number in range(24):
+    print(step(model(torch.randn(128, 64))))
+    try:
+        check(number)
+    except ValueError as error:
+        failures.append({"step": number, "error": error})
+print([str(each["error"]) for each in failures])
+""",
+        'failures.append({"step": number, "error": error.with_traceback(None)})',
+    ),
+}
+
+
+def run(folder: Path, text: str) -> tuple[list[dict], str]:
+    folder.mkdir()
+    (folder / "program.py").write_text(text, encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, "-m", "tenure", "run", "-o", "recording", "--json", "findings.json", "program.py"],
+        cwd=folder,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    return json.loads((folder / "findings.json").read_text(encoding="utf-8"))["findings"], result.stdout
+
+
+def edits_of(findings: list[dict], code: str) -> list[Edit]:
+    remedies = [remedy for finding in findings if finding["rule"] == code for remedy in finding["remedies"]]
+    return [Edit(**edit) for remedy in remedies for edit in remedy["edits"]]
+
+
+def check_edit(folder: Path, code: str, text: str) -> str:
+    """Apply what is offered and run again; gives back the new text of the lines that were changed."""
+    pytest.importorskip("torch", reason="the programs train with torch")
+    before, printed = run(folder / "before", text)
+    edits = edits_of(before, code)
+    assert edits, [finding["message"] for finding in before]
+    after, printed_after = run(folder / "after", apply_edits(text, edits))
+    assert code not in {finding["rule"] for finding in after}
+    assert printed_after == printed
+    return "\n".join(edit.after.strip() for edit in edits)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", LEAKS, ids=name_program)
+def test_the_edit_of_a_leak_on_a_page_ends_it(program: Program, tmp_path: Path) -> None:
+    check_edit(tmp_path, program.code, "\n".join(program.unmarked_lines) + "\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OWN)
+def test_the_edit_of_a_small_program_ends_its_leak(name: str, tmp_path: Path) -> None:
+    code, text, change = OWN[name]
+    changed = check_edit(tmp_path, code, HEAD + text)
+    assert re.sub(r"\s+", " ", changed).endswith(change)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from tenure.errors import SourceError
+from tenure.model.finding import Edit
+from tenure.model.source import SourceFile
+from tenure.syntax.edits import Insertion, apply_edits, insert_into_lines, insert_line
+
+
+def test_lines_are_replaced_and_inserted_by_the_numbers_of_the_text_as_it_was() -> None:
+    edits = [Edit("t.py", 1, "", "import gc"), Edit("t.py", 2, "b", "B"), Edit("t.py", 4, "", "d")]
+    assert apply_edits("a\nb\nc\n", edits) == "import gc\na\nB\nc\nd\n"
+
+
+@pytest.mark.parametrize(("text", "after"), [("a\r\nb\r\n", "a\r\nx\r\nB\r\n"), ("a\nb", "a\nx\nB")])
+def test_line_ends_stay_as_they_are(text: str, after: str) -> None:
+    assert apply_edits(text, [Edit("t.py", 2, "b", "B"), Edit("t.py", 2, "", "x")]) == after
+
+
+def test_a_line_goes_behind_a_last_line_without_end() -> None:
+    assert apply_edits("a\nb", [Edit("t.py", 3, "", "c")]) == "a\nb\nc\n"
+
+
+@pytest.mark.parametrize("line", [1, 3])
+def test_a_line_that_is_another_one_is_refused(line: int) -> None:
+    with pytest.raises(SourceError, match=f"t.py:{line}: the line is not the one that was to be changed"):
+        apply_edits("a\nb\n", [Edit("t.py", line, "b", "B")])
+
+
+def test_insertions_count_bytes_and_keep_all_other_text() -> None:
+    source = SourceFile("t.py", "größe.append(a + b)  # größer\n")
+    edits = insert_into_lines(source, [Insertion(1, 15, "("), Insertion(1, 20, ").detach()")])
+    before, after = "größe.append(a + b)  # größer", "größe.append((a + b).detach())  # größer"
+    assert edits == (Edit("t.py", 1, before, after),)
+
+
+def test_what_would_not_parse_is_not_offered() -> None:
+    source = SourceFile("t.py", "if a:\n    b = 1\n")
+    assert insert_into_lines(source, [Insertion(1, 3, "(")]) == ()
+    assert insert_line(source, 2, "  c = 1") == ()
+    assert insert_line(source, 2, "    c = 1") == (Edit("t.py", 2, "", "    c = 1"),)
