@@ -141,12 +141,15 @@ CACHED = hop("CACHED", "", "functools._lru_cache_wrapper", "torch.Tensor", sourc
 TRACEBACK = hop("ATTRIBUTE", "__traceback__", "ValueError", "traceback")
 SUSPENDED = hop("LOCAL", "states", "generator", "torch.Tensor", source_name="Server.stream", target_kind="TENSOR")
 IN_OPTIMIZER = hop("ATTRIBUTE", "state", "torch.optim.adamw.AdamW", "collections.defaultdict")
+GRADIENT = hop("GRAD", "grad", "Parameter", "torch.Tensor", source_kind="TENSOR", target_kind="TENSOR")
+ITS_GRAPH = hop("GRAD_FN", "", "torch.Tensor", "MulBackward0", source_kind="TENSOR", target_kind="AUTOGRAD")
 HOOKS = replace(HISTORY, kind="hook", name="_forward_hooks", expression="model._forward_hooks[*]")
 MASKS = replace(HISTORY, kind="attribute", name="masks", expression="model.masks[*]", container_type="dict")
 USAGE = replace(HISTORY, kind="attribute", name="usage", expression="self.usage", element=False, container_type="")
 
 SPECIMENS: dict[str, Suspect] = {
     "TN101": suspect(through_graph=True, num_graph_nodes=12),
+    "TN104": carried(path=(HOP, GRADIENT, ITS_GRAPH)),
     "TN105": suspect(holder=USAGE, through_graph=True, facts={"kept_shape": "[64, 256]"}),
     "TN107": suspect(through_graph=True, facts={"kept_shape": "[64, 64]"}),
     "TN202": suspect(),

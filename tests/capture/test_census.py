@@ -388,6 +388,20 @@ def test_a_gradient_hangs_below_its_leaf() -> None:
     assert census.path(Kind.GRAD, start=census.node_of(x)) == census.node_of(x.grad)
 
 
+def test_a_gradient_made_with_create_graph_leads_into_its_graph() -> None:
+    x = kib().requires_grad_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # torch warns of the very ring
+        x.square().sum().backward(create_graph=True)
+
+    census = read()
+
+    node = census.path(Kind.GRAD, Kind.GRAD_FN, start=census.node_of(x))
+    assert census.kind(node) == NodeKind.AUTOGRAD
+    assert census.bytes_below(node) > 2 * KIB  # what was saved for another backward, not only the leaf and its gradient
+    x.grad = None
+
+
 def test_a_cycle_has_no_unseen_owner_and_a_temporary_on_the_evaluation_stack_has() -> None:
     ring = Holder(kept=kib())
     ring.me = ring

@@ -8,9 +8,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tenure.analysis.cuts import find_cut, freed_storages
-from tenure.analysis.graph import GRAPH_REFERENCES, reach
+from tenure.analysis.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.groups import View
-from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable
+from tenure.analysis.holders import (
+    Droppable,
+    find_droppable,
+    gradient_reference,
+    handler_reference,
+    holding_reference,
+    innermost_droppable,
+)
 from tenure.analysis.path_facts import path_facts
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import hops, owner_text, render_path, render_targets
@@ -61,11 +68,14 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     held_by = next((dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None) or (
         innermost_droppable(graph, droppable & graph.user_made, path, group.many) if path else None
     )
+    held_by = _reference_to_optimizer(view, path, droppable) or held_by
     holder = describe_reference(view, held_by, group.many)
     if not holder.name:
         start = int(view.census.references.source[path[0]]) if path else heaviest(group)
         name = owner_text(graph, start)
         holder = HoldingReference(kind="unknown", name=name, expression=name)
+    made_by_call = gradient_reference(graph, path) or handler_reference(graph, path)
+    holder = made_by_call or holder
     rows = storage_rows(view, group.nodes)
     storages, nodes = view.census.storages, view.census.nodes
     graph_nodes = group.nodes[nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
@@ -79,7 +89,8 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         path_text=render_path(graph, path),
         path_targets=render_targets(graph, path),
         holder=holder,
-        cut=tuple(describe_reference(view, dropped, group.many) for dropped in cut) or (holder,),
+        cut=(() if made_by_call else tuple(describe_reference(view, dropped, group.many) for dropped in cut))
+        or (holder,),
         retained_bytes=int(graph.bytes_of_node[freed].sum()),
         num_objects=max(measured.series.objects[-1], len(rows)) if symptom != "growth" else measured.series.objects[-1],
         num_graph_nodes=len(graph_nodes),
@@ -202,6 +213,15 @@ def is_graph_freed(view: View, graph_nodes: Ints) -> bool:
     references = view.census.references
     saves = np.isin(references.source, graph_nodes) & (references.kind == ReferenceKind.SAVED)
     return bool(freed.any()) and not bool(saves.any())
+
+
+def _reference_to_optimizer(view: View, path: tuple[int, ...], droppable: Bools) -> Droppable | None:
+    """The user's reference to the optimizer in whose own tables a path ends: nobody drops entries of those."""
+    graph, sources = view.graph, view.census.references.source
+    inside = (at for at, r in enumerate(path) if graph.type_names[int(sources[r])].startswith("torch.optim."))
+    outside = path[: next(inside, 0)]
+    user_made = droppable & graph.user_made
+    return next((Droppable(reference) for reference in reversed(outside) if user_made[reference]), None)
 
 
 def _enters(view: View, path: tuple[int, ...], dropped: Droppable) -> bool:

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from tenure.analysis.container_aliases import stores_through_aliases, stores_through_helpers
+from tenure.analysis.gradient_sites import backward_calls
+from tenure.analysis.registration_sites import registrations
 from tenure.analysis.site_search import (
     BINDERS,
     LIKELY,
@@ -138,6 +140,8 @@ def _sites(sought: Sought) -> Iterator[RankedSite]:
         "closure": _variables,
         "attribute": _variables if sought.in_a_module else _attributes,
         "class": _attributes,
+        "gradient": backward_calls,
+        "handler": registrations,
         "item": _attributes if sought.of_an_object else _variables,
     }
     yield from by_kind.get(sought.reference.kind, _anything)(sought)

@@ -152,7 +152,10 @@ def series_of(views: Sequence[View], weights: Weights, shape: int) -> Series:
 
 
 def is_bounded(view: View, container: int) -> bool:
-    """The container, or the object that owns it, states a bound that it keeps: to fill it is meant."""
+    """The container, or the object that owns it, states a bound that it keeps: to fill it is meant.
+
+    The bound of a cached function is mostly a default that nobody weighed: it counts once it is half reached.
+    """
     nodes, references = view.census.nodes, view.census.references
     length = int(nodes.length[container])
     owners = [container]
@@ -161,7 +164,15 @@ def is_bounded(view: View, container: int) -> bool:
         owners.append(source)
         if view.graph.instance_tables[source]:
             owners += [int(references.source[above]) for above in view.graph.references_to(source)]
-    return any(nodes.bound[owner] > 0 and length <= nodes.bound[owner] for owner in owners)
+    bounds = [(owner, int(nodes.bound[owner])) for owner in owners if nodes.bound[owner] > 0]
+    return any(
+        length <= bound and (2 * int(nodes.length[owner]) >= bound or not _is_cached_function(view, owner))
+        for owner, bound in bounds
+    )
+
+
+def _is_cached_function(view: View, node: int) -> bool:
+    return view.graph.type_names[node].endswith("_lru_cache_wrapper")
 
 
 def fingerprint(shapes: Shapes, shape: int) -> str:

@@ -36,6 +36,7 @@ INTERNAL_ATTRIBUTES = MODULE_TABLES | {
 """Made by the interpreter or by torch, not by a statement."""
 
 
+HANDLERS = ("signal handler of ", "atexit handler ")
 MOST_ALIASES = 8
 """Names of one container that are looked at beside the nearest."""
 _CONTENTS = ReferenceKind.CONTENTS
@@ -142,6 +143,39 @@ def _reference_along(graph: Graph, path: tuple[int, ...], element: bool, many: C
         scope_line=line,
         element=element,
         container_type=container_type,
+    )
+
+
+def gradient_reference(graph: Graph, path: tuple[int, ...]) -> HoldingReference | None:
+    """The gradient by which a path enters a graph; None where it enters none, or another way.
+
+    `backward(create_graph=True)` makes that reference, and no name in the program stands for it.
+    """
+    kinds = graph.census.references.kind
+    for at, reference in enumerate(path):
+        if kinds[reference] == ReferenceKind.GRAD_FN:
+            if at and kinds[path[at - 1]] == ReferenceKind.GRAD:
+                return HoldingReference(kind="gradient", name="backward", expression=expression(graph, path[:at]))
+            return None
+    return None
+
+
+def handler_reference(graph: Graph, path: tuple[int, ...]) -> HoldingReference | None:
+    """The registration of the signal or exit handler that a path starts at; None where it starts elsewhere.
+
+    Whoever registered the function can take it back; what the function refers to is its own business.
+    """
+    if not path:
+        return None
+    nodes, census = graph.census.nodes, graph.census
+    root, function = int(graph.census.references.source[path[0]]), int(graph.census.references.target[path[0]])
+    text = census.text(int(nodes.name[root]))
+    if nodes.kind[root] != NodeKind.HIDDEN or not text.startswith(HANDLERS):
+        return None
+    name = census.text(int(nodes.name[function])) or text.rpartition(" ")[2].partition(":")[0]
+    file = census.text(int(nodes.file[function]))
+    return HoldingReference(
+        kind="handler", name=name.rpartition(".")[2], expression=text, scope_file=file, scope_line=0
     )
 
 

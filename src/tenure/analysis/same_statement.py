@@ -28,7 +28,7 @@ def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
 
 
 def _same_reference(suspect: Suspect) -> Hashable | None:
-    if suspect.symptom not in _SYMPTOMS or suspect.holder.kind == "unknown":
+    if suspect.symptom not in (*_SYMPTOMS, "survivor") or suspect.holder.kind == "unknown":
         return None
     return (suspect.symptom, suspect.holder, suspect.cut, suspect.series.moment, suspect.series.steps)
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
-from tenure.analysis.graph import Bools, Graph, ancestors, reach
+from tenure.analysis.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
 from tenure.analysis.groups import View, fingerprint_of
 from tenure.analysis.modules import is_inside_module, module_nodes, parameter_tensors
 from tenure.analysis.wording import attribute_name
@@ -49,6 +49,8 @@ class _Module:
     type_name: str
     parameters: frozenset[tuple[int, int]]
     bindings: frozenset[_Binding]
+    collections: frozenset[_Binding]
+    """Names of the lists and dicts that it is in."""
     is_called: bool
     """Its forward is being entered or runs."""
     was_called: bool
@@ -131,6 +133,7 @@ def _modules(view: View) -> dict[int, _Module]:
                 graph.type_names[node],
                 parameters,
                 bindings,
+                frozenset(_collections(view, node)),
                 _is_called(graph, node),
                 was_called,
                 _optimizers(graph, below),
@@ -160,20 +163,33 @@ def _optimizers(graph: Graph, below: Bools) -> frozenset[int]:
 
 def _bindings(view: View, node: int) -> list[_Binding]:
     """Names that variables and the user's own objects have for a module, each owner reached from a root."""
+    return [name for reference in view.graph.references_to(node) for name in _names_for(view, reference)]
+
+
+def _collections(view: View, node: int) -> list[_Binding]:
+    """Attributes of the user's own objects by which plain containers go that a module is in."""
     graph, references = view.graph, view.census.references
-    found = []
-    for reference in graph.references_to(node):
-        owner = int(references.source[reference])
-        if graph.library[owner] or not view.paths.held_by_root(owner):
-            continue
-        address = int(view.census.nodes.address[owner])
-        if references.kind[reference] in _VARIABLES and view.census.nodes.kind[owner] in ROOT_KINDS:
-            scope = view.census.text(int(view.census.nodes.name[owner])) or "<module>"
-            found.append(_Binding(address, graph.labels[reference], scope))
-        elif name := attribute_name(graph, reference):
-            instance = int(view.census.nodes.address[_instance(graph, owner)])
-            found.append(_Binding(instance, name))
-    return found
+    containers = {
+        int(references.source[reference])
+        for reference in graph.references_to(node)
+        if references.kind[reference] in ELEMENT_REFERENCES
+        and not graph.instance_tables[int(references.source[reference])]
+    }
+    names = [name for owner in containers for above in graph.references_to(owner) for name in _names_for(view, above)]
+    return [name for name in names if name.is_attribute]
+
+
+def _names_for(view: View, reference: int) -> list[_Binding]:
+    graph, references = view.graph, view.census.references
+    owner = int(references.source[reference])
+    if graph.library[owner] or not view.paths.held_by_root(owner):
+        return []
+    if references.kind[reference] in _VARIABLES and view.census.nodes.kind[owner] in ROOT_KINDS:
+        scope = view.census.text(int(view.census.nodes.name[owner])) or "<module>"
+        return [_Binding(int(view.census.nodes.address[owner]), graph.labels[reference], scope)]
+    name = attribute_name(graph, reference)
+    instance = int(view.census.nodes.address[_instance(graph, owner)])
+    return [_Binding(instance, name)] if name else []
 
 
 def _instance(graph: Graph, owner: int) -> int:
@@ -190,9 +206,10 @@ def _instance(graph: Graph, owner: int) -> int:
 def _find_release(after: View, at: int, module: _Module, still: _Module | None) -> _Release | None:
     """Names that went while their owners live, and did not come to stand for something else."""
     remaining = still.bindings if still is not None else frozenset()
+    collected = still.collections if still is not None else frozenset()
     gone = frozenset(
         binding
-        for binding in module.bindings - remaining
+        for binding in (module.bindings - remaining) | (module.collections - collected)
         if _has_owner(after, binding) and not _is_bound(after, binding)
     )
     if remaining - module.bindings or not gone:
@@ -223,12 +240,12 @@ def _is_final(release: _Release, address: int, views: Sequence[View], found: Seq
     within every step, must stay away for two."""
     if not release.is_attribute and len({view.census.step for view in views[release.position :]}) < 2:
         return False
-    before = found[release.position - 1][address].bindings
+    before = found[release.position - 1][address]
     gone = _lasting(release.gone)
-    known = _lasting(before) - gone
+    known = _lasting(before.bindings | before.collections) - gone
     for at, module in ((at, found[at][address]) for at in range(release.position, len(found)) if address in found[at]):
         used = module.is_called or (module.was_called and at > release.position)
-        names = _lasting(module.bindings)
+        names = _lasting(module.bindings | module.collections)
         new_attributes = {name for name in names - known if isinstance(name[0], int)}
         if used or names & gone or new_attributes:
             return False

@@ -9,6 +9,7 @@ from tenure.analysis.carried import find_carried
 from tenure.analysis.cycles import find_cycles
 from tenure.analysis.groups import Shapes, View, view_census
 from tenure.analysis.growing import find_growing
+from tenure.analysis.hidden_only import find_hidden_only
 from tenure.analysis.left_in_optimizers import find_left_in_optimizers
 from tenure.analysis.survivors import find_survivors
 from tenure.model.heap import Census
@@ -31,6 +32,7 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
     cycles = find_cycles(by_moment[watched])
     survivors = _told_once(find_left_in_optimizers(views), find_survivors(views))
+    survivors += _not_told(find_hidden_only(views), (*growing, *survivors))
     found = sorted(
         (*growing, *carried, *cycles, *survivors),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
@@ -43,6 +45,12 @@ def _told_once(left: Sequence[Suspect], survivors: Sequence[Suspect]) -> list[Su
     told = {(suspect.facts["released"], suspect.facts["released_step"]) for suspect in left}
     others = [each for each in survivors if (each.facts["released"], each.facts["released_step"]) not in told]
     return [*left, *others]
+
+
+def _not_told(hidden: Sequence[Suspect], told: Sequence[Suspect]) -> list[Suspect]:
+    """What hangs on a root that no growing or released memory is told to hang on."""
+    known = {suspect.path_text[0] for suspect in told if suspect.path_text}
+    return [each for each in hidden if each.path_text and each.path_text[0] not in known]
 
 
 def _in_order(views: Sequence[View], moment: str) -> list[View]:

@@ -304,6 +304,9 @@ class _Taker:
             gradient = tensor.grad
             if gradient is not None:
                 target = self._number_of_late_tensor(gradient)
+                by_python = target < len(self._is_held_by_python) and self._is_held_by_python[target]
+                if gradient.requires_grad and not gradient.is_leaf and not by_python:
+                    self._with_grad_fn.append((target, gradient))  # by backward(create_graph=True): one per leaf
                 self.columns.add_reference(number, target, ReferenceKind.GRAD, "grad")
                 self._add_role(gradient, Role.GRADIENT)
             return

@@ -18,7 +18,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"The {root} holds `{suspect.holder.expression or suspect.holder.name}`: {what}.",
+        message=f"The {root} holds `{_held(suspect)}`: {what}.",
         remedies=(
             "let it go when it has done its work: restore the former handler, `unregister` it, delete the thread's "
             "attribute, join the thread; let a handler reach its owner by `weakref`",
@@ -26,10 +26,14 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def _held(suspect: Suspect) -> str:
+    return suspect.holder.name if suspect.holder.kind == "handler" else suspect.holder.expression or suspect.holder.name
+
+
 RULE = Rule(
     code="TN304",
     name="hidden-root-holds",
     summary="A signal or exit handler, a thread's data or another root that no variable shows holds the memory.",
     check_suspect=check_suspect,
-    priority=23,
+    priority=18,
 )

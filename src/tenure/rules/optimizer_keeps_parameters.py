@@ -4,21 +4,29 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
-from tenure.rules.claim import claim, plural, subject
+from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.path_questions import GROWING
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Parameters that lost their place in a model and live on behind an optimizer."""
-    if suspect.symptom != "survivor" or not any(hop.source_type.startswith("torch.optim.") for hop in suspect.path):
+    """Parameters that lost their place in a model, or ever more of them, that live on behind an optimizer."""
+    in_optimizer = any(hop.source_type.startswith("torch.optim.") for hop in suspect.path)
+    if not in_optimizer or suspect.through_graph or suspect.symptom not in ("survivor", *GROWING):
         return None
     released = suspect.facts.get("released")
-    what = f"`{released}` was released" if released else "A layer was released"
+    if suspect.symptom in GROWING:
+        message = f"{subject(suspect)} gets ever more parameters and state and gives none up: {growth(suspect)}."
+    else:
+        what = f"`{released}` was released" if released else "A layer was released"
+        message = (
+            f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
+            f"{format_bytes(suspect.retained_bytes)} of it."
+        )
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
-        f"{format_bytes(suspect.retained_bytes)} of it.",
+        message=message,
         remedies=(
             "the optimizer still has the old parameters and their state: make a new optimizer for what is trained "
             "now, or take their group out of `param_groups` and their entries out of `state`",

@@ -1,0 +1,36 @@
+"""TN104: `backward(create_graph=True)` leaves gradients that carry a graph, which leads back to their parameters."""
+
+from tenure.model.finding import Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.model.units import format_bytes
+from tenure.rules.claim import claim
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """The path (or ring) goes from a leaf to its gradient and from there into a graph."""
+    kinds = [hop.kind for hop in suspect.path]
+    around = zip(kinds, kinds[1:] + (kinds[:1] if suspect.cyclic else []), strict=False)
+    if ("GRAD", "GRAD_FN") not in around:
+        return None
+    rate = suspect.growth_bytes_per_step
+    size = f"{format_bytes(rate)} per step" if rate else format_bytes(suspect.retained_bytes)
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"A gradient that was made with `create_graph=True` keeps the graph of its own backward: {size}.",
+        remedies=(
+            "ask for such gradients by `torch.autograd.grad(..., create_graph=True)`, which stores none; or set "
+            "`.grad = None` (`zero_grad(set_to_none=True)`) of every parameter before the step ends",
+        ),
+    )
+
+
+RULE = Rule(
+    code="TN104",
+    name="gradient-graph-cycle",
+    summary="Gradients made with create_graph=True hold the graph that made them, in a ring with their parameters.",
+    check_suspect=check_suspect,
+    priority=12,
+)
