@@ -22,7 +22,7 @@ def test_hooks_that_grow_in_number() -> None:
         name="hooks-pile-up",
         holder=Holder(
             kind="hook",
-            name="_forward_hooks",
+            name="register_forward_hook",
             expression="model._forward_hooks[*]",
             file="/projects/asr/train.py",
             line=24,

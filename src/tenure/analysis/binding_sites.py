@@ -298,7 +298,8 @@ def _constructor_calls(sought: Sought) -> Iterator[RankedSite]:
                 keys = [key for key, _ in call.arguments]
                 given = any(key in sought.names or key == position for key in keys)
                 if given and call.callee.rpartition(".")[2] == last:
-                    yield sought.site(file, call, SURE if sought.family else LIKELY)
+                    made_once = sought.growing and not call.in_loop
+                    yield sought.site(file, call, WEAK if made_once else SURE if sought.family else LIKELY)
 
 
 def _hooks(sought: Sought) -> Iterator[RankedSite]:

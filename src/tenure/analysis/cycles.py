@@ -10,9 +10,9 @@ import numpy as np
 
 from tenure.analysis.assemble import bytes_by_role, is_scalar, main_device, storage_rows
 from tenure.analysis.groups import View, fingerprint_of
-from tenure.analysis.holders import ring_reference
+from tenure.analysis.holders import gradient_reference, ring_reference
 from tenure.analysis.islands import Island, find_islands
-from tenure.analysis.wording import hops, is_merged, render_path
+from tenure.analysis.wording import attribute_name, hops, is_merged, render_path
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
 from tenure.model.suspect import Series, Suspect
 
@@ -70,7 +70,7 @@ def _suspect(
     graph = view.graph
     island = max(islands, key=lambda each: (int(graph.bytes_of_node[each.storages].sum()), -int(each.members[0])))
     rows = storage_rows(view, _storages(islands))
-    holder = ring_reference(graph, island.cut)
+    holder = gradient_reference(graph, (*island.ring, *island.ring)) or ring_reference(graph, island.cut)
     start = next((i for i, r in enumerate(island.ring) if not is_merged(graph, r)), 0)
     ring = (*island.ring[start:], *island.ring[:start])
     return Suspect(
@@ -138,7 +138,7 @@ def _owner(view: View, reference: int) -> int:
 def _facts(view: View, island: Island, num_rings: int) -> dict[str, object]:
     facts: dict[str, object] = {"rings": num_rings, "types": island.signature}
     owner = _owner(view, island.cut)
-    if view.census.nodes.kind[owner] == NodeKind.AUTOGRAD:
+    if view.census.nodes.kind[owner] == NodeKind.AUTOGRAD and attribute_name(view.graph, island.cut):
         facts["ctx_type"] = view.graph.type_names[owner]
         facts["ctx_attribute"] = view.graph.labels[island.cut].strip("'\"")
     if island.through_cpp:

@@ -171,6 +171,24 @@ def is_bounded(view: View, container: int) -> bool:
     )
 
 
+def is_tensor_bounded(view: View, tensor: int) -> bool:
+    """The object that has the tensor states a bound, and the tensor's first dimension keeps it: a queue's buffer."""
+    graph, census = view.graph, view.census
+    rows = [int(census.references.target[r]) for r in graph.references_from(tensor)]
+    shapes = [
+        census.text(int(census.storages.shape[graph.storage_row[node]])) for node in rows if node in graph.storage_row
+    ]
+    lengths = [int(shape.strip("[]").split(",")[0]) for shape in shapes if shape.strip("[]")]
+    owners = {int(census.references.source[r]) for r in graph.references_to(tensor)}
+    owners |= {
+        int(census.references.source[above])
+        for owner in owners
+        if graph.instance_tables[owner]
+        for above in graph.references_to(owner)
+    }
+    return any(0 < length <= census.nodes.bound[owner] for length in lengths for owner in owners)
+
+
 def _is_cached_function(view: View, node: int) -> bool:
     return view.graph.type_names[node].endswith("_lru_cache_wrapper")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows, without_what_is_in_use
 from tenure.analysis.graph import MODULE_TABLES, is_builtin_type, unquoted
-from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, series_of, weigh
+from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, is_tensor_bounded, series_of, weigh
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, theil_sen
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
@@ -94,6 +94,8 @@ def _suspect(views: Sequence[View], shapes: Shapes, weights: Weights, grown: Gro
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     containers = _containers(view, members)
     if any(is_bounded(view, container) for container in containers):
+        return None
+    if grown.bytes_only and all(is_tensor_bounded(view, node) for node in members.tolist()):
         return None
     if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None

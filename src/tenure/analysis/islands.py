@@ -155,9 +155,13 @@ def _best_cut(graph: Graph, ring: list[int]) -> int:
         if int(references.target[reference]) in inside
     ]
 
+    through_hook = any(graph.hook_tables[node] for node in ring)
+
     def preference(reference: int) -> tuple[int, bool, int, str, int]:
         kind = ReferenceKind(int(references.kind[reference]))
         named = bool(attribute_name(graph, reference))
+        if through_hook and kind == ReferenceKind.CELL:  # the hook can know its owner weakly; the owner needs its parts
+            return (-1, False, 0, graph.labels[reference], reference)
         internal = unquoted(graph.labels[reference]) in INTERNAL_ATTRIBUTES
         order = _CUTTING_ORDER.index(kind) if kind in _CUTTING_ORDER else len(_CUTTING_ORDER)
         library = bool(graph.library[int(references.source[reference])])

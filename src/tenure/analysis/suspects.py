@@ -12,7 +12,7 @@ from tenure.analysis.growing import find_growing
 from tenure.analysis.hidden_only import find_hidden_only
 from tenure.analysis.left_in_optimizers import find_left_in_optimizers
 from tenure.analysis.survivors import find_survivors
-from tenure.model.heap import Census
+from tenure.model.heap import ROOT_KINDS, Census
 from tenure.model.suspect import Suspect
 
 _MOMENTS = ("step-end", "forward-entry", "request", "exit")
@@ -31,6 +31,8 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     growing, grown_shapes = find_growing(by_moment[watched], shapes)
     carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
     cycles = find_cycles(by_moment[watched])
+    if cycles:
+        growing = tuple(suspect for suspect in growing if _hangs_on_a_root(suspect))
     survivors = _told_once(find_left_in_optimizers(views), find_survivors(views))
     survivors += _not_told(find_hidden_only(views), (*growing, *survivors))
     found = sorted(
@@ -45,6 +47,11 @@ def _told_once(left: Sequence[Suspect], survivors: Sequence[Suspect]) -> list[Su
     told = {(suspect.facts["released"], suspect.facts["released_step"]) for suspect in left}
     others = [each for each in survivors if (each.facts["released"], each.facts["released_step"]) not in told]
     return [*left, *others]
+
+
+def _hangs_on_a_root(suspect: Suspect) -> bool:
+    """Where rings wait for the collector, what grows without a root hangs below them: it is told with the ring."""
+    return bool(suspect.path) and suspect.path[0].source_kind in {kind.name for kind in ROOT_KINDS}
 
 
 def _not_told(hidden: Sequence[Suspect], told: Sequence[Suspect]) -> list[Suspect]:

@@ -35,7 +35,7 @@ def claim(
         message=message,
         holder=Holder(
             kind=holder.kind,
-            name=holder.name,
+            name=_registration(holder.name) if holder.kind == "hook" else holder.name,
             expression=holder.expression,
             file=site.file if site else None,
             line=site.line if site else None,
@@ -97,6 +97,13 @@ def _evidence(suspect: Suspect) -> Iterable[dict[str, Any]]:
         yield {"kind": "sites", "candidates": sites}
     if suspect.facts:
         yield {"kind": "facts", **suspect.facts}
+
+
+def _registration(table: str) -> str:
+    """What people call to make an entry of a module's table of hooks: `register_forward_hook`."""
+    known = {"_backward_hooks": "register_full_backward_hook", "_backward_pre_hooks": "register_full_backward_pre_hook"}
+    kind = table.removeprefix("_").removesuffix("s")
+    return known.get(table, f"register_{kind}" if table.startswith("_") and kind.endswith("hook") else table)
 
 
 def subject(suspect: Suspect) -> str:

@@ -32,5 +32,5 @@ RULE = Rule(
     name="gradient-graph-cycle",
     summary="Gradients made with create_graph=True hold the graph that made them, in a ring with their parameters.",
     check_suspect=check_suspect,
-    priority=12,
+    priority=9,
 )
