@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from tenure.analysis.graph import Graph, unquoted
@@ -38,10 +40,20 @@ def is_inside_module(graph: Graph, node: int) -> bool:
 
 
 def parameter_tensors(graph: Graph) -> list[tuple[int, int, int]]:
-    """Address and bytes of every tensor whose storage is a parameter's, and the storage's node."""
+    """Address and bytes of every tensor whose storage is a parameter's or a buffer's, and the storage's node."""
+    storages = graph.census.storages
+    return _tensors_of(graph, np.flatnonzero(np.isin(storages.role, (Role.PARAMETER, Role.BUFFER))).tolist())
+
+
+def all_tensors(graph: Graph) -> list[tuple[int, int, int]]:
+    """The same of every tensor: whose module is gone, its parameters are plain tensors to whoever still has them."""
+    return _tensors_of(graph, range(len(graph.census.storages.node)))
+
+
+def _tensors_of(graph: Graph, rows: Iterable[int]) -> list[tuple[int, int, int]]:
     storages, references = graph.census.storages, graph.census.references
     found = []
-    for row in np.flatnonzero(np.isin(storages.role, (Role.PARAMETER, Role.BUFFER))).tolist():
+    for row in rows:
         node, size = int(storages.node[row]), int(storages.bytes[row])
         for reference in graph.references_to(node):
             if references.kind[reference] == ReferenceKind.STORAGE:

@@ -11,7 +11,7 @@ import numpy as np
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
 from tenure.analysis.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
 from tenure.analysis.groups import View, fingerprint_of
-from tenure.analysis.modules import is_inside_module, module_nodes, parameter_tensors
+from tenure.analysis.modules import all_tensors, is_inside_module, module_nodes, parameter_tensors
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import CALLED, ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
@@ -280,7 +280,7 @@ def _is_bound(view: View, binding: _Binding) -> bool:
 
 
 def _alive_parameters(view: View, release: _Release) -> Ints:
-    alive = [node for address, size, node in parameter_tensors(view.graph) if (address, size) in release.parameters]
+    alive = [node for address, size, node in all_tensors(view.graph) if (address, size) in release.parameters]
     nodes = np.array(sorted(set(alive)), dtype=np.int64)
     return nodes[[view.paths.held_by_root(node) for node in nodes.tolist()]] if len(nodes) else nodes
 

@@ -9,9 +9,12 @@ from tenure.rules.path_questions import GROWING, is_dict
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth by entries of a mapping whose keys do not merely count the steps."""
-    if suspect.symptom not in GROWING or not suspect.holder.element or not is_dict(suspect.holder.container_type):
-        return None
     keys = suspect.facts.get("keys")
+    is_mapping = is_dict(suspect.holder.container_type) or keys is not None
+    if suspect.symptom not in GROWING or not suspect.holder.element or not is_mapping:
+        return None
+    if suspect.facts.get("keys_count_up"):
+        return None
     examples = f" (the newest: {', '.join(f'`{key}`' for key in keys[-3:])})" if isinstance(keys, list) else ""
     return claim(
         suspect,

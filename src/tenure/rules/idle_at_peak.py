@@ -10,6 +10,9 @@ from tenure.rules.claim import claim, plural, subject
 NOTABLE_SHARE = 0.10
 """Of the peak. What takes less off it is a hint."""
 
+NOTABLE_COPY = 1 << 20
+"""Concatenating what is small is the plain way to write it, and no mistake: below this it is a hint."""
+
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Memory that the profiled step shows to be idle at its peak."""
@@ -19,8 +22,11 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     copied = bool(suspect.facts.get("copied_to_grow"))
     message, remedy = (_copied_message(suspect), _PREALLOCATE) if copied else (_message(suspect), _remedy(suspect))
     finding = claim(suspect, rule=RULE.code, name=RULE.name, message=message, remedies=(remedy,))
-    return dataclasses.replace(finding, confidence=min(_confidence(suspect), "likely" if copied else "certain",
-                                                       key=("possible", "likely", "certain").index))  # fmt: skip
+    at_most: Confidence = "certain"
+    if copied:
+        at_most = "likely" if (suspect.peak_drop_bytes or 0) >= NOTABLE_COPY else "possible"
+    order = ("possible", "likely", "certain").index
+    return dataclasses.replace(finding, confidence=min(_confidence(suspect), at_most, key=order))
 
 
 def _with_statement_seen(suspect: Suspect) -> Suspect:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tenure.model.suspect import Hop, Suspect
 
 GROWING = ("growth", "sawtooth")
+_CELL_OUTPUTS = "cell output history"
 _FRAME_TYPES = ("traceback", "frame")
 _SUSPENDED_TYPES = ("generator", "coroutine", "async_generator")
 _DICTS = ("dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary")
@@ -16,9 +17,14 @@ def short_type(qualified: str) -> str:
 
 
 def hidden_root(suspect: Suspect) -> str:
-    """The root no frame walk shows (`signal handler of SIGTERM`) that the path starts at, or ""."""
+    """The root no frame walk shows (`signal handler of SIGTERM`), a notebook's outputs or a thread's own data that the
+    path comes from, or ""."""
     first = suspect.path[0] if suspect.path else None
-    return first.source_name or short_type(first.source_type) if first and first.source_kind == "HIDDEN" else ""
+    if first and first.source_kind == "HIDDEN":
+        return first.source_name or short_type(first.source_type)
+    if suspect.path_text and suspect.path_text[0].startswith(_CELL_OUTPUTS):
+        return suspect.path_text[0]
+    return "thread-local object" if any(hop.source_type == "_thread._local" for hop in suspect.path) else ""
 
 
 def goes_through_traceback(suspect: Suspect) -> bool:

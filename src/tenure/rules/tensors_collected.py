@@ -11,7 +11,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth by elements of a sequence or set, or of a dict whose keys merely count."""
     if suspect.symptom not in GROWING or suspect.through_graph or not suspect.holder.element:
         return None
-    if is_dict(suspect.holder.container_type) and not suspect.facts.get("keys_count_up"):
+    is_mapping = is_dict(suspect.holder.container_type) or "keys" in suspect.facts
+    if is_mapping and not suspect.facts.get("keys_count_up"):
         return None
     until = f", until emptied every {suspect.period_steps} steps" if suspect.period_steps else ""
     return claim(
