@@ -95,7 +95,7 @@ def _suspect(views: Sequence[View], shapes: Shapes, weights: Weights, grown: Gro
     containers = _containers(view, members)
     if any(is_bounded(view, container) for container in containers):
         return None
-    if grown.bytes_only and all(is_tensor_bounded(view, node) for node in members.tolist()):
+    if grown.bytes_only and _fills_up(view, np.flatnonzero(view.shape == grown.shape)):
         return None
     if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None
@@ -116,6 +116,12 @@ def _suspect(views: Sequence[View], shapes: Shapes, weights: Weights, grown: Gro
         measured=measured,
         fingerprint=fingerprint(shapes, grown.shape),
     )
+
+
+def _fills_up(view: View, nodes: Ints) -> bool:
+    """Every tensor of these storages belongs to an object that states a bound for its rows."""
+    tensors = np.unique(_owners_of(view, nodes)).tolist()
+    return bool(tensors) and all(is_tensor_bounded(view, tensor) for tensor in tensors)
 
 
 def _containers(view: View, members: Ints) -> set[int]:
