@@ -7,6 +7,7 @@ import functools
 import gc
 import itertools
 import random
+import struct
 import sys
 import types
 import weakref
@@ -86,15 +87,17 @@ def _no_collection() -> Iterator[None]:
 
 
 def plain(walk: Walk) -> tuple[object, ...]:
-    return [id(node) for node in walk.nodes], *(column.tolist() for column in walk[1:4]), walk.num_objects
+    columns = (*walk[1:4], walk.host_bytes)
+    return [id(node) for node in walk.nodes], *(column.tolist() for column in columns), walk.num_objects
 
 
-def assert_same(objects: list[object], **options: Any) -> None:
+def assert_same(objects: list[object], weights: tuple[int, ...] = (0, 1, 200), **options: Any) -> None:
     options.setdefault("classify", classify)
     options.setdefault("contents", contents_of)
-    expected = plain(walk_python(objects, **options))
-    if heapwalk.NATIVE:
-        assert plain(walk_native(objects, **options)) == expected
+    for least_bytes in weights:
+        expected = plain(walk_python(objects, least_bytes=least_bytes, **options))
+        if heapwalk.NATIVE:
+            assert plain(walk_native(objects, least_bytes=least_bytes, **options)) == expected
 
 
 def names_of(walk: Walk, **names: object) -> tuple[list[str], list[str]]:
@@ -319,7 +322,7 @@ def test_an_unknown_category_is_refused(walk: Callable[..., Walk]) -> None:
 
 @walks
 def test_an_empty_heap_has_no_ancestry(walk: Callable[..., Walk]) -> None:
-    assert plain(walk([], classify=classify)) == ([], [], [], [], 0)
+    assert plain(walk([], classify=classify)) == ([], [], [], [], [], 0)
 
 
 @pytest.mark.parametrize(
@@ -439,7 +442,13 @@ def test_both_walks_agree_on_this_whole_process() -> None:
     objects = gc.get_objects()[-60_000:]
     ignore = {id(objects), id(roots), id(kept)}  # what is passed in is held by the calls themselves
 
-    assert_same(objects, roots=roots, ignore=ignore, extra=kept)
+    assert_same(objects, weights=(0,), roots=roots, ignore=ignore, extra=kept)
+    weighed = [
+        walk(objects, classify=classify, roots=roots, ignore=ignore, least_bytes=1_000).host_bytes.tolist()
+        for walk in ((walk_python, walk_native) if heapwalk.NATIVE else (walk_python,))
+    ]
+    assert weighed[0] == weighed[-1]
+    assert len(weighed[0]) > 100
 
 
 @needs_native
@@ -517,6 +526,67 @@ def refer(source: object, target: object) -> None:
         CONTENTS.setdefault(int(source), []).append(target)
     elif isinstance(source, (Holder, Target)):
         vars(source)[f"a{len(vars(source))}"] = target
+
+
+def text_of(length: int, letter: str = "a") -> str:
+    return "".join([letter] * length)
+
+
+@walks
+def test_what_alone_holds_much_host_memory_is_a_target(walk: Callable[..., Walk]) -> None:
+    text, blob, table = text_of(1_000), bytes(1_000), bytearray(1_000)
+    held = [text_of(1_000), bytes(1_000), bytearray(1_000), None, 1.5 * len(text), text, blob, table]
+    below, shared, above = [text_of(10)], [text, blob, table], [held]
+    found = walk([below, held, shared, above], classify=classify, least_bytes=1_000)
+
+    assert names_of(found, held=held, above=above) == (["held", "above"], ["above -> held"])
+    sizes, pointer = sys.getsizeof(text) + sys.getsizeof(blob) + sys.getsizeof(table), struct.calcsize("P")
+    assert found.host_bytes.tolist() == [sizes + (8 + 4) * pointer, pointer]
+
+
+@walks
+def test_the_entries_of_large_tables_are_host_memory(walk: Callable[..., Walk]) -> None:
+    pointer = struct.calcsize("P")
+    tables = [[None] * 500, {None: None, **dict.fromkeys(range(255))}, set(range(250)), (None,) * 500]
+    found = walk([*tables, [None] * 499], classify=classify, least_bytes=500 * pointer)
+
+    assert [id(node) for node in found.nodes] == [id(table) for table in tables]
+    assert found.host_bytes.tolist() == [500 * pointer, 768 * pointer, 500 * pointer, 500 * pointer]
+
+
+@walks
+def test_roots_and_ignored_objects_are_not_weighed(walk: Callable[..., Walk]) -> None:
+    namespace, ours = {"text": text_of(5_000)}, [text_of(5_000)]
+    found = walk([namespace, ours], classify=classify, roots=[id(namespace)], ignore=[id(ours)], least_bytes=1)
+
+    assert plain(found) == ([], [], [], [], [], 2)
+
+
+@walks
+def test_arrays_that_tell_their_size_weigh_on_the_one_that_holds_them(walk: Callable[..., Walk]) -> None:
+    shared = Array(10_001)
+    owner, other, third = [Array(5_000), Array(6_000)], [shared], [shared]
+    found = walk([owner, other, third], classify=classify, contents=int, least_bytes=1_000)
+
+    assert [id(node) for node in found.nodes] == [id(owner)]
+    assert found.host_bytes.tolist() == [11_000 + 2 * struct.calcsize("P")]
+
+
+@walks
+def test_nothing_is_weighed_unless_asked_for(walk: Callable[..., Walk]) -> None:
+    target = Target()
+    found = walk([[target, text_of(5_000)], target], classify=classify)
+
+    assert found.host_bytes.tolist() == [0, 0]
+
+
+def test_both_walks_weigh_text_of_all_widths_alike() -> None:
+    texts = [text_of(100, letter) for letter in "a\xe4\u20ac\U0001f600"]
+    texts[1].encode()
+    held = [text_of(100, letter) for letter in "a\xe4\u20ac\U0001f600"]
+    held += [str(len(texts)) + text_of(7, "\xe4"), b"".join([b"ab", b"c"]), bytearray(b"ab" * 9), -(2**70), 0.1 + len(held)]
+    "".join(held[4:5]).encode()
+    assert_same([held, texts, {1.5 * len(held): text_of(3)}])
 
 
 @walks

@@ -348,6 +348,8 @@ typedef struct {
     int64_t position;  /* in the list of objects, -1 when found by reference */
     int has_contents;
     uint64_t start, end;
+    uint64_t bytes;  /* of its own memory, as `contents` says */
+    uint64_t weight; /* of what it alone holds */
 } Array;
 
 /* Numbers: first the objects by address (`num_plain`), then the roots, then arrays as they are found. */
@@ -369,6 +371,9 @@ typedef struct {
     PyTypeObject **pending;
     size_t num_pending, max_pending;
     Block marks;
+    uint64_t least;  /* bytes from which an object that holds host memory is a target; 0: none is */
+    Block weights;   /* uint64 by number of plain object: host memory that it alone holds */
+    int any_bytes;   /* of an array */
     /* one batch of tp_traverse calls */
     PyTypeObject *own_type; /* of the object being traversed, when it is known not to be a node */
     PyTypeObject *dull_type; /* a type last seen not to be looked into */
@@ -376,6 +381,8 @@ typedef struct {
     unsigned num_buffered, num_bounds, next_bound;
     uint32_t first_number;
     unsigned bounds[BATCH + 1];
+    uint64_t tables[BATCH + 1]; /* what the entries of a container take, by object of the batch */
+    uint64_t weight;            /* of the object whose references are being looked at */
     PyObject *buffer[BUFFER];
 } Walk;
 
@@ -505,7 +512,7 @@ add_array(Walk *walk, PyObject *object, Py_ssize_t position, int has_contents)
     array->object = object;
     array->position = position;
     array->has_contents = has_contents;
-    array->start = array->end = 0;
+    array->start = array->end = array->bytes = array->weight = 0;
     return walk->num_arrays++;
 }
 
@@ -591,6 +598,70 @@ number_pages(Walk *walk)
     walk->num_plain = base;
 }
 
+/* ---- host memory: what the collector does not track ------------------------------------------------------- */
+
+/* `sys.getsizeof` of text, bytes and numbers of exactly these types; 0 for anything else. */
+static uint64_t
+leaf_bytes(PyObject *object, PyTypeObject *type)
+{
+    if (type == &PyUnicode_Type) {
+        if (!PyUnicode_IS_COMPACT(object)) {
+            return 0;
+        }
+        uint64_t length = (uint64_t)PyUnicode_GET_LENGTH(object) + 1;
+        if (PyUnicode_IS_ASCII(object)) {
+            return sizeof(PyASCIIObject) + length;
+        }
+        PyCompactUnicodeObject *text = (PyCompactUnicodeObject *)object;
+        uint64_t encoded = text->utf8 == NULL ? 0 : (uint64_t)text->utf8_length + 1;
+        return sizeof(PyCompactUnicodeObject) + length * (uint64_t)PyUnicode_KIND(object) + encoded;
+    }
+    if (type == &PyBytes_Type) {
+        return (uint64_t)type->tp_basicsize + (uint64_t)PyBytes_GET_SIZE(object);
+    }
+    if (type == &PyByteArray_Type) {
+        return (uint64_t)type->tp_basicsize + (uint64_t)((PyByteArrayObject *)object)->ob_alloc;
+    }
+    return type == &PyFloat_Type || type == &PyLong_Type ? 4 * sizeof(void *) : 0;
+}
+
+/* What the entries of a builtin container take, without spare room. */
+static inline uint64_t
+table_bytes(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == &PyList_Type || type == &PyTuple_Type) {
+        return (uint64_t)Py_SIZE(object) * sizeof(void *);
+    }
+    if (type == &PyDict_Type) {
+        return (uint64_t)PyDict_GET_SIZE(object) * 3 * sizeof(void *);
+    }
+    return type == &PySet_Type ? (uint64_t)PySet_GET_SIZE(object) * 2 * sizeof(void *) : 0;
+}
+
+/* What a single reference holds dies with its owner; what is shared (interned text, small numbers) is nobody's. */
+static inline void
+weigh_leaf(Walk *walk, PyObject *object)
+{
+    if (Py_REFCNT(object) == 1 && walk->least != 0) {
+        walk->weight += leaf_bytes(object, Py_TYPE(object));
+    }
+}
+
+/* The references of the object at `next_bound - 1` have all been looked at. */
+static inline void
+close_weight(Walk *walk)
+{
+    if (walk->least != 0 && walk->next_bound > 0) {
+        uint64_t total = walk->weight + walk->tables[walk->next_bound - 1];
+        uint32_t number = walk->first_number + walk->next_bound - 1;
+        if (total != 0 && number < walk->num_plain) {
+            ((uint64_t *)walk->weights.start)[number] = total;
+        }
+        walk->weight = 0;
+    }
+}
+
 /* ---- second pass: references ------------------------------------------------------------------------------ */
 
 static int
@@ -618,6 +689,7 @@ static uint32_t
 unlisted_number(Walk *walk, PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
+    weigh_leaf(walk, object);
     if (UNLIKELY(IS_ODD((uintptr_t)object))) {
         uint32_t number = map_get(&walk->array_numbers, (uintptr_t)object);
         if (number != NOT_FOUND) {
@@ -651,6 +723,7 @@ static inline void
 pass_bounds(Walk *walk, unsigned buffered)
 {
     while (walk->next_bound < walk->num_bounds && walk->bounds[walk->next_bound] == buffered) {
+        close_weight(walk);
         ((uint64_t *)walk->starts.start)[walk->first_number + walk->next_bound++] = walk->num_edges;
     }
 }
@@ -752,6 +825,7 @@ traverse_batch(Walk *walk, PyObject **objects, unsigned count, uint32_t first_nu
         walk->num_edges = rewind;
         walk->num_buffered = walk->num_bounds = walk->next_bound = 0;
         walk->first_number = first_number;
+        walk->weight = 0;
         for (unsigned i = 0; i < count; i++) {
             if (i + 6 < count) {
                 PREFETCH(objects[i + 6]);
@@ -759,6 +833,7 @@ traverse_batch(Walk *walk, PyObject **objects, unsigned count, uint32_t first_nu
             if (walk->num_buffered > BUFFER / 2) {
                 flush(walk);
             }
+            walk->tables[walk->num_bounds] = walk->least == 0 ? 0 : table_bytes(objects[i]);
             walk->bounds[walk->num_bounds++] = walk->num_buffered;
             if (Py_TYPE(objects[i]) != type) {
                 type = Py_TYPE(objects[i]);
@@ -767,6 +842,7 @@ traverse_batch(Walk *walk, PyObject **objects, unsigned count, uint32_t first_nu
             traverse(walk, objects[i]);
         }
         flush(walk);
+        close_weight(walk);
         if (walk->failed) {
             PyErr_NoMemory();
             return -1;
@@ -824,7 +900,14 @@ traverse_array(Walk *walk, uint32_t number)
     PyObject *object = ((Array *)walk->arrays.start)[number].object;
     int has_contents = ((Array *)walk->arrays.start)[number].has_contents;
     PyObject *contents = has_contents ? PyObject_CallFunctionObjArgs(walk->contents, object, NULL) : PyTuple_New(0);
-    PyObject *items = contents == NULL ? NULL : PySequence_Fast(contents, "contents must return a list");
+    if (contents != NULL && PyLong_CheckExact(contents)) {
+        unsigned long long bytes = PyLong_AsUnsignedLongLong(contents);
+        Py_DECREF(contents);
+        contents = bytes == (unsigned long long)-1 && PyErr_Occurred() ? NULL : PyTuple_New(0);
+        ((Array *)walk->arrays.start)[number].bytes = contents == NULL ? 0 : bytes;
+        walk->any_bytes = 1;
+    }
+    PyObject *items = contents == NULL ? NULL : PySequence_Fast(contents, "contents must return a list or a number");
     Py_XDECREF(contents);
     if (items == NULL || check_list(walk) < 0) {
         Py_XDECREF(items);
@@ -836,6 +919,7 @@ traverse_array(Walk *walk, uint32_t number)
     do {
         walk->num_edges = rewind;
         walk->num_buffered = walk->num_bounds = walk->next_bound = 0;
+        walk->weight = 0;
         traverse(walk, object);
         for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); i++) {
             visit(PySequence_Fast_GET_ITEM(items, i), walk);
@@ -852,6 +936,7 @@ traverse_array(Walk *walk, uint32_t number)
     Array *array = (Array *)walk->arrays.start + number;
     array->start = rewind;
     array->end = walk->num_edges;
+    array->weight = walk->weight;
     return again;
 }
 
@@ -885,7 +970,8 @@ add_extra(Walk *walk, PyObject *extra)
 static int
 collect_references(Walk *walk, PyObject *extra)
 {
-    if (block_grow(&walk->starts, ((size_t)num_fixed(walk) + 1) * sizeof(uint64_t)) < 0) {
+    if (block_grow(&walk->starts, ((size_t)num_fixed(walk) + 1) * sizeof(uint64_t)) < 0 ||
+        (walk->least != 0 && block_grow(&walk->weights, ((size_t)walk->num_plain + 1) * sizeof(uint64_t)) < 0)) {
         PyErr_NoMemory();
         return -1;
     }
@@ -920,6 +1006,40 @@ references_of(const Walk *walk, uint32_t number)
     }
     const Array *array = (const Array *)walk->arrays.start + (number - num_fixed(walk));
     return (Range){edges + array->start, edges + array->end};
+}
+
+/* Adds to each object's weight the arrays that nothing else holds. */
+static void
+weigh_arrays(Walk *walk)
+{
+    uint32_t count = num_fixed(walk) + walk->num_arrays;
+    Array *arrays = walk->arrays.start;
+    for (uint32_t number = 0; number < count; number++) {
+        if (number >= walk->num_plain && number < num_fixed(walk)) {
+            continue;
+        }
+        Range range = references_of(walk, number);
+        uint64_t *weight = number < walk->num_plain ? (uint64_t *)walk->weights.start + number
+                                                    : &arrays[number - num_fixed(walk)].weight;
+        for (const uint32_t *edge = range.from; edge < range.to; edge++) {
+            if (*edge >= num_fixed(walk)) {
+                const Array *array = arrays + (*edge - num_fixed(walk));
+                if (array->bytes != 0 && Py_REFCNT(array->object) == 2 + (array->position >= 0)) {
+                    *weight += array->bytes;
+                }
+            }
+        }
+    }
+}
+
+static uint64_t
+weight_of(const Walk *walk, uint32_t number)
+{
+    if (walk->least == 0 || (number >= walk->num_plain && number < num_fixed(walk))) {
+        return 0;
+    }
+    return number < walk->num_plain ? ((const uint64_t *)walk->weights.start)[number]
+                                    : ((const Array *)walk->arrays.start)[number - num_fixed(walk)].weight;
 }
 
 static inline int
@@ -1040,6 +1160,11 @@ mark_ancestry(Walk *walk)
         }
         else {
             mark(walk, number_at(&walk->pages, address));
+        }
+    }
+    for (uint32_t number = 0; walk->least != 0 && number < count; number++) {
+        if (weight_of(walk, number) >= walk->least) {
+            mark(walk, number);
         }
     }
     for (int round = 0;; round++) {
@@ -1237,14 +1362,15 @@ references_held(PyObject *object, int64_t ours)
 static PyObject *
 build_result(Walk *walk, Ancestry *ancestry)
 {
-    void *source = NULL, *target = NULL, *refcounts = NULL;
+    void *source = NULL, *target = NULL, *refcounts = NULL, *weights = NULL;
     Py_ssize_t count = ancestry->count, num_edges = (Py_ssize_t)ancestry->num_edges;
     PyObject *nodes = PyList_New(count);
     PyObject *sources = nodes == NULL ? NULL : new_column("i", 4, num_edges, &source);
     PyObject *targets = sources == NULL ? NULL : new_column("i", 4, num_edges, &target);
     PyObject *counts = targets == NULL ? NULL : new_column("q", 8, count, &refcounts);
+    PyObject *held = counts == NULL ? NULL : new_column("q", 8, count, &weights);
     PyObject *result = NULL;
-    if (counts != NULL && check_list(walk) == 0) {
+    if (held != NULL && check_list(walk) == 0) {
         fill_edges(walk, ancestry, source, target);
         const Node *order = ancestry->order.start;
         for (Py_ssize_t i = 0; i < count; i++) {
@@ -1255,17 +1381,19 @@ build_result(Walk *walk, Ancestry *ancestry)
             Py_INCREF(object);
             PyList_SET_ITEM(nodes, i, object);
             ((int64_t *)refcounts)[i] = 1 + (order[i].position != NOT_FOUND);
+            ((int64_t *)weights)[i] = (int64_t)weight_of(walk, order[i].number);
         }
         release_held(walk);
         for (Py_ssize_t i = 0; i < count; i++) {
             ((int64_t *)refcounts)[i] = references_held(PyList_GET_ITEM(nodes, i), ((int64_t *)refcounts)[i]);
         }
-        result = PyTuple_Pack(4, nodes, sources, targets, counts);
+        result = PyTuple_Pack(5, nodes, sources, targets, counts, held);
     }
     Py_XDECREF(nodes);
     Py_XDECREF(sources);
     Py_XDECREF(targets);
     Py_XDECREF(counts);
+    Py_XDECREF(held);
     return result;
 }
 
@@ -1285,6 +1413,7 @@ free_walk(Walk *walk)
     block_free(&walk->edges);
     block_free(&walk->starts);
     block_free(&walk->marks);
+    block_free(&walk->weights);
     PyMem_RawFree(walk);
 }
 
@@ -1298,7 +1427,13 @@ run_walk(Walk *walk, PyObject *roots, PyObject *ignore, PyObject *extra)
         return PyErr_NoMemory();
     }
     number_pages(walk);
-    if (collect_references(walk, extra) < 0 || mark_ancestry(walk) < 0) {
+    if (collect_references(walk, extra) < 0) {
+        return NULL;
+    }
+    if (walk->least != 0 && walk->any_bytes) {
+        weigh_arrays(walk);
+    }
+    if (mark_ancestry(walk) < 0) {
         return NULL;
     }
     Ancestry ancestry = {0};
@@ -1314,13 +1449,16 @@ run_walk(Walk *walk, PyObject *roots, PyObject *ignore, PyObject *extra)
     return result;
 }
 
-PyDoc_STRVAR(walk_doc, "walk(objects, classify, roots, ignore, extra, contents) -> (nodes, source, target, refcounts)");
+PyDoc_STRVAR(walk_doc, "walk(objects, classify, roots, ignore, extra, contents, least_bytes)"
+                       " -> (nodes, source, target, refcounts, host_bytes)");
 
 static PyObject *
 heapwalk_walk(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *objects, *classify, *roots, *ignore, *extra, *contents;
-    if (!PyArg_ParseTuple(args, "O!OOOOO:walk", &PyList_Type, &objects, &classify, &roots, &ignore, &extra, &contents)) {
+    unsigned long long least = 0;
+    if (!PyArg_ParseTuple(args, "O!OOOOOK:walk", &PyList_Type, &objects, &classify, &roots, &ignore, &extra, &contents,
+                          &least)) {
         return NULL;
     }
     if (PyList_GET_SIZE(objects) > MAX_OBJECTS) {
@@ -1338,6 +1476,7 @@ heapwalk_walk(PyObject *Py_UNUSED(module), PyObject *args)
     walk->objects = objects;
     walk->classify = classify;
     walk->contents = contents;
+    walk->least = least;
     walk->num_objects = PyList_GET_SIZE(objects);
     PyObject *result = run_walk(walk, roots, ignore, extra);
     free_walk(walk);

@@ -7,6 +7,7 @@ Two builds of one thing: `walk_native` in C, and `walk_python`, its twin, which 
 from __future__ import annotations
 
 import gc
+import struct
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,6 +42,9 @@ class Category(IntEnum):
 class Walk(NamedTuple):
     """The ancestry of the targets. References are pairs of positions in `nodes`, with multiplicity.
 
+    `host_bytes[i]` is host memory that the node alone holds: its entries if it is a plain list, tuple, dict or set,
+    and text, bytes, numbers and arrays to which no other reference leads. 0 for roots, and unless asked for.
+
     Nodes stand in the order of the objects given, then arrays in the order they were found.
     `refcounts[i]` is the node's reference count without what this walk and the given list hold (the list
     `nodes` of this very result not counted either); it *includes* whatever else the caller holds.
@@ -52,6 +56,7 @@ class Walk(NamedTuple):
     target: array[int]
     refcounts: array[int]
     num_objects: int
+    host_bytes: array[int]
 
 
 def _no_contents(_: object) -> list[object]:
@@ -65,13 +70,16 @@ def walk_python(
     roots: Iterable[int] = (),
     ignore: Iterable[int] = (),
     extra: Sequence[object] = (),
-    contents: Callable[[object], list[object]] = _no_contents,
+    contents: Callable[[object], list[object] | int] = _no_contents,
+    least_bytes: int = 0,
 ) -> Walk:
     """The ancestry of all targets among `objects` (the caller's `gc.get_objects()`, each object once).
 
     `classify` gives a type's `Category` and is asked once per type. `roots` and `ignore` are `id()`s of single
     objects that are one or the other whatever their type. `extra` (a list or tuple) holds objects that may not be
-    listed, such as local variables: only arrays among them can become nodes. `contents` is asked once per array.
+    listed, such as local variables: only arrays among them can become nodes. `contents` is asked once per array, and
+    answers with what it holds, or with the bytes of its own memory. With `least_bytes`, what alone holds as much host
+    memory is a target too.
 
     Automatic collection should be off meanwhile. Costs about a microsecond per reference, and over a hundred
     bytes per object; `walk_native` costs about as much as one `gc.collect()`.
@@ -80,15 +88,18 @@ def walk_python(
     overrides = dict.fromkeys(roots, int(Category.ROOT)) | dict.fromkeys(ignore, int(Category.IGNORE))
     found = _References(objects, categories, overrides)
     found.collect(extra, contents)
+    if least_bytes:
+        found.weigh(least_bytes)
     marked = _ancestry(found.starts, found.targets, found.marks)
     order = [i for i in range(len(objects)) if marked[i]]
     order += [len(objects) + i for i in range(len(found.arrays)) if marked[len(objects) + i]]
     nodes = [found.object_at(i) for i in order]
     source, target = _edges_between(order, found.starts, found.targets)
+    host_bytes = array("q", (found.weights[i] if least_bytes else 0 for i in order))
     categories.clear()
     found.arrays.clear()
     listed = sum(1 for i in order if i < len(objects))
-    return Walk(nodes, source, target, _reference_counts(nodes, listed), len(objects))
+    return Walk(nodes, source, target, _reference_counts(nodes, listed), len(objects), host_bytes)
 
 
 def walk_native(
@@ -98,13 +109,16 @@ def walk_native(
     roots: Iterable[int] = (),
     ignore: Iterable[int] = (),
     extra: Sequence[object] = (),
-    contents: Callable[[object], list[object]] = _no_contents,
+    contents: Callable[[object], list[object] | int] = _no_contents,
+    least_bytes: int = 0,
 ) -> Walk:
     """What `walk_python` gives, in C: about the time of one `gc.collect()`, under 64 bytes per object meanwhile."""
     if _heapwalk is None:
         raise ImportError("the native heap walk was not built; use walk or walk_python")
-    nodes, source, target, refcounts = _heapwalk.walk(objects, classify, roots, ignore, extra, contents)
-    return Walk(nodes, source, target, refcounts, len(objects))
+    nodes, source, target, refcounts, host_bytes = _heapwalk.walk(
+        objects, classify, roots, ignore, extra, contents, least_bytes
+    )
+    return Walk(nodes, source, target, refcounts, len(objects), host_bytes)
 
 
 walk = walk_native if NATIVE else walk_python
@@ -139,6 +153,34 @@ class _Categories(dict[type, int]):
         return category
 
 
+def _count_of_one() -> int:
+    """What `sys.getrefcount` says of the variable of a loop over a list, when one other reference is there."""
+    for item in [object()]:
+        return sys.getrefcount(item) + 1
+    raise AssertionError
+
+
+_ALONE = _count_of_one()
+_POINTER = struct.calcsize("P")
+_TABLES = {list: 1, tuple: 1, dict: 3, set: 2}
+"""Pointers to an entry of a container."""
+_TEXTS = (str, bytes, bytearray)
+_NUMBERS = (int, float)
+
+
+def _own_bytes(item: object) -> int:
+    """Host memory that an object alone holds, arrays not counted."""
+    kind = type(item)
+    found = _TABLES[kind] * _POINTER * len(item) if kind in _TABLES else 0  # type: ignore[arg-type]
+    for referent in gc.get_referents(item):
+        if sys.getrefcount(referent) == _ALONE:
+            if type(referent) in _TEXTS:
+                found += sys.getsizeof(referent)
+            elif type(referent) in _NUMBERS:
+                found += 4 * _POINTER
+    return found
+
+
 class _References:
     """Positions of all candidates and the references between them: listed objects first, then arrays."""
 
@@ -151,6 +193,8 @@ class _References:
         self.targets = array("i")
         self.marks = bytearray(len(objects))
         self.number: dict[int, int] = {}
+        self.bytes_of_array: dict[int, int] = {}
+        self.weights = array("q")
         for position, item in enumerate(objects):
             category = self.category(item)
             if category not in (Category.ROOT, Category.IGNORE):
@@ -165,20 +209,20 @@ class _References:
         count = len(self.objects)
         return self.objects[number] if number < count else self.arrays[number - count]
 
-    def collect(self, extra: Sequence[object], contents: Callable[[object], list[object]]) -> None:
+    def collect(self, extra: Sequence[object], contents: Callable[[object], list[object] | int]) -> None:
         for item in self.objects:
             category = self.category(item)
             if category != Category.IGNORE:
                 self.add(gc.get_referents(item))
             if category == Category.ARRAY:
-                self.add(contents(item))
+                self.add_contents(item, contents(item))
             self.starts.append(len(self.targets))
         for item in extra:
             if self.category(item) == Category.ARRAY:
                 self.number_of(item)
         for item in _growing(self.arrays):
             self.add(gc.get_referents(item))
-            self.add(contents(item))
+            self.add_contents(item, contents(item))
             self.starts.append(len(self.targets))
 
     def add(self, referents: Iterable[object]) -> None:
@@ -188,6 +232,34 @@ class _References:
                 number = self.number_of(item)
             if number >= 0:
                 self.targets.append(number)
+
+    def add_contents(self, item: object, found: list[object] | int) -> None:
+        if isinstance(found, int):
+            self.bytes_of_array[id(item)] = found
+        else:
+            self.add(found)
+
+    def weigh(self, least_bytes: int) -> None:
+        """Fills `weights`, and marks what weighs enough."""
+        arrays = self.bytes_of_arrays_alone()
+        for number in range(len(self.marks)):
+            weight = 0
+            if self.category(self.object_at(number)) not in (Category.ROOT, Category.IGNORE):
+                edges = range(self.starts[number], self.starts[number + 1])
+                weight = _own_bytes(self.object_at(number)) + sum(arrays.get(self.targets[edge], 0) for edge in edges)
+            self.weights.append(weight)
+            if weight >= least_bytes:
+                self.marks[number] = 1
+
+    def bytes_of_arrays_alone(self) -> dict[int, int]:
+        """By number, the bytes of each array that is referred to once."""
+        found, number = {}, 0
+        for items in (self.objects, self.arrays):
+            for item in items:
+                if id(item) in self.bytes_of_array and sys.getrefcount(item) == _ALONE:
+                    found[number] = self.bytes_of_array[id(item)]
+                number += 1
+        return found
 
     def number_of(self, item: object) -> int:
         """The number of an array, which is a candidate from now on."""
