@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.groups import fingerprint_of
+from tenure.analysis.host_part import tensor_part
 from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_peak_figures
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
@@ -45,8 +46,9 @@ def diagnose_process(recording: Recording) -> Diagnosis:
     censuses = list(_read_censuses(recording))
     sources = _sources(recording)
     between = [census for census in censuses if census.moment != PEAK]
+    of_tensors = [tensor_part(census) for census in censuses]
     suspects = join_same_statement(_locate(suspect, sources) for suspect in find_suspects(between))
-    idle = [_locate(suspect, sources) for suspect in _find_idle(recording, censuses)]
+    idle = [_locate(suspect, sources) for suspect in _find_idle(recording, of_tensors)]
     rank = recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)
     explained = _told_apart(dataclasses.replace(each, ranks=ranks) for each in _explain_all(suspects, idle, sources))
@@ -57,7 +59,7 @@ def diagnose_process(recording: Recording) -> Diagnosis:
         steps=max((step.step for step in recording.steps), default=0),
         findings=findings,
         unexplained_growth_bytes_per_step=growth,
-        not_seen=tuple(_not_seen(recording, censuses)),
+        not_seen=tuple(_not_seen(recording, of_tensors)),
         censuses=len(censuses),
         suppressed=tuple(finding for finding in explained if finding not in findings),
     )

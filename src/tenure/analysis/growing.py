@@ -33,15 +33,20 @@ class Grown:
     bytes_only: bool = False
 
 
-def find_growing(views: Sequence[View], shapes: Shapes) -> tuple[tuple[Suspect, ...], frozenset[int]]:
-    """Suspects of growth and sawtooth over the censuses of one moment, and the shapes they account for."""
+def find_growing(
+    views: Sequence[View], shapes: Shapes, *, by_element: bool = False
+) -> tuple[tuple[Suspect, ...], frozenset[int]]:
+    """Suspects of growth and sawtooth over the censuses of one moment, and the shapes they account for.
+
+    With `by_element`, memory that swells as one element of a container stands for many, which were counted together.
+    """
     if len(views) < 3:
         return (), frozenset()
     weights = weigh(views, shapes)
     grown = _accumulation_points(views, shapes, weights)
     suspects = []
     for point in grown:
-        suspect = _suspect(views, shapes, weights, point)
+        suspect = _suspect(views, shapes, weights, point, by_element=by_element)
         if suspect is not None:
             suspects.append(suspect)
     return tuple(suspects), frozenset(point.shape for point in grown)
@@ -85,14 +90,17 @@ def _members_stay(views: Sequence[View], shape: int, counts: Ints, trend: Trend)
     return bool(kept) and sum(kept) * 2 > len(kept)
 
 
-def _suspect(views: Sequence[View], shapes: Shapes, weights: Weights, grown: Grown) -> Suspect | None:
+def _suspect(
+    views: Sequence[View], shapes: Shapes, weights: Weights, grown: Grown, *, by_element: bool
+) -> Suspect | None:
     counts = (weights.members + weights.graph_nodes)[:, grown.shape]
     sawtooth = grown.trend.kind == "sawtooth"
     at = int(counts.argmax()) if sawtooth else len(views) - 1
     view = views[at]
     members = np.flatnonzero((view.shape == grown.shape) & (view.member > 0))
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
-    containers = _containers(view, members)
+    swollen = grown.bytes_only and by_element
+    containers = _containers(view, np.unique(_owners_of(view, nodes)) if swollen else members)
     if any(is_bounded(view, container) for container in containers):
         return None
     if grown.bytes_only and _fills_up(view, np.flatnonzero(view.shape == grown.shape)):

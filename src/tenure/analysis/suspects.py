@@ -10,6 +10,8 @@ from tenure.analysis.cycles import find_cycles
 from tenure.analysis.groups import Shapes, View, view_census
 from tenure.analysis.growing import find_growing
 from tenure.analysis.hidden_only import find_hidden_only
+from tenure.analysis.host_growth import find_host_growth
+from tenure.analysis.host_part import host_part, tensor_part
 from tenure.analysis.left_in_optimizers import find_left_in_optimizers
 from tenure.analysis.survivors import find_survivors
 from tenure.model.heap import ROOT_KINDS, Census
@@ -25,7 +27,7 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     some microseconds per node and census, and a search per suspect.
     """
     shapes = Shapes()
-    views = [view_census(census, shapes) for census in censuses]
+    views = [view_census(tensor_part(census), shapes) for census in censuses]
     by_moment = {moment: _in_order(views, moment) for moment in _MOMENTS}
     watched = max(_MOMENTS, key=lambda moment: (len(by_moment[moment]), -_MOMENTS.index(moment)))
     growing, grown_shapes = find_growing(by_moment[watched], shapes)
@@ -33,13 +35,23 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     cycles = find_cycles(by_moment[watched])
     if cycles:
         growing = tuple(suspect for suspect in growing if _hangs_on_a_root(suspect))
+    host = _find_host_growth(censuses, watched)
     survivors = _told_once(find_left_in_optimizers(views), find_survivors(views))
     survivors += _not_told(find_hidden_only(views), (*growing, *survivors))
     found = sorted(
-        (*growing, *carried, *cycles, *survivors),
+        (*growing, *carried, *cycles, *survivors, *host),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
     )
     return tuple(dataclasses.replace(suspect, key=key) for key, suspect in enumerate(found, start=1))
+
+
+def _find_host_growth(censuses: Sequence[Census], moment: str) -> tuple[Suspect, ...]:
+    chosen = {census.step: census for census in censuses if census.moment == moment}
+    if not any(len(census.host.owner) for census in chosen.values()):
+        return ()
+    shapes = Shapes()
+    views = [view_census(host_part(chosen[step]), shapes) for step in sorted(chosen)]
+    return find_host_growth(views, shapes)
 
 
 def _told_once(left: Sequence[Suspect], survivors: Sequence[Suspect]) -> list[Suspect]:

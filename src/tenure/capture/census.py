@@ -23,6 +23,7 @@ import torch
 from tenure.capture import autograd, frames, heapwalk, labels, native_owners, roles
 from tenure.capture.columns import CensusColumns
 from tenure.capture.descriptions import Description, describe, type_name
+from tenure.capture.host_buffers import LEAST_BYTES, find_host_buffers
 from tenure.capture.kinds import array_contents, category_of, is_array, is_parameter, kind_of
 from tenure.capture.origins import is_library_file
 from tenure.capture.roots import describe_hidden, file_of_namespace, find_hidden_roots, find_namespaces, is_ours
@@ -116,6 +117,7 @@ class _Taker:
         del objects
         self._add_nodes()
         self._add_references()
+        self._add_host_buffers()
         self._add_frames()
         self._add_hidden_roots()
         self._read_tensors()
@@ -141,6 +143,7 @@ class _Taker:
             ignore=ignore,
             extra=[value for frame in self._running for _, value in frame.locals],
             contents=array_contents,
+            least_bytes=LEAST_BYTES,
         )
 
     def _add_nodes(self) -> None:
@@ -215,7 +218,7 @@ class _Taker:
         by_source: dict[int, list[int]] = defaultdict(list)
         for source, target in zip(self.walk.source, self.walk.target, strict=True):
             by_source[source].append(target)
-        parts = self._inner_parts(by_source)
+        self._parts = parts = self._inner_parts(by_source)
         for source, targets in by_source.items():
             owner, named = parts[source] if source in parts else (source, self._named(source))
             waiting: dict[int, list[tuple[ReferenceKind, str]]] = defaultdict(list)
@@ -227,6 +230,13 @@ class _Taker:
                 names = waiting.get(id(nodes[target]))
                 kind, label = names.pop(0) if names else self._unnamed(source, target)
                 self.columns.add_reference(owner, target, kind, label)
+
+    def _add_host_buffers(self) -> None:
+        for number, num_bytes in enumerate(self.walk.host_bytes):
+            if num_bytes >= LEAST_BYTES and self._kinds[number] is NodeKind.OBJECT:
+                owner = self._parts[number][0] if number in self._parts else number
+                for kind, label, held, size in find_host_buffers(self.walk.nodes[number], num_bytes):
+                    self.columns.add_host_buffers(owner, size, kind, label, held)
 
     def _inner_parts(self, by_source: dict[int, list[int]]) -> dict[int, tuple[int, list[labels.Named]]]:
         """Closure tuples, defaults, tables inside queues and thread-locals: their references are their owner's."""
@@ -255,7 +265,8 @@ class _Taker:
         if self._kinds[source] is NodeKind.CLASS and type(referent) is dict:
             return ReferenceKind.DICT, "__dict__"
         if is_array(owner):
-            return ReferenceKind.INDEX, "*"
+            is_view = owner.dtype.kind != "O"  # type: ignore[attr-defined]
+            return (ReferenceKind.ATTRIBUTE, "base") if is_view else (ReferenceKind.INDEX, "*")
         return ReferenceKind.OTHER, ""
 
     def _add_frames(self) -> None:

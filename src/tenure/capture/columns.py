@@ -9,7 +9,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from tenure.model.heap import Census, Ints, NodeKind, Nodes, ReferenceKind, References, Storages
+from tenure.model.heap import Census, HostBuffers, Ints, NodeKind, Nodes, ReferenceKind, References, Storages
 
 
 class StringTable:
@@ -33,6 +33,7 @@ class CensusColumns:
         self.nodes: dict[str, list[int]] = {field.name: [] for field in fields(Nodes)}
         self.references: dict[str, list[int]] = {field.name: [] for field in fields(References)}
         self.storages: dict[str, list[int]] = {field.name: [] for field in fields(Storages)}
+        self.host: dict[str, list[int]] = {field.name: [] for field in fields(HostBuffers)}
 
     def add_node(self, kind: int, type_name: str, *, address: int = 0, name: str = "", file: str = "",
                  line: int = 0, unseen: int = 0, native: int = 0, length: int = -1, bound: int = -1,
@@ -60,12 +61,20 @@ class CensusColumns:
             column.append(value)
         return len(self.storages["node"]) - 1
 
+    def add_host_buffers(self, owner: int, num_bytes: int, kind: ReferenceKind, label: str, type_name: str) -> None:
+        """Host memory that node `owner` alone holds by one reference, or by many like it."""
+        row = (owner, num_bytes, kind, self.strings.add(label), self.strings.add(type_name))
+        for column, value in zip(self.host.values(), row, strict=True):
+            column.append(value)
+
     def finish(self, *, step: int, moment: str, seconds: float, num_objects: int, notes: tuple[str, ...]) -> Census:
         """The columns as an immutable census, without objects that refer to nothing and that nothing refers to."""
         nodes, references, storages = _arrays(self.nodes), _arrays(self.references), _arrays(self.storages)
+        host = _arrays(self.host)
         kept = nodes["kind"] != NodeKind.OBJECT
         kept[references["source"]] = True
         kept[references["target"]] = True
+        kept[host["owner"]] = True
         number = np.cumsum(kept) - 1
         return Census(
             step=step,
@@ -82,6 +91,7 @@ class CensusColumns:
             ),
             storages=Storages(**{**storages, "node": number[storages["node"]]}),
             notes=notes,
+            host=HostBuffers(**{**host, "owner": number[host["owner"]]}),
         )
 
 

@@ -54,6 +54,11 @@ def is_array(item: object) -> bool:
     return numpy is not None and isinstance(item, numpy.ndarray)
 
 
-def array_contents(item: Any) -> list[object]:
-    """What an object array holds; nothing for arrays of numbers."""
-    return item.ravel().tolist() if item.dtype.kind == "O" else []
+def array_contents(item: Any) -> list[object] | int:
+    """What an object array holds, what a view is a view of, and of an array of numbers the bytes that are its own."""
+    if item.dtype.kind == "O":
+        found: list[object] = item.ravel().tolist()
+        return found
+    array_type = sys.modules["numpy"].ndarray
+    base = array_type.base.__get__(item)
+    return [base] if base is not None else int(array_type.nbytes.__get__(item))

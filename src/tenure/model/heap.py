@@ -1,13 +1,13 @@
 """A census: all that refers, directly or not, to tensor memory at one moment, by column.
 
 Nodes are Python objects, autograd nodes, storages and roots; references are labelled edges between them.
-Only the *ancestry* of tensors is kept: an object from which no tensor can be reached is counted, not stored.
+Only the *ancestry* of tensors, and of much memory of the host, is kept: an object from which neither can be reached is counted, not stored.
 Ascent stops at roots: nothing above a frame, a module's namespace or a class is in a census.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
 
 import numpy as np
@@ -165,8 +165,28 @@ class Storages:
 
 
 @dataclass(frozen=True)
+class HostBuffers:
+    """Memory of the host that no tensor owns, one row per place: `owner` is the node that alone holds it.
+
+    `kind` and `label` name the reference (`*`: many elements together), `type` is the type of what is held there.
+    `bytes` are of text, bytes, numbers, NumPy arrays and the tables of containers; what they refer to is not counted.
+    """
+
+    owner: Ints
+    bytes: Ints
+    kind: Ints
+    label: Ints
+    type: Ints
+
+
+def no_host_buffers() -> HostBuffers:
+    """A table without rows."""
+    return HostBuffers(*(np.empty(0, dtype=np.int64) for _ in fields(HostBuffers)))
+
+
+@dataclass(frozen=True)
 class Census:
-    """All ancestry of tensor memory at one moment of one process.
+    """All ancestry of tensor memory, and of much host memory, at one moment of one process.
 
     `moment` is "step-end" (optimizer step done, everything of the step still bound), "forward-entry" (the root
     module is being called: what was carried over from earlier steps is alive here), "first-call-N" (before any
@@ -183,6 +203,7 @@ class Census:
     references: References
     storages: Storages
     notes: tuple[str, ...] = ()
+    host: HostBuffers = field(default_factory=no_host_buffers)
 
     def text(self, position: int) -> str:
         """The string at `position` of the table; "" for -1."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tenure.errors import NewerFormatError, RecordingError
-from tenure.model.heap import Census, Nodes, References, Storages
+from tenure.model.heap import Census, HostBuffers, Nodes, References, Storages, no_host_buffers
 from tenure.store.column_arrays import pack_json, pack_table, unpack_json, unpack_table, write_arrays
 from tenure.store.format import FORMAT
 
@@ -42,6 +42,7 @@ def write_census(path: Path, census: Census) -> int:
     columns |= pack_table("nodes", census.nodes)
     columns |= pack_table("references", census.references)
     columns |= pack_table("storages", census.storages)
+    columns |= pack_table("host", census.host)
     return write_arrays(path, columns)
 
 
@@ -65,6 +66,7 @@ def read_census(path: Path) -> Census:
                 references=unpack_table(References, "references", columns),
                 storages=unpack_table(Storages, "storages", columns),
                 notes=tuple(head["notes"]),
+                host=unpack_table(HostBuffers, "host", columns) if "host.owner" in columns else no_host_buffers(),
             )
     except FileNotFoundError:
         raise RecordingError(f"{path}: no such census; the recording was moved or cut") from None
