@@ -166,6 +166,7 @@ SPECIMENS: dict[str, Suspect] = {
     "TN301": suspect(symptom="cycle", cyclic=True),
     "TN401": carried(symptom="survivor", bytes_by_role={"PARAMETER": 3 * MIB}, facts={"released": "encoder"}),
     "TN402": suspect(copies_of="torch.nn.modules.linear.Linear", bytes_by_role={"PARAMETER": 3 * MIB}),
+    "TN601": suspect(device="host", facts={"host_type": "bytes"}),
     "TN900": suspect(holder=USAGE),
 }
 """For each rule a suspect that it, and no rule tried before it, explains."""

@@ -580,11 +580,69 @@ def test_nothing_is_weighed_unless_asked_for(walk: Callable[..., Walk]) -> None:
     assert found.host_bytes.tolist() == [0, 0]
 
 
+def complex_is_an_array(kind: type) -> int:
+    return Category.ARRAY if kind is complex else classify(kind)
+
+
+def real_part(array: object) -> int:
+    return int(array.real)  # type: ignore[attr-defined]
+
+
+@walks
+def test_light_untracked_dicts_and_tuples_weigh_on_the_one_that_holds_them(walk: Callable[..., Walk]) -> None:
+    pointer, start = struct.calcsize("P"), 5_000.0
+    row, pair = {"text": text_of(900), "array": complex(start)}, (text_of(900), start + 0.5)
+    gc.collect()  # untracks the tuple
+    held = [row, pair]
+    del row, pair
+    assert [gc.is_tracked(item) for item in held] == [False, False]
+    found = walk([held], classify=complex_is_an_array, contents=real_part, least_bytes=6_500)
+
+    assert [id(node) for node in found.nodes] == [id(held)]
+    inside = 2 * sys.getsizeof(text_of(900)) + 5_000 + 4 * pointer
+    assert found.host_bytes.tolist() == [inside + (2 * 3 + 2 + 2) * pointer]
+
+
+@walks
+def test_heavy_untracked_dicts_are_nodes_whoever_refers_to_them(walk: Callable[..., Walk]) -> None:
+    pointer, start = struct.calcsize("P"), 5_000.0
+    table, local = {number: complex(start) for number in range(3)}, {"text": text_of(9_000)}
+    namespace, light = {"table": table, "list": []}, {"text": text_of(10)}
+    options: dict[str, Any] = {"classify": complex_is_an_array, "contents": real_part, "least_bytes": 9_000}
+    found = walk([namespace, [light]], roots=[id(namespace)], extra=[local, light, table], **options)
+
+    assert names_of(found, namespace=namespace, table=table, local=local) == (
+        ["namespace", "table", "local"],
+        ["namespace -> table"],
+    )
+    text_bytes = sys.getsizeof(text_of(9_000))
+    assert found.host_bytes.tolist() == [0, 15_000 + 9 * pointer, text_bytes + 3 * pointer]
+    assert_same([namespace, [light]], weights=(9_000,), roots=[id(namespace)], extra=[local, light, table],
+                classify=complex_is_an_array, contents=real_part)  # fmt: skip
+
+
+@walks
+def test_an_error_in_contents_of_an_array_in_a_dict_reaches_the_caller(walk: Callable[..., Walk]) -> None:
+    def contents(array: object) -> list[object]:
+        raise KeyError("contents")
+
+    number = 5_000.0
+    held = [{"array": complex(number)}]
+    with pytest.raises(KeyError, match="contents"):
+        walk([held], classify=complex_is_an_array, contents=contents, least_bytes=1)
+
+
 def test_both_walks_weigh_text_of_all_widths_alike() -> None:
     texts = [text_of(100, letter) for letter in "a\xe4\u20ac\U0001f600"]
     texts[1].encode()
     held = [text_of(100, letter) for letter in "a\xe4\u20ac\U0001f600"]
-    held += [str(len(texts)) + text_of(7, "\xe4"), b"".join([b"ab", b"c"]), bytearray(b"ab" * 9), -(2**70), 0.1 + len(held)]
+    held += [
+        str(len(texts)) + text_of(7, "\xe4"),
+        b"".join([b"ab", b"c"]),
+        bytearray(b"ab" * 9),
+        -(2**70),
+        0.1 + len(held),
+    ]
     "".join(held[4:5]).encode()
     assert_same([held, texts, {1.5 * len(held): text_of(3)}])
 

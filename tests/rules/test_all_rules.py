@@ -9,7 +9,7 @@ ALSO_FITS = {
     *{("TN102", "TN103"), ("TN401", "TN404")},
     *{("TN101", "TN105"), ("TN101", "TN107"), ("TN101", "TN302")},
     *{("TN202", "TN201"), ("TN202", "TN204"), ("TN202", "TN205"), ("TN202", "TN303"), ("TN202", "TN305")},
-    ("TN202", "TN402"),
+    *{("TN202", "TN402"), ("TN202", "TN601")},
 }
 """(rule, specimen of another): what is carried on ctx is a carried graph as well; the narrower cause comes first."""
 

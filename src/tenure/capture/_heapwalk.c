@@ -639,13 +639,71 @@ table_bytes(PyObject *object)
     return type == &PySet_Type ? (uint64_t)PySet_GET_SIZE(object) * 2 * sizeof(void *) : 0;
 }
 
-/* What a single reference holds dies with its owner; what is shared (interned text, small numbers) is nobody's. */
-static inline void
-weigh_leaf(Walk *walk, PyObject *object)
+static int note_pending(Walk *walk, PyTypeObject *type);
+
+/* Own bytes of an array inside a container that the collector does not track. Runs `contents`. */
+static uint64_t
+bytes_of_inner_array(Walk *walk, PyObject *object)
 {
-    if (Py_REFCNT(object) == 1 && walk->least != 0) {
-        walk->weight += leaf_bytes(object, Py_TYPE(object));
+    uint32_t category = map_get(&walk->categories, (uintptr_t)Py_TYPE(object));
+    if (category == NOT_FOUND) {
+        walk->failed |= note_pending(walk, Py_TYPE(object)) < 0;
     }
+    if (category != ARRAY || walk->failed) {
+        return 0;
+    }
+    PyObject *contents = PyObject_CallFunctionObjArgs(walk->contents, object, NULL);
+    unsigned long long bytes = 0;
+    if (contents != NULL && PyLong_CheckExact(contents)) {
+        bytes = PyLong_AsUnsignedLongLong(contents);
+    }
+    Py_XDECREF(contents);
+    walk->failed |= PyErr_Occurred() != NULL;
+    return walk->failed ? 0 : bytes;
+}
+
+static int
+weigh_inner(PyObject *object, void *arg)
+{
+    Walk *walk = arg;
+    if (object != NULL && Py_REFCNT(object) == 1 && !walk->failed) {
+        uint64_t bytes = leaf_bytes(object, Py_TYPE(object));
+        walk->weight += bytes != 0 ? bytes : bytes_of_inner_array(walk, object);
+    }
+    return 0;
+}
+
+/* Dicts and tuples of nothing but text, numbers and arrays are mostly not tracked. A heavy one becomes an array of
+ * the walk; a light one counts as its owner's, if it has only one. */
+static uint32_t
+untracked_number(Walk *walk, PyObject *object)
+{
+    uint32_t category = NORMAL, number = map_get(&walk->array_numbers, (uintptr_t)object);
+    if (number != NOT_FOUND) {
+        return num_fixed(walk) + number;
+    }
+    if (is_overridden(walk, (uintptr_t)object, &category)) {
+        return NOT_FOUND;
+    }
+    uint64_t before = walk->weight;
+    walk->weight = table_bytes(object);
+    Py_TYPE(object)->tp_traverse(object, weigh_inner, walk);
+    uint64_t own = walk->weight;
+    walk->weight = before;
+    if (own >= walk->least && !walk->failed) {
+        number = add_array(walk, object, -1, 0);
+        walk->failed |= number == NOT_FOUND;
+        return number == NOT_FOUND ? NOT_FOUND : num_fixed(walk) + number;
+    }
+    walk->weight += Py_REFCNT(object) == 1 ? own : 0;
+    return NOT_FOUND;
+}
+
+static inline int
+is_untracked(const Walk *walk, PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    return walk->least != 0 && (type == &PyDict_Type || type == &PyTuple_Type) && !PyObject_GC_IsTracked(object);
 }
 
 /* The references of the object at `next_bound - 1` have all been looked at. */
@@ -689,7 +747,13 @@ static uint32_t
 unlisted_number(Walk *walk, PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    weigh_leaf(walk, object);
+    /* What a single reference holds dies with its owner; what is shared (interned, small numbers) is nobody's. */
+    if (Py_REFCNT(object) == 1 && walk->least != 0) {
+        walk->weight += leaf_bytes(object, type);
+    }
+    if (UNLIKELY(is_untracked(walk, object))) {
+        return untracked_number(walk, object);
+    }
     if (UNLIKELY(IS_ODD((uintptr_t)object))) {
         uint32_t number = map_get(&walk->array_numbers, (uintptr_t)object);
         if (number != NOT_FOUND) {
@@ -792,6 +856,15 @@ traverse(Walk *walk, PyObject *object)
     type->tp_traverse(object, visit, walk);
 }
 
+/* Unless `contents` has said something else. */
+static void
+say_no_memory(void)
+{
+    if (!PyErr_Occurred()) {
+        PyErr_NoMemory();
+    }
+}
+
 /* Asks for the categories of types met for the first time. 1 when one of them is to be looked into. */
 static int
 classify_pending(Walk *walk)
@@ -844,7 +917,7 @@ traverse_batch(Walk *walk, PyObject **objects, unsigned count, uint32_t first_nu
         flush(walk);
         close_weight(walk);
         if (walk->failed) {
-            PyErr_NoMemory();
+            say_no_memory();
             return -1;
         }
         int again = walk->num_pending == 0 ? 0 : classify_pending(walk);
@@ -919,14 +992,14 @@ traverse_array(Walk *walk, uint32_t number)
     do {
         walk->num_edges = rewind;
         walk->num_buffered = walk->num_bounds = walk->next_bound = 0;
-        walk->weight = 0;
+        walk->weight = has_contents ? 0 : table_bytes(object);
         traverse(walk, object);
         for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); i++) {
             visit(PySequence_Fast_GET_ITEM(items, i), walk);
         }
         flush(walk);
         if (walk->failed) {
-            PyErr_NoMemory();
+            say_no_memory();
             again = -1;
             break;
         }
@@ -946,6 +1019,14 @@ add_extra(Walk *walk, PyObject *extra)
 {
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(extra); i++) {
         PyObject *object = PySequence_Fast_GET_ITEM(extra, i);
+        if (is_untracked(walk, object)) {
+            (void)untracked_number(walk, object);
+            if (walk->failed) {
+                say_no_memory();
+                return -1;
+            }
+            continue;
+        }
         uint32_t category = map_get(&walk->categories, (uintptr_t)Py_TYPE(object));
         if (category == NOT_FOUND) {
             Py_INCREF(object);
@@ -975,9 +1056,15 @@ collect_references(Walk *walk, PyObject *extra)
         PyErr_NoMemory();
         return -1;
     }
-    if (traverse_plain(walk) < 0 || traverse_roots(walk) < 0 || add_extra(walk, extra) < 0) {
+    if (traverse_plain(walk) < 0 || traverse_roots(walk) < 0) {
         return -1;
     }
+    int again;
+    do {
+        if (add_extra(walk, extra) < 0 || (again = walk->num_pending == 0 ? 0 : classify_pending(walk)) < 0) {
+            return -1;
+        }
+    } while (again > 0);
     for (uint32_t number = 0; number < walk->num_arrays; number++) {
         if (traverse_array(walk, number) < 0) {
             return -1;

@@ -43,7 +43,8 @@ class Walk(NamedTuple):
     """The ancestry of the targets. References are pairs of positions in `nodes`, with multiplicity.
 
     `host_bytes[i]` is host memory that the node alone holds: its entries if it is a plain list, tuple, dict or set,
-    and text, bytes, numbers and arrays to which no other reference leads. 0 for roots, and unless asked for.
+    and text, bytes, numbers and arrays to which no other reference leads, also inside dicts and tuples that the
+    collector does not track and nothing else refers to. 0 for roots, and unless asked for.
 
     Nodes stand in the order of the objects given, then arrays in the order they were found.
     `refcounts[i]` is the node's reference count without what this walk and the given list hold (the list
@@ -86,10 +87,10 @@ def walk_python(
     """
     categories = _Categories(classify)
     overrides = dict.fromkeys(roots, int(Category.ROOT)) | dict.fromkeys(ignore, int(Category.IGNORE))
-    found = _References(objects, categories, overrides)
-    found.collect(extra, contents)
+    found = _References(objects, categories, overrides, contents, least_bytes)
+    found.collect(extra)
     if least_bytes:
-        found.weigh(least_bytes)
+        found.weigh()
     marked = _ancestry(found.starts, found.targets, found.marks)
     order = [i for i in range(len(objects)) if marked[i]]
     order += [len(objects) + i for i in range(len(found.arrays)) if marked[len(objects) + i]]
@@ -162,32 +163,39 @@ def _count_of_one() -> int:
 
 _ALONE = _count_of_one()
 _POINTER = struct.calcsize("P")
-_TABLES = {list: 1, tuple: 1, dict: 3, set: 2}
+_TABLES: dict[type, int] = {list: 1, tuple: 1, dict: 3, set: 2}
 """Pointers to an entry of a container."""
 _TEXTS = (str, bytes, bytearray)
 _NUMBERS = (int, float)
 
 
-def _own_bytes(item: object) -> int:
-    """Host memory that an object alone holds, arrays not counted."""
+def _table_bytes(item: object) -> int:
     kind = type(item)
-    found = _TABLES[kind] * _POINTER * len(item) if kind in _TABLES else 0  # type: ignore[arg-type]
-    for referent in gc.get_referents(item):
-        if sys.getrefcount(referent) == _ALONE:
-            if type(referent) in _TEXTS:
-                found += sys.getsizeof(referent)
-            elif type(referent) in _NUMBERS:
-                found += 4 * _POINTER
-    return found
+    return _TABLES[kind] * _POINTER * len(item) if kind in _TABLES else 0  # type: ignore[arg-type]
+
+
+def _leaf_bytes(item: object) -> int:
+    if type(item) in _TEXTS:
+        return sys.getsizeof(item)
+    return 4 * _POINTER if type(item) in _NUMBERS else 0
 
 
 class _References:
     """Positions of all candidates and the references between them: listed objects first, then arrays."""
 
-    def __init__(self, objects: list[object], categories: _Categories, overrides: dict[int, int]) -> None:
+    def __init__(
+        self,
+        objects: list[object],
+        categories: _Categories,
+        overrides: dict[int, int],
+        contents: Callable[[object], list[object] | int],
+        least_bytes: int,
+    ) -> None:
         self.objects = objects
         self.categories = categories
         self.overrides = overrides
+        self.contents = contents
+        self.least_bytes = least_bytes
         self.arrays: list[object] = []
         self.starts = array("q", [0])
         self.targets = array("i")
@@ -209,47 +217,84 @@ class _References:
         count = len(self.objects)
         return self.objects[number] if number < count else self.arrays[number - count]
 
-    def collect(self, extra: Sequence[object], contents: Callable[[object], list[object] | int]) -> None:
+    def collect(self, extra: Sequence[object]) -> None:
         for item in self.objects:
             category = self.category(item)
             if category != Category.IGNORE:
                 self.add(gc.get_referents(item))
             if category == Category.ARRAY:
-                self.add_contents(item, contents(item))
+                self.add_contents(item)
             self.starts.append(len(self.targets))
         for item in extra:
-            if self.category(item) == Category.ARRAY:
+            if id(item) not in self.number:
                 self.number_of(item)
         for item in _growing(self.arrays):
             self.add(gc.get_referents(item))
-            self.add_contents(item, contents(item))
+            if self.category(item) == Category.ARRAY:
+                self.add_contents(item)
             self.starts.append(len(self.targets))
 
     def add(self, referents: Iterable[object]) -> None:
         for item in referents:
-            number = self.number.get(id(item), -1)
-            if number < 0 and self.categories[type(item)] == Category.ARRAY and self.category(item) == Category.ARRAY:
-                number = self.number_of(item)
+            number = self.number_of(item)
             if number >= 0:
                 self.targets.append(number)
 
-    def add_contents(self, item: object, found: list[object] | int) -> None:
+    def add_contents(self, item: object) -> None:
+        found = self.contents(item)
         if isinstance(found, int):
             self.bytes_of_array[id(item)] = found
         else:
             self.add(found)
 
-    def weigh(self, least_bytes: int) -> None:
+    def number_of(self, item: object) -> int:
+        """The number of a candidate, which an array and a heavy table become by being met; -1 for all others."""
+        number = self.number.get(id(item), -1)
+        if number < 0 and (self.category(item) == Category.ARRAY or self.is_heavy_table(item)):
+            number = self.number[id(item)] = len(self.objects) + len(self.arrays)
+            self.arrays.append(item)
+            self.marks.append(0)
+        return number
+
+    def is_heavy_table(self, item: object) -> bool:
+        """A dict or tuple that the collector does not track, as it holds nothing but text, numbers and arrays."""
+        if not self.least_bytes or type(item) not in (dict, tuple) or gc.is_tracked(item):
+            return False
+        return id(item) not in self.overrides and self.bytes_inside(item) >= self.least_bytes
+
+    def weigh(self) -> None:
         """Fills `weights`, and marks what weighs enough."""
         arrays = self.bytes_of_arrays_alone()
         for number in range(len(self.marks)):
             weight = 0
             if self.category(self.object_at(number)) not in (Category.ROOT, Category.IGNORE):
                 edges = range(self.starts[number], self.starts[number + 1])
-                weight = _own_bytes(self.object_at(number)) + sum(arrays.get(self.targets[edge], 0) for edge in edges)
+                weight = sum(arrays.get(self.targets[edge], 0) for edge in edges)
+                weight += self.own_bytes(self.object_at(number))
             self.weights.append(weight)
-            if weight >= least_bytes:
+            if weight >= self.least_bytes:
                 self.marks[number] = 1
+
+    def own_bytes(self, item: object) -> int:
+        """Host memory that an object alone holds, arrays not counted."""
+        found = _table_bytes(item)
+        for referent in gc.get_referents(item):
+            if sys.getrefcount(referent) == _ALONE:
+                found += _leaf_bytes(referent)
+                if type(referent) in (dict, tuple) and not gc.is_tracked(referent) and id(referent) not in self.number:
+                    found += 0 if id(referent) in self.overrides else self.bytes_inside(referent)
+        return found
+
+    def bytes_inside(self, item: object) -> int:
+        """What a dict or tuple that is not tracked holds, arrays included."""
+        found = _table_bytes(item)
+        for referent in gc.get_referents(item):
+            if sys.getrefcount(referent) == _ALONE:
+                found += _leaf_bytes(referent)
+                if self.categories[type(referent)] == Category.ARRAY:
+                    told = self.contents(referent)
+                    found += told if isinstance(told, int) else 0
+        return found
 
     def bytes_of_arrays_alone(self) -> dict[int, int]:
         """By number, the bytes of each array that is referred to once."""
@@ -260,14 +305,6 @@ class _References:
                     found[number] = self.bytes_of_array[id(item)]
                 number += 1
         return found
-
-    def number_of(self, item: object) -> int:
-        """The number of an array, which is a candidate from now on."""
-        if id(item) not in self.number:
-            self.number[id(item)] = len(self.objects) + len(self.arrays)
-            self.arrays.append(item)
-            self.marks.append(0)
-        return self.number[id(item)]
 
 
 def _growing(items: list[object]) -> Iterator[object]:

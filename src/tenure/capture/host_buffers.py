@@ -20,7 +20,7 @@ MANY_ENTRIES = 256
 _TEXTS = (str, bytes, bytearray)
 
 HostBuffer = tuple[ReferenceKind, str, str, int]
-"""Kind and label of the reference, type of what it leads to, bytes."""
+"""Kind and label of the reference, type of what it leads to (of many, the newest), bytes."""
 
 
 def find_host_buffers(item: object, num_bytes: int) -> Iterator[HostBuffer]:
@@ -33,7 +33,7 @@ def find_host_buffers(item: object, num_bytes: int) -> Iterator[HostBuffer]:
                 rest -= size
                 yield kind, label, type_name(type(value)), size
     if rest >= LEAST_BYTES:
-        yield _kind_of_elements(item), "*", _type_of_last(item), rest
+        yield _kind_of_elements(item), "*", type_name(type(_last(item))), rest
 
 
 def _is_table(item: object) -> bool:
@@ -58,8 +58,8 @@ def _kind_of_elements(item: object) -> ReferenceKind:
     return ReferenceKind.INDEX if sequence else ReferenceKind.OTHER
 
 
-def _type_of_last(item: object) -> str:
-    """The type of the newest element, without running code of a subclass; of a set any."""
+def _last(item: object) -> object:
+    """The newest element, without running code of a subclass; of a set any."""
     last: list[object] = []
     if isinstance(item, dict):
         last = list(itertools.islice(reversed(dict.values(item)), 1))
@@ -69,4 +69,4 @@ def _type_of_last(item: object) -> str:
         last = list(itertools.islice(collections.deque.__reversed__(item), 1))
     elif isinstance(item, (set, frozenset)):
         last = list(itertools.islice(set.__iter__(item) if isinstance(item, set) else frozenset.__iter__(item), 1))
-    return type_name(type(last[0])) if last else "object"
+    return last[0] if last else item

@@ -1,7 +1,8 @@
 """A census: all that refers, directly or not, to tensor memory at one moment, by column.
 
 Nodes are Python objects, autograd nodes, storages and roots; references are labelled edges between them.
-Only the *ancestry* of tensors, and of much memory of the host, is kept: an object from which neither can be reached is counted, not stored.
+Only the *ancestry* of tensors, and of much memory of the host, is kept: an object from which neither can be
+reached is counted, not stored.
 Ascent stops at roots: nothing above a frame, a module's namespace or a class is in a census.
 """
 

@@ -33,7 +33,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 RULE = Rule(
     code="TN601",
     name="host-memory-grows",
-    summary="Bytes, NumPy arrays, text or records without tensors are kept in ever larger numbers in the host's memory.",
+    summary="Bytes, NumPy arrays, text or records without tensors pile up in the host's memory.",
     check_suspect=check_suspect,
     priority=5,
 )

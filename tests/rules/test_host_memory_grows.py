@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from suspects import SPECIMENS, carried, finding, suspect
+from tenure.model.suspect import Suspect
+from tenure.rules.host_memory_grows import check_suspect
+
+REMEDY = (
+    "write it to disk and keep the path, keep the best few or the last few (`deque(maxlen=n)`), or keep a sum of it"
+)
+
+
+def test_a_list_of_bytes_that_only_grows() -> None:
+    assert check_suspect(SPECIMENS["TN601"]) == finding(
+        REMEDY,
+        message="`history[*]` grows in the host's memory by 1.00 MiB per step of `bytes`, and loses none.",
+        rule="TN601",
+        name="host-memory-grows",
+        device="host",
+        evidence=(*finding(REMEDY, rule="", name="", message="").evidence, {"kind": "facts", "host_type": "bytes"}),
+    )
+
+
+POSSIBLE = {
+    "what grows slowly": suspect(device="host", growth_bytes_per_step=2048.0),
+    "what a library keeps": suspect(device="host", holder_is_yours=False),
+}
+
+
+@pytest.mark.parametrize("slow", POSSIBLE.values(), ids=POSSIBLE)
+def test_is_a_mere_possibility(slow: Suspect) -> None:
+    found = check_suspect(slow)
+
+    assert found is not None
+    assert (found.rule, found.confidence) == ("TN601", "possible")
+
+
+OTHERS = {
+    "tensors are another cause, on the CPU too": suspect(),
+    "what does not grow is none": carried(device="host"),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_other_suspects_are_left_to_other_rules(other: Suspect) -> None:
+    assert check_suspect(other) is None
