@@ -147,6 +147,12 @@ HOOKS = replace(HISTORY, kind="hook", name="_forward_hooks", expression="model._
 MASKS = replace(HISTORY, kind="attribute", name="masks", expression="model.masks[*]", container_type="dict")
 USAGE = replace(HISTORY, kind="attribute", name="usage", expression="self.usage", element=False, container_type="")
 
+ENCODER = replace(
+    HISTORY, kind="attribute", name="encoder", expression="self.encoder", element=False, container_type=""
+)
+IDLE = {"module": "models.Encoder", "last_called_step": 7, "windows_called": 6, "windows_idle": 3, "doubt": ""}
+LEFT = {"gradients_of": "models.Encoder", "parameters_with_gradient": 4}
+
 SPECIMENS: dict[str, Suspect] = {
     "TN101": suspect(through_graph=True, num_graph_nodes=12),
     "TN104": carried(path=(HOP, GRADIENT, ITS_GRAPH)),
@@ -159,6 +165,8 @@ SPECIMENS: dict[str, Suspect] = {
     "TN302": suspect(path=(HOP, TRACEBACK), through_graph=True),
     "TN303": suspect(holder=HOOKS),
     "TN305": suspect(path=(HOP, SUSPENDED)),
+    "TN403": carried(symptom="survivor", holder=ENCODER, facts=IDLE),
+    "TN405": carried(symptom="survivor", holder=ENCODER, bytes_by_role={"GRADIENT": 3 * MIB}, facts=LEFT),
     "TN404": carried(symptom="survivor", path=(HOP, IN_OPTIMIZER), facts={"released": "head"}),
     "TN102": carried(bytes_by_role={"ACTIVATION": 3 * MIB}),
     "TN103": carried(holder=ON_CTX, through_graph=True, facts={"ctx_attribute": "y"}),

@@ -329,6 +329,18 @@ def test_meta_and_fake_tensors_weigh_nothing() -> None:
     assert census.bytes_below(census.node_of(meta)) == census.bytes_below(census.node_of(fake)) == 0
 
 
+def test_the_gradient_of_a_parameter_that_was_frozen_later_is_found() -> None:
+    layer = nn.Linear(4, 4)
+    layer(torch.ones(1, 4)).sum().backward()
+    layer.requires_grad_(False)
+
+    census = read()
+
+    gradient = census.path(Kind.GRAD, start=census.node_of(layer.weight))
+    assert gradient == census.node_of(layer.weight.grad)
+    assert list(census.storages_below(gradient).values()) == [(64, Role.GRADIENT)]
+
+
 def test_reading_a_tensor_subclass_runs_none_of_its_code() -> None:
     ran = []
 

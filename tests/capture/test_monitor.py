@@ -97,6 +97,25 @@ def test_modules_called_anywhere_in_the_step_after_a_census_are_marked_in_the_ne
     assert resting.weight is not None
 
 
+def test_calls_between_the_optimizers_of_one_step_and_in_round_steps_are_marked_too(tmp_path: Path) -> None:
+    (one, first), (two, second) = linear_and_sgd(), linear_and_sgd()
+    between, every_ten = torch.nn.Bilinear(3, 3, 3), torch.nn.Embedding(3, 3)
+    with recording(tmp_path, take_census, census_at=(3, 24)):
+        for step in range(24):
+            train_step(one, first)
+            between(torch.ones(2, 3), torch.ones(2, 3))
+            train_step(two, second)
+            if step % 10 == 0 and step:
+                every_ten(torch.tensor([0]))
+
+    opened = open_recording(tmp_path)
+    last = read_census(opened, opened.censuses[-1])
+    types = last.nodes.type[(last.nodes.flags & CALLED) != 0].tolist()
+    called = {last.text(type_name).rpartition(".")[2] for type_name in types}
+    assert (last.step, last.moment) == (24, "step-end")
+    assert called == {"Sequential", "Bilinear", "Embedding"}
+
+
 def test_nothing_of_the_recorder_is_left_in_torch(tmp_path: Path) -> None:
     model, optimizer = linear_and_sgd()
     with recording(tmp_path):

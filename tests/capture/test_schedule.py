@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tenure.capture.schedule import Cost, Schedule, Spending, has_risen, is_due, is_geometric
+from tenure.capture.schedule import Cost, Schedule, Spending, has_risen, is_due, is_geometric, watches_calls
 
 MIB = 1 << 20
 
@@ -22,6 +22,12 @@ def due_steps(
 
 def test_the_schedule_is_dense_at_first_and_two_per_octave_later() -> None:
     assert [step for step in range(-1, 100) if is_geometric(step)] == [*(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)]
+
+
+def test_calls_are_watched_around_round_steps() -> None:
+    assert [step for step in range(1, 120) if watches_calls(step)] == [
+        near for ten in range(10, 101, 10) for near in (ten - 1, ten, ten + 1)
+    ]
 
 
 def test_the_first_eight_are_taken_and_later_ones_wait_for_the_budget() -> None:

@@ -6,7 +6,7 @@ from tenure.rules import all_rules
 
 RULES = {rule.code: rule for rule in all_rules()}
 ALSO_FITS = {
-    *{("TN102", "TN103"), ("TN401", "TN404")},
+    *{("TN102", "TN103"), ("TN401", "TN403"), ("TN401", "TN404"), ("TN401", "TN405")},
     *{("TN101", "TN105"), ("TN101", "TN107"), ("TN101", "TN302")},
     *{("TN202", "TN201"), ("TN202", "TN204"), ("TN202", "TN205"), ("TN202", "TN303"), ("TN202", "TN305")},
     *{("TN202", "TN402"), ("TN202", "TN601")},

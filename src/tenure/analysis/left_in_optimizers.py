@@ -54,7 +54,7 @@ def find_left_in_optimizers(views: Sequence[View]) -> tuple[Suspect, ...]:
         (view for view in views if view.census.moment != "exit"),
         key=lambda view: (view.census.step, view.census.moment == "forward-entry"),
     )
-    if not any(_optimizer_nodes(view.graph) for view in ordered[-1:]):
+    if not any(optimizer_nodes(view.graph) for view in ordered[-1:]):
         return ()
     places = [_places(view) for view in ordered]
     suspects = []
@@ -151,7 +151,7 @@ def _parameters(view: View) -> Ints:
     return found
 
 
-def _optimizer_nodes(graph: Graph) -> list[int]:
+def optimizer_nodes(graph: Graph) -> list[int]:
     """Objects with parameter groups and a state of their own, as `torch.optim.Optimizer` has them."""
     references = graph.census.references
     owners: dict[int, set[str]] = {}
@@ -168,7 +168,7 @@ def _suspects(ordered: Sequence[View], later: Sequence[View], replaced: _Replace
     kept = _parameters(last)
     kept = np.unique(kept[np.isin(nodes.address[kept], sorted(replaced.parameters))])
     suspects = []
-    for optimizer in _optimizer_nodes(graph):
+    for optimizer in optimizer_nodes(graph):
         mine = _held_by_it_alone(graph, optimizer, kept)
         path = path_to(graph, last.paths, optimizer)
         if not len(mine) or not path or not last.paths.held_by_root(optimizer):

@@ -59,3 +59,24 @@ def _tensors_of(graph: Graph, rows: Iterable[int]) -> list[tuple[int, int, int]]
             if references.kind[reference] == ReferenceKind.STORAGE:
                 found.append((int(graph.census.nodes.address[references.source[reference]]), size, node))
     return found
+
+
+def children_of_modules(graph: Graph) -> dict[int, list[int]]:
+    """Every module with the modules that are directly inside it."""
+    references = graph.census.references
+    modules = module_nodes(graph)
+    known = set(modules)
+    found: dict[int, list[int]] = {module: [] for module in modules}
+    for module in modules:
+        tables = _targets(graph, module, ReferenceKind.DICT) or [module]
+        for table in tables:
+            for reference in graph.references_from(table):
+                if unquoted(graph.labels[reference]) == "_modules":
+                    inside = graph.references_from(int(references.target[reference]))
+                    found[module] += [int(references.target[r]) for r in inside if int(references.target[r]) in known]
+    return found
+
+
+def _targets(graph: Graph, node: int, kind: ReferenceKind) -> list[int]:
+    references = graph.census.references
+    return [int(references.target[r]) for r in graph.references_from(node) if references.kind[r] == kind]

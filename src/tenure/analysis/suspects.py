@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from tenure.analysis.carried import find_carried
 from tenure.analysis.cycles import find_cycles
+from tenure.analysis.gradients_left import find_gradients_left
 from tenure.analysis.groups import Shapes, View, view_census
 from tenure.analysis.growing import find_growing
 from tenure.analysis.hidden_only import find_hidden_only
 from tenure.analysis.host_growth import find_host_growth
 from tenure.analysis.host_part import host_part, tensor_part
+from tenure.analysis.idle_modules import find_idle_modules
 from tenure.analysis.left_in_optimizers import find_left_in_optimizers
 from tenure.analysis.survivors import find_survivors
 from tenure.model.heap import ROOT_KINDS, Census
@@ -37,9 +39,11 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
         growing = tuple(suspect for suspect in growing if _hangs_on_a_root(suspect))
     host = _find_host_growth(censuses, watched)
     survivors = _told_once(find_left_in_optimizers(views), find_survivors(views))
+    released = {str(suspect.facts["module"]) for suspect in survivors}
     survivors += _not_told(find_hidden_only(views), (*growing, *survivors))
+    resting = (*find_idle_modules(views, shapes, told=released), *find_gradients_left(views, shapes))
     found = sorted(
-        (*growing, *carried, *cycles, *survivors, *host),
+        (*growing, *carried, *cycles, *survivors, *resting, *host),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
     )
     return tuple(dataclasses.replace(suspect, key=key) for key, suspect in enumerate(found, start=1))

@@ -309,9 +309,11 @@ class _Taker:
             base = self._numbers.get(id(tensor._base))
             if base is not None:
                 self.columns.add_reference(number, base, ReferenceKind.BASE, "_base")
-        if not tensor.requires_grad:
+        is_frozen = not tensor.requires_grad
+        if is_frozen and type(tensor) is torch.Tensor:
             return
-        if tensor.is_leaf:
+        # A parameter that was frozen after a backward still has its gradient.
+        if is_frozen or tensor.is_leaf:
             gradient = tensor.grad
             if gradient is not None:
                 target = self._number_of_late_tensor(gradient)

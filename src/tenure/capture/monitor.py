@@ -39,7 +39,7 @@ from tenure.capture.journal import Journal
 from tenure.capture.known_optimizers import KnownOptimizers
 from tenure.capture.module_calls import ModuleCalls
 from tenure.capture.options import MonitorOptions
-from tenure.capture.schedule import is_due
+from tenure.capture.schedule import is_due, watches_calls
 from tenure.capture.skipped_steps import ScalerWatch
 from tenure.capture.step_profile import StepProfiler, choose_step
 from tenure.capture.steps import OptimizerSequence, RootCalls
@@ -178,9 +178,10 @@ class Monitor:
     def _take_optimizer_step(self, optimizer: Any) -> None:
         # A step after a census is watched to its end: which modules are called tells what is in use.
         self._optimizer_seen = True
-        self._modules.remove()
         after_forward, self._forward_seen = self._forward_seen, False
         ends_step = self._sequence.ends_step(self._optimizers.number(optimizer), after_forward=after_forward)
+        if ends_step:
+            self._modules.remove()
         if self._sequence.asks_for_forward:
             self._watch_modules()
         if ends_step:
@@ -290,7 +291,8 @@ class Monitor:
             self._set_entry_due(moment == STEP_END)
             if self._entry_due and not self._manual:
                 self._watch_modules()
-        if self._profiler.wants_entry(self.step) and not self._manual:
+        calls_wanted = self._profiler.wants_entry(self.step) or watches_calls(self.step)
+        if calls_wanted and not self._manual:
             self._watch_modules()
         self._last_step_time = time.perf_counter()
 

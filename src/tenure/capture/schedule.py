@@ -103,6 +103,15 @@ def is_geometric(step: int) -> bool:
     return _is_power_of_two(step) or (step % 3 == 0 and _is_power_of_two(step // 3))
 
 
+def watches_calls(step: int) -> bool:
+    """Whether it is watched which modules are called after this step, beside the steps that follow a census.
+
+    True around 10, 20, ..., 90, 100, 200, ...: what is used every so many steps is mostly used every 5, 10, 50 or 100,
+    and a census follows none of these. Around, for programs count from 0 or 1, before or after the optimizer's step.
+    """
+    return any(_is_round(near) for near in (step - 1, step, step + 1))
+
+
 def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:
     """Whether to take a census after this step. With several ranks neither cost nor counters have a say."""
     planned = schedule.is_planned(step)
@@ -130,3 +139,8 @@ def has_risen(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
 
 def _is_power_of_two(number: int) -> bool:
     return number > 0 and number & (number - 1) == 0
+
+
+def _is_round(number: int) -> bool:
+    text = str(number)
+    return len(text) > 1 and text[1:].strip("0") == ""

@@ -1,0 +1,304 @@
+"""Modules that rest on their device: called at first, then by nobody, in no optimizer, and never let go."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tenure.analysis.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.graph import GRAPH_REFERENCES, Graph, reach
+from tenure.analysis.groups import Shapes, View, fingerprint_of
+from tenure.analysis.left_in_optimizers import optimizer_nodes
+from tenure.analysis.modules import children_of_modules, parameter_tensors
+from tenure.model.heap import CALLED, Ints, ReferenceKind
+from tenure.model.suspect import Series, Suspect
+
+LEAST_BYTES = 1 << 20
+LEAST_SHARE = 0.05
+"""Of the bytes alive. A module that weighs less is no news."""
+LEAST_WINDOWS = 3
+LEAST_SPAN = 1 / 3
+"""Of the run's steps: so long nobody may have called it, in so many watched windows."""
+_USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
+_PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
+_COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
+
+
+@dataclass(frozen=True)
+class _Window:
+    """The steps in which calls were watched between two censuses, with the addresses of the modules called."""
+
+    step: int
+    """The first of them; 1 for the first window, which begins with the program."""
+    at_first_call: frozenset[int]
+    """Called when a module was called for the first time, before the first step ended."""
+    only_then: frozenset[int]
+    """Those of them that were not called between the last such first call and the first step's end."""
+    called: frozenset[int]
+    present: frozenset[int]
+    """Addresses of all nodes in the census that ends the window."""
+    position: int
+    """Of the first census after it."""
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """When a module was called, and that it was not since."""
+
+    last_step: int
+    times_called: int
+    times_idle: int
+    at_first_call: bool
+    since: int
+    """Position of the first census after the window with its last call."""
+    used_later: frozenset[int]
+    """Addresses of the modules that were called since."""
+
+
+@dataclass(frozen=True)
+class _Idle:
+    node: int
+    rest: _Rest
+    storages: Ints
+    parameters: frozenset[tuple[int, int]]
+
+
+def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection[str] = ()) -> tuple[Suspect, ...]:
+    """Suspects of symptom "survivor": modules that nobody calls any more though nobody said that they are done.
+
+    A module counts that was called in every watched window from its first census on up to one, and in none of at
+    least three later ones over a third of the run; a module inside counts where none around it was ever called.
+    What an optimizer has, a graph uses, or a module in use refers to, is none; nor what was never called, such as
+    an average of weights. `told` are types of modules that were found to be released. Calls inside another module
+    and calls in windows that were not watched cannot be seen: findings of this kind are never certain.
+    """
+    ordered = sorted(
+        (view for view in views if view.census.moment != "exit"),
+        key=lambda view: (view.census.step, view.census.moment == "forward-entry"),
+    )
+    windows, unfinished = _windows(ordered)
+    if len(windows) <= LEAST_WINDOWS:
+        return ()
+    last = ordered[-1]
+    if any(name == _COMPILED for name in last.graph.type_names):
+        return ()
+    found = [
+        idle
+        for idle in _candidates(ordered, windows, unfinished)
+        if last.graph.type_names[idle.node] not in told and _is_unused(ordered, idle) and _is_on_device(last, idle)
+    ]
+    by_shape: dict[int, list[_Idle]] = {}
+    for idle in found:
+        by_shape.setdefault(int(last.shape[idle.node]), []).append(idle)
+    return tuple(
+        _suspect(ordered, group, shapes.text(shape)) for shape, group in by_shape.items() if _weighs_enough(last, group)
+    )
+
+
+def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:
+    """Windows in which at least one call was seen, and what was called since the last of them."""
+    ends = {view.census.step for view in ordered if view.census.moment == "step-end"}
+    windows: list[_Window] = []
+    called: set[int] = set()
+    first_calls: set[int] = set()
+    step = 1
+    for at, view in enumerate(ordered):
+        moment = view.census.moment
+        now = _called(view)
+        called |= now
+        if moment.startswith("first-call"):
+            first_calls |= now
+        if moment != "step-end" and (moment != "forward-entry" or view.census.step in ends):
+            continue
+        if called:
+            windows.append(
+                _Window(
+                    step=step,
+                    at_first_call=frozenset(first_calls),
+                    only_then=frozenset(first_calls - now),
+                    called=frozenset(called),
+                    present=frozenset(view.census.nodes.address.tolist()),
+                    position=at + 1,
+                )
+            )
+        step = view.census.step + 1
+        called, first_calls = set(), set()
+    return windows, frozenset(called)
+
+
+def _called(view: View) -> set[int]:
+    nodes = view.census.nodes
+    return set(nodes.address[(nodes.flags & CALLED) != 0].tolist())
+
+
+def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished: frozenset[int]) -> list[_Idle]:
+    """The outermost modules of the last census that rest, with what they weigh."""
+    last = ordered[-1]
+    graph, address = last.graph, last.census.nodes.address
+    children = children_of_modules(graph)
+    inside = {child for below in children.values() for child in below}
+    ever_called = unfinished.union(*(window.called for window in windows))
+    tensors = parameter_tensors(graph)
+    waiting, seen = [node for node in children if node not in inside], set()
+    found = []
+    while waiting:
+        node = waiting.pop()
+        if node in seen or not last.paths.held_by_root(node):
+            continue
+        seen.add(node)
+        subtree = frozenset(address[sorted(_all_below(children, node))].tolist())
+        rest = _find_rest(subtree, int(address[node]), windows, unfinished, ordered[-1].census.step)
+        if rest is not None:
+            found.append(_weighed(graph, node, rest, tensors))
+        elif int(address[node]) not in ever_called:
+            waiting += children[node]
+    return found
+
+
+def _all_below(children: dict[int, list[int]], node: int) -> set[int]:
+    found, waiting = {node}, [node]
+    while waiting:
+        further = set(children.get(waiting.pop(), ())) - found
+        found |= further
+        waiting += further
+    return found
+
+
+def _find_rest(
+    subtree: frozenset[int], address: int, windows: Sequence[_Window], unfinished: frozenset[int], steps: int
+) -> _Rest | None:
+    """When the modules of a subtree were called last, if that was once and for all."""
+    hits = [at for at, window in enumerate(windows) if window.called & subtree]
+    if not hits or unfinished & subtree:
+        return None
+    first = next(at for at, window in enumerate(windows) if address in window.present or at == hits[0])
+    later = windows[hits[-1] + 1 :]
+    if hits != list(range(first, hits[-1] + 1)) or len(later) < LEAST_WINDOWS:
+        return None
+    ending = windows[hits[-1]]
+    last_step = 0 if hits[-1] == 0 and ending.called & subtree <= ending.only_then else ending.step
+    if later[-1].step - last_step < LEAST_SPAN * steps:
+        return None
+    return _Rest(
+        last_step=last_step,
+        times_called=len(hits),
+        times_idle=len(later),
+        at_first_call=bool(windows[0].at_first_call & subtree),
+        since=ending.position,
+        used_later=unfinished.union(*(window.called for window in later)),
+    )
+
+
+def _weighed(graph: Graph, node: int, rest: _Rest, tensors: Iterable[tuple[int, int, int]]) -> _Idle:
+    below = reach(graph, np.array([node]), without=np.isin(graph.census.references.kind, _PASSING))
+    mine = [(address, size, storage) for address, size, storage in tensors if below[storage]]
+    storages = np.array(sorted({storage for _, _, storage in mine}), dtype=np.int64)
+    return _Idle(node, rest, storages, frozenset((address, size) for address, size, _ in mine))
+
+
+def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
+    """No optimizer has its parameters, no module in use leads to them, no later graph was made with them."""
+    last = ordered[-1]
+    graph, nodes = last.graph, last.census.nodes
+    if not len(idle.storages):
+        return False
+    used = np.flatnonzero(np.isin(nodes.address, sorted(idle.rest.used_later)))
+    seeds = np.union1d(used, np.array(optimizer_nodes(graph), dtype=np.int64))
+    below = reach(graph, seeds, without=np.isin(graph.census.references.kind, GRAPH_REFERENCES))
+    if below[idle.storages].any():
+        return False
+    mine = {address for address, _ in idle.parameters} | set(nodes.address[idle.storages].tolist())
+    return not any(mine & _used_by_graphs(view) for view in ordered[idle.rest.since :])
+
+
+def _used_by_graphs(view: View) -> set[int]:
+    references = view.census.references
+    targets = references.target[np.isin(references.kind, _USED_BY_GRAPH)]
+    return set(view.census.nodes.address[targets].tolist())
+
+
+def _is_on_device(last: View, idle: _Idle) -> bool:
+    """Its memory lies where memory is scarce: on a device, where the program uses one at all."""
+    storages, text = last.census.storages, last.census.text
+    on_cpu = np.array([text(int(device)) == "cpu" for device in storages.device], dtype=bool)
+    on_meta = np.array([text(int(device)) == "meta" for device in storages.device], dtype=bool)
+    mine = np.isin(storages.node, idle.storages)
+    scarce = ~on_meta if bool((on_cpu | on_meta).all()) else ~on_cpu & ~on_meta
+    return bool(scarce[mine].all())
+
+
+def _weighs_enough(last: View, group: Sequence[_Idle]) -> bool:
+    mine = int(last.graph.bytes_of_node[_memory(group)].sum())
+    return mine >= max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum()))
+
+
+def _memory(group: Sequence[_Idle]) -> Ints:
+    return np.unique(np.concatenate([idle.storages for idle in group]))
+
+
+def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Suspect:
+    last, heaviest = ordered[-1], max(group, key=lambda idle: len(idle.parameters))
+    parameters = frozenset().union(*(idle.parameters for idle in group))
+    alive = [_alive(view, parameters) for view in ordered]
+    memory = _memory(group)
+    return assemble_suspect(
+        Group(last, memory, memory),
+        symptom="survivor",
+        measured=Measured(
+            series=Series(
+                moment=last.census.moment,
+                steps=tuple(view.census.step for view in ordered),
+                bytes=tuple(
+                    int(view.graph.bytes_of_node[nodes].sum()) for view, nodes in zip(ordered, alive, strict=True)
+                ),
+                objects=tuple(len(nodes) for nodes in alive),
+                graph_nodes=(0,) * len(ordered),
+            ),
+            facts={
+                "module": last.graph.type_names[heaviest.node],
+                "last_called_step": max(idle.rest.last_step for idle in group),
+                "windows_called": min(idle.rest.times_called for idle in group),
+                "windows_idle": min(idle.rest.times_idle for idle in group),
+                "doubt": next(filter(None, (_doubt(ordered, idle) for idle in group)), ""),
+            },
+        ),
+        fingerprint=fingerprint_of(f"idle {shape}"),
+    )
+
+
+def _alive(view: View, parameters: frozenset[tuple[int, int]]) -> Ints:
+    nodes = {node for address, size, node in parameter_tensors(view.graph) if (address, size) in parameters}
+    return np.array(sorted(nodes), dtype=np.int64)
+
+
+def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
+    """Why the module may be in use all the same, or ""."""
+    last, rest = ordered[-1], idle.rest
+    if not optimizer_nodes(last.graph):
+        return "no optimizer exists: the program may come back to it"
+    if rest.times_called < 2 and not rest.at_first_call:
+        return "it was seen in use only once"
+    if rest.last_step > last.census.step / 2:
+        return "it was in use until late"
+    if _has_twin(last, idle):
+        return "a module in use is made like it: it may be its copy or average, updated without a call"
+    return ""
+
+
+def _has_twin(last: View, idle: _Idle) -> bool:
+    """A trained or called module of its type has parameters of the same sizes."""
+    graph, sizes = last.graph, sorted(size for _, size in idle.parameters)
+    tensors = parameter_tensors(graph)
+    type_name = graph.type_names[idle.node]
+    others = [n for n in children_of_modules(graph) if n != idle.node and graph.type_names[n] == type_name]
+    optimizers = reach(graph, np.array(optimizer_nodes(graph), dtype=np.int64))
+    for other in others:
+        below = reach(graph, np.array([other]), without=np.isin(graph.census.references.kind, _PASSING))
+        mine = [(size, storage) for _, size, storage in tensors if below[storage]]
+        is_used = int(last.census.nodes.address[other]) in idle.rest.used_later
+        is_used = is_used or any(optimizers[storage] for _, storage in mine)
+        if is_used and sorted(size for size, _ in mine) == sizes:
+            return True
+    return False

@@ -1,0 +1,37 @@
+"""TN403: a module was used for a while, nobody calls it any more, and it still lies on its device."""
+
+from tenure.model.finding import Finding
+from tenure.model.rule import Rule
+from tenure.model.suspect import Suspect
+from tenure.model.units import format_bytes
+from tenure.rules.claim import claim, plural, subject
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """Modules that were called up to one step and never again, in no optimizer, of which nobody let go."""
+    if suspect.symptom != "survivor" or "last_called_step" not in suspect.facts:
+        return None
+    step = suspect.facts["last_called_step"]
+    when = f"after step {step}" if step else "since the first step began"
+    module = str(suspect.facts.get("module", "module")).rpartition(".")[2]
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} {format_bytes(suspect.retained_bytes)} of "
+        f"{module} on {suspect.device}, which was not seen called {when} and is in no optimizer.",
+        remedies=(
+            "where its work ends, delete every reference listed under `to free`; or move it away until it is "
+            'needed again: `.to("cpu")`, or `.to("meta")` where it never is',
+        ),
+        at_most="possible" if suspect.facts.get("doubt") else "likely",
+    )
+
+
+RULE = Rule(
+    code="TN403",
+    name="idle-module",
+    summary="A module that nobody calls any more still lies on its device.",
+    check_suspect=check_suspect,
+    priority=19,
+)

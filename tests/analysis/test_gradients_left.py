@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from heaps import census
+from tenure.analysis.suspects import find_suspects
+from tenure.model.suspect import Suspect
+
+TRAINER = "Trainer.fit(t.py:9).self -> __main__.Trainer"
+BACKBONE = f"{TRAINER} -> .model __main__.Model -> ._modules dict -> ['backbone'] __main__.Backbone"
+WEIGHT = f"{BACKBONE} -> ._parameters dict -> ['w'] parameter#w 8MiB"
+HEAD = (
+    f"{TRAINER} -> .model __main__.Model -> ._modules dict"
+    " -> ['head'] __main__.Head -> ._parameters dict -> ['h'] parameter#h 1MiB\n"
+)
+OPTIMIZER = f"{TRAINER} -> .optimizer torch.optim.sgd.SGD -> .param_groups list -> [0] parameter#h\n"
+TRAINED = HEAD + OPTIMIZER + "main.h -> parameter#h -> .grad tensor#hg 1MiB gradient\n"
+LEFT = f"{WEIGHT} -> .grad tensor#g 8MiB gradient\n"
+STEPS = (1, 2, 3, 4, 6, 8)
+
+
+def gradients_of(*texts: str, moment: str = "forward-entry") -> list[Suspect]:
+    """Suspects of a run with these censuses, the last one's again and again."""
+    drawn = [texts[min(at, len(texts) - 1)] for at in range(len(STEPS))]
+    censuses = [census(text, step=step, moment=moment) for text, step in zip(drawn, STEPS, strict=True)]
+    return [suspect for suspect in find_suspects(censuses) if "gradients_of" in suspect.facts]
+
+
+@pytest.mark.parametrize("moment", ["forward-entry", "step-end"])
+def test_gradients_of_a_backbone_that_no_optimizer_has(moment: str) -> None:
+    found = gradients_of(TRAINED + LEFT, moment=moment)
+
+    assert [(each.holder.expression, each.holder.owner_type, each.retained_bytes) for each in found] == [
+        ("self.model.backbone", "__main__.Model", 8 << 20)
+    ]
+    assert found[0].cut == (found[0].holder,)
+    assert found[0].facts == {"gradients_of": "__main__.Backbone", "parameters_with_gradient": 1}
+    assert (found[0].series.moment, found[0].bytes_by_role) == (moment, {"GRADIENT": 8 << 20})
+
+
+def test_layers_of_one_list_are_told_together_and_a_single_parameter_by_its_name() -> None:
+    layers = f"{BACKBONE} -> ._modules dict -> ['[*3]'] __main__.Layer"
+    text = (
+        HEAD + OPTIMIZER + f"{layers} -> ._parameters dict -> ['w'] parameter#w* 1MiB -> .grad tensor 1MiB gradient\n"
+    )
+    text += f"{BACKBONE} -> ._parameters dict -> ['scale'] parameter#h\n".replace("#h", "#s 4B")
+    text += OPTIMIZER.replace("[0] parameter#h", "[1] parameter#s")
+    alone = f"{TRAINER} -> .prompt parameter#p 2MiB -> .grad tensor 2MiB gradient\n"
+
+    found = gradients_of(text + alone)
+
+    assert [(each.holder.name, each.retained_bytes) for each in found] == [("backbone", 3 << 20), ("prompt", 2 << 20)]
+    assert found[1].facts["gradients_of"] == "torch.nn.parameter.Parameter"
+
+
+SMALL = LEFT.replace("8MiB", "200KiB")
+IN_OPTIMIZER = OPTIMIZER.replace("[0] parameter#h", "[1] parameter#w")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (TRAINED + LEFT + IN_OPTIMIZER,),
+        (HEAD + LEFT,),  # no optimizer: updated by hand
+        (TRAINED + LEFT, TRAINED + LEFT, TRAINED + LEFT, TRAINED + WEIGHT),  # let go after a phase
+        tuple(TRAINED + LEFT.replace("#g", f"#g{at}") for at in range(6)),  # new ones each step
+        (TRAINED + SMALL,),
+        (TRAINED + LEFT + "main.data -> tensor 600MiB\n",),  # a trifle of what is alive
+        (TRAINED + LEFT.replace(" gradient", ""),),
+    ],
+)
+def test_gradients_that_are_used_pass_or_weigh_nothing(texts: tuple[str, ...]) -> None:
+    assert gradients_of(*texts) == []

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suspects import LEFT, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row
+from tenure.model.finding import CutReference, Holder
+from tenure.rules.gradients_left import check_suspect
+
+MIB = 1 << 20
+REMEDY = (
+    "say that they are not trained, before the first backward: `requires_grad_(False)`; gradients left from "
+    "an earlier phase go with `zero_grad(set_to_none=True)` of the module, or `p.grad = None`"
+)
+
+
+def test_gradients_that_no_optimizer_reads() -> None:
+    assert check_suspect(SPECIMENS["TN405"]) == carried_finding(
+        REMEDY,
+        rule="TN405",
+        name="gradients-left",
+        symptom="survivor",
+        confidence="likely",
+        message="Parameters of `self.encoder` are in no optimizer and keep 3.00 MiB of gradients.",
+        holder=Holder("attribute", "encoder", "self.encoder", TRAIN, 24, "fit"),
+        cut=(CutReference("encoder.*.grad", TRAIN, 24),),
+        evidence=(
+            path_row(),
+            series_row(3 * MIB, 3 * MIB, 3 * MIB, moment="forward-entry"),
+            roles_row(GRADIENT=3 * MIB),
+            {"kind": "facts", **LEFT},
+        ),
+    )
+
+
+def test_of_a_single_parameter_its_own_gradient_is_to_be_dropped() -> None:
+    alone = replace(SPECIMENS["TN405"], facts=LEFT | {"gradients_of": "torch.nn.parameter.Parameter"})
+
+    found = check_suspect(alone)
+
+    assert found is not None
+    assert found.cut == (CutReference("encoder.grad", TRAIN, 24),)
+
+
+@pytest.mark.parametrize("code", ["TN401", "TN403", "TN404"])
+def test_other_survivors_are_left_to_other_rules(code: str) -> None:
+    assert check_suspect(SPECIMENS[code]) is None

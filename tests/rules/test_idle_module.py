@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suspects import ENCODER, IDLE, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row
+from tenure.model.finding import CutReference, Finding, Holder
+from tenure.model.suspect import Suspect
+from tenure.rules.idle_module import check_suspect
+
+MIB = 1 << 20
+REMEDY = (
+    "where its work ends, delete every reference listed under `to free`; or move it away until it is "
+    'needed again: `.to("cpu")`, or `.to("meta")` where it never is'
+)
+
+
+def found(suspect: Suspect) -> Finding:
+    told = check_suspect(suspect)
+    assert told is not None
+    return told
+
+
+def test_a_module_that_rests_on_its_device() -> None:
+    assert check_suspect(SPECIMENS["TN403"]) == carried_finding(
+        REMEDY,
+        rule="TN403",
+        name="idle-module",
+        symptom="survivor",
+        confidence="likely",
+        message="`self.encoder` keeps 3.00 MiB of Encoder on cpu, which was not seen called after step 7 and is "
+        "in no optimizer.",
+        holder=Holder("attribute", "encoder", "self.encoder", TRAIN, 24, "fit"),
+        cut=(CutReference("encoder", TRAIN, 24),),
+        evidence=(
+            path_row(),
+            series_row(3 * MIB, 3 * MIB, 3 * MIB, moment="forward-entry"),
+            roles_row(),
+            {"kind": "facts", **IDLE},
+        ),
+    )
+
+
+def test_all_names_are_told_and_a_module_of_before_the_first_step_says_so() -> None:
+    aliases = (ENCODER, replace(ENCODER, name="models['encoder']", expression="models['encoder']"))
+    suspect = replace(SPECIMENS["TN403"], cut=aliases, facts=IDLE | {"last_called_step": 0})
+
+    assert found(suspect).message == (
+        "`encoder` and `models['encoder']` keep 3.00 MiB of Encoder on cpu, which was not seen called since the first "
+        "step began and is in no optimizer."
+    )
+
+
+def test_a_doubt_makes_it_a_possibility() -> None:
+    suspect = replace(SPECIMENS["TN403"], facts=IDLE | {"doubt": "it was in use until late"})
+
+    assert found(suspect).confidence == "possible"
+
+
+@pytest.mark.parametrize("code", ["TN401", "TN404", "TN405"])
+def test_other_survivors_are_left_to_other_rules(code: str) -> None:
+    assert check_suspect(SPECIMENS[code]) is None
