@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from tenure.analysis.arbitrate import explain_bytes_once
 from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.groups import fingerprint_of
 from tenure.analysis.host_part import tensor_part
@@ -80,7 +81,8 @@ def explain(
         claims = ((rule, finding) for rule in rules if (finding := rule.check_suspect(suspect)))
         rule, finding = next(claims, (None, None))
         if rule is not None and finding is not None:
-            found.append(with_edits(finding, suspect, rule, sources or {}))
+            known = dataclasses.replace(finding, storages=suspect.storages, storages_at=suspect.storages_at)
+            found.append(with_edits(known, suspect, rule, sources or {}))
     return tuple(sorted(found, key=_rank))
 
 
@@ -94,7 +96,7 @@ def _explain_all(
     new = [finding for finding in peak if told.isdisjoint(finding.cut)]
     better = {place for finding in new if _is_sure(finding) for place in finding.cut}
     kept = [f for f in carried if f.symptom != "peak" or _is_sure(f) or better.isdisjoint(f.cut)]
-    return tuple(sorted((*kept, *new), key=_rank))
+    return tuple(sorted(explain_bytes_once((*kept, *new)), key=_rank))
 
 
 def _told_apart(findings: Iterable[Finding]) -> tuple[Finding, ...]:

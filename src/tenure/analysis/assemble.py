@@ -110,7 +110,15 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         period_steps=measured.period,
         holder_is_yours=held_by is None or not bool(graph.library[_owner(view, held_by)]),
         facts=measured.facts | path_facts(view, path, graph_nodes, group.many),
+        storages=identities(view, freed),
+        storages_at=view.census.step,
     )
+
+
+def identities(view: View, storages: Ints) -> frozenset[tuple[int, int]]:
+    """Address and bytes of storage nodes: the same for the same memory while it lives."""
+    addresses, sizes = view.census.nodes.address[storages], view.graph.bytes_of_node[storages]
+    return frozenset(zip(addresses.tolist(), sizes.tolist(), strict=True))
 
 
 def cut_of(group: Group) -> tuple[Droppable, ...]:

@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 
-from tenure.analysis.assemble import bytes_by_role, is_scalar, main_device, storage_rows
+from tenure.analysis.assemble import bytes_by_role, identities, is_scalar, main_device, storage_rows
 from tenure.analysis.groups import View, fingerprint_of
 from tenure.analysis.holders import gradient_reference, ring_reference
 from tenure.analysis.islands import Island, find_islands
@@ -102,6 +102,8 @@ def _suspect(
         cyclic=True,
         holder_is_yours=not bool(graph.library[int(view.census.references.source[island.cut])]),
         facts=_facts(view, island, len(islands)),
+        storages=identities(view, _storages(islands)),
+        storages_at=view.census.step,
     )
 
 

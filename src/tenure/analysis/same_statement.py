@@ -60,12 +60,14 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
     by_role = {role: sum(each.bytes_by_role.get(role, 0) for each in group) for role in sorted(roles)}
     every_cut = tuple(reference for each in (main, *group) for reference in each.cut)
     retained = [each.retained_bytes for each in group if not _is_covered(each.cut, every_cut)]
+    storages = frozenset().union(*(each.storages for each in group))
+    freed = sum(size for _, size in storages) if all(each.storages for each in group) else sum(retained)
     return replace(
         main,
         key=min(each.key for each in group),
         holder=_common_holder(main, group),
         cut=tuple(dict.fromkeys(reference for reference in every_cut if not _is_covered((reference,), every_cut))),
-        retained_bytes=max(*retained, sum(by_role.values())) if one_cut else sum(retained),
+        retained_bytes=max(*retained, sum(by_role.values())) if one_cut else min(sum(retained), freed),
         num_objects=main.num_objects if one_cut else sum(each.num_objects for each in group),
         num_graph_nodes=sum(each.num_graph_nodes for each in group),
         bytes_by_role=dict(sorted(by_role.items(), key=lambda item: -item[1])),
@@ -80,6 +82,7 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
         pinned_bytes=sum(each.pinned_bytes for each in group),
         through_graph=any(each.through_graph for each in group),
         ambiguous=any(each.ambiguous for each in group),
+        storages=storages,
     )
 
 

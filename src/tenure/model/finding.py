@@ -84,6 +84,9 @@ class Finding:
     """Ranks of a distributed run in which it was seen; empty for a single process."""
     explains: tuple[int, ...] = field(default=(), compare=False)
     """Keys of the suspects this finding accounts for; not written to findings.json."""
+    storages: frozenset[tuple[int, int]] = field(default=frozenset(), compare=False, repr=False)
+    """Address and bytes of each storage that dropping the cut frees, seen at step `storages_at`; not written."""
+    storages_at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)

@@ -127,3 +127,7 @@ class Suspect:
     peak_drop_bytes: int | None = None
     """By how much the peak falls where this memory is freed after its last use; `peak_basis` says how it is known."""
     peak_basis: str | None = None
+    storages: frozenset[tuple[int, int]] = field(default=frozenset(), compare=False, repr=False)
+    """Address and bytes of each storage that dropping the cut frees; good for this process alone."""
+    storages_at: int = field(default=0, compare=False)
+    """Step of the census in which `storages` were seen."""

@@ -1,0 +1,136 @@
+"""Each byte explained once: of findings that would free the same storages the one with the strongest evidence."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterable, Sequence
+
+from tenure.model.finding import Finding
+
+MOSTLY = 0.8
+"""A finding of which others explain this share says nothing new."""
+_UNEXPLAINED = "TN900"
+_ANY_COLLECTION = ("TN202", "TN203")
+"""Rules that say that a collection grows, not what for."""
+_SURENESS = ("certain", "likely", "possible")
+_LASTING = ("growth", "survivor")
+_BY_SYMPTOM = ("growth", "sawtooth", "survivor", "cycle", "peak")
+
+
+def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings, strongest first, none with bytes of a stronger one; those of one rule and holder as one.
+
+    What stronger ones explain for the most part becomes their evidence (kind "also"); of what they explain in part,
+    the rest of the bytes is told. Strength: a known cause before an unknown one, sure before unsure, a cause before
+    a collection that grows, what lasts before what comes and goes, what many censuses saw before what few did, more
+    bytes before fewer. Storages of two censuses are the same only where both findings say that they last: addresses
+    are used again.
+    """
+    kept: list[Finding] = []
+    for finding in sorted(_merge_alike(findings), key=_weakness):
+        shared = {at: found for at, other in enumerate(kept) if (found := _shared(finding, other))}
+        explained = _bytes(frozenset().union(*shared.values()))
+        around = next((at for at, other in enumerate(kept) if _is_part(finding, other)), None)
+        if around is not None:
+            kept[around] = _with_part(kept[around], finding)
+        elif not explained:
+            kept.append(finding)
+        elif explained >= MOSTLY * _bytes(finding.storages):
+            at = max(shared, key=lambda number: _bytes(shared[number]))
+            kept[at] = _with_other(kept[at], finding, _bytes(shared[at]))
+        else:
+            kept.append(_less(finding, explained))
+    return tuple(kept)
+
+
+def _is_part(finding: Finding, other: Finding) -> bool:
+    """Whether a growing collection lies inside of what a stronger finding names, and frees nothing that is not its."""
+    rest = finding.holder.expression.removeprefix(other.holder.expression)
+    inside = bool(other.holder.expression) and rest != finding.holder.expression and rest[:1] in (".", "[")
+    if not inside or finding.rule not in _ANY_COLLECTION or finding.ranks != other.ranks:
+        return False
+    return bool(_shared(finding, other)) or not (finding.storages or finding.retained_bytes)
+
+
+def _with_part(finding: Finding, part: Finding) -> Finding:
+    """The finding with the bytes, and the growth, of a collection inside of what it names."""
+    more = part.storages - finding.storages
+    return dataclasses.replace(
+        _with_other(finding, part, _bytes(part.storages)),
+        retained_bytes=(finding.retained_bytes or 0) + _bytes(more),
+        num_objects=finding.num_objects + len(more),
+        growth_bytes_per_step=finding.growth_bytes_per_step or part.growth_bytes_per_step,
+        storages=finding.storages | part.storages,
+    )
+
+
+def _merge_alike(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    groups: dict[Hashable, list[Finding]] = {}
+    for at, finding in enumerate(findings):
+        once = finding.symptom == "survivor" and finding.holder.file is not None
+        key = (finding.rule, finding.confidence, finding.holder, finding.cut, finding.device, finding.ranks)
+        groups.setdefault(key if once else at, []).append(finding)
+    return tuple(_merged(group) if len(group) > 1 else group[0] for group in groups.values())
+
+
+def _merged(group: Sequence[Finding]) -> Finding:
+    """One finding of several releases whose memory the same reference holds: the first one's words, all bytes."""
+    first = group[0]
+    also = {"kind": "merged", "messages": [each.message for each in group[1:]]}
+    return dataclasses.replace(
+        first,
+        retained_bytes=sum(each.retained_bytes or 0 for each in group),
+        num_objects=sum(each.num_objects for each in group),
+        first_step=min(each.first_step for each in group),
+        last_step=max(each.last_step for each in group),
+        evidence=(*first.evidence, also),
+        explains=tuple(key for each in group for key in each.explains),
+        storages=frozenset().union(*(each.storages for each in group)),
+    )
+
+
+def _weakness(finding: Finding) -> tuple[object, ...]:
+    series: dict[str, list[int]] = next((item for item in finding.evidence if item.get("kind") == "series"), {})
+    symptom = _BY_SYMPTOM.index(finding.symptom) if finding.symptom in _BY_SYMPTOM else len(_BY_SYMPTOM)
+    return (
+        finding.confidence == "possible",
+        finding.rule == _UNEXPLAINED,
+        _SURENESS.index(finding.confidence),
+        finding.rule in _ANY_COLLECTION,
+        symptom,
+        -len(series.get("steps", ())),
+        -(finding.retained_bytes or 0),
+        finding.rule,
+        finding.fingerprint,
+    )
+
+
+def _shared(one: Finding, other: Finding) -> frozenset[tuple[int, int]]:
+    lasting = one.symptom in _LASTING and other.symptom in _LASTING
+    if one.storages_at == other.storages_at or lasting:
+        return one.storages & other.storages
+    return frozenset()
+
+
+def _bytes(storages: frozenset[tuple[int, int]]) -> int:
+    return sum(size for _, size in storages)
+
+
+def _with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:
+    also = {
+        "kind": "also",
+        "rule": other.rule,
+        "expression": other.holder.expression or other.holder.name,
+        "file": other.holder.file,
+        "line": other.holder.line,
+        "bytes": num_bytes,
+    }
+    return dataclasses.replace(finding, evidence=(*finding.evidence, also))
+
+
+def _less(finding: Finding, explained: int) -> Finding:
+    if finding.retained_bytes is None:
+        return finding
+    rest = max(0, finding.retained_bytes - explained)
+    elsewhere = {"kind": "elsewhere", "bytes": explained}
+    return dataclasses.replace(finding, retained_bytes=rest, evidence=(*finding.evidence, elsewhere))

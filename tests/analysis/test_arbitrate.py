@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from suspects import finding
+from tenure.analysis.arbitrate import explain_bytes_once
+from tenure.model.finding import Finding, Holder
+
+MIB = 1 << 20
+
+
+def told(rule: str, *addresses: int, at: int = 9, **changes: Any) -> Finding:
+    """A finding whose cut frees one MiB at each address."""
+    storages = frozenset((address, MIB) for address in addresses)
+    values = {"name": rule.lower(), "message": rule, "fingerprint": rule, "retained_bytes": len(storages) * MIB}
+    return finding("r", rule=rule, storages=storages, storages_at=at, **{**values, **changes})
+
+
+def carried(rule: str, *addresses: int, **changes: Any) -> Finding:
+    return told(rule, *addresses, symptom="peak", growth_bytes_per_step=None, **changes)
+
+
+def held_in(expression: str) -> Holder:
+    return Holder("attribute", "x", expression, "train.py", 3, "fit")
+
+
+def short(findings: tuple[Finding, ...]) -> list[tuple[str, int | None]]:
+    return [(each.rule, each.retained_bytes and each.retained_bytes // MIB) for each in findings]
+
+
+def test_findings_of_different_memory_stay_as_they_are() -> None:
+    pair = (told("TN101", 1, 2), carried("TN102", 3))
+    assert explain_bytes_once(pair) == pair
+
+
+def test_what_a_stronger_finding_explains_becomes_its_evidence() -> None:
+    (kept,) = explain_bytes_once([carried("TN102", 1, 2), told("TN101", 1, 2, 3)])
+    assert kept.rule == "TN101"
+    assert kept.evidence[-1] == {
+        "kind": "also", "rule": "TN102", "expression": "history[*]",
+        "file": "/projects/asr/train.py", "line": 24, "bytes": 2 * MIB,
+    }  # fmt: skip
+
+
+def test_of_what_is_explained_in_part_the_rest_is_told() -> None:
+    kept = explain_bytes_once([told("TN101", 1, 2), told("TN202", 2, 3, 4, 5)])
+    assert short(kept) == [("TN101", 2), ("TN202", 3)]
+    assert kept[1].evidence[-1] == {"kind": "elsewhere", "bytes": MIB}
+
+
+def test_a_known_and_sure_cause_is_stronger_than_an_unknown_an_unsure_or_a_general_one() -> None:
+    for weaker in (
+        told("TN900", 1),
+        told("TN101", 1, confidence="possible"),
+        told("TN101", 1, confidence="likely"),
+        told("TN203", 1),
+        carried("TN106", 1),
+    ):
+        assert [each.rule for each in explain_bytes_once([weaker, told("TN404", 1)])] == ["TN404"]
+
+
+def test_addresses_of_two_censuses_are_compared_only_where_the_memory_lasts() -> None:
+    assert len(explain_bytes_once([told("TN101", 1, at=9), carried("TN102", 1, at=8)])) == 2
+    assert len(explain_bytes_once([told("TN101", 1, at=9), told("TN401", 1, at=8, symptom="survivor")])) == 1
+
+
+def test_several_releases_that_one_reference_keeps_are_one_finding() -> None:
+    one = told("TN404", 1, symptom="survivor", growth_bytes_per_step=None)
+    other = replace(one, storages=frozenset({(2, MIB)}), message="second", fingerprint="f2", explains=(3,))
+    (kept,) = explain_bytes_once([one, other])
+    assert short((kept,)) == [("TN404", 2)]
+    assert kept.evidence[-1] == {"kind": "merged", "messages": ["second"]}
+
+
+def test_a_collection_inside_of_what_is_named_already_adds_its_bytes_there() -> None:
+    whole = told("TN404", 1, symptom="survivor", growth_bytes_per_step=None, holder=held_in("optimizer"))
+    inside = told("TN203", 1, 2, 3, holder=held_in("optimizer.state[*]"))
+    empty = told("TN202", holder=held_in("optimizer.param_groups[*]"))
+    beside = told("TN202", 7, holder=held_in("optimizers[*]"))
+
+    kept = explain_bytes_once([inside, whole, empty, beside])
+
+    assert short(kept) == [("TN404", 3), ("TN202", 1)]
+    assert kept[0].growth_bytes_per_step == float(MIB)
+
+
+def test_the_bytes_explained_are_those_of_the_union_in_any_order() -> None:
+    several = [told("TN101", 1, 2, 3), told("TN202", 3, 4, 5), carried("TN102", 5, 6), told("TN900", 1, 6, 7, 8)]
+    for order in (several, several[::-1]):
+        assert sum(each.retained_bytes or 0 for each in explain_bytes_once(order)) == 8 * MIB
