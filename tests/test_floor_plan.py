@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "tenure"
 PICTURE = ROOT / "docs" / "floor-plan.md"
 OUTSIDE = {"__init__", "__main__", "demos"}
 START_UP = "capture/startup/"
-RECORDER = "capture/monitor.py"
+RECORDER = "capture/from_environment.py"
 ALLOWED_FROM_PACKAGES = {"tenure.rules.all_rules", "tenure.__version__"}
 
 

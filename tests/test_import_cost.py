@@ -47,6 +47,6 @@ def test_diagnosing_needs_no_torch() -> None:
 @pytest.mark.slow
 def test_the_recorder_adds_no_package_that_torch_does_not_load_itself() -> None:
     """The watched program's environment may lack what our reports need."""
-    added = modules_after("import torch, tenure.capture.monitor") - modules_after("import torch")
+    added = modules_after("import torch, tenure.capture.from_environment") - modules_after("import torch")
     foreign = {name for name in added if not name.startswith("tenure") and name not in sys.stdlib_module_names}
     assert foreign == set()

@@ -10,7 +10,7 @@ from torch.nn.modules import module as torch_module
 
 from capture.recorder import CensusLog, recording
 from tenure.capture.census import take_census
-from tenure.capture.monitor import StoppedAfterSteps
+from tenure.capture.stopping import StoppedAfterSteps
 from tenure.model.heap import Role
 from tenure.store.recording_file import open_recording, read_census
 

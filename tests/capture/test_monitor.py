@@ -12,9 +12,9 @@ from torch.optim import optimizer as torch_optimizer
 
 from capture.recorder import CensusLog, recording
 from tenure.capture.census import take_census
-from tenure.capture.monitor import StoppedAfterSteps
 from tenure.capture.options import MonitorOptions
 from tenure.capture.record import record
+from tenure.capture.stopping import StoppedAfterSteps
 from tenure.errors import UsageError
 from tenure.model.heap import CALLED, Census
 from tenure.store.recording_file import open_recording, read_census

@@ -15,6 +15,9 @@ from torch import nn
 
 MODULES = (
     "tenure.capture.monitor",
+    "tenure.capture.guard",
+    "tenure.capture.stopping",
+    "tenure.capture.profile_writing",
     "tenure.capture.module_calls",
     "tenure.capture.known_optimizers",
     "tenure.capture.census_writing",
@@ -29,10 +32,10 @@ MODULES = (
 CENSUS = ("tenure.capture.census:take_census", "tenure.store.census_file:write_census")
 KEEP = {  # what stands guard over the rest, what the program itself calls, the hooks around the guard, and the set-up
     "Monitor._make_optimizer_hook", "Monitor._after_optimizer_step", "ModuleCalls.install", "ModuleCalls.resume",
-    "ModuleCalls._before_forward", "ModuleCalls._at_root_call", "Monitor._enter_root", "Monitor._stop_if_asked",
-    "_call_weakly", "check_free",
-    "Monitor._guard", "Monitor._switch_off", "Monitor._say_once", "Monitor.abandon", "Monitor.close",
-    "Monitor.begin_step", "Monitor.end_step", "record", "Run.step", "Run.census", "start_from_environment",
+    "ModuleCalls._before_forward", "ModuleCalls._at_root_call", "Monitor.enter_root", "Monitor.stop_if_asked",
+    "call_in_forked_children", "check_free",
+    "Stopper.check", "Guard.run", "Guard.switch_off", "Guard.say_once", "Monitor.abandon", "Monitor.close",
+    "Monitor.begin_step", "Monitor.end_step", "record", "Run.step", "Run.census",
 }  # fmt: skip
 ERRORS = {
     "bug": RuntimeError("planted"),

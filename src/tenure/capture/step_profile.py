@@ -38,21 +38,20 @@ def choose_step(schedule: Schedule) -> int:
 
 
 class StepProfiler:
-    """Begins at the forward entry of step `step`, ends at that of the step after the next. One profile, then no more.
+    """Begins at the planned step's forward entry, ends at that of the step after the next. One profile, then no more.
 
     `take_census` takes one of moment "peak" for a step; `write` stores what was found; `note` tells why nothing was.
     """
 
     def __init__(
         self,
-        step: int,
         *,
         take_census: Callable[[int], Census],
         write: Callable[[StepProfile, Census | None], None],
         note: Callable[[str], None],
         is_busy: Callable[[], bool],
     ) -> None:
-        self._step = step
+        self._step = 0
         self._take_census = take_census
         self._write = write
         self._note = note
@@ -64,8 +63,13 @@ class StepProfiler:
         self._to_come = 0
         self._census: Census | None = None
         self._census_op = _NEVER
-        self._done = step <= 0
+        self._done = True
         self._refused: str | None = None
+
+    def plan(self, step: int) -> None:
+        """Profile this step and the next; 0 for none, which holds until this is called."""
+        self._step = step
+        self._done = step <= 0
 
     def wants_entry(self, steps: int) -> bool:
         """Whether, after so many steps, the next root forward's entry begins, parts or ends the profile."""

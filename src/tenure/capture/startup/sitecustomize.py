@@ -53,7 +53,7 @@ def _start_recorder() -> None:
     try:
         if "tenure" not in sys.modules:
             _load_package(os.environ["TENURE_PACKAGE"])
-        from tenure.capture.monitor import start_from_environment
+        from tenure.capture.from_environment import start_from_environment
 
         start_from_environment()
     except Exception as error:

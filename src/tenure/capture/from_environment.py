@@ -1,0 +1,33 @@
+"""The recorder of a process that `tenure run` started: opened when torch has been imported, closed at exit."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from tenure.capture.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
+from tenure.capture.monitor import Monitor
+from tenure.capture.options import MonitorOptions
+from tenure.store.format import TORCH_SEEN_FILE
+
+
+def start_from_environment() -> Monitor | None:
+    """Begin to record this process as `tenure run` asked through the environment; None when it did not."""
+    run_folder = os.environ.get(RECORDING_VARIABLE)
+    if not run_folder:
+        return None
+    with suppress(OSError):
+        (Path(run_folder) / TORCH_SEEN_FILE).touch()
+    options = MonitorOptions.from_json(os.environ.get(OPTIONS_VARIABLE, ""))
+    monitor = Monitor(lambda: claim_process_folder(Path(run_folder)), options=options)
+    atexit.register(_close_at_exit, monitor)
+    return monitor
+
+
+def _close_at_exit(monitor: Monitor) -> None:
+    # Python itself leaves the uncaught exception here before atexit runs; no hook of ours is needed to see it.
+    error = getattr(sys, "last_type", None)
+    monitor.close("exit" if error is None else "exception", None if error is None else 1)
