@@ -11,7 +11,7 @@ BENCH := $(VENV)/.tenure-bench
 WALKER := $(wildcard src/tenure/capture/*.c src/tenure/capture/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format zoo bench matrix public-names hooks clean
+.PHONY: help setup demo test check format zoo zoo-programs bench matrix public-names hooks clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -22,7 +22,7 @@ demo: $(READY) ## four leaking programs, diagnosed, each with and without its fi
 	@$(VENV)/bin/tenure demo
 
 test: $(READY) $(REAL) ## the whole test suite, real programs included
-	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2
+	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup
 
 check: $(READY) ## format, lint, strict types, floor plan and the quick tests; under a minute
 	@$(RUN) -m ruff format --check .
@@ -37,6 +37,9 @@ format: $(READY) ## rewrite the source in the house's format
 
 zoo: $(READY) ## diagnose every program of the leak zoo and compare with the truth
 	@$(RUN) benchmarks/zoo_score.py
+
+zoo-programs: $(READY) ## run every program of the leak zoo plainly, leaky and fixed; `make test` runs a sample
+	@WHOLE_ZOO=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 tests/test_zoo.py
 
 bench: $(READY) $(BENCH) ## all benchmarks; a table each, JSON below benchmarks/results
 	@for script in benchmarks/*.py; do echo "== $$script"; $(RUN) "$$script" || exit 1; done

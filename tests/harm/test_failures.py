@@ -10,7 +10,7 @@ from programs.start import Outcome, start
 from tenure.errors import RecordingError
 from tenure.store.recording_file import list_recordings, open_recording
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("failing recorder")]  # its fixture takes a minute
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ def fill_disk():
 def make_unwritable():
     recording.chmod(0o555)
     for file in recording.iterdir():
-        file.chmod(0o444)
+        file.chmod(0o555 if file.is_dir() else 0o444)
     if os.getuid() == 0:
         os.setuid(65534)
 

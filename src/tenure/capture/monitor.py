@@ -82,8 +82,7 @@ class Monitor:
         self._scalers = ScalerWatch(lambda: self._optimizer_steps, self._after_skipped_step)
         self._guard.run(self._plan_profile)
         self._compiled = CompiledCalls(self, self._guard, self._modules, self._scalers, self._profiler)
-        if self.is_recording:
-            self._watch_modules()
+        self._guard.run(self._watch_modules)
         call_in_forked_children(self, Monitor.abandon)
 
     @property
