@@ -15,6 +15,7 @@ from tenure.analysis.host_part import tensor_part
 from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_peak_figures
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
+from tenure.analysis.system_growth import find_system_growth, with_what_threads_hold
 from tenure.analysis.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
@@ -49,6 +50,8 @@ def diagnose_process(recording: Recording) -> Diagnosis:
     between = [census for census in censuses if census.moment != PEAK]
     of_tensors = [tensor_part(census) for census in censuses]
     suspects = join_same_statement(_locate(suspect, sources) for suspect in find_suspects(between))
+    counted = find_system_growth([each for each in between if each.moment == "step-end"], sources)
+    suspects = with_what_threads_hold(suspects, counted)
     idle = [_locate(suspect, sources) for suspect in _find_idle(recording, of_tensors)]
     rank = recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from suspects import SPECIMENS, carried, finding, suspect
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import HoldingReference, Suspect
 from tenure.rules.host_memory_grows import check_suspect
 
 REMEDY = (
@@ -45,3 +45,24 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_other_suspects_are_left_to_other_rules(other: Suspect) -> None:
     assert check_suspect(other) is None
+
+
+def test_threads_that_pile_up_are_told_by_what_they_run() -> None:
+    facts = {"counted": "threads", "first_count": 1, "last_count": 9, "thread": "Loader.fill", "thread_file": "a.py"}
+    found = check_suspect(suspect(device="cpu", facts=facts))
+
+    assert found is not None
+    assert (found.rule, found.confidence) == ("TN601", "likely")
+    assert found.message == "9 threads of `Loader.fill` at step 3, 1 at step 1: they are started and do not end."
+
+
+def test_open_files_without_a_place_are_a_possibility() -> None:
+    nowhere = HoldingReference(kind="unknown", name="files", expression="files")
+    facts = {"counted": "files", "first_count": 5, "last_count": 9}
+    found = check_suspect(suspect(device="host", holder=nowhere, path=(), facts=facts))
+
+    assert found is not None
+    assert (found.confidence, found.message) == (
+        "possible",
+        "9 open files at step 3, 5 at step 1: they are opened and not closed.",
+    )

@@ -28,6 +28,7 @@ from tenure.capture.kinds import array_contents, category_of, is_array, is_param
 from tenure.capture.origins import is_library_file
 from tenure.capture.roots import describe_hidden, file_of_namespace, find_hidden_roots, find_namespaces, is_ours
 from tenure.capture.storages import StorageTable, is_fake
+from tenure.capture.system_counts import read_system_counts
 from tenure.capture.use_counts import HAS_USE_COUNT, changes_hands, count_native
 from tenure.model.heap import (
     BUFFERS_FREED,
@@ -70,6 +71,7 @@ def take_census(
             seconds=time.perf_counter() - started,
             num_objects=taker.walk.num_objects,
             notes=tuple(taker.notes),
+            counts=read_system_counts(),
         )
 
 

@@ -67,7 +67,8 @@ class CensusColumns:
         for column, value in zip(self.host.values(), row, strict=True):
             column.append(value)
 
-    def finish(self, *, step: int, moment: str, seconds: float, num_objects: int, notes: tuple[str, ...]) -> Census:
+    def finish(self, *, step: int, moment: str, seconds: float, num_objects: int, notes: tuple[str, ...],
+               counts: dict[str, int]) -> Census:  # fmt: skip
         """The columns as an immutable census, without objects that refer to nothing and that nothing refers to."""
         nodes, references, storages = _arrays(self.nodes), _arrays(self.references), _arrays(self.storages)
         host = _arrays(self.host)
@@ -91,6 +92,7 @@ class CensusColumns:
             ),
             storages=Storages(**{**storages, "node": number[storages["node"]]}),
             notes=notes,
+            counts=counts,
             host=HostBuffers(**{**host, "owner": number[host["owner"]]}),
         )
 

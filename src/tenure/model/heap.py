@@ -205,6 +205,8 @@ class Census:
     storages: Storages
     notes: tuple[str, ...] = ()
     host: HostBuffers = field(default_factory=no_host_buffers)
+    counts: dict[str, int] = field(default_factory=dict)
+    """`files`, `children`, and threads by what they run: `thread Loader.fill /home/me/loader.py`."""
 
     def text(self, position: int) -> str:
         """The string at `position` of the table; "" for -1."""

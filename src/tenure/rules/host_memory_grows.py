@@ -1,4 +1,4 @@
-"""TN601: memory of the host that no tensor owns grows with the steps: bytes, arrays, text, tables of records."""
+"""TN601: memory of the host that no tensor owns grows with the steps: bytes, arrays, text, or threads and files."""
 
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
@@ -10,7 +10,9 @@ FAST_BYTES_PER_STEP = 4 * 1024
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Growth of what the census shows on the device "host"."""
+    """Growth of what the census shows on the device "host", and of what it counts beside the heap."""
+    if "counted" in suspect.facts:
+        return _pile_up(suspect)
     if suspect.device != "host" or suspect.symptom != "growth":
         return None
     held = suspect.facts.get("host_type") or "objects"
@@ -27,6 +29,30 @@ def check_suspect(suspect: Suspect) -> Finding | None:
             "of it",
         ),
         at_most=at_most,
+    )
+
+
+_ADVICE = {
+    "threads": "end each thread (a sentinel in its queue, an `Event`, `executor.shutdown()`), or start it once",
+    "children": "start the pool, manager or loader once, or `close()`, `terminate()` or `shutdown()` it each time",
+    "files": "close each file (`with`), and `clone()` tensors that worker processes sent before keeping them",
+}
+_NOUN = {"threads": "threads", "children": "child processes", "files": "open files"}
+_ENDING = {"threads": "started and do not end", "children": "started and do not end", "files": "opened and not closed"}
+
+
+def _pile_up(suspect: Suspect) -> Finding:
+    """Threads, processes or files of which there are ever more."""
+    counted = str(suspect.facts["counted"])
+    of = f" of `{suspect.facts['thread']}`" if "thread" in suspect.facts else ""
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{suspect.facts['last_count']} {_NOUN[counted]}{of} at step {suspect.last_step}, "
+        f"{suspect.facts['first_count']} at step {suspect.first_step}: they are {_ENDING[counted]}.",
+        remedies=(_ADVICE[counted],),
+        at_most="likely" if suspect.holder.sites and not suspect.ambiguous else "possible",
     )
 
 

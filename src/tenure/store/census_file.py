@@ -37,6 +37,7 @@ def write_census(path: Path, census: Census) -> int:
         "seconds": census.seconds,
         "num_objects": census.num_objects,
         "notes": list(census.notes),
+        "counts": census.counts,
     }
     columns = {"head": pack_json(head), "strings": pack_json(list(census.strings))}
     columns |= pack_table("nodes", census.nodes)
@@ -66,6 +67,7 @@ def read_census(path: Path) -> Census:
                 references=unpack_table(References, "references", columns),
                 storages=unpack_table(Storages, "storages", columns),
                 notes=tuple(head["notes"]),
+                counts=dict(head.get("counts", {})),
                 host=unpack_table(HostBuffers, "host", columns) if "host.owner" in columns else no_host_buffers(),
             )
     except FileNotFoundError:
