@@ -11,8 +11,9 @@ from pathlib import Path
 from tenure.analysis.arbitrate import explain_bytes_once
 from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.groups import fingerprint_of
-from tenure.analysis.host_part import tensor_part
+from tenure.analysis.host_part import HOST, tensor_part
 from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_peak_figures
+from tenure.analysis.native_growth import describe_native_growth
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
 from tenure.analysis.system_growth import find_system_growth, with_what_threads_hold
@@ -63,7 +64,7 @@ def diagnose_process(recording: Recording) -> Diagnosis:
         steps=max((step.step for step in recording.steps), default=0),
         findings=findings,
         unexplained_growth_bytes_per_step=growth,
-        not_seen=tuple(_not_seen(recording, of_tensors)),
+        not_seen=(*_not_seen(recording, of_tensors), *_native_growth(recording, explained)),
         censuses=len(censuses),
         suppressed=tuple(finding for finding in explained if finding not in findings),
     )
@@ -207,6 +208,11 @@ def _find_idle(recording: Recording, censuses: Sequence[Census]) -> Iterable[Sus
 
 def _sources(recording: Recording) -> dict[str, SourceFile]:
     return {source.path: source for source in read_sources(recording)}
+
+
+def _native_growth(recording: Recording, findings: Sequence[Finding]) -> tuple[str, ...]:
+    on_host = [finding for finding in findings if finding.device in ("cpu", HOST)]
+    return describe_native_growth(recording.steps, sum(_steady_growth(finding) for finding in on_host))
 
 
 def _not_seen(recording: Recording, censuses: Sequence[Census]) -> Iterable[str]:
