@@ -89,3 +89,10 @@ def test_the_bytes_explained_are_those_of_the_union_in_any_order() -> None:
     several = [told("TN101", 1, 2, 3), told("TN202", 3, 4, 5), carried("TN102", 5, 6), told("TN900", 1, 6, 7, 8)]
     for order in (several, several[::-1]):
         assert sum(each.retained_bytes or 0 for each in explain_bytes_once(order)) == 8 * MIB
+
+
+def test_what_one_reference_carries_is_told_once_though_seen_in_two_steps() -> None:
+    entry, peak = carried("TN102", 1, 2, at=9), carried("TN106", 5, at=6, confidence="likely")
+    elsewhere = replace(peak, cut=(replace(peak.cut[0], line=99),))
+    assert [each.rule for each in explain_bytes_once([peak, entry])] == ["TN102"]
+    assert [each.rule for each in explain_bytes_once([elsewhere, entry])] == ["TN102", "TN106"]

@@ -33,6 +33,10 @@ def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         around = next((at for at, other in enumerate(kept) if _is_part(finding, other)), None)
         if around is not None:
             kept[around] = _with_part(kept[around], finding)
+        elif (same := next((at for at, other in enumerate(kept) if _is_same_peak(finding, other)), None)) is not None:
+            kept[same] = _with_other(
+                kept[same], finding, min(each.retained_bytes or 0 for each in (finding, kept[same]))
+            )
         elif not explained:
             kept.append(finding)
         elif explained >= MOSTLY * _bytes(finding.storages):
@@ -50,6 +54,12 @@ def _is_part(finding: Finding, other: Finding) -> bool:
     if not inside or finding.rule not in _ANY_COLLECTION or finding.ranks != other.ranks:
         return False
     return bool(_shared(finding, other)) or not (finding.storages or finding.retained_bytes)
+
+
+def _is_same_peak(finding: Finding, other: Finding) -> bool:
+    """Whether two findings tell, of one reference made by one statement, what it carries past its use."""
+    both = finding.symptom == other.symptom == "peak" and finding.ranks == other.ranks
+    return both and any(cut.file is not None for cut in set(finding.cut) & set(other.cut))
 
 
 def _with_part(finding: Finding, part: Finding) -> Finding:
