@@ -31,7 +31,7 @@ def count_native(tensor: Any) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)
 def changes_hands() -> bool:
-    """Whether this torch is of the older kind. The first call takes under a millisecond and lets other threads in."""
+    """Whether this torch is of the older kind. The first call asks torch once and lets other threads in."""
     return sys.maxsize > 2**32 and bool(run_aside(_learn))
 
 
