@@ -42,7 +42,8 @@ class Reader:
     def read(self, raw: Any) -> tuple[object | None, object | None] | None:
         """Tensor or packed object of a slot, and its unpack hook; (None, None) if freed, None if C++ packed it.
 
-        Took 40 us on torch 2.4.1, measured once on a busy machine. The tensor is the saved one itself, not a copy, and keeps the Python object this gives it.
+        Took 40 us on torch 2.4.1, measured once on a busy machine. The tensor is the saved one itself, not a copy,
+        and keeps the Python object this gives it.
         """
         words = _words_of(raw)
         hooks = words[self.hooks_word]
@@ -56,7 +57,10 @@ class Reader:
 
 @lru_cache(maxsize=1)
 def reader() -> Reader | None:
-    """The reader for this torch, or None. The first call (20 ms, measured once on a busy machine) lets other threads in."""
+    """The reader for this torch, or None.
+
+    The first call (20 ms, measured once on a busy machine) lets other threads in.
+    """
     return run_aside(learn) if sys.maxsize > 2**32 and hasattr(torch._C, "_wrap_tensor_impl") else None
 
 
