@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import gc
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from tenure.analysis.suspects import find_suspects  # noqa: E402
 from tenure.capture.census import take_census  # noqa: E402
 from tenure.model.heap import Census  # noqa: E402
 from tenure.model.suspect import Suspect  # noqa: E402
+from tenure.store.census_file import read_census, write_census  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -47,12 +50,16 @@ class LossKeepingItsGradient(torch.autograd.Function):
 
 
 class Watch:
-    """Takes censuses as the recorder does: after some steps, and when the next forward is entered."""
+    """Takes censuses as the recorder does: after some steps, and when the next forward is entered.
 
-    def __init__(self) -> None:
+    They go to files, as the recorder's do: kept in memory they would be growing host memory themselves.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.num_censuses = 0
         self.net = Net()
         self.optimizer = torch.optim.Adam(self.net.parameters())
-        self.censuses: list[Census] = []
         self.step, self.due = 0, False
         self.net.register_forward_pre_hook(lambda module, inputs: self.enter(inputs))
 
@@ -75,9 +82,13 @@ class Watch:
             moment=moment,
             inputs=inputs,
             optimizers=[self.optimizer],
-            ignore=(self, self.__dict__, self.censuses),
+            ignore=(self, self.__dict__),
         )
-        self.censuses.append(taken)
+        write_census(self.folder / f"{self.num_censuses:03}.npz", taken)
+        self.num_censuses += 1
+
+    def read_back(self) -> list[Census]:
+        return [read_census(self.folder / f"{number:03}.npz") for number in range(self.num_censuses)]
 
 
 @contextmanager
@@ -92,10 +103,11 @@ def no_collector() -> Iterator[None]:
 
 
 def suspects_of(program: Callable[[Watch], None]) -> tuple[Suspect, ...]:
-    watch = Watch()
-    with no_collector():
-        program(watch)
-    return find_suspects(watch.censuses)
+    with tempfile.TemporaryDirectory() as folder:
+        watch = Watch(Path(folder))
+        with no_collector():
+            program(watch)
+        return find_suspects(watch.read_back())
 
 
 def told(suspect: Suspect) -> tuple[str, list[str]]:
