@@ -129,6 +129,22 @@ def cut_of(group: Group) -> tuple[Droppable, ...]:
     return find_cut(view.graph, view.paths, group.targets, spared=spared, many=group.many, passing=group.passing)
 
 
+def belong_together(one: Group, other: Group) -> bool:
+    """Two groups with their cuts known are one to a reader: a reference frees both, or variables of one function do."""
+    cuts = (*(one.cut or ()), *(other.cut or ()))
+    if set(one.cut or ()) & set(other.cut or ()):
+        return True
+    owners = {_function_of_variable(one.view, dropped) for dropped in cuts}
+    return len(owners) == 1 and -1 not in owners
+
+
+def _function_of_variable(view: View, dropped: Droppable) -> int:
+    """The frame whose local variable a reference is; -1 for any other reference."""
+    source = int(view.census.references.source[dropped.reference])
+    is_variable = view.census.references.kind[dropped.reference] == ReferenceKind.LOCAL and dropped.container < 0
+    return source if is_variable and view.census.nodes.kind[source] == NodeKind.FRAME else -1
+
+
 def describe_reference(view: View, dropped: Droppable | None, many: Collection[int]) -> HoldingReference:
     """A droppable reference in words; of kind unknown where there is none."""
     if dropped is None:

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, belong_together, cut_of
 from tenure.analysis.graph import ELEMENT_REFERENCES
 from tenure.analysis.groups import Shapes, View, fingerprint_of, is_bounded
-from tenure.analysis.holders import Droppable, find_droppable, innermost_droppable
+from tenure.analysis.holders import find_droppable, innermost_droppable
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import expression
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
@@ -228,28 +228,12 @@ def _merge_aliases(
     for members, nodes in pending:
         group = _with_cut(entries[at], nodes, passing)
         for other, names in list(groups):
-            if _belong_together(group, other):
+            if belong_together(group, other):
                 groups.remove((other, names))
                 members = [*names, *members]
                 group = _with_cut(entries[at], np.union1d(group.nodes, other.nodes), passing)
         groups.append((group, members))
     return groups
-
-
-def _belong_together(one: Group, other: Group) -> bool:
-    assert one.cut is not None
-    assert other.cut is not None
-    if set(one.cut) & set(other.cut):
-        return True
-    owners = {_function_of_variable(one.view, dropped) for dropped in (*one.cut, *other.cut)}
-    return len(owners) == 1 and -1 not in owners
-
-
-def _function_of_variable(view: View, dropped: Droppable) -> int:
-    """The frame whose local variable a reference is; -1 for any other reference."""
-    source = int(view.census.references.source[dropped.reference])
-    is_variable = view.census.references.kind[dropped.reference] == ReferenceKind.LOCAL and dropped.container < 0
-    return source if is_variable and view.census.nodes.kind[source] == NodeKind.FRAME else -1
 
 
 def _with_cut(view: View, nodes: Ints, passing: Ints) -> Group:

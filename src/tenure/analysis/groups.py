@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -118,6 +118,13 @@ def view_census(census: Census, shapes: Shapes) -> View:
     paths = shortest_paths(graph)
     shape, member = _shape_nodes(graph, paths, shapes)
     return View(graph, paths, shape, member)
+
+
+def in_program_order(views: Iterable[View]) -> list[View]:
+    """The censuses of a program that was still at work, as they were taken: a step's end comes before the entry of
+    the next forward."""
+    at_work = (view for view in views if view.census.moment != "exit")
+    return sorted(at_work, key=lambda view: (view.census.step, view.census.moment == "forward-entry"))
 
 
 def weigh(views: Sequence[View], shapes: Shapes) -> Weights:

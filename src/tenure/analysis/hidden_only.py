@@ -8,7 +8,7 @@ import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
 from tenure.analysis.graph import reach
-from tenure.analysis.groups import View, fingerprint_of, root_key
+from tenure.analysis.groups import View, fingerprint_of, in_program_order, root_key
 from tenure.model.heap import Ints, NodeKind, Role
 from tenure.model.suspect import Series, Suspect
 
@@ -23,10 +23,7 @@ _IN_USE = ("autocast weight cache",)
 def find_hidden_only(views: Sequence[View]) -> tuple[Suspect, ...]:
     """Suspects of symptom "survivor": storages that hang on a signal handler, an exit handler, a thread's data, the
     last exception and on nothing else, in all of the last censuses. What grows there is found as growth."""
-    ordered = sorted(
-        (view for view in views if view.census.moment != "exit"),
-        key=lambda view: (view.census.step, view.census.moment == "forward-entry"),
-    )
+    ordered = in_program_order(views)
     late = ordered[-FEWEST_CENSUSES:]
     if len(late) < FEWEST_CENSUSES or len({view.census.step for view in late}) < 2:
         return ()

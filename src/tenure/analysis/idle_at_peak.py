@@ -12,11 +12,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, belong_together, cut_of
 from tenure.analysis.groups import Shapes, View, fingerprint_of, view_census
-from tenure.analysis.holders import Droppable
 from tenure.analysis.paths import path_to
-from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import Census, Ints, ReferenceKind, Role
 from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
@@ -229,7 +228,7 @@ def _groups(view: View, replay: Replay, rows: Sequence[int]) -> list[Group]:
         if not group.cut:
             continue
         for other in list(groups):
-            if _belong_together(view, group.cut or (), other.cut or ()):
+            if belong_together(group, other):
                 merged = _with_cut(view, np.union1d(group.nodes, other.nodes))
                 if merged.cut:
                     groups.remove(other)
@@ -241,21 +240,6 @@ def _groups(view: View, replay: Replay, rows: Sequence[int]) -> list[Group]:
 def _with_cut(view: View, nodes: Ints) -> Group:
     group = Group(view, nodes, nodes)
     return dataclasses.replace(group, cut=cut_of(group), freed=nodes)
-
-
-def _belong_together(view: View, one: Sequence[Droppable], other: Sequence[Droppable]) -> bool:
-    if set(one) & set(other):
-        return True
-    owners = {_function_of_variable(view, dropped) for dropped in (*one, *other)}
-    return len(owners) == 1 and -1 not in owners
-
-
-def _function_of_variable(view: View, dropped: Droppable) -> int:
-    """The frame whose local variable a reference is; -1 for any other reference."""
-    references = view.census.references
-    source = int(references.source[dropped.reference])
-    is_variable = references.kind[dropped.reference] == ReferenceKind.LOCAL and dropped.container < 0
-    return source if is_variable and view.census.nodes.kind[source] == NodeKind.FRAME else -1
 
 
 def _grown_by_copying(view: View, replay: Replay) -> list[Suspect]:

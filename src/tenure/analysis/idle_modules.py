@@ -9,9 +9,9 @@ import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
 from tenure.analysis.graph import GRAPH_REFERENCES, Graph, reach
-from tenure.analysis.groups import Shapes, View, fingerprint_of
+from tenure.analysis.groups import Shapes, View, fingerprint_of, in_program_order
 from tenure.analysis.left_in_optimizers import optimizer_nodes
-from tenure.analysis.modules import children_of_modules, parameter_tensors
+from tenure.analysis.modules import all_below, children_of_modules, parameter_tensors
 from tenure.model.heap import CALLED, Ints, ReferenceKind
 from tenure.model.suspect import Series, Suspect
 
@@ -74,10 +74,7 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     an average of weights. `told` are types of modules that were found to be released. Calls inside another module
     and calls in windows that were not watched cannot be seen: findings of this kind are never certain.
     """
-    ordered = sorted(
-        (view for view in views if view.census.moment != "exit"),
-        key=lambda view: (view.census.step, view.census.moment == "forward-entry"),
-    )
+    ordered = in_program_order(views)
     windows, unfinished = _windows(ordered)
     if len(windows) <= LEAST_WINDOWS:
         return ()
@@ -148,21 +145,12 @@ def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished:
         if node in seen or not last.paths.held_by_root(node):
             continue
         seen.add(node)
-        subtree = frozenset(address[sorted(_all_below(children, node))].tolist())
+        subtree = frozenset(address[sorted(all_below(children, node))].tolist())
         rest = _find_rest(subtree, int(address[node]), windows, unfinished, ordered[-1].census.step)
         if rest is not None:
             found.append(_weighed(graph, node, rest, tensors))
         elif int(address[node]) not in ever_called:
             waiting += children[node]
-    return found
-
-
-def _all_below(children: dict[int, list[int]], node: int) -> set[int]:
-    found, waiting = {node}, [node]
-    while waiting:
-        further = set(children.get(waiting.pop(), ())) - found
-        found |= further
-        waiting += further
     return found
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
 from tenure.analysis.graph import Bools, Graph, reach, unquoted
-from tenure.analysis.groups import View, fingerprint_of
+from tenure.analysis.groups import View, fingerprint_of, in_program_order
 from tenure.analysis.holders import find_droppable, innermost_droppable
-from tenure.analysis.modules import module_nodes
+from tenure.analysis.modules import all_below, module_nodes
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
@@ -50,10 +50,7 @@ def find_left_in_optimizers(views: Sequence[View]) -> tuple[Suspect, ...]:
     hold. Parameters that never were a module's, and those that somebody else holds or a graph uses, are in use.
     Seen in one step's end at least, for calls may put other tensors into a module while they run.
     """
-    ordered = sorted(
-        (view for view in views if view.census.moment != "exit"),
-        key=lambda view: (view.census.step, view.census.moment == "forward-entry"),
-    )
+    ordered = in_program_order(views)
     if not any(optimizer_nodes(view.graph) for view in ordered[-1:]):
         return ()
     places = [_places(view) for view in ordered]
@@ -127,19 +124,10 @@ def _find_replaced(
     for (owner, name), child in sorted(had.items()):
         if has.get((owner, name)) == child or owner not in alive:
             continue
-        gone = frozenset((_all_below(below, child) & known) - still_had)
+        gone = frozenset((all_below(below, child) & known) - still_had)
         if gone:
             node = int(np.flatnonzero(view.census.nodes.address == child)[0])
             found.append(_Replaced(name, view.graph.type_names[node], owner, after_view.census.step, gone))
-    return found
-
-
-def _all_below(below: dict[int, set[int]], address: int) -> set[int]:
-    found, waiting = {address}, [address]
-    while waiting:
-        further = below.get(waiting.pop(), set()) - found
-        found |= further
-        waiting += further
     return found
 
 

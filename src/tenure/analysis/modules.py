@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
@@ -80,3 +80,13 @@ def children_of_modules(graph: Graph) -> dict[int, list[int]]:
 def _targets(graph: Graph, node: int, kind: ReferenceKind) -> list[int]:
     references = graph.census.references
     return [int(references.target[r]) for r in graph.references_from(node) if references.kind[r] == kind]
+
+
+def all_below(children: Mapping[int, Collection[int]], start: int) -> set[int]:
+    """`start` and all that `children` lead to from it."""
+    found, waiting = {start}, [start]
+    while waiting:
+        further = set(children.get(waiting.pop(), ())) - found
+        found |= further
+        waiting += further
+    return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
 from tenure.analysis.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
-from tenure.analysis.groups import View, fingerprint_of
+from tenure.analysis.groups import View, fingerprint_of, in_program_order
 from tenure.analysis.modules import all_tensors, is_inside_module, module_nodes, parameter_tensors
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import CALLED, ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
@@ -89,8 +89,7 @@ def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
     modules over. A variable that went with its function says nothing. A module that moved to a new name, that is
     called again, that an optimizer still has or that became part of another module is in use.
     """
-    moments = [view for view in views if view.census.moment != "exit"]
-    ordered = sorted(moments, key=lambda view: (view.census.step, view.census.moment == "forward-entry"))
+    ordered = in_program_order(views)
     if len(ordered) < 2:
         return ()
     found = [_modules(view) for view in ordered]

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import struct
-import zipfile
-import zlib
 from pathlib import Path
 
-import numpy as np
-
-from tenure.errors import NewerFormatError, RecordingError
 from tenure.model.heap import Census, HostBuffers, Nodes, References, Storages, no_host_buffers
-from tenure.store.column_arrays import pack_json, pack_table, unpack_json, unpack_table, write_arrays
+from tenure.store.column_arrays import pack_json, pack_table, reading_arrays, unpack_json, unpack_table, write_arrays
 from tenure.store.format import FORMAT
-
-_UNREADABLE = (
-    AttributeError,
-    EOFError,
-    KeyError,
-    NotImplementedError,
-    OSError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def write_census(path: Path, census: Census) -> int:
@@ -49,28 +30,17 @@ def write_census(path: Path, census: Census) -> int:
 
 def read_census(path: Path) -> Census:
     """The census in `path`; a missing, cut or foreign file raises RecordingError."""
-    try:
-        # Opened here, as NumPy leaves a file open that it cannot read.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as columns:
-            head = unpack_json(columns["head"])
-            if head["format"] > FORMAT:
-                raise NewerFormatError(
-                    f"{path} is of format {head['format']}; this Tenure reads up to {FORMAT}: upgrade Tenure"
-                )
-            return Census(
-                step=int(head["step"]),
-                moment=str(head["moment"]),
-                seconds=float(head["seconds"]),
-                num_objects=int(head["num_objects"]),
-                strings=tuple(unpack_json(columns["strings"])),
-                nodes=unpack_table(Nodes, "nodes", columns),
-                references=unpack_table(References, "references", columns),
-                storages=unpack_table(Storages, "storages", columns),
-                notes=tuple(head["notes"]),
-                counts=dict(head.get("counts", {})),
-                host=unpack_table(HostBuffers, "host", columns) if "host.owner" in columns else no_host_buffers(),
-            )
-    except FileNotFoundError:
-        raise RecordingError(f"{path}: no such census; the recording was moved or cut") from None
-    except _UNREADABLE as error:
-        raise RecordingError(f"{path} is no whole census ({error}); delete it to read the rest") from error
+    with reading_arrays(path, "census") as (head, columns):
+        return Census(
+            step=int(head["step"]),
+            moment=str(head["moment"]),
+            seconds=float(head["seconds"]),
+            num_objects=int(head["num_objects"]),
+            strings=tuple(unpack_json(columns["strings"])),
+            nodes=unpack_table(Nodes, "nodes", columns),
+            references=unpack_table(References, "references", columns),
+            storages=unpack_table(Storages, "storages", columns),
+            notes=tuple(head["notes"]),
+            counts=dict(head.get("counts", {})),
+            host=unpack_table(HostBuffers, "host", columns) if "host.owner" in columns else no_host_buffers(),
+        )

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from tenure.errors import NewerFormatError, RecordingError
 from tenure.model.heap import Ints
+from tenure.store.format import FORMAT
 
 Table = TypeVar("Table")
 _NARROWER = (np.int8, np.int16, np.int32)
+_UNREADABLE = (
+    AttributeError,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OSError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def write_arrays(path: Path, columns: Mapping[str, Any]) -> int:
@@ -27,6 +45,27 @@ def write_arrays(path: Path, columns: Mapping[str, Any]) -> int:
     finally:
         temporary.unlink(missing_ok=True)
     return size
+
+
+@contextmanager
+def reading_arrays(path: Path, what: str) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
+    """The head and the columns of a file, while they are made a `what` ("census") of.
+
+    A missing, cut or foreign file raises RecordingError, one of a later format NewerFormatError.
+    """
+    try:
+        # Opened here, as NumPy leaves a file open that it cannot read.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as columns:
+            head = unpack_json(columns["head"])
+            if head["format"] > FORMAT:
+                raise NewerFormatError(
+                    f"{path} is of format {head['format']}; this Tenure reads up to {FORMAT}: upgrade Tenure"
+                )
+            yield head, columns
+    except FileNotFoundError:
+        raise RecordingError(f"{path}: no such {what}; the recording was moved or cut") from None
+    except _UNREADABLE as error:
+        raise RecordingError(f"{path} is no whole {what} ({error}); delete it to read the rest") from error
 
 
 def pack_json(value: object) -> np.ndarray[Any, np.dtype[np.uint8]]:

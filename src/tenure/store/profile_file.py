@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import struct
-import zipfile
-import zlib
 from pathlib import Path
 
-import numpy as np
-
-from tenure.errors import NewerFormatError, RecordingError
 from tenure.model.profile import Operations, ProfiledStorages, Sites, StepProfile
-from tenure.store.column_arrays import pack_json, pack_table, unpack_json, unpack_table, write_arrays
+from tenure.store.column_arrays import pack_json, pack_table, reading_arrays, unpack_json, unpack_table, write_arrays
 from tenure.store.format import FORMAT
-
-_UNREADABLE = (
-    AttributeError, EOFError, KeyError, NotImplementedError, OSError, TypeError, ValueError,
-    struct.error, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
 
 
 def write_profile(path: Path, profile: StepProfile) -> int:
@@ -38,24 +27,14 @@ def write_profile(path: Path, profile: StepProfile) -> int:
 
 def read_profile(path: Path) -> StepProfile:
     """The profile in `path`; a missing, cut or foreign file raises RecordingError."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as columns:
-            head = unpack_json(columns["head"])
-            if head["format"] > FORMAT:
-                raise NewerFormatError(
-                    f"{path} is of format {head['format']}; this Tenure reads up to {FORMAT}: upgrade Tenure"
-                )
-            return StepProfile(
-                step=int(head["step"]),
-                second=int(head["second"]),
-                census_op=int(head["census_op"]),
-                seconds=float(head["seconds"]),
-                strings=tuple(unpack_json(columns["strings"])),
-                operations=unpack_table(Operations, "operations", columns),
-                sites=unpack_table(Sites, "sites", columns),
-                storages=unpack_table(ProfiledStorages, "storages", columns),
-            )
-    except FileNotFoundError:
-        raise RecordingError(f"{path}: no such profile; the recording was moved or cut") from None
-    except _UNREADABLE as error:
-        raise RecordingError(f"{path} is no whole profile ({error}); delete it to read the rest") from error
+    with reading_arrays(path, "profile") as (head, columns):
+        return StepProfile(
+            step=int(head["step"]),
+            second=int(head["second"]),
+            census_op=int(head["census_op"]),
+            seconds=float(head["seconds"]),
+            strings=tuple(unpack_json(columns["strings"])),
+            operations=unpack_table(Operations, "operations", columns),
+            sites=unpack_table(Sites, "sites", columns),
+            storages=unpack_table(ProfiledStorages, "storages", columns),
+        )
