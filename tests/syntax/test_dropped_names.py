@@ -90,8 +90,38 @@ def test_a_loop_variable_can_be_deleted_too() -> None:
         "for batch in loader:\n    out += model(batch)  # bound",
         "def f():\n    for batch in loader:\n        out = model(batch)  # bound\n        return out",
         "for out in loader:  # bound\n    step(out)\nprint(out)",
+        "for batch in loader:\n    out = model(batch)  # bound\n    rows = (f(row, out) for row in batch)",
+        "for batch in loader:\n    out = model(batch)  # bound\n    show(locals())",
     ],
-    ids=["no-loop", "one-line", "read-before", "closure", "global", "while-test", "augmented", "return", "target-read"],
+    ids=[
+        "no-loop",
+        "one-line",
+        "read-before",
+        "closure",
+        "global",
+        "while-test",
+        "augmented",
+        "return",
+        "target-read",
+        "generator",
+        "locals",
+    ],
 )
 def test_where_it_is_not_sure_to_be_right_nothing_is_offered(text: str) -> None:
     assert change(text, "out") == ""
+
+
+NESTED = """\
+for epoch in range(3):
+    total = zero
+    for batch in loader:
+        out = model(batch)
+        total = total + out
+    print(total)
+"""
+
+
+def test_an_outer_loop_lets_go_too_late_for_what_its_inner_loop_runs() -> None:
+    source = SourceFile("t.py", NESTED)
+    assert [edit.after for edit in drop_names(source, ("total", "out"), (2, 4))] == ["    total = out = None"]
+    assert drop_names(source, ("total", "out"), (2, 4), running=4) == ()

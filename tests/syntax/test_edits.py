@@ -40,3 +40,8 @@ def test_what_would_not_parse_is_not_offered() -> None:
     assert insert_into_lines(source, [Insertion(1, 3, "(")]) == ()
     assert insert_line(source, 2, "  c = 1") == ()
     assert insert_line(source, 2, "    c = 1") == (Edit("t.py", 2, "", "    c = 1"),)
+
+
+def test_a_line_can_be_changed_and_another_put_in_front_of_it() -> None:
+    edits = [Edit("t.py", 2, "", "new"), Edit("t.py", 2, "b", "c")]
+    assert apply_edits("a\nb\n", edits) == "a\nnew\nc\n"

@@ -30,7 +30,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     an edit expects.
     """
     lines = _split(text)
-    for edit in sorted(edits, key=lambda each: -each.line):
+    for edit in sorted(edits, key=lambda each: (-each.line, not each.before)):
         at = edit.line - 1
         if not edit.before:
             if 0 < at <= len(lines) and not _end_of(lines[at - 1]):
@@ -56,6 +56,16 @@ def insert_into_lines(source: SourceFile, insertions: Sequence[Insertion]) -> tu
         for line, text in sorted(after.items())
     ]
     return only_if_it_parses(source, edits)
+
+
+def replace_expression(source: SourceFile, node: ast.expr, text: str) -> tuple[Edit, ...]:
+    """The edit that writes something else in place of an expression; none where it spans several lines."""
+    if node.lineno != node.end_lineno or node.end_col_offset is None:
+        return ()
+    line = _without_end(_split(source.text)[node.lineno - 1])
+    raw = line.encode()
+    changed = raw[: node.col_offset] + text.encode() + raw[node.end_col_offset :]
+    return (Edit(source.path, node.lineno, line, changed.decode()),)
 
 
 def insert_line(source: SourceFile, line: int, text: str) -> tuple[Edit, ...]:
