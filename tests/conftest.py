@@ -1,8 +1,10 @@
-"""Each test begins as a fresh process would, as far as torch keeps state for the whole process."""
+"""Each test begins as a fresh process would, as far as torch and our own caches keep state for the whole process."""
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,3 +15,15 @@ def nothing_compiled_before() -> None:
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None:
         dynamo.reset()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_sources_parsed_before() -> Iterator[None]:
+    """The trees of sources that a file's tests have parsed go with it: hundreds of thousands of objects, which every
+    later census of the process would have to walk."""
+    yield
+    for name, module in list(sys.modules.items()):
+        if name.startswith("tenure.syntax."):
+            for value in vars(module).values():
+                if isinstance(value, functools._lru_cache_wrapper):
+                    value.cache_clear()

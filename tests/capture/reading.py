@@ -57,6 +57,17 @@ class Reading:
     def bytes_below(self, node: int) -> int:
         return sum(num_bytes for num_bytes, _ in self.storages_below(node).values())
 
+    def holders_of(self, num_bytes: int) -> list[int]:
+        """The nodes below which lie just these bytes, all in one storage."""
+        storages = self.census.storages
+        waiting = [int(n) for n, size in zip(storages.node, storages.bytes, strict=True) if int(size) == num_bytes]
+        above = set(waiting)
+        while waiting:
+            new = {source for _, _, source in self.into.get(waiting.pop(), ())} - above
+            above |= new
+            waiting += new
+        return sorted(node for node in above if self.bytes_below(node) == num_bytes)
+
     def path(self, *steps: tuple[ReferenceKind, str] | ReferenceKind, start: int) -> int:
         """The node that a sequence of references leads to from `start`; fails with what is there instead."""
         for step in steps:

@@ -5,6 +5,7 @@ import functools
 import gc
 import sys
 import threading
+import types
 import warnings
 import weakref
 
@@ -161,6 +162,22 @@ def test_every_threads_frames_are_roots() -> None:
     leave.set()
     thread.join()
     assert census.bytes_below(census.path((Kind.LOCAL, "batch"), start=census.frame("work"))) == 5 * KIB
+
+
+def test_a_module_whose_code_still_runs_tells_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    running, ended = (types.ModuleType(name) for name in ("running_script", "ended_script"))
+    taken = []
+    for module in (running, ended):
+        module.__file__ = f"{module.__name__}.py"
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        module.__dict__.update(kept=[kib()], take=lambda: taken.append(read().census))
+    exec(compile("x = 1", "ended_script.py", "exec"), ended.__dict__)
+
+    exec(compile("x = 1\n\ntake()", "running_script.py", "exec"), running.__dict__)
+
+    nodes = taken[0].nodes
+    lines = {taken[0].text(name): line for name, line in zip(nodes.name.tolist(), nodes.line.tolist(), strict=True)}
+    assert (lines["running_script"], lines["ended_script"]) == (3, 0)
 
 
 def test_object_arrays_deques_and_dict_keys_are_looked_into() -> None:
@@ -429,7 +446,7 @@ def test_a_cycle_has_no_unseen_owner_and_a_temporary_on_the_evaluation_stack_has
     assert dead() is not None
     node = census.census.nodes.address.tolist().index(address)
     assert census.census.nodes.unseen[node] == 0
-    holders = [n for n in range(len(census.census.nodes.kind)) if census.bytes_below(n) == 7 * KIB]
+    holders = census.holders_of(7 * KIB)
     assert {census.type(n): int(census.census.nodes.unseen[n]) for n in holders}["tuple_iterator"] == 1
 
 

@@ -44,6 +44,13 @@ def test_one_optimizer_per_fold_makes_a_step_per_fold_once_it_is_plain_that_each
     assert (asked, sequence.asks_for_forward) == ([True, False, False, True, True, True], True)
 
 
+def test_folds_of_two_steps_make_two_steps_each_once_it_is_plain_that_no_optimizer_comes_back() -> None:
+    sequence = OptimizerSequence()
+    asked = [sequence.ends_step(at // 2, after_forward=sequence.asks_for_forward) for at in range(10)]
+
+    assert asked == [True, True, False, True, False, True, True, True, True, True]
+
+
 def test_many_optimizers_stepping_after_one_backward_are_one_step() -> None:
     assert ends("ABCDEFGH" * 4)[:16].count("|") == 2
 

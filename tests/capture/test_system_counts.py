@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from multiprocessing import shared_memory
 
 import pytest
 
@@ -68,3 +69,22 @@ def test_open_files_and_child_processes_are_counted() -> None:
 @needs_proc
 def test_a_census_has_the_counts() -> None:
     assert take_census(step=1, moment="request").counts["files"] > 0
+
+
+@needs_proc
+def test_shared_memory_is_counted_until_it_is_let_go() -> None:
+    before = read_system_counts()["shared"]
+    segments = [shared_memory.SharedMemory(create=True, size=4096) for _ in range(3)]
+    during = read_system_counts()["shared"]
+    for segment in segments:
+        segment.close()
+        segment.unlink()
+
+    assert [during - before, read_system_counts()["shared"] - before] == [3, 0]
+
+
+@needs_proc
+def test_a_list_of_mappings_that_is_too_long_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenure.capture.system_counts.MOST_MAPPINGS_BYTES", 10)
+
+    assert "shared" not in read_system_counts()

@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from tenure.capture import autograd, frames, heapwalk, labels, native_owners, roles
+from tenure.capture.child_memory import CHILDREN
 from tenure.capture.columns import CensusColumns
 from tenure.capture.descriptions import Description, describe, type_name
 from tenure.capture.host_buffers import LEAST_BYTES, find_host_buffers
@@ -65,13 +66,15 @@ def take_census(
     with _quiet_interpreter(), torch._C.DisableTorchFunction():
         taker = _Taker(inputs=inputs, optimizers=optimizers, ignore=ignore, bases=moment == "peak")
         taker.read()
+        counts, children = read_system_counts(), CHILDREN.read()
         return taker.columns.finish(
             step=step,
             moment=moment,
             seconds=time.perf_counter() - started,
             num_objects=taker.walk.num_objects,
             notes=tuple(taker.notes),
-            counts=read_system_counts(),
+            counts=counts,
+            children=children,
         )
 
 
@@ -181,11 +184,16 @@ class _Taker:
 
     def _describe(self, item: object, kind: NodeKind) -> Description:
         if kind is NodeKind.NAMESPACE:
-            name = self._namespaces[id(item)].get("__name__", "")
-            return Description(name=str(name), file=file_of_namespace(self._namespaces[id(item)]))
+            name, file = self._namespaces[id(item)].get("__name__", ""), file_of_namespace(self._namespaces[id(item)])
+            return Description(name=str(name), file=file, line=self._line_of_module(item, file))
         if kind is NodeKind.HIDDEN:
             return describe_hidden(item)
         return describe(item)
+
+    def _line_of_module(self, namespace: object, file: str) -> int:
+        """The line that a module's own code executes; 0 where it has ended."""
+        running = (each for each in self._running if each.frame.f_code.co_name == "<module>" and each.file == file)
+        return next((each.line for each in running if each.frame.f_globals is namespace), 0)
 
     def _owners(self) -> tuple[list[int], list[int]]:
         """References to each node that nothing in the census explains: Python's, and C++'s for tensors."""
@@ -301,16 +309,31 @@ class _Taker:
         for position, item in enumerate(self.walk.nodes):
             if self._in_degree[position] and isinstance(item, torch._C.StorageBase):
                 self._link_storages(position, [item._cdata])
+        self._link_bases()
+
+    def _link_bases(self) -> None:
+        """From views to their bases, where a base has a Python object that C++ alone keeps: its views do."""
+        kept = {number for number, kind in enumerate(self._kinds) if kind is NodeKind.TENSOR
+                and self.columns.nodes["native"][number] and not self._is_held_by_python[number]}  # fmt: skip
+        if self._bases or not kept:
+            return
+        shared = {storage for number, storage, _, _ in self._to_storage if number in kept}
+        for number, storage, _, _ in list(self._to_storage):
+            if storage in shared and number not in kept and self._kinds[number] is NodeKind.TENSOR:
+                self._link_base(number, self.walk.nodes[number])
+
+    def _link_base(self, number: int, tensor: Any) -> None:
+        base = self._numbers.get(id(tensor._base)) if tensor._is_view() else None
+        if base is not None:
+            self.columns.add_reference(number, base, ReferenceKind.BASE, "_base")
 
     def _read_tensor(self, number: int, tensor: Any) -> None:
         if is_fake(tensor):
             return
         ids = self._storages.add(tensor, view=self._is_held_by_python[number])
         self._link_storages(number, ids)
-        if self._bases and tensor._is_view():
-            base = self._numbers.get(id(tensor._base))
-            if base is not None:
-                self.columns.add_reference(number, base, ReferenceKind.BASE, "_base")
+        if self._bases:
+            self._link_base(number, tensor)
         is_frozen = not tensor.requires_grad
         if is_frozen and type(tensor) is torch.Tensor:
             return

@@ -9,7 +9,17 @@ from dataclasses import fields
 
 import numpy as np
 
-from tenure.model.heap import Census, HostBuffers, Ints, NodeKind, Nodes, ReferenceKind, References, Storages
+from tenure.model.heap import (
+    Census,
+    ChildMemory,
+    HostBuffers,
+    Ints,
+    NodeKind,
+    Nodes,
+    ReferenceKind,
+    References,
+    Storages,
+)
 
 
 class StringTable:
@@ -68,7 +78,7 @@ class CensusColumns:
             column.append(value)
 
     def finish(self, *, step: int, moment: str, seconds: float, num_objects: int, notes: tuple[str, ...],
-               counts: dict[str, int]) -> Census:  # fmt: skip
+               counts: dict[str, int], children: tuple[ChildMemory, ...] = ()) -> Census:  # fmt: skip
         """The columns as an immutable census, without objects that refer to nothing and that nothing refers to."""
         nodes, references, storages = _arrays(self.nodes), _arrays(self.references), _arrays(self.storages)
         host = _arrays(self.host)
@@ -93,6 +103,7 @@ class CensusColumns:
             storages=Storages(**{**storages, "node": number[storages["node"]]}),
             notes=notes,
             counts=counts,
+            children=children,
             host=HostBuffers(**{**host, "owner": number[host["owner"]]}),
         )
 

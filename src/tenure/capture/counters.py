@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
+
+from tenure.capture.memory_room import read_memory_room
+from tenure.capture.schedule import is_geometric
 
 QUICK_STEP_SECONDS = 0.005
 STEPS_BETWEEN_READINGS = 10
 
 
 class CounterReader:
-    """Reads counters after steps: after each one, or after each tenth where steps are too quick for that."""
+    """Reads counters after steps: after each one, or after each tenth where steps are too quick for that.
+
+    What memory there is and how much is left is read at the steps of the geometric schedule only.
+    """
 
     def __init__(self) -> None:
         self._page_bytes = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -19,14 +27,21 @@ class CounterReader:
 
     def read_after_step(self, step: int, seconds: float) -> dict[str, int]:
         """The counters, or nothing when this step is skipped."""
-        if seconds < QUICK_STEP_SECONDS and step % STEPS_BETWEEN_READINGS and self.last:
+        due = is_geometric(step)
+        if seconds < QUICK_STEP_SECONDS and step % STEPS_BETWEEN_READINGS and self.last and not due:
             return {}
         self.last = self.read()
+        if due:
+            self.last |= read_memory_room()
         return self.last
 
     def read(self) -> dict[str, int]:
-        """Bytes by name; what cannot be measured here is absent. Takes microseconds."""
+        """Bytes by name, and how often the collector went through everything; what cannot be measured is absent.
+
+        Takes microseconds.
+        """
         counters = read_device_counters()
+        counters["full_collections"] = gc.get_stats()[-1]["collections"]
         rss_pages = _read_rss_pages()
         if rss_pages is not None:
             counters["rss_bytes"] = rss_pages * self._page_bytes
@@ -46,7 +61,18 @@ def read_device_counters() -> dict[str, int]:
         if "current" in values:
             counters[f"{name}_bytes"] = int(values["current"])
             counters[f"{name}_peak_bytes"] = int(values["peak"])
-    return counters
+    read_pinned = getattr(cuda, "host_memory_stats_as_nested_dict", None)  # torch 2.6 and later
+    return counters | pinned_counters(read_pinned() if read_pinned is not None else {})
+
+
+def pinned_counters(stats: Mapping[str, Any]) -> dict[str, int]:
+    """Bytes of pinned host memory that torch's allocator owns, and of them in use, from its nested statistics."""
+    found = {}
+    for name, key in (("pinned_bytes", "allocated_bytes"), ("pinned_active_bytes", "active_bytes")):
+        current = stats.get(key, {}).get("current")
+        if current is not None:
+            found[name] = int(current)
+    return found
 
 
 def _read_rss_pages() -> int | None:

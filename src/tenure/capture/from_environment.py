@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from tenure.capture.experiment_copy import call_before_shutdown
 from tenure.capture.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
 from tenure.capture.monitor import Monitor
 from tenure.capture.options import MonitorOptions
@@ -24,6 +25,7 @@ def start_from_environment() -> Monitor | None:
     options = MonitorOptions.from_json(os.environ.get(OPTIONS_VARIABLE, ""))
     monitor = Monitor(lambda: claim_process_folder(Path(run_folder)), options=options)
     atexit.register(_close_at_exit, monitor)
+    call_before_shutdown(monitor.leave_copy)
     return monitor
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,51 @@ def read_cgroup(*, cgroup_root: Path, proc: Path) -> tuple[int | None, int | Non
 
     A container sees its own cgroup as the root; outside one, limits of all enclosing groups count.
     """
+    for group in _memory_groups(cgroup_root=cgroup_root, proc=proc):
+        found = group.read()
+        if found != (None, None):
+            return found
+    return None, None
+
+
+def read_cgroup_files(*, cgroup_root: Path, proc: Path) -> int:
+    """Bytes of files among what the cgroup uses that the kernel gives up when memory is asked for; 0 where unknown."""
+    return next((group.read_files() for group in _memory_groups(cgroup_root=cgroup_root, proc=proc)), 0)
+
+
+@dataclass(frozen=True)
+class _MemoryGroup:
+    """One cgroup that counts memory; `files` is the name in `memory.stat` of file pages that were not used lately."""
+
+    root: Path
+    folder: Path
+    used: str
+    limit: str
+    files: str
+
+    def read(self) -> tuple[int | None, int | None]:
+        used = None
+        limits = []
+        for folder in [self.folder, *self.folder.parents]:
+            if not folder.is_relative_to(self.root):
+                break
+            if used is None:
+                used = _read_number(folder / self.used)
+            limit = _read_number(folder / self.limit)
+            if limit is not None and limit < NO_LIMIT:
+                limits.append(limit)
+        return used, min(limits, default=None)
+
+    def read_files(self) -> int:
+        try:
+            lines = (self.folder / "memory.stat").read_text().splitlines()
+        except OSError:
+            return 0
+        values = (line.removeprefix(f"{self.files} ") for line in lines if line.startswith(f"{self.files} "))
+        return next((int(value) for value in values if value.isdigit()), 0)
+
+
+def _memory_groups(*, cgroup_root: Path, proc: Path) -> Iterator[_MemoryGroup]:
     try:
         rows = (proc / "self" / "cgroup").read_text().splitlines()
     except OSError:
@@ -129,36 +175,23 @@ def read_cgroup(*, cgroup_root: Path, proc: Path) -> tuple[int | None, int | Non
         _, _, rest = row.partition(":")
         controllers, _, path = rest.partition(":")
         if controllers == "":
-            found = _read_groups(cgroup_root, path, used_name="memory.current", limit_name="memory.max")
-        elif "memory" in controllers.split(","):
-            found = _read_groups(
-                cgroup_root / "memory",
-                path,
-                used_name="memory.usage_in_bytes",
-                limit_name="memory.limit_in_bytes",
+            yield _MemoryGroup(
+                cgroup_root, _group_folder(cgroup_root, path), "memory.current", "memory.max", "inactive_file"
             )
-        else:
-            continue
-        if found != (None, None):
-            return found
-    return None, None
+        elif "memory" in controllers.split(","):
+            root = cgroup_root / "memory"
+            yield _MemoryGroup(
+                root,
+                _group_folder(root, path),
+                "memory.usage_in_bytes",
+                "memory.limit_in_bytes",
+                "total_inactive_file",
+            )
 
 
-def _read_groups(root: Path, path: str, *, used_name: str, limit_name: str) -> tuple[int | None, int | None]:
+def _group_folder(root: Path, path: str) -> Path:
     group = root / path.lstrip("/")
-    if not group.is_dir():
-        group = root
-    used = None
-    limits = []
-    for folder in [group, *group.parents]:
-        if not folder.is_relative_to(root):
-            break
-        if used is None:
-            used = _read_number(folder / used_name)
-        limit = _read_number(folder / limit_name)
-        if limit is not None and limit < NO_LIMIT:
-            limits.append(limit)
-    return used, min(limits, default=None)
+    return group if group.is_dir() else root
 
 
 def _read_number(file: Path) -> int | None:

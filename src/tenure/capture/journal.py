@@ -78,6 +78,14 @@ class Journal:
             self._sources.add_program()
             self._sources.add_libraries()
 
+    def complete_until_now(self) -> Path | None:
+        """Write what waits, sources included, and give back the folder; None where nothing is recorded."""
+        if self._writer is None or not self._writer.is_open:
+            return None
+        self.copy_last_sources()
+        self._writer.flush()
+        return self._writer.folder
+
     def write_end(self, row: Mapping[str, object]) -> None:
         """Add the closing row."""
         if self._writer is not None:

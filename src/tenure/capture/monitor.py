@@ -19,6 +19,7 @@ from tenure.capture.calls import is_nested_step, optimizer_was_made
 from tenure.capture.census_writing import CensusWriter, TakeCensus
 from tenure.capture.compiled_calls import UNSEEN_COMPILED_CALLS, CompiledCalls
 from tenure.capture.counters import CounterReader
+from tenure.capture.experiment_copy import ExperimentCopies
 from tenure.capture.forks import call_in_forked_children
 from tenure.capture.guard import Guard
 from tenure.capture.handlers import is_from_signal_handler
@@ -66,6 +67,7 @@ class Monitor:
         self._start = self._last_step_time = time.perf_counter()
         self._censuses = CensusWriter(self._journal, take_census)
         self._num_first_calls = 0
+        self._copies = ExperimentCopies(self._journal, step=self._options.copy_step)
         self.step = 0
         self._profiler = ProfileOfRecording(
             self._journal,
@@ -112,6 +114,10 @@ class Monitor:
         before = self._censuses.num_written
         self._guard.run(self._record_census, "request", None)
         return name_census_file(self.step, "request") if self._censuses.num_written > before else None
+
+    def leave_copy(self) -> None:
+        """The program is over: leave a copy of its process for experiments, where none was left."""
+        self._guard.run(self._copies.leave_at_end, self.step)
 
     def close(self, reason: str = "exit", exit_code: int | None = None) -> None:
         """Write what is left and the end row. Later steps are not recorded."""
@@ -211,6 +217,7 @@ class Monitor:
         if self._entry_due:
             self._set_entry_due(False)
             self._record_census(FORWARD_ENTRY, inputs)
+            self._copies.leave_after(self.step, FORWARD_ENTRY)
         self._profiler.enter_forward(self.step)
 
     def _set_entry_due(self, due: bool) -> None:
@@ -227,6 +234,7 @@ class Monitor:
         if due:
             self._record_census(moment, inputs)
             self._set_entry_due(moment == STEP_END)
+            self._copies.leave_after(self.step, moment)
             if self._entry_due and not self._manual:
                 self._watch_modules()
         calls_wanted = self._profiler.wants_entry(self.step) or watches_calls(self.step)

@@ -20,6 +20,9 @@ class MonitorOptions:
     profile_step: int | None = None
     """The first of the two steps to profile; 0 for none, None for one after warm-up."""
 
+    experiment_step: int | None = None
+    """The step after which a copy of the process is left for experiments; 0 for none, None for one at the end."""
+
     def to_json(self) -> str:
         """The text for the environment."""
         return json.dumps(
@@ -28,6 +31,7 @@ class MonitorOptions:
                 "census_at": self.census_at,
                 "budget": self.budget_percent,
                 "profile_step": self.profile_step,
+                "experiment_step": self.experiment_step,
             }
         )
 
@@ -41,13 +45,22 @@ class MonitorOptions:
             census_at=None if steps is None else tuple(steps),
             budget_percent=values.get("budget", 1.0),
             profile_step=values.get("profile_step"),
+            experiment_step=values.get("experiment_step"),
         )
+
+    @property
+    def copy_step(self) -> int | None:
+        """The step after which a copy is left: of a program that is stopped, the last but one, while all still runs."""
+        if self.experiment_step is None and self.stop_after is not None:
+            return self.stop_after - 1
+        return self.experiment_step
 
     def make_schedule(self, environment: Mapping[str, str] = os.environ) -> Schedule:
         """When to take a census; with several ranks by the step's number alone."""
         return Schedule(
             steps=None if self.census_at is None else frozenset(self.census_at),
             last_step=self.stop_after,
+            copy_step=self.copy_step,
             budget_percent=self.budget_percent,
             several_ranks=environment.get("WORLD_SIZE", "1") not in ("", "1"),
         )

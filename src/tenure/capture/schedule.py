@@ -34,12 +34,18 @@ class Schedule:
     last_step: int | None = None
     budget_percent: float = 1.0
     several_ranks: bool = False
+    copy_step: int | None = None
+    """The step after which a copy of the process is left for experiments: what it is asked comes from a census then."""
 
     def is_planned(self, step: int) -> bool:
         """Depends on the step number alone, so that ranks pause together and not one after another."""
-        if step == self.last_step:
+        if self.is_asked_for(step):
             return True
         return is_geometric(step) if self.steps is None else step in self.steps
+
+    def is_asked_for(self, step: int) -> bool:
+        """Whether it is one of the steps that get a census whatever it costs."""
+        return step in (self.last_step, self.copy_step)
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
     planned = schedule.is_planned(step)
     if schedule.several_ranks or schedule.steps is not None:
         return planned
-    if step == schedule.last_step or (planned and spending.has_free):
+    if schedule.is_asked_for(step) or (planned and spending.has_free):
         return True
     affordable = spending.seconds + spending.last.seconds <= schedule.budget_percent / 100 * elapsed
     return affordable and (planned or _is_at_rise(spending, step=step, elapsed=elapsed, counters=counters))

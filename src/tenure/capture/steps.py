@@ -12,7 +12,8 @@ REMEMBERED = 64
 ACTIVE_WITHIN = 32
 """An optimizer that did not step among the last 32 optimizer steps no longer belongs to the sequence."""
 MAX_NEW_IN_A_ROW = 2
-"""More new optimizers than this one after another, each after a forward, are one model after another (folds)."""
+"""More new optimizers than this, none of the former back in between, each after a forward, are one model after
+another (folds)."""
 
 
 class OptimizerSequence:
@@ -20,8 +21,8 @@ class OptimizerSequence:
 
     One optimizer: each of its steps. Several: the last of the shortest repeating sequence (D, D, G). Until the
     sequence has been seen twice, the newest optimizer's step counts as the last one, except its very first:
-    the steps before it were counted already. Where every optimizer is new, as in cross-validation with one step
-    per fold, each counts.
+    the steps before it were counted already. Where one optimizer comes after another and none comes back, as in
+    cross-validation with a few steps per fold, each step counts.
     """
 
     def __init__(self) -> None:
@@ -44,8 +45,11 @@ class OptimizerSequence:
         self._history.append(optimizer)
         recent = list(self._history)
         active = set(recent[-ACTIVE_WITHIN:])
-        self._new_in_a_row = self._new_in_a_row + 1 if is_new and not is_first else 0
-        if self._new_in_a_row:
+        if is_new:
+            self._new_in_a_row += not is_first
+        elif optimizer != max(self._known):
+            self._new_in_a_row = 0
+        if is_new and not is_first:
             return after_forward and self._new_in_a_row > MAX_NEW_IN_A_ROW
         if len(active) == 1:
             return True

@@ -1,4 +1,5 @@
-"""Threads, child processes and open files of this process: what piles up beside memory, and holds some of it."""
+"""Threads, child processes, open files and mapped shared memory of this process: what piles up beside memory, and
+holds some of it."""
 
 from __future__ import annotations
 
@@ -12,12 +13,15 @@ from typing import Any
 
 FILES = "files"
 CHILDREN = "children"
+SHARED = "shared"
+MOST_MAPPINGS_BYTES = 1 << 20
+"""No longer a list of mappings is read; a few thousand lines are the rule, a millisecond or two."""
 THREAD = "thread "
 """Before the qualified name and the file of the function that threads run."""
 
 
 def read_system_counts() -> dict[str, int]:
-    """Numbers by what is counted; what this system does not say is absent. Two listings of /proc, no waiting."""
+    """Numbers by what is counted; what this system does not say is absent. Three listings of /proc, no waiting."""
     counts = _count_threads()
     files = _count_entries("/proc/self/fd", "/dev/fd")
     if files is not None:
@@ -25,6 +29,9 @@ def read_system_counts() -> dict[str, int]:
     children = _count_children()
     if children is not None:
         counts[CHILDREN] = children
+    shared = _count_shared_mappings()
+    if shared is not None:
+        counts[SHARED] = shared
     return counts
 
 
@@ -66,4 +73,21 @@ def _count_children() -> int | None:
     except OSError:
         known = getattr(sys.modules.get("multiprocessing.process"), "_children", None)
         return len(known) if known is not None else None
+    return found
+
+
+def _count_shared_mappings(file: str = "/proc/self/maps") -> int | None:
+    """Files of /dev/shm that are mapped here: tensors from worker processes, `SharedMemory`, arrays of
+    `multiprocessing`. None where the system does not say, or lists too many mappings of any kind."""
+    found, size, rest = 0, 0, b""
+    try:
+        with open(file, "rb", buffering=0) as mappings:  # noqa: PTH123
+            while chunk := mappings.read(1 << 16):
+                size += len(chunk)
+                if size > MOST_MAPPINGS_BYTES:
+                    return None
+                *lines, rest = (rest + chunk).split(b"\n")
+                found += sum(b" /dev/shm/" in line for line in lines)
+    except OSError:
+        return None
     return found

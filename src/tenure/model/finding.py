@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tenure.model.experiment import Drop
+
 Symptom = Literal["growth", "sawtooth", "peak", "survivor", "cycle", "fragmentation", "host"]
 Confidence = Literal["certain", "likely", "possible"]
 Origin = Literal["yours", "library"]
+Limit = Literal["device", "cgroup", "host"]
+Interval = tuple[float, float]
+"""Lower and upper end; holds the true value in 95 of 100 cases."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,24 @@ class Remedy:
 
 
 @dataclass(frozen=True)
+class Forecast:
+    """When memory runs out if the growth goes on as it was measured, counted from the last recorded step.
+
+    `limit` says what ends first: "device", "cgroup" or "host" (the machine). `room_bytes` is what was left there at
+    the recording's end, above the step's peak where that is known.
+    """
+
+    limit: Limit
+    room_bytes: int
+    steps: float
+    steps_interval: Interval
+    seconds: float
+    seconds_interval: Interval
+
+
+@dataclass(frozen=True)
 class Finding:
-    """One cause seen in one place. Bytes are measured or None, never estimated."""
+    """One cause seen in one place. Bytes are measured or None, never estimated; a forecast is what it says."""
 
     rule: str
     name: str
@@ -74,6 +95,10 @@ class Finding:
     last_step: int
     fingerprint: str
     growth_bytes_per_step: float | None = None
+    growth_bytes_per_step_interval: Interval | None = None
+    growth_objects_per_step: float | None = None
+    growth_objects_per_step_interval: Interval | None = None
+    forecast: Forecast | None = None
     peak_bytes: int | None = None
     peak_drop_bytes: int | None = None
     peak_basis: str | None = None
@@ -87,6 +112,13 @@ class Finding:
     storages: frozenset[tuple[int, int]] = field(default=frozenset(), compare=False, repr=False)
     """Address and bytes of each storage that dropping the cut frees, seen at step `storages_at`; not written."""
     storages_at: int = field(default=0, compare=False)
+    drops: tuple[Drop, ...] = field(default=(), compare=False, repr=False)
+    """The references of the cut by address, good for the watched process alone; not written."""
+
+
+def evidence_of(finding: Finding, kind: str) -> dict[str, Any]:
+    """The finding's first evidence of one kind; empty where it has none."""
+    return next((item for item in finding.evidence if item.get("kind") == kind), {})
 
 
 @dataclass(frozen=True)

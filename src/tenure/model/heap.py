@@ -186,6 +186,19 @@ def no_host_buffers() -> HostBuffers:
 
 
 @dataclass(frozen=True)
+class ChildMemory:
+    """A worker process at one moment, as the kernel counts its pages. `resident_bytes` are both others together.
+
+    A forked worker starts with its parent's pages, shared; a page that either writes to is copied and private.
+    """
+
+    pid: int
+    resident_bytes: int
+    shared_bytes: int
+    private_bytes: int
+
+
+@dataclass(frozen=True)
 class Census:
     """All ancestry of tensor memory, and of much host memory, at one moment of one process.
 
@@ -206,7 +219,9 @@ class Census:
     notes: tuple[str, ...] = ()
     host: HostBuffers = field(default_factory=no_host_buffers)
     counts: dict[str, int] = field(default_factory=dict)
-    """`files`, `children`, and threads by what they run: `thread Loader.fill /home/me/loader.py`."""
+    """`files`, `children`, `shared`, and threads by what they run: `thread Loader.fill /home/me/loader.py`."""
+    children: tuple[ChildMemory, ...] = ()
+    """Some of the processes that `multiprocessing` started; Linux only."""
 
     def text(self, position: int) -> str:
         """The string at `position` of the table; "" for -1."""

@@ -9,7 +9,9 @@ from typing import Literal
 from tenure.model.finding import Finding
 from tenure.model.suspect import Suspect
 
-EditKind = Literal["", "detach", "clone", "drop", "without-traceback"]
+EditKind = Literal[
+    "", "detach", "clone", "drop", "without-traceback", "save-for-backward", "bound", "zero-grad", "free-gradients"
+]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ Suspects are facts without a cause. Rules turn them into findings.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-from tenure.model.finding import Symptom
+from tenure.model.experiment import Drop
+from tenure.model.finding import Forecast, Interval, Symptom
 from tenure.model.source import SourceLocation
 
 
@@ -59,7 +61,8 @@ class HoldingReference:
     sites: tuple[SourceLocation, ...] = ()
     """Statements that make this reference, best first; filled from the recorded sources."""
     aliases: tuple[HoldingReference, ...] = ()
-    """Other names of the same container, where `element` is true: statements may store into it by any of them."""
+    """Other names of the same container, where `element` is true: statements may store into it by any of them. Of a
+    local variable those of other running functions: a parameter is its caller's to drop."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,23 @@ class Series:
     objects: tuple[int, ...]
     """Storages, or elements of the growing container."""
     graph_nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Falls:
+    """When a sawtooth falls and by how much: what it gains between two falls, and what else happens then.
+
+    `with_what` is "collector", "interval" (a remainder by the period in the program's source, `where`), or "" where
+    nothing is known to coincide.
+    """
+
+    amplitude_bytes: int
+    amplitude_objects: int | None
+    every_steps: int
+    with_what: Literal["collector", "interval", ""] = ""
+    expression: str = ""
+    """Of an interval: `step % log_every`."""
+    where: SourceLocation | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +120,13 @@ class Suspect:
     growth_bytes_per_step: float | None
     growth_objects_per_step: float | None
     fingerprint: str
+    bytes_interval: Interval | None = None
+    """Of `growth_bytes_per_step`; None where too few censuses were taken to say."""
+    objects_interval: Interval | None = None
+    forecast: Forecast | None = None
+    """When memory runs out; only for growth that is surely more than none, and where the limit is known."""
+    falls: Falls | None = None
+    """Of a sawtooth, and of rings that the collector was seen to free."""
     path_targets: tuple[str, ...] = ()
     """What each text of `path_text` leads to: "Tensor [32, 386] float32, 47.66 KiB"; "" where nothing is to be said."""
     scalars: bool = False
@@ -131,3 +158,5 @@ class Suspect:
     """Address and bytes of each storage that dropping the cut frees; good for this process alone."""
     storages_at: int = field(default=0, compare=False)
     """Step of the census in which `storages` were seen."""
+    drops: tuple[Drop, ...] = field(default=(), compare=False, repr=False)
+    """The references of the cut by address, for an experiment in the same process."""

@@ -21,3 +21,25 @@ def format_seconds(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s"
+
+
+def format_duration(seconds: float) -> str:
+    """Long times with two figures at most: `40 s`, `26 min`, `3.5 h`, `12 days`."""
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            number = seconds / size
+            return f"{number:.2g} {unit}" if number < 10 else f"{number:.0f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 1 else "less than a second"
+
+
+def format_about(number: float) -> str:
+    """Two figures of a count, with commas: `1,900`, `7`, `2,300,000`."""
+    if number < 10:
+        return f"{number:.0f}"
+    digits = len(str(int(number))) - 2
+    return f"{int(round(number, -digits)):,}"
+
+
+def format_number(number: float) -> str:
+    """Two figures below ten, whole above: `0.12`, `3`, `250`."""
+    return f"{number:.2g}" if abs(number) < 9.95 else f"{number:,.0f}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
-from tenure.model.heap import Census, HostBuffers, Nodes, References, Storages, no_host_buffers
+from tenure.model.heap import Census, ChildMemory, HostBuffers, Nodes, References, Storages, no_host_buffers
 from tenure.store.column_arrays import pack_json, pack_table, reading_arrays, unpack_json, unpack_table, write_arrays
 from tenure.store.format import FORMAT
 
@@ -19,6 +20,7 @@ def write_census(path: Path, census: Census) -> int:
         "num_objects": census.num_objects,
         "notes": list(census.notes),
         "counts": census.counts,
+        "children": [dataclasses.astuple(child) for child in census.children],
     }
     columns = {"head": pack_json(head), "strings": pack_json(list(census.strings))}
     columns |= pack_table("nodes", census.nodes)
@@ -42,5 +44,6 @@ def read_census(path: Path) -> Census:
             storages=unpack_table(Storages, "storages", columns),
             notes=tuple(head["notes"]),
             counts=dict(head.get("counts", {})),
+            children=tuple(ChildMemory(*map(int, child)) for child in head.get("children", ())),
             host=unpack_table(HostBuffers, "host", columns) if "host.owner" in columns else no_host_buffers(),
         )

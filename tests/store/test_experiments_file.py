@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from tenure.model.experiment import Drop, ExperimentResult, PlannedExperiment
+from tenure.store.experiments_file import (
+    announce_copy,
+    end_copy,
+    make_copy_folder,
+    read_plan,
+    read_results,
+    request_experiments,
+    write_results,
+)
+
+DROP = Drop(source=10, source_type="dict", kind="ITEM", label="loss", target=20)
+PLANNED = PlannedExperiment("drop", "TN101", "abc", (DROP,), frozenset({(30, 400), (31, 500)}), "step-end")
+AT_ENTRY = PlannedExperiment("drop", "TN102", "def", (DROP,), frozenset({(32, 100)}), "forward-entry")
+RESULT = ExperimentResult("drop", "TN101", "abc", predicted_bytes=900, freed_bytes=400, other_bytes=8)
+
+
+def answer(folder: Path, result: ExperimentResult, asked: list[tuple[PlannedExperiment, ...]]) -> None:
+    """What a copy does."""
+    while (plan := read_plan(folder)) is None:
+        time.sleep(0.01)
+    asked.append(plan)
+    write_results(folder, [result], step=9)
+    end_copy(folder)
+
+
+def pid_of_the_dead() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_a_copy_is_asked_and_its_answer_given_back_and_kept(tmp_path: Path) -> None:
+    folder = make_copy_folder(tmp_path, "step-end")
+    announce_copy(folder, pid=threading.get_native_id(), step=9)
+    asked: list[tuple[PlannedExperiment, ...]] = []
+    copy = threading.Thread(target=answer, args=(folder, RESULT, asked))
+    copy.start()
+    assert request_experiments(tmp_path, [PLANNED]) == (RESULT,)
+    copy.join()
+    assert asked == [(PLANNED,)]
+    assert [path.name for path in folder.iterdir()] == ["results.json"]
+    assert request_experiments(tmp_path, [PLANNED]) == (RESULT,)
+
+
+def test_each_copy_is_asked_about_what_was_seen_at_its_moment(tmp_path: Path) -> None:
+    asked: dict[str, list[tuple[PlannedExperiment, ...]]] = {"forward-entry": [], "step-end": []}
+    copies = []
+    for moment, plans in asked.items():
+        folder = make_copy_folder(tmp_path, moment)
+        announce_copy(folder, pid=threading.get_native_id(), step=9)
+        copies.append(threading.Thread(target=answer, args=(folder, RESULT, plans)))
+        copies[-1].start()
+    request_experiments(tmp_path, [PLANNED, AT_ENTRY])
+    for copy in copies:
+        copy.join()
+    assert asked == {"forward-entry": [(AT_ENTRY,)], "step-end": [(PLANNED,)]}
+
+
+def test_the_only_copy_is_asked_about_everything(tmp_path: Path) -> None:
+    folder = make_copy_folder(tmp_path, "exit")
+    announce_copy(folder, pid=threading.get_native_id(), step=9)
+    asked: list[tuple[PlannedExperiment, ...]] = []
+    copy = threading.Thread(target=answer, args=(folder, RESULT, asked))
+    copy.start()
+    request_experiments(tmp_path, [PLANNED, AT_ENTRY])
+    copy.join()
+    assert asked == [(PLANNED, AT_ENTRY)]
+
+
+def test_nobody_waits_for_a_copy_that_has_died(tmp_path: Path) -> None:
+    folder = make_copy_folder(tmp_path, "step-end")
+    announce_copy(folder, pid=pid_of_the_dead(), step=9)
+    assert request_experiments(tmp_path, [PLANNED]) == ()
+    assert list(folder.iterdir()) == []
+
+
+def test_without_a_copy_there_are_no_results(tmp_path: Path) -> None:
+    assert request_experiments(tmp_path, [PLANNED]) == ()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_results_that_cannot_be_read_count_as_none(tmp_path: Path) -> None:
+    for text in ("", "[]", '{"format": 99, "results": []}', '{"format": 1, "results": [{"kind": "drop"}]}'):
+        (tmp_path / "results.json").write_text(text)
+        assert read_results(tmp_path) == ()
