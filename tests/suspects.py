@@ -84,6 +84,7 @@ def finding(remedy: str, **changes: Any) -> Finding:
         "last_step": 3,
         "fingerprint": "f1",
         "growth_bytes_per_step": float(MIB),
+        "growth_objects_per_step": 1.0,
         "remedies": (Remedy(remedy),),
         "evidence": (path_row(), series_row(MIB, 2 * MIB, 3 * MIB), roles_row()),
     }
@@ -95,6 +96,7 @@ def carried_finding(remedy: str, **changes: Any) -> Finding:
     values: dict[str, Any] = {
         "symptom": "peak",
         "growth_bytes_per_step": None,
+        "growth_objects_per_step": None,
         "evidence": (path_row(), series_row(3 * MIB, 3 * MIB, 3 * MIB, moment="forward-entry"), roles_row()),
     }
     return finding(remedy, **{**values, **changes})
@@ -151,6 +153,18 @@ ENCODER = replace(
     HISTORY, kind="attribute", name="encoder", expression="self.encoder", element=False, container_type=""
 )
 IDLE = {"module": "models.Encoder", "last_called_step": 7, "windows_called": 6, "windows_idle": 3, "doubt": ""}
+SAMPLES = replace(ENCODER, name="samples", expression="loader.dataset.samples")
+COPIED = {"copied_after_fork": 3 * MIB, "workers_read": 2, "elements": 60_000, "element_type": "dict"}
+NATIVE = HoldingReference(kind="unknown", name="native memory", expression="native memory")
+CONVOLUTION = {"name": "aten.convolution", "calls": 6, "phases": ["forward"]}
+LIBTORCH: dict[str, Any] = {
+    "torch": "2.13.0+cpu",
+    "environment": {},
+    "devices": ["cpu"],
+    "operators": [{**CONVOLUTION, "file": TRAIN, "line": 14, "function": "Tagger.forward"}],
+    "shapes_vary": True,
+    "keeps_pace": True,
+}
 LEFT = {"gradients_of": "models.Encoder", "parameters_with_gradient": 4}
 
 SPECIMENS: dict[str, Suspect] = {
@@ -175,6 +189,10 @@ SPECIMENS: dict[str, Suspect] = {
     "TN401": carried(symptom="survivor", bytes_by_role={"PARAMETER": 3 * MIB}, facts={"released": "encoder"}),
     "TN402": suspect(copies_of="torch.nn.modules.linear.Linear", bytes_by_role={"PARAMETER": 3 * MIB}),
     "TN601": suspect(device="host", facts={"host_type": "bytes"}),
+    "TN602": suspect(symptom="host", device="host", holder=SAMPLES, cut=(), facts=COPIED),
+    "TN603": suspect(
+        symptom="host", device="host", path=(), path_text=(), holder=NATIVE, facts={"native_growth": LIBTORCH}
+    ),
     "TN900": suspect(holder=USAGE),
 }
 """For each rule a suspect that it, and no rule tried before it, explains."""

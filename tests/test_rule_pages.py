@@ -4,67 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
 
-import tenure.rules
+from pages import PAGE_FILES, PAGES, Program, read_programs, split_page
 from tenure.model.rule import Rule
 from tenure.rules import all_rules
 
-PAGES = Path(tenure.rules.__file__).parent / "pages"
 HEADINGS = ("What happens", "Leaks", "Does not leak", "Fix", "Not seen", "References")
 WITH_PROGRAMS = ("Leaks", "Does not leak", "Fix")
-MARK = re.compile(r"\s*# error: (TN\d{3})$")
 MOST_CHANGED_LINES = 5
 PROGRAM = "program.py"
-
-
-@dataclass(frozen=True)
-class Program:
-    """One code block: the `number`th under its heading of the page of rule `code`."""
-
-    code: str
-    heading: str
-    number: int
-    text: str
-
-    @property
-    def marks(self) -> list[tuple[str, int]]:
-        """The (rule, line) pairs that the block's comments ask for."""
-        lines = enumerate(self.text.splitlines(), start=1)
-        return [(found[1], line) for line, text in lines if (found := MARK.search(text))]
-
-    @property
-    def unmarked_lines(self) -> list[str]:
-        return [MARK.sub("", line) for line in self.text.splitlines()]
-
-
-def split_page(text: str) -> dict[str, str]:
-    """Heading -> what stands under it; headings inside code blocks do not count."""
-    sections: dict[str, list[str]] = {}
-    current, in_code = "", False
-    for line in text.splitlines():
-        in_code ^= line.startswith("```")
-        if line.startswith("## ") and not in_code:
-            current = line.removeprefix("## ")
-            assert current not in sections, f"two headings {current!r}"
-        sections.setdefault(current, []).append(line)
-    return {heading: "\n".join(lines) for heading, lines in sections.items()}
-
-
-def read_programs(page: Path) -> list[Program]:
-    code = page.stem.partition("-")[0]
-    return [
-        Program(code, heading, number, block + "\n")
-        for heading, section in split_page(page.read_text(encoding="utf-8")).items()
-        for number, block in enumerate(re.findall(r"^```py\n(.*?)\n```$", section, re.DOTALL | re.MULTILINE), start=1)
-    ]
 
 
 def count_changed_lines(before: list[str], after: list[str]) -> int:
@@ -73,7 +27,6 @@ def count_changed_lines(before: list[str], after: list[str]) -> int:
     return sum(max(i2 - i1, j2 - j1) for change, i1, i2, j1, j2 in changes if change != "equal")
 
 
-PAGE_FILES = sorted(PAGES.glob("*.md"))
 PROGRAMS = [program for page in PAGE_FILES for program in read_programs(page)]
 
 

@@ -5,30 +5,28 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from tenure.analysis.arbitrate import explain_bytes_once
-from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
+from tenure.analysis.evidence import Evidence, read_evidence
+from tenure.analysis.experiments import plan_experiments, with_results
+from tenure.analysis.forked_workers import describe_workers
 from tenure.analysis.groups import fingerprint_of
-from tenure.analysis.host_part import HOST, tensor_part
-from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_peak_figures
+from tenure.analysis.host_part import HOST
+from tenure.analysis.idle_at_peak import give_peak_figures
 from tenure.analysis.native_growth import describe_native_growth
-from tenure.analysis.same_statement import join_same_statement
-from tenure.analysis.suspects import find_suspects
-from tenure.analysis.system_growth import find_system_growth, with_what_threads_hold
+from tenure.analysis.process_suspects import find_beyond_censuses, find_copied_by_workers, find_idle, find_lasting
 from tenure.analysis.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
-from tenure.model.heap import Census
 from tenure.model.recording import Recording
 from tenure.model.rule import Rule
-from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.source import SourceFile
+from tenure.model.suspect import Suspect
 from tenure.rules import all_rules
 from tenure.rules.mechanical_edits import with_edits
-from tenure.store.profile_file import read_profile
-from tenure.store.recording_file import list_recordings, open_recording, read_census, read_sources
+from tenure.store.experiments_file import request_experiments
+from tenure.store.recording_file import list_recordings, open_recording
 from tenure.syntax.suppressions import is_allowed
 
 
@@ -46,28 +44,31 @@ def diagnose(path: str) -> Diagnosis:
 
 def diagnose_process(recording: Recording) -> Diagnosis:
     """The diagnosis of one process; its findings name its rank where it has one."""
-    censuses = list(_read_censuses(recording))
-    sources = _sources(recording)
-    between = [census for census in censuses if census.moment != PEAK]
-    of_tensors = [tensor_part(census) for census in censuses]
-    suspects = join_same_statement(_locate(suspect, sources) for suspect in find_suspects(between))
-    counted = find_system_growth([each for each in between if each.moment == "step-end"], sources)
-    suspects = with_what_threads_hold(suspects, counted)
-    idle = [_locate(suspect, sources) for suspect in _find_idle(recording, of_tensors)]
-    rank = recording.process.get("rank")
-    ranks = () if rank is None else (int(rank),)
-    explained = _told_apart(dataclasses.replace(each, ranks=ranks) for each in _explain_all(suspects, idle, sources))
-    findings = tuple(finding for finding in explained if not _is_allowed(finding, sources))
+    evidence = read_evidence(recording)
+    copied = find_copied_by_workers(evidence)
+    explained = _explain_process(evidence, copied)
+    explained = with_results(explained, request_experiments(Path(recording.path), plan_experiments(explained)))
+    findings = tuple(finding for finding in explained if not _is_allowed(finding, evidence.sources))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
     return Diagnosis(
         recording=recording.path,
         steps=max((step.step for step in recording.steps), default=0),
         findings=findings,
         unexplained_growth_bytes_per_step=growth,
-        not_seen=(*_not_seen(recording, of_tensors), *_native_growth(recording, explained)),
-        censuses=len(censuses),
+        not_seen=tuple(_not_seen(evidence, explained, copied)),
+        censuses=len(evidence.censuses),
         suppressed=tuple(finding for finding in explained if finding not in findings),
     )
+
+
+def _explain_process(evidence: Evidence, copied: Sequence[Suspect]) -> tuple[Finding, ...]:
+    """All findings of one process, those on `copied` data sets among them: each byte once, no two under one name."""
+    rank = evidence.recording.process.get("rank")
+    ranks = () if rank is None else (int(rank),)
+    told = _explain_all(find_lasting(evidence, copied), find_idle(evidence), evidence.sources)
+    beyond = find_beyond_censuses(evidence, explained=_growth_on_host(told))
+    told = (*told, *explain(beyond, all_rules(), evidence.sources))
+    return _told_apart(dataclasses.replace(each, ranks=ranks) for each in sorted(told, key=_rank))
 
 
 def leave_out_known(diagnosis: Diagnosis, known: Collection[tuple[str, str]], *, baseline: str) -> Diagnosis:
@@ -85,9 +86,14 @@ def explain(
         claims = ((rule, finding) for rule in rules if (finding := rule.check_suspect(suspect)))
         rule, finding = next(claims, (None, None))
         if rule is not None and finding is not None:
-            known = dataclasses.replace(finding, storages=suspect.storages, storages_at=suspect.storages_at)
+            known = _with_memory(finding, suspect)
             found.append(with_edits(known, suspect, rule, sources or {}))
     return tuple(sorted(found, key=_rank))
+
+
+def _with_memory(finding: Finding, suspect: Suspect) -> Finding:
+    """The finding with what is known by address: good for the watched process alone."""
+    return dataclasses.replace(finding, storages=suspect.storages, storages_at=suspect.storages_at, drops=suspect.drops)
 
 
 def _explain_all(
@@ -100,7 +106,13 @@ def _explain_all(
     new = [finding for finding in peak if told.isdisjoint(finding.cut)]
     better = {place for finding in new if _is_sure(finding) for place in finding.cut}
     kept = [f for f in carried if f.symptom != "peak" or _is_sure(f) or better.isdisjoint(f.cut)]
-    return tuple(sorted(explain_bytes_once((*kept, *new)), key=_rank))
+    return tuple(sorted(explain_bytes_once(f for f in (*kept, *new) if not _is_nameless_guess(f)), key=_rank))
+
+
+def _is_nameless_guess(finding: Finding) -> bool:
+    """Neither proved nor held by anything with a name: nobody could look for it."""
+    holder = finding.holder
+    return finding.confidence == "possible" and holder.kind == "unknown" and holder.file is None and bool(finding.path)
 
 
 def _told_apart(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -165,57 +177,12 @@ def _steady_growth(finding: Finding) -> float:
     return (finding.growth_bytes_per_step or 0) if finding.symptom == "growth" else 0
 
 
-def _locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
-    """The suspect with the statements that made its references, as far as the recorded sources show them."""
-    growing = suspect.symptom in ("growth", "sawtooth")
-
-    def located(reference: HoldingReference) -> HoldingReference:
-        named = name_that_stores(reference, sources, growing=growing)
-        return dataclasses.replace(named, sites=resolve_sites(named, sources, growing=growing))
-
-    holder = located(suspect.holder)
-    return dataclasses.replace(
-        suspect,
-        holder=holder,
-        cut=tuple(located(reference) for reference in suspect.cut),
-        ambiguous=len(holder.sites) > 1 and not is_unambiguous(holder, sources, growing=growing),
-        holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
-    )
+def _growth_on_host(findings: Sequence[Finding]) -> float:
+    return sum(_steady_growth(finding) for finding in findings if finding.device in ("cpu", HOST))
 
 
-def _is_yours(sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile], *, default: bool) -> bool:
-    source = sources.get(sites[0].file) if sites else None
-    return source.origin == "yours" if source else default
-
-
-def _read_censuses(recording: Recording) -> Iterable[Census]:
-    for entry in recording.censuses:
-        try:
-            yield read_census(recording, entry)
-        except RecordingError:
-            continue
-
-
-def _find_idle(recording: Recording, censuses: Sequence[Census]) -> Iterable[Suspect]:
-    """What is idle at the peak of the profiled step, where one was profiled."""
-    peaks = {census.step: census for census in censuses if census.moment == PEAK}
-    for entry in recording.profiles:
-        if entry.step in peaks:
-            with suppress(RecordingError):
-                profile = read_profile(Path(recording.path) / entry.file)
-                yield from find_idle_at_peak(profile, peaks[entry.step])
-
-
-def _sources(recording: Recording) -> dict[str, SourceFile]:
-    return {source.path: source for source in read_sources(recording)}
-
-
-def _native_growth(recording: Recording, findings: Sequence[Finding]) -> tuple[str, ...]:
-    on_host = [finding for finding in findings if finding.device in ("cpu", HOST)]
-    return describe_native_growth(recording.steps, sum(_steady_growth(finding) for finding in on_host))
-
-
-def _not_seen(recording: Recording, censuses: Sequence[Census]) -> Iterable[str]:
+def _not_seen(evidence: Evidence, findings: Sequence[Finding], copied: Sequence[Suspect]) -> Iterable[str]:
+    recording, censuses = evidence.recording, evidence.of_tensors
     if not recording.steps:
         yield "no training step was seen"
     elif len(censuses) < 3:
@@ -229,3 +196,5 @@ def _not_seen(recording: Recording, censuses: Sequence[Census]) -> Iterable[str]
     yield from dict.fromkeys(text for census in censuses for text in census.notes)
     yield from describe_unseen_owners(censuses)
     yield from describe_unseen_device_bytes(recording.steps, censuses)
+    yield from describe_workers(evidence.between_steps, copied)
+    yield from describe_native_growth(recording.steps, _growth_on_host(findings))

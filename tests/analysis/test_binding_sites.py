@@ -1324,3 +1324,39 @@ def test_a_name_that_is_stored_into_is_kept_whatever_other_names_there_are() -> 
     outer = replace(local("features", "train", 13, element=True, container_type="list"), aliases=(inner,))
 
     assert name_that_stores(outer, sources, growing=True) == outer
+
+
+CALLS = """
+def forward(x, past=None):
+    x = embed(x)
+    return attend(x, past)
+
+def stream(tokens):
+    state = None
+    while True:
+        tokens, state = forward(tokens, state)
+
+def serve(held):
+    return stream(held)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "line", "callers", "expected"),
+    [
+        ("past", "forward", 4, (("state", "stream", 9),), ("state", "stream")),
+        ("past", "forward", 4, (("held", "serve", 12),), ("past", "forward")),  # a parameter itself
+        ("past", "forward", 4, (("held", "serve", 12), ("state", "stream", 9)), ("state", "stream")),
+        ("past", "forward", 4, (), ("past", "forward")),
+        ("x", "forward", 4, (("state", "stream", 9),), ("x", "forward")),  # bound anew
+    ],
+)
+def test_a_parameter_is_its_callers_variable(
+    name: str, function: str, line: int, callers: tuple[tuple[str, str, int], ...], expected: tuple[str, str]
+) -> None:
+    others = tuple(local(each, scope, at) for each, scope, at in callers)
+    sources = {"train.py": SourceFile("train.py", CALLS)}
+
+    found = name_that_stores(replace(local(name, function, line), aliases=others), sources, growing=False)
+
+    assert (found.name, found.scope_function) == expected

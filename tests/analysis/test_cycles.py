@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a drawn path is one line)
 from __future__ import annotations
 
 from heaps import census
@@ -33,3 +34,28 @@ def test_no_rate_is_told_where_the_collector_was_always_faster() -> None:
 
 def test_one_ring_left_over_from_the_start_does_not_grow() -> None:
     assert rates_of(rings(1), rings(1), rings(1)) == [("cycle", 1 << 20, None)]
+
+
+HOOKED = """
+island -> __main__.Rule#rule* -> .stored dict#stored* -> ['output'] tensor#out* 1MiB -> .grad_fn AddmmBackward0#add* unseen=1
+island -> __main__.Rule#rule* -> .stored dict#stored* -> ['output'] tensor#out* -> <hook> collections.OrderedDict#hooks* unseen=1 -> [0] __main__.Rule#rule*
+"""
+
+
+def test_a_ring_through_a_tensors_own_hook_has_no_other_owner() -> None:
+    """The node that made the tensor keeps its hooks too, and Python keeps a wrapper of the node."""
+    drawn = [
+        "main.x -> list -> [0] tensor 4B\n" + "".join(HOOKED.replace("*", str(n)) for n in range(count))
+        for count in (2, 4, 6)
+    ]
+
+    found = rates_of(*drawn)
+
+    assert found == [("cycle", 6 << 20, float(1 << 20))]
+
+
+def test_another_owner_of_the_hooks_may_be_in_use() -> None:
+    held = HOOKED.replace("#hooks* unseen=1", "#hooks* unseen=2")
+    drawn = ["main.x -> list -> [0] tensor 4B\n" + held.replace("*", "0")] * 3
+
+    assert rates_of(*drawn) == []

@@ -71,3 +71,9 @@ IN_OPTIMIZER = OPTIMIZER.replace("[0] parameter#h", "[1] parameter#w")
 )
 def test_gradients_that_are_used_pass_or_weigh_nothing(texts: tuple[str, ...]) -> None:
     assert gradients_of(*texts) == []
+
+
+def test_a_parameter_that_no_name_leads_to_is_not_told() -> None:
+    on_the_stack = "unseen -> parameter#p0 2MiB unseen=1 -> .grad tensor#pg 2MiB gradient\n"
+
+    assert [each.holder.name for each in gradients_of(TRAINED + LEFT + on_the_stack)] == ["backbone"]

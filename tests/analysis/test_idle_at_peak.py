@@ -7,7 +7,14 @@ import numpy as np
 from heaps import census
 from profiles import MIB, profile
 from suspects import carried
-from tenure.analysis.idle_at_peak import BASIS, BASIS_OF_COPIES, Replay, find_idle_at_peak, give_peak_figures
+from tenure.analysis.idle_at_peak import (
+    BASIS,
+    BASIS_OF_COPIES,
+    Replay,
+    find_idle_at_peak,
+    give_figures_of_what_rests,
+    give_peak_figures,
+)
 from tenure.model.heap import Census, NodeKind
 
 ALIVE, BEFORE = -1, -1
@@ -122,6 +129,62 @@ def test_several_names_of_one_function_are_one_suspect() -> None:
     ]
 
 
+RECORD = (
+    f"{FRAME}.output -> Output#o -> .masks tensor 4MiB activation",
+    f"{FRAME}.output -> Output#o -> .features tensor 2MiB activation",
+)
+USES = (0, 0, 0, 0, 0, 1, 1, 1, 2, 2)
+
+
+def test_of_a_record_that_only_a_graph_still_uses_the_variable_is_to_be_dropped() -> None:
+    """The features are used after the peak, by backward, whose graph saved them; in the other case by a statement."""
+    record = (*IN_BOTH[:4], (WEIGHTS, 2, 5, 8, 8), (92, 2, 0, 3, 3))
+    heap = seen(*RECORD, addresses=(LOGITS, WEIGHTS))
+
+    def cut(phases: tuple[int, ...]) -> list[list[str]]:
+        found = find_idle_at_peak(profile(*record, phases=phases), heap)
+        return [[reference.expression for reference in suspect.cut] for suspect in found]
+
+    assert cut(USES) == [["output"]]
+    assert cut((1,) * 10) == [["output.masks"]]
+
+
+def test_a_batch_is_told_apart_from_what_the_step_made() -> None:
+    both = (
+        (89, 4, BEFORE, 0, 3),
+        (LOGITS, 4, 4, 5, ALIVE),
+        (90, 3, 0, 1, 3),
+        (OTHER, 3, 5, 6, 8),
+        (91, 5, 2, 2, 2),
+        (92, 5, 7, 7, 7),
+    )
+    heap = seen(
+        f"{FRAME}.batch -> tensor 4MiB activation",
+        f"{FRAME}.hidden -> tensor 3MiB activation",
+        addresses=(LOGITS, OTHER),
+    )
+
+    found = find_idle_at_peak(profile(*both), heap)
+
+    assert [([c.name for c in s.cut], s.facts.get("made_before_step", False)) for s in found] == [
+        (["batch"], True),
+        (["hidden"], False),
+    ]
+
+
+def test_a_comprehension_s_own_variable_is_told_by_the_one_that_it_goes_through() -> None:
+    heap = seen(
+        "main(train.py:20).memories -> list#l -> [0] tensor#t 4MiB activation",
+        "reorder.<locals>.<listcomp>(train.py:9).memory -> tensor#t",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        addresses=(LOGITS, WEIGHTS),
+    )
+
+    found = find_idle_at_peak(profile(*IN_BOTH), heap)
+
+    assert [(s.holder.name, sorted(c.name for c in s.cut)) for s in found] == [("memories", ["memories", "memory"])]
+
+
 def test_memory_that_no_operation_touched_counts_for_the_peak() -> None:
     heap = seen(
         f"{FRAME}.logits -> tensor 4MiB activation",
@@ -154,7 +217,8 @@ def test_a_graph_goes_whole_after_the_last_use_of_any_of_its_memory() -> None:
 
     assert (replay.alive // MIB).tolist() == [11, 11, 14, 14, 7]
     assert replay.drop_without([0, 1]) // MIB == 10
-    assert replay.drop_without([0, 1], together=True) // MIB == 7
+    assert replay.drop_without([0, 1], together=[{0, 1}]) // MIB == 7
+    assert replay.drop_without([0, 1], together=[{0}, {1}]) // MIB == 10
 
 
 def test_a_cache_that_is_copied_to_grow_costs_its_old_copy_while_it_is_copied() -> None:
@@ -180,3 +244,29 @@ def test_what_is_carried_under_the_same_name_gets_the_figures_of_the_peak() -> N
         replace(same, peak_bytes=9 * MIB, peak_drop_bytes=3 * MIB, peak_basis=BASIS),
         other,
     )
+
+
+def resting(*storages: tuple[int, int], symptom: str = "survivor") -> list[tuple[int | None, int | None]]:
+    """Peak and its fall as told of a suspect with these storages, beside a model that the step uses."""
+    rests = (OTHER, 3, BEFORE, BEFORE, ALIVE)
+    made = seen(
+        f"{FRAME}.logits -> tensor 4MiB activation",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        f"{FRAME}.teacher -> Net -> .weight tensor 3MiB parameter",
+        addresses=(LOGITS, WEIGHTS, OTHER),
+    )
+    found = carried(symptom=symptom, storages=frozenset(storages))
+    used = (*IN_BOTH[:3], (92, 3, 7, 7, 7), IN_BOTH[4], rests)
+    (told,) = give_figures_of_what_rests([found], profile(*used), made)
+    return [(told.peak_bytes, told.peak_drop_bytes)]
+
+
+def test_the_peak_falls_by_all_of_what_no_operation_touched() -> None:
+    assert resting((OTHER, 3 * MIB)) == [(12 * MIB, 3 * MIB)]
+
+
+def test_what_is_used_or_is_no_survivor_gets_no_such_figures() -> None:
+    assert resting((WEIGHTS, 2 * MIB)) == [(None, None)]
+    assert resting((OTHER, 3 * MIB), (WEIGHTS, 2 * MIB)) == [(None, None)]
+    assert resting() == [(None, None)]
+    assert resting((OTHER, 3 * MIB), symptom="growth") == [(None, None)]

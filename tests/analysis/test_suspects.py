@@ -6,6 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from heaps import census, growing
+from tenure.analysis.groups import Shapes, view_census
+from tenure.analysis.growing import find_growing_out_of_sight
+from tenure.analysis.holders import Droppable, holding_reference
 from tenure.analysis.suspects import find_suspects
 from tenure.model.suspect import Suspect
 
@@ -50,6 +53,35 @@ def test_a_list_of_losses_grows_and_is_told_with_its_container() -> None:
     assert (suspect.scalars, suspect.through_graph, suspect.num_objects) == (True, False, 32)
     assert suspect.retained_bytes == 32 * 4
     assert suspect.series.steps == STEPS
+
+
+def running_total(step: int, *, cut_short: bool) -> str:
+    """A total with one more term per step; a census that cannot follow its graph sees old nodes alone."""
+    total = f"main(t.py:9).total -> tensor#total{step} 4B"
+    terms = [
+        f"AddBackward0#a{step} -> .next MulBackward0#m{n} -> .saved tensor#s{n} 1MiB activation" for n in range(step)
+    ]
+    if cut_short:
+        return MODEL + total + "\nunseen -> MulBackward0#m0 continues -> .saved tensor#s0 1MiB activation"
+    return MODEL + "\n".join(f"{total} -> .grad_fn {term}" for term in terms)
+
+
+def test_a_graph_that_grew_out_of_sight_is_told_by_what_was_seen_of_it() -> None:
+    cut_short = {24, 32}
+    runs = [census(running_total(step, cut_short=step in cut_short), step=step) for step in STEPS]
+
+    (suspect,) = find_suspects(runs)
+
+    assert told(suspect) == ("growth", "total", ["total"])
+    assert (suspect.growth_bytes_per_step, suspect.last_step, suspect.through_graph) == (float(1 << 20), 16, True)
+
+
+@pytest.mark.parametrize("cut_short", [(), (4, 24), STEPS, STEPS[2:]])
+def test_graphs_that_are_seen_again_or_never_were_do_not_grow_out_of_sight(cut_short: tuple[int, ...]) -> None:
+    shapes = Shapes()
+    runs = [census(running_total(step, cut_short=step in cut_short), step=step) for step in STEPS]
+
+    assert find_growing_out_of_sight([view_census(made, shapes) for made in runs], shapes) == ((), frozenset())
 
 
 def test_a_loss_list_with_its_graphs_holds_activations() -> None:
@@ -244,11 +276,103 @@ def test_the_other_names_of_a_growing_list_are_told_nearest_first() -> None:
     ]
 
 
+ROW = "main.rows -> list -> [{number}] collections.ChainMap -> .maps list#maps{number} -> [0] dict#row{number} -> "
+"""Of each row one output lies in it, and beside it a value whose graph saves two of a little less."""
+
+
+def rows_of_two_kinds(step: int, saved: str) -> str:
+    lines = []
+    for number in range(step):
+        start = ROW.format(number=number)
+        graph = f"{start}['iou'] tensor#i{number} 4B -> .grad_fn Mean#m{number} -> .saved tensor"
+        lines.append(f"{start}['map'] tensor#p{number} 64KiB activation")
+        lines += [f"{graph}#s{number}_{n} {saved} activation" for n in range(2)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("saved", "through_graph"), [("48KiB", True), ("16KiB", False)])
+def test_a_path_runs_through_the_graphs_where_they_are_most_of_what_grows(saved: str, through_graph: bool) -> None:
+    grown = growing(MODEL + "{rows}", STEPS, rows=lambda step: rows_of_two_kinds(step, saved))
+
+    (suspect,) = find_suspects(grown)
+
+    assert told(suspect) == ("growth", "rows[*]", ["rows[*]"])
+    assert suspect.through_graph is through_graph
+
+
+NEWEST = """
+main.rows -> list -> [*{step}] dict -> ['output'] tensor#o* 1MiB activation
+loop.train(loop.py:9).output -> tensor#o{last}
+"""
+
+
+def newest(text: str) -> tuple[Suspect, ...]:
+    return find_suspects(at_both_moments(text, last=lambda step: step - 1))
+
+
+def test_a_variable_for_the_newest_element_of_what_grows_carries_nothing() -> None:
+    assert [told(suspect) for suspect in newest(NEWEST)] == [("growth", "rows[*]", ["rows[*]"])]
+
+
+def test_what_a_variable_carries_beside_the_newest_element_is_told_without_the_others() -> None:
+    text = NEWEST.replace(".output -> tensor#o", ".output -> dict#d{step} -> [0] tensor#o")
+    beside = "loop.train(loop.py:9).output -> dict#d{step} -> [1] tensor#p{step} 3MiB activation"
+
+    carried, grown = sorted(newest(text + beside), key=lambda suspect: suspect.symptom, reverse=True)
+
+    assert told(grown) == ("growth", "rows[*]", ["rows[*]"])
+    assert (carried.symptom, carried.holder.expression, carried.retained_bytes) == ("peak", "output", 4 << 20)
+
+
+def means_that_share_a_trunk(step: int) -> str:
+    lines = []
+    for name in ("depth", "labels"):
+        mean = f"main.balancer -> Balancer -> .means dict -> ['{name}'] Smoothed#{name} -> .value tensor#value_{name}{step} 4B"
+        lines.append(f"{mean} -> .grad_fn AddBackward0#{name}{step}")
+        for n in range(step, 0, -1):
+            lines.append(f"island -> AddBackward0#{name}{n} -> .next ReluBackward0#trunk{n} -> .saved tensor#t{n} 8KiB")
+            lines += [f"island -> AddBackward0#{name}{n} -> .next AddBackward0#{name}{n - 1}"] * (n > 1)
+    return "\n".join(lines)
+
+
+def test_values_whose_graphs_share_layers_are_told_by_what_binds_them_and_dropped_together() -> None:
+    found = find_suspects(growing(MODEL + "{means}", STEPS, means=means_that_share_a_trunk))
+
+    holders = {(suspect.holder.name, suspect.holder.owner_type) for suspect in found}
+    assert holders == {("value", "Smoothed")}
+    assert {tuple(told(suspect)[2]) for suspect in found} >= {("balancer.means",)}
+
+
+def test_lists_in_a_dict_that_keep_graphs_of_one_layer_are_told_as_lists() -> None:
+    page = "main.book -> Book -> .pages collections.defaultdict length=2 -> "
+    pages = page + "['S1'] list -> [*{step}] tensor 4KiB -> .grad_fn Mean -> .saved tensor 64KiB activation\n"
+    pages += page + "['S2'] list -> [*{step}] tensor 4KiB -> .grad_fn Mean -> .saved tensor 64KiB activation"
+
+    (suspect,) = find_suspects(growing(MODEL + pages, STEPS))
+
+    assert told(suspect)[1:] == ("book.pages['S1'][*]", ["book.pages"])
+    assert (suspect.holder.element, suspect.through_graph) == (True, True)
+
+
 def test_a_tensor_that_swells_is_growth_of_one_object() -> None:
     (suspect,) = find_suspects(growing(MODEL + "main.buffer -> tensor {step}KiB at=b{step}", STEPS))
 
     assert told(suspect) == ("growth", "buffer", ["buffer"])
     assert suspect.growth_bytes_per_step == 1024.0
+
+
+@pytest.mark.parametrize(("role", "told_of"), [("input", 0), ("", 1)])
+def test_a_batch_that_gets_larger_and_goes_into_the_model_is_no_growth(role: str, told_of: int) -> None:
+    text = "main.images -> tensor {step}KiB at=b{step} "
+    roles = {"step-end": "", "forward-entry": role}
+    censuses = [
+        made
+        for step in STEPS
+        for moment, role_then in roles.items()
+        for made in growing(MODEL + text + role_then, (step,), moment=moment)
+    ]
+
+    assert [told(each)[1] for each in find_suspects(censuses)] == ["images"] * told_of
 
 
 ESPNET = """
@@ -413,3 +537,14 @@ def test_the_same_holder_has_the_same_fingerprint_whatever_lines_and_addresses()
     (second,) = find_suspects(growing(text, STEPS, line=lambda step: 99))
 
     assert first.fingerprint == second.fingerprint
+
+
+def test_a_callers_variable_for_the_same_object_is_known() -> None:
+    inner = "forward(m.py:4).past -> tuple#past -> [0] tensor#kept 4MiB activation"
+    outer = "stream(s.py:19).past -> tuple#past"
+    made = view_census(census(MODEL + inner + "\n" + outer), Shapes())
+    variables = [at for at, label in enumerate(made.graph.labels) if label == "past"]
+
+    found = holding_reference(made.graph, made.paths, Droppable(variables[0]))
+
+    assert (found.scope_function, [each.scope_function for each in found.aliases]) == ("forward", ["stream"])

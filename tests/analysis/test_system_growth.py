@@ -29,6 +29,11 @@ class Reader(Thread):
 def read():
     reader = Reader()
     return open("x"), Pool(2)
+
+
+def share():
+    with Manager() as manager:
+        segment = SharedMemory(create=True, size=9)
 """,
 )
 SOURCES = {LOADER.path: LOADER}
@@ -70,7 +75,20 @@ def test_files_and_processes_are_told_by_who_opens_them() -> None:
     line = (SourceLocation(LOADER.path, 15, "read"),)
 
     assert places(found_in("files", lambda step: 9 + step)) == [("open", line)]
-    assert places(found_in("children", lambda step: step)) == [("Pool", line)]
+    manager = (SourceLocation(LOADER.path, 19, "share"),)
+    assert places(found_in("children", lambda step: step)) == [("Manager", (*manager, *line))]
+
+
+def test_shared_memory_is_told_by_who_makes_it_and_its_files_are_not_told_again() -> None:
+    segments = found_in("shared", lambda step: step)
+    assert places(segments) == [("segment", (SourceLocation(LOADER.path, 20, "share"),))]
+
+    both = [dataclasses.replace(census("", step=step), counts={"files": 9 + step, "shared": step}) for step in STEPS]
+    assert list(find_system_growth(both, SOURCES)) == segments
+    assert with_what_threads_hold([suspect()], segments) == (suspect(),)
+
+    pipes = [dataclasses.replace(census("", step=step), counts={"files": step, "children": step}) for step in STEPS]
+    assert [found.facts["counted"] for found in find_system_growth(pipes, SOURCES)] == ["children"]
 
 
 def test_what_stays_comes_and_goes_or_rises_once_is_none() -> None:

@@ -5,7 +5,7 @@ import pytest
 from suspects import HISTORY, MIB, TRAIN, finding, series, series_row, suspect
 from tenure.model.finding import CutReference, Finding, Holder
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import Falls, Suspect
 from tenure.rules.claim import claim, growth, plural, subject, where
 
 NOWHERE = replace(HISTORY, sites=())
@@ -121,3 +121,37 @@ def test_a_place_is_a_file_name_and_a_line() -> None:
         "train.py:24",
         "",
     ]
+
+
+def test_growth_of_a_phase_that_two_censuses_saw_is_likely_at_most() -> None:
+    def seen(times: int) -> str:
+        return claimed(suspect(facts={"grows_since_step": 32, "censuses_while_growing": times})).confidence
+
+    assert [seen(2), seen(3)] == ["likely", "certain"]
+
+
+@pytest.mark.parametrize(
+    ("falls", "text"),
+    [
+        (Falls(98304, 12, 12), "96.00 KiB and 12 objects every 12 steps"),
+        (
+            Falls(98304, 12, 12, "interval", "step % every", SourceLocation(TRAIN, 8, "")),
+            "96.00 KiB and 12 objects every 12 steps, the interval of `step % every` (train.py:8)",
+        ),
+        (Falls(700, None, 7, "collector"), "700 B every 7 steps, when the collector goes through all objects"),
+    ],
+)
+def test_what_falls_says_by_how_much_and_with_what(falls: Falls, text: str) -> None:
+    (told,) = (row for row in claimed(suspect(falls=falls)).evidence if row["kind"] == "falls")
+
+    assert told == {
+        "kind": "falls",
+        "amplitude_bytes": falls.amplitude_bytes,
+        "amplitude_objects": falls.amplitude_objects,
+        "every_steps": falls.every_steps,
+        "with": falls.with_what or None,
+        "expression": falls.expression or None,
+        "file": falls.where.file if falls.where else None,
+        "line": falls.where.line if falls.where else None,
+        "text": text,
+    }

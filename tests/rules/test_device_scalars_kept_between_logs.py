@@ -19,6 +19,7 @@ def test_views_of_larger_storages_are_told_as_such() -> None:
         REMEDY,
         message="`history[*]` gains 2 scalar tensors per step. "
         "Each is a view of a larger storage, which stays with it.",
+        growth_objects_per_step=2.0,
         **IDENTITY,
     )
 

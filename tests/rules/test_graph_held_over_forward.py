@@ -35,6 +35,14 @@ def test_small_outputs_without_a_graph_are_only_a_hint() -> None:
     assert found.confidence == "possible"
 
 
+def test_small_outputs_that_the_profile_shows_at_the_peak_are_more_than_a_hint() -> None:
+    small = {"bytes_by_role": {"ACTIVATION": MIB // 2}, "retained_bytes": MIB // 2, "peak_bytes": 4 * MIB}
+
+    found = [check_suspect(carried(**small, peak_drop_bytes=drop)) for drop in (MIB // 2, MIB // 4)]
+
+    assert [each.confidence for each in found if each] == ["certain", "possible"]
+
+
 def test_all_names_that_hold_the_graph_are_told_and_dropped() -> None:
     graph = carried(through_graph=True, cut=(HISTORY, LOSS))
 

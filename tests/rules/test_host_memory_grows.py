@@ -66,3 +66,25 @@ def test_open_files_without_a_place_are_a_possibility() -> None:
         "possible",
         "9 open files at step 3, 5 at step 1: they are opened and not closed.",
     )
+
+
+def test_segments_of_shared_memory_are_told() -> None:
+    found = check_suspect(suspect(device="host", facts={"counted": "shared", "first_count": 5, "last_count": 9}))
+
+    assert found is not None
+    assert (found.confidence, found.message) == (
+        "likely",
+        "9 shared-memory files at step 3, 5 at step 1: they are mapped and not let go.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("in_use", "why"),
+    [(True, "its blocks are in use"), (False, "its blocks are free, and new sizes come: none is given back")],
+)
+def test_pinned_memory_that_grows_is_told(in_use: bool, why: str) -> None:
+    found = check_suspect(suspect(symptom="host", device="host", path=(), cut=(), facts={"pinned_in_use": in_use}))
+
+    assert found is not None
+    assert (found.rule, found.confidence) == ("TN601", "likely")
+    assert found.message == f"Pinned memory of the host grows by 1.00 MiB per step from step 1 to 3: {why}."

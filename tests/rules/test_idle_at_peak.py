@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from suspects import HISTORY, MIB, TRAIN, suspect
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import HoldingReference, Suspect
 from tenure.rules.idle_at_peak import check_suspect
 
 LOGITS = replace(HISTORY, name="logits", expression="logits", element=False, container_type="")
@@ -44,6 +44,17 @@ def test_what_an_object_keeps_is_set_to_none_and_a_graph_belongs_under_no_grad()
     ]
 
 
+def test_what_no_statement_reads_again_is_dropped_after_its_last_use_whatever_the_peak() -> None:
+    unread = {"idle_at_peak": True, "never_read_again": True, "seen_in_both_steps": True}
+
+    found = check_suspect(idle(LOGITS, facts=unread, peak_bytes=None))
+
+    assert found is not None
+    assert (found.confidence, found.peak_drop_bytes) == ("certain", 3 * MIB)
+    assert found.message == "No statement reads `logits` any more, but it still holds memory in every step."
+    assert [remedy.summary for remedy in found.remedies] == ["`del logits` after the last use"]
+
+
 def test_without_a_place_the_message_says_less() -> None:
     found = check_suspect(idle(LOGITS, facts={"idle_at_peak": True}))
 
@@ -62,6 +73,18 @@ def test_less_than_a_tenth_of_the_peak_and_what_a_library_holds_are_hints() -> N
     ]
 
     assert [finding and finding.confidence for finding in found] == ["possible", "possible", "likely", "possible"]
+
+
+def test_variables_from_before_the_step_and_what_a_graph_keeps_are_hints_below_a_quarter_of_the_peak() -> None:
+    passing = [FACTS | {"made_before_step": True}, FACTS | {"kept_by_graph": True}]
+
+    def confidences(reference: HoldingReference, mib: int) -> list[str | None]:
+        found = [check_suspect(idle(reference, facts=facts, peak_drop_bytes=mib * MIB)) for facts in passing]
+        return [finding and finding.confidence for finding in found]
+
+    assert confidences(LOGITS, 4) == ["possible", "possible"]
+    assert confidences(LOGITS, 5) == ["certain", "certain"]
+    assert confidences(BATCH, 4) == ["certain", "certain"]
 
 
 def test_of_two_statements_the_one_that_was_seen_to_make_the_memory_is_told() -> None:
@@ -91,3 +114,11 @@ def test_what_grows_by_concatenation_is_to_be_made_once() -> None:
 def test_other_suspects_are_left_to_other_rules() -> None:
     assert check_suspect(idle(LOGITS, facts={})) is None
     assert check_suspect(suspect()) is None
+
+
+def test_a_batch_handed_down_through_many_functions_is_a_hint() -> None:
+    handed = [replace(LOGITS, name="batch", scope_function=name) for name in ("main", "fit", "step")]
+
+    found = [check_suspect(idle(*handed[:count])) for count in (2, 3)]
+
+    assert [each.confidence for each in found if each] == ["certain", "possible"]

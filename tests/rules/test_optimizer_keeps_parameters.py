@@ -44,6 +44,9 @@ def test_a_layer_that_only_its_optimizer_keeps() -> None:
 
 OTHERS = {
     "held by something else": SPECIMENS["TN401"],
+    "a hook of the optimizer holds it": replace(
+        SPECIMENS["TN404"], symptom="growth", holder=replace(SPECIMENS["TN404"].holder, kind="hook")
+    ),
     "nothing was released": replace(SPECIMENS["TN404"], symptom="peak"),
 }
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from suspects import SPECIMENS, carried, finding
@@ -18,6 +20,36 @@ def test_a_list_that_only_grows() -> None:
         message="`history[*]` gains tensors and loses none: 1.00 MiB per step.",
         rule="TN202",
         name="tensors-collected",
+    )
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "objects_per_step", "confidence"),
+    [(360, 0.125, "possible"), (360, 1.0, "certain"), (360, None, "certain"), (64 << 10, 0.125, "certain")],
+)
+def test_a_few_small_results_that_come_slowly_are_a_hint(
+    num_bytes: int, objects_per_step: float | None, confidence: str
+) -> None:
+    suspect = replace(SPECIMENS["TN202"], retained_bytes=num_bytes, growth_objects_per_step=objects_per_step)
+
+    found = check_suspect(suspect)
+
+    assert found is not None
+    assert found.confidence == confidence
+
+
+def test_a_chain_of_objects_that_each_keep_the_one_before() -> None:
+    link = replace(SPECIMENS["TN202"].holder, kind="attribute", name="above", expression="opened.above", element=False)
+    chain = replace(SPECIMENS["TN202"], holder=link, cut=(link,), facts={"chain_of": "tracing.Span"})
+
+    found = check_suspect(chain)
+
+    assert found is not None
+    assert (found.rule, found.confidence, found.message) == (
+        "TN202",
+        "certain",
+        "By `opened.above` every `Span` keeps the one before, and so all of them live on with their tensors: "
+        "1.00 MiB per step.",
     )
 
 

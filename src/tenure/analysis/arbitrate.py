@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
 
-from tenure.model.finding import Finding
+from tenure.model.experiment import all_drops
+from tenure.model.finding import Finding, evidence_of
 
 MOSTLY = 0.8
 """A finding of which others explain this share says nothing new."""
@@ -71,6 +72,7 @@ def _with_part(finding: Finding, part: Finding) -> Finding:
         num_objects=finding.num_objects + len(more),
         growth_bytes_per_step=finding.growth_bytes_per_step or part.growth_bytes_per_step,
         storages=finding.storages | part.storages,
+        drops=all_drops((finding, part)),
     )
 
 
@@ -96,11 +98,12 @@ def _merged(group: Sequence[Finding]) -> Finding:
         evidence=(*first.evidence, also),
         explains=tuple(key for each in group for key in each.explains),
         storages=frozenset().union(*(each.storages for each in group)),
+        drops=all_drops(group),
     )
 
 
 def _weakness(finding: Finding) -> tuple[object, ...]:
-    series: dict[str, list[int]] = next((item for item in finding.evidence if item.get("kind") == "series"), {})
+    series: dict[str, list[int]] = evidence_of(finding, "series")
     symptom = _BY_SYMPTOM.index(finding.symptom) if finding.symptom in _BY_SYMPTOM else len(_BY_SYMPTOM)
     return (
         finding.confidence == "possible",

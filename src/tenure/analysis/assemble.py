@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from tenure.analysis.cuts import find_cut, freed_storages
-from tenure.analysis.graph import GRAPH_REFERENCES, Bools, reach
+from tenure.analysis.graph import GRAPH_REFERENCES, Bools, Graph, reach, unquoted
 from tenure.analysis.groups import View
 from tenure.analysis.holders import (
     Droppable,
@@ -21,6 +21,7 @@ from tenure.analysis.holders import (
 from tenure.analysis.path_facts import path_facts
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import hops, owner_text, render_path, render_targets
+from tenure.model.experiment import Drop
 from tenure.model.finding import Symptom
 from tenure.model.heap import BUFFERS_FREED, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import HoldingReference, Series, Suspect
@@ -63,11 +64,16 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     """The suspect, its key still 0. Costs a cut and two searches of the census."""
     view, graph = group.view, group.view.graph
     cut = cut_of(group)
-    path = path_to(graph, view.paths, heaviest(group))
+    collects = symptom in ("growth", "sawtooth")
+    path = path_to(graph, view.paths, heaviest(group, by_graph=collects))
     droppable = find_droppable(graph)
-    held_by = next((dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None) or (
-        innermost_droppable(graph, droppable & graph.user_made, path, group.many) if path else None
-    )
+    held_by = next((dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None)
+    link = None if held_by else _link_of_chain(view, path, cut)
+    if link is not None:
+        held_by, cut = link, (link,)
+    held_by = held_by or (innermost_droppable(graph, droppable & graph.user_made, path, group.many) if path else None)
+    if collects and link is None and held_by is not None:
+        held_by = _binding_that_changes(view, path, held_by, droppable & graph.user_made, group.many)
     held_by = _reference_to_optimizer(view, path, droppable) or held_by
     holder = describe_reference(view, held_by, group.many)
     if not holder.name:
@@ -109,10 +115,31 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         copies_of=measured.copies_of,
         period_steps=measured.period,
         holder_is_yours=held_by is None or not bool(graph.library[_owner(view, held_by)]),
-        facts=measured.facts | path_facts(view, path, graph_nodes, group.many),
+        facts=measured.facts | path_facts(view, path, graph_nodes, group.many) | _chain_facts(view, held_by),
         storages=identities(view, freed),
         storages_at=view.census.step,
+        drops=drops_of(view.graph, cut),
     )
+
+
+def drops_of(graph: Graph, cut: Iterable[Droppable]) -> tuple[Drop, ...]:
+    """The references of a cut by the addresses of what they connect, so that they are found in the same process."""
+    references, addresses = graph.census.references, graph.census.nodes.address
+    drops = []
+    for dropped in cut:
+        whole = dropped.container >= 0
+        source = dropped.container if whole else int(references.source[dropped.reference])
+        drops.append(
+            Drop(
+                source=int(addresses[source]),
+                source_type=graph.type_names[source],
+                kind=ReferenceKind(int(references.kind[dropped.reference])).name,
+                label=unquoted(graph.labels[dropped.reference]),
+                target=0 if whole else int(addresses[references.target[dropped.reference]]),
+                whole=whole,
+            )
+        )
+    return tuple(drops)
 
 
 def identities(view: View, storages: Ints) -> frozenset[tuple[int, int]]:
@@ -168,21 +195,36 @@ def without_what_is_in_use(view: View, nodes: Ints, members: Ints) -> Ints:
     return np.setdiff1d(nodes, used[alive[used]])
 
 
-def heaviest(group: Group) -> int:
+def heaviest(group: Group, *, by_graph: bool = False) -> int:
     """The storage of most bytes, of several the one with the shortest path.
 
     A graph node where there is no storage, and where all storages are scalars that keep their graph: then the graph
-    is what weighs.
+    is what weighs. With `by_graph`, what graphs save is weighed together: where it is most of the bytes, no single
+    large tensor beside the graphs stands for them.
     """
     view = group.view
     rows = storage_rows(view, group.nodes)
     in_graph = group.nodes[view.census.nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
     if len(rows) and not (len(in_graph) and has_only_scalars(view, rows)):
+        rows = _mostly_in_graphs(view, rows) if by_graph else rows
         nodes = view.census.storages.node[rows]
         best = np.lexsort((nodes, view.paths.cost[nodes], -view.census.storages.bytes[rows]))
         return int(nodes[best[0]])
     nodes = in_graph if len(in_graph) else group.nodes
     return int(nodes[np.lexsort((nodes, view.paths.cost[nodes]))[0]])
+
+
+def _mostly_in_graphs(view: View, rows: Ints) -> Ints:
+    """The rows of storages that are reached through a graph where those are most of the bytes; else all rows."""
+    kinds, sizes = view.census.references.kind, view.census.storages.bytes
+    through = np.array(
+        [
+            bool(np.any(kinds[list(path_to(view.graph, view.paths, node))] == ReferenceKind.GRAD_FN))
+            for node in view.census.storages.node[rows].tolist()
+        ],
+        dtype=bool,
+    )
+    return rows[through] if 2 * int(sizes[rows[through]].sum()) > int(sizes[rows].sum()) else rows
 
 
 def has_only_scalars(view: View, rows: Ints) -> bool:
@@ -240,12 +282,63 @@ def is_graph_freed(view: View, graph_nodes: Ints) -> bool:
 
 
 def _reference_to_optimizer(view: View, path: tuple[int, ...], droppable: Bools) -> Droppable | None:
-    """The user's reference to the optimizer in whose own tables a path ends: nobody drops entries of those."""
+    """The user's reference to the optimizer in whose own tables a path ends: nobody drops entries of those.
+
+    A path that goes on from there through a hook, or anything else that the user's own code made, ends elsewhere.
+    """
     graph, sources = view.graph, view.census.references.source
     inside = (at for at, r in enumerate(path) if graph.type_names[int(sources[r])].startswith("torch.optim."))
-    outside = path[: next(inside, 0)]
+    enters = next(inside, 0)
     user_made = droppable & graph.user_made
-    return next((Droppable(reference) for reference in reversed(outside) if user_made[reference]), None)
+    if any(user_made[reference] for reference in path[enters:]):
+        return None
+    return next((Droppable(reference) for reference in reversed(path[:enters]) if user_made[reference]), None)
+
+
+def _link_of_chain(view: View, path: tuple[int, ...], cut: tuple[Droppable, ...]) -> Droppable | None:
+    """Where the cut is a link of a chain (`.previous.previous`): the same link where the path takes it, which lets as
+    much go."""
+    if len(cut) != 1 or cut[0].container >= 0:
+        return None
+    graph, references = view.graph, view.census.references
+
+    def link(reference: int) -> tuple[str, str, int, str]:
+        owner, target = int(references.source[reference]), int(references.target[reference])
+        kind = int(references.kind[reference])
+        return graph.type_names[owner], graph.labels[reference], kind, graph.type_names[target]
+
+    same = [Droppable(reference) for reference in path if link(reference) == link(cut[0].reference)]
+    if not same or not np.isin(freed_storages(graph, cut), freed_storages(graph, same[-1:])).all():
+        return None
+    return same[-1]
+
+
+def _chain_facts(view: View, held_by: Droppable | None) -> dict[str, object]:
+    """`chain_of`: the type of the objects each of which refers to the next by the same name as the holder."""
+    if held_by is None or held_by.container >= 0:
+        return {}
+    graph, references = view.graph, view.census.references
+    owner, label = int(references.target[held_by.reference]), graph.labels[held_by.reference]
+    made = graph.references_from(owner)
+    tables = [int(references.target[r]) for r in made if references.kind[r] == ReferenceKind.DICT]
+    made += [reference for table in tables for reference in graph.references_from(table)]
+    nexts = [int(references.target[reference]) for reference in made if graph.labels[reference] == label]
+    types = {graph.type_names[node] for node in nexts}
+    return {"chain_of": graph.type_names[owner]} if types == {graph.type_names[owner]} else {}
+
+
+def _binding_that_changes(
+    view: View, path: tuple[int, ...], held_by: Droppable, named: Bools, many: Collection[int]
+) -> Droppable:
+    """The reference by which a path enters the graphs that grow, where the cut was made at an object above it.
+
+    Graphs of several values that share layers are freed by one reference only above all of them, and such an object
+    is mostly made once: the statement that binds the values is what adds to them.
+    """
+    kinds = view.census.references.kind
+    enters = next((at for at, reference in enumerate(path) if kinds[reference] == ReferenceKind.GRAD_FN), 0)
+    above = held_by.container < 0 and held_by.reference in path[:enters]
+    return innermost_droppable(view.graph, named, path, many) if above else held_by
 
 
 def _enters(view: View, path: tuple[int, ...], dropped: Droppable) -> bool:

@@ -6,12 +6,14 @@ Read from recorded sources alone, so every answer is a candidate; what is measur
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
 from tenure.analysis.container_aliases import stores_through_aliases, stores_through_helpers
 from tenure.analysis.gradient_sites import backward_calls
+from tenure.analysis.holders import TENSOR_HOOKS
+from tenure.analysis.key_sites import stores_by_key
 from tenure.analysis.registration_sites import registrations
 from tenure.analysis.site_search import (
     BINDERS,
@@ -31,6 +33,8 @@ from tenure.model.suspect import HoldingReference
 from tenure.syntax.bindings import Binding
 from tenure.syntax.reaching import reaching_lines
 from tenure.syntax.scopes import MODULE, definitions
+
+_ON_TENSORS = ("register_hook", "register_post_accumulate_grad_hook")
 
 
 def resolve_sites(
@@ -71,12 +75,32 @@ def name_that_stores(
     `outputs.append(x)` in another.
     """
     if not growing:
-        return reference
+        return _name_that_binds(reference, sources)
     for name in (reference, *reference.aliases):
         best = ranked_sites(name, sources, growing=growing)[:1]
         if best and best[0].stores and best[0].plausibility <= LIKELY:
             return name
     return reference
+
+
+def _name_that_binds(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference:
+    """Of a parameter the variable by which a caller holds the same object, where a statement binds one."""
+    if reference.kind != "local" or not reference.aliases or not _is_parameter(reference, sources):
+        return reference
+    bound = (name for name in reference.aliases if not _is_parameter(name, sources))
+    return next((name for name in bound if resolve_sites(name, sources, growing=False)), reference)
+
+
+def _is_parameter(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
+    """Whether the value is the one that the variable's function was called with."""
+    sought = Sought(reference, sources, growing=False)
+    found = sought.file(reference.scope_file)
+    if found is None:
+        return False
+    owner = _owner(sought, found[1])
+    best = resolve_sites(reference, sources, growing=False)[:1]
+    own = [b for b in bindings_of(found[1]) if b.owner == owner and b.name in sought.names and not b.receiver]
+    return any(b.kind == "parameter" and (found[0], b.line) == (site.file, site.line) for b in own for site in best)
 
 
 def ranked_sites(
@@ -90,7 +114,8 @@ def ranked_sites(
 
     An empty container holds no memory: where only such were bound, the statements that fill it are the answer.
     """
-    found = _ranked(Sought(reference, sources, growing), hints)
+    sought = Sought(reference, sources, growing)
+    found = _ranked(sought, hints) or _by_plausibility(stores_by_key(sought), hints)
     best = [site for site in found if site.plausibility == found[0].plausibility]
     if reference.element or reference.kind == "item" or not any(site.empty for site in best):
         return found
@@ -102,8 +127,12 @@ def ranked_sites(
 
 
 def _ranked(sought: Sought, hints: Sequence[SourceLocation]) -> tuple[RankedSite, ...]:
+    return _by_plausibility(_sites(sought), hints)
+
+
+def _by_plausibility(sites: Iterable[RankedSite], hints: Sequence[SourceLocation]) -> tuple[RankedSite, ...]:
     best: dict[tuple[str, int], RankedSite] = {}
-    for site in _sites(sought):
+    for site in sites:
         key = (site.location.file, site.location.line)
         known = best.get(key)
         if known is None or (site.plausibility, site.order) < (known.plausibility, known.order):
@@ -330,6 +359,8 @@ def _hook_level(sought: Sought, binding: Binding, generic: bool) -> int | None:
     if not generic:
         named = binding.name in sought.names or sought.refers_to_itself(binding)
         return SURE if named else None
+    if sought.reference.name == TENSOR_HOOKS:
+        return LIKELY if binding.method in _ON_TENSORS else None
     event = sought.reference.name.strip("_").removesuffix("s")
     return LIKELY if not event or event in binding.method else UNLIKELY
 

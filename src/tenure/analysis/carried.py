@@ -11,7 +11,8 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, belong_together, cut_of
-from tenure.analysis.graph import ELEMENT_REFERENCES
+from tenure.analysis.cuts import alive_seeds, freed_storages, removed_by
+from tenure.analysis.graph import ELEMENT_REFERENCES, reach
 from tenure.analysis.groups import Shapes, View, fingerprint_of, is_bounded
 from tenure.analysis.holders import find_droppable, innermost_droppable
 from tenure.analysis.paths import path_to
@@ -66,8 +67,8 @@ def find_carried(
         for key in _significant_keys(view, {key: place for key, place in found.items() if key not in lasting}):
             seen[key] = seen.get(key, 0) + 1
     keys = [key for key, count in seen.items() if count >= max(2, SEEN_SHARE * len(entries))]
-    groups = _merge_aliases(entries, places, keys, _passing_shapes(entries))
-    return tuple(_suspect(entries, places, group, members) for group, members in groups)
+    groups = _merge_aliases(entries, places, keys, _passing_shapes(entries), skipped)
+    return tuple(_suspect(entries, places, _less(group, skipped), members) for group, members in groups)
 
 
 def _find_places(view: View, end: View | None, shapes: Shapes, skipped: set[int]) -> dict[str, _Place]:
@@ -218,15 +219,17 @@ def _is_remade(before: View, after: View, shape: int) -> bool:
 
 
 def _merge_aliases(
-    entries: Sequence[View], places: Sequence[dict[str, _Place]], keys: Sequence[str], passing: Ints
+    entries: Sequence[View], places: Sequence[dict[str, _Place]], keys: Sequence[str], passing: Ints, told: set[int]
 ) -> list[tuple[Group, list[str]]]:
     """Holders whose cuts share a reference hold the same memory, and variables of one function go in one line: one
-    group each, with a cut for all of it."""
+    group each, with a cut for all of it. A variable for the newest element of what is `told` to grow is none."""
     at = next((i for i in range(len(entries) - 1, -1, -1) if any(key in places[i] for key in keys)), -1)
     groups: list[tuple[Group, list[str]]] = []
     pending = [([key], places[at][key].nodes) for key in sorted(keys) if at >= 0 and key in places[at]]
     for members, nodes in pending:
         group = _with_cut(entries[at], nodes, passing)
+        if _is_newest_element(group, places[at][members[0]], told):
+            continue
         for other, names in list(groups):
             if belong_together(group, other):
                 groups.remove((other, names))
@@ -236,12 +239,39 @@ def _merge_aliases(
     return groups
 
 
+def _is_newest_element(group: Group, place: _Place, told: set[int]) -> bool:
+    """As long as the containers that are told to grow have their elements, next to nothing of the place is freed."""
+    view, graph = group.view, group.view.graph
+    growing = [dropped for dropped in group.cut or () if _gains_elements(view, dropped.container, told)]
+    if not growing:
+        return False
+    others = [dropped for dropped in group.cut or () if dropped not in growing]
+    still = reach(graph, alive_seeds(graph), without=removed_by(graph, others))
+    return not _is_significant(view, dataclasses.replace(place, nodes=place.nodes[~still[place.nodes]]))
+
+
+def _gains_elements(view: View, container: int, told: set[int]) -> bool:
+    references = view.census.references
+    return container >= 0 and any(
+        references.kind[r] in ELEMENT_REFERENCES and int(view.shape[references.target[r]]) in told
+        for r in view.graph.references_from(container)
+    )
+
+
 def _with_cut(view: View, nodes: Ints, passing: Ints) -> Group:
     """The group with its cut; a scalar that shares a holder with megabytes is not worth another name to drop."""
     objects = frozenset(np.flatnonzero(np.isin(view.shape, passing)).tolist())
     sizes = view.graph.bytes_of_node[nodes]
     group = Group(view, nodes, nodes[sizes >= WEIGHTY_SHARE * sizes.max()], passing=objects)
     return dataclasses.replace(group, cut=cut_of(group))
+
+
+def _less(group: Group, told: set[int]) -> Group:
+    """The group, whose cut does not count what else it frees of shapes that are `told` as growing."""
+    if not group.cut or not told:
+        return group
+    freed = freed_storages(group.view.graph, group.cut)
+    return dataclasses.replace(group, freed=freed[~np.isin(group.view.shape[freed], sorted(told))])
 
 
 def _suspect(
@@ -260,7 +290,8 @@ def _suspect(
         objects=tuple(len(nodes) for nodes in per_view),
         graph_nodes=tuple(len(found) for found in graphs),
     )
-    with_graph = Group(view, np.union1d(group.nodes, _graph_nodes(view, group.nodes)), group.targets, cut=group.cut)
+    nodes = np.union1d(group.nodes, _graph_nodes(view, group.nodes))
+    with_graph = Group(view, nodes, group.targets, cut=group.cut, freed=group.freed)
     return assemble_suspect(
         with_graph,
         symptom="peak",

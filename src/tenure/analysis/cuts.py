@@ -27,6 +27,8 @@ from tenure.analysis.paths import Paths
 from tenure.analysis.wording import LARGE_CONTAINER
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 
+MOST_BY_NAME = 3
+"""References of a cut that a person would drop one by one."""
 LARGEST_CUT = 24
 """More references than this are no advice; the search gives up."""
 _INFINITE = 1 << 30
@@ -66,9 +68,20 @@ def find_cut(
         (~kept_alive, droppable),
     ):
         cut = _smallest_cut(graph, targets, can_drop & allowed, containers, allowed)
+        if len(cut) > MOST_BY_NAME:
+            return _emptied(graph, targets, droppable, graph.user_made & ~kept_alive, many) or cut
         if cut:
             return cut
     return ()
+
+
+def _emptied(
+    graph: Graph, targets: Ints, droppable: Bools, allowed: Bools, many: Collection[int]
+) -> tuple[Droppable, ...]:
+    """The one container of many that keeps all targets, where there is one: its elements may lead to memory in use
+    that lives by other names, as every hook's closure over its owner does."""
+    cut = _smallest_cut(graph, targets, droppable & allowed, {*many}, allowed) if many else ()
+    return cut if len(cut) == 1 and cut[0].container >= 0 else ()
 
 
 def _items(graph: Graph) -> Bools:

@@ -8,9 +8,9 @@ from statistics import median
 
 import numpy as np
 
-from tenure.analysis.assemble import bytes_by_role, identities, is_scalar, main_device, storage_rows
+from tenure.analysis.assemble import bytes_by_role, drops_of, identities, is_scalar, main_device, storage_rows
 from tenure.analysis.groups import View, fingerprint_of
-from tenure.analysis.holders import gradient_reference, ring_reference
+from tenure.analysis.holders import Droppable, gradient_reference, ring_reference
 from tenure.analysis.islands import Island, find_islands
 from tenure.analysis.wording import attribute_name, hops, is_merged, render_path
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
@@ -104,6 +104,7 @@ def _suspect(
         facts=_facts(view, island, len(islands)),
         storages=identities(view, _storages(islands)),
         storages_at=view.census.step,
+        drops=drops_of(graph, (Droppable(each.cut) for each in islands)),
     )
 
 

@@ -9,16 +9,16 @@ from functools import cached_property
 
 import numpy as np
 
-from tenure.analysis.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, drops_of
 from tenure.analysis.graph import GRAPH_REFERENCES, Bools, Graph, reach
-from tenure.analysis.groups import Shapes, View, fingerprint_of
+from tenure.analysis.groups import Shapes, View, fingerprint_of, series_of_rows
 from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable
 from tenure.analysis.left_in_optimizers import optimizer_nodes
 from tenure.analysis.modules import children_of_modules
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import Ints, ReferenceKind, Role
-from tenure.model.suspect import Series, Suspect
+from tenure.model.suspect import Suspect
 
 LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.02
@@ -54,6 +54,8 @@ def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect,
     lasting = frozenset.intersection(*(_gradient_addresses(view) for view in half))
     by_shape: dict[int, list[_Left]] = {}
     for left in _find_left(last, lasting):
+        if last.paths.parent[left.owner] < 0:
+            continue  # held by the evaluation stack alone: nobody has a name to drop
         by_shape.setdefault(int(last.shape[left.owner]), []).append(left)
     least = max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum()))
     return tuple(
@@ -158,19 +160,21 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Left], shape: str) -> Sus
         Group(last, memory, memory, cut=(dropped,), freed=memory),
         symptom="survivor",
         measured=Measured(
-            series=Series(
-                moment=last.census.moment,
-                steps=tuple(view.census.step for view in ordered),
-                bytes=tuple(num_bytes for num_bytes, _ in rows),
-                objects=tuple(count for _, count in rows),
-                graph_nodes=(0,) * len(ordered),
-            ),
+            series=series_of_rows(last.census.moment, ordered, rows),
             facts={"gradients_of": last.graph.type_names[heaviest.owner], "parameters_with_gradient": len(memory)},
         ),
         fingerprint=fingerprint_of(f"gradients left {shape}"),
     )
     holder = holding_reference(last.graph, last.paths, dropped)
-    return dataclasses.replace(suspect, holder=holder, cut=(holder,))
+    drops = drops_of(last.graph, (Droppable(reference) for reference in _gradient_references(last, memory)))
+    return dataclasses.replace(suspect, holder=holder, cut=(holder,), drops=drops)
+
+
+def _gradient_references(view: View, storages: Ints) -> list[int]:
+    """The `.grad` of parameters that lead to these storages."""
+    references = view.census.references
+    tensors = references.source[np.isin(references.target, storages) & (references.kind == ReferenceKind.STORAGE)]
+    return np.flatnonzero(np.isin(references.target, tensors) & (references.kind == ReferenceKind.GRAD)).tolist()
 
 
 def _name_of(view: View, node: int) -> Droppable:

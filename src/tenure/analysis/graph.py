@@ -48,7 +48,9 @@ _INSTALLED = frozenset({
     "IPython", "ipykernel", "zmq", "_pytest", "pytest", "pluggy", "tenure", "rich", "click",
     "networkx", "sympy",
 })  # fmt: skip
-_BUILTINS = frozenset({"builtins", "collections", "types", "functools", "weakref", "_weakref", "itertools"})
+_BUILTINS = frozenset({"builtins", "collections", "types", "functools", "weakref", "_weakref", "itertools", "_thread"})
+_CALLED = ("__wrapped__", "__func__", "__self__", "func")
+_MOST_WRAPPERS = 8
 _LIBRARY_FOLDERS = ("site-packages", "dist-packages", "/lib/python3", "\\lib\\", "<frozen")
 
 
@@ -116,7 +118,7 @@ class Graph:
         The table of a module's hooks is the library's, but who registered a hook of his own made that entry.
         """
         references = self.census.references
-        own_hook = self.hook_tables[references.source] & ~self.library[references.target]
+        own_hook = _own_hooks(self)
         explicit = ~np.isin(references.kind, IMPLICIT_REFERENCES)
         return np.asarray((~self.library[references.source] | own_hook) & explicit, dtype=bool)
 
@@ -192,7 +194,9 @@ def owner_unknown(graph: Graph) -> Bools:
 def held_unseen(graph: Graph) -> Bools:
     """Per node: something that is not in the census holds it (evaluation stack, C or C++ code), or may do so.
 
-    A C++ owner counts only where no reference of the census (a gradient's leaf, a graph, a view) can be that owner.
+    A C++ owner counts only where no reference of the census (a gradient's leaf, a graph, a view) can be that owner;
+    so does the one owner of a graph node that tensors or other nodes lead to, and of a tensor's table of hooks, which
+    the node that made the tensor keeps too.
     """
     nodes, references = graph.census.nodes, graph.census.references
     explained = np.zeros(graph.size, dtype=bool)
@@ -201,7 +205,37 @@ def held_unseen(graph: Graph) -> Bools:
     saved[references.target[references.kind == ReferenceKind.SAVED]] = True
     to_storage = references.kind == ReferenceKind.STORAGE
     explained[references.source[to_storage & saved[references.target]]] = True
-    return np.asarray((nodes.unseen > 0) | ((nodes.native > 0) & ~explained) | owner_unknown(graph), dtype=bool)
+    hooks = np.zeros(graph.size, dtype=bool)
+    of_tensor = nodes.kind[references.source] == NodeKind.TENSOR
+    hooks[references.target[(references.kind == ReferenceKind.HOOK) & of_tensor]] = True
+    in_graph = (nodes.kind == NodeKind.AUTOGRAD) & explained
+    unseen = (nodes.unseen > 0) & ~((nodes.unseen == 1) & (hooks | in_graph))
+    return np.asarray(unseen | ((nodes.native > 0) & ~explained) | owner_unknown(graph), dtype=bool)
+
+
+def _own_hooks(graph: Graph) -> Bools:
+    """Per reference: the entry of a table of hooks that calls the user's own code, be it wrapped (`torch.no_grad()`),
+    bound to an object or partial."""
+    references = graph.census.references
+    own = graph.hook_tables[references.source] & ~graph.library[references.target]
+    for reference in np.flatnonzero(graph.hook_tables[references.source] & ~own).tolist():
+        own[reference] = any(not graph.library[node] for node in _called_by(graph, int(references.target[reference])))
+    return np.asarray(own, dtype=bool)
+
+
+def _called_by(graph: Graph, function: int) -> list[int]:
+    """What a wrapper, a bound method or a partial calls, and that in turn."""
+    references, waiting = graph.census.references, [function]
+    found: list[int] = []
+    while waiting and len(found) < _MOST_WRAPPERS:
+        for reference in graph.references_from(waiting.pop()):
+            target = int(references.target[reference])
+            if references.kind[reference] == ReferenceKind.DICT:
+                waiting.append(target)
+            elif unquoted(graph.labels[reference]) in _CALLED:
+                found.append(target)
+                waiting.append(target)
+    return found
 
 
 def unquoted(label: str) -> str:

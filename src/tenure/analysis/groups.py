@@ -158,6 +158,24 @@ def series_of(views: Sequence[View], weights: Weights, shape: int) -> Series:
     )
 
 
+def series_of_rows(moment: str, views: Sequence[View], rows: Iterable[tuple[int, int]]) -> Series:
+    """A history of memory alone: bytes and number of storages at each census."""
+    sizes, counts = zip(*rows, strict=True)
+    return Series(
+        moment=moment,
+        steps=tuple(view.census.step for view in views),
+        bytes=sizes,
+        objects=counts,
+        graph_nodes=(0,) * len(views),
+    )
+
+
+def series_of_nodes(moment: str, views: Sequence[View], nodes: Sequence[Ints]) -> Series:
+    """The same of some nodes of each census."""
+    sizes = (int(view.graph.bytes_of_node[found].sum()) for view, found in zip(views, nodes, strict=True))
+    return series_of_rows(moment, views, zip(sizes, map(len, nodes), strict=True))
+
+
 def is_bounded(view: View, container: int) -> bool:
     """The container, or the object that owns it, states a bound that it keeps: to fill it is meant.
 

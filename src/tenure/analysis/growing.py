@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows, without_what_is_in_use
 from tenure.analysis.graph import MODULE_TABLES, is_builtin_type, unquoted
 from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, is_tensor_bounded, series_of, weigh
-from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, theil_sen
-from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, late_part, theil_sen
+from tenure.analysis.training_more import is_growing_model, is_only_used, is_training_more
+from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
 
 KEPT_SHARE = 0.6
@@ -34,22 +35,61 @@ class Grown:
 
 
 def find_growing(
-    views: Sequence[View], shapes: Shapes, *, by_element: bool = False
+    views: Sequence[View], shapes: Shapes, *, entries: Sequence[View] = (), by_element: bool = False
 ) -> tuple[tuple[Suspect, ...], frozenset[int]]:
     """Suspects of growth and sawtooth over the censuses of one moment, and the shapes they account for.
 
-    With `by_element`, memory that swells as one element of a container stands for many, which were counted together.
+    `entries` are the censuses at forward entries, which tell what is given to the model: a batch that gets larger is
+    no leak. With `by_element`, memory that swells as one element of a container stands for many, counted together.
     """
     if len(views) < 3:
         return (), frozenset()
     weights = weigh(views, shapes)
-    grown = _accumulation_points(views, shapes, weights)
+    grown = [point for point in _accumulation_points(views, shapes, weights) if not _is_batch(point, entries)]
     suspects = []
     for point in grown:
         suspect = _suspect(views, shapes, weights, point, by_element=by_element)
         if suspect is not None:
             suspects.append(suspect)
     return tuple(suspects), frozenset(point.shape for point in grown)
+
+
+def _is_batch(point: Grown, entries: Sequence[View]) -> bool:
+    """A single storage that swells and is the input of every forward that was seen."""
+    if not point.bytes_only or len(entries) < FEWEST_POINTS:
+        return False
+    return all(_is_input(view, point.shape) for view in entries[-FEWEST_POINTS:])
+
+
+def _is_input(view: View, shape: int) -> bool:
+    rows = storage_rows(view, np.flatnonzero(view.shape == shape))
+    return bool(len(rows)) and bool(np.all(view.census.storages.role[rows] == Role.INPUT))
+
+
+def find_growing_out_of_sight(
+    views: Sequence[View], shapes: Shapes, *, told: Collection[int] = ()
+) -> tuple[tuple[Suspect, ...], frozenset[int]]:
+    """The same of graphs that grew until a census could not follow them to their ends, nor could any later one: what
+    the censuses before saw of them. `told` are shapes that are accounted for already."""
+    whole = [not _is_cut_short(view) for view in views]
+    seen = whole.index(False) if False in whole else len(views)
+    if seen == len(views) or seen < FEWEST_POINTS or any(whole[seen:]):
+        return (), frozenset()
+    weights = weigh(views[:seen], shapes)
+    known = {*told}
+    found = []
+    for point in _accumulation_points(views[:seen], shapes, weights):
+        if known.isdisjoint((point.shape, *shapes.lineage(point.shape))):
+            suspect = _suspect(views[:seen], shapes, weights, point, by_element=False)
+            if suspect is not None and suspect.through_graph:
+                found.append((point.shape, suspect))
+    return tuple(suspect for _, suspect in found), frozenset(shape for shape, _ in found)
+
+
+def _is_cut_short(view: View) -> bool:
+    """Whether some graph goes on out of sight."""
+    nodes = view.census.nodes
+    return bool(np.any((nodes.kind == NodeKind.AUTOGRAD) & ((nodes.flags & GRAPH_CONTINUES) != 0)))
 
 
 def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights) -> list[Grown]:
@@ -76,7 +116,7 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
 def _members_stay(views: Sequence[View], shape: int, counts: Ints, trend: Trend) -> bool:
     """What was there in one census is there in the next, unless the period ended between them."""
     steps = [view.census.step for view in views]
-    late = sum(step > WARM_UP_STEP for step in steps)
+    late = sum(step > max(WARM_UP_STEP, trend.since or 0) for step in steps)
     share = KEPT_SHARE_OF_FEW if late <= FEW_POINTS else KEPT_SHARE
     kept = []
     for (before, after), (first, second) in zip(pairwise(views), pairwise(counts.tolist()), strict=True):
@@ -103,6 +143,10 @@ def _suspect(
     containers = _containers(view, np.unique(_owners_of(view, nodes)) if swollen else members)
     if any(is_bounded(view, container) for container in containers):
         return None
+    if grown.trend.since is not None and not any(view.paths.held_by_root(node) for node in members.tolist()):
+        return None
+    if _is_meant(view, shapes, grown.shape, members, nodes, containers):
+        return None
     if grown.bytes_only and _fills_up(view, np.flatnonzero(view.shape == grown.shape)):
         return None
     if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
@@ -117,6 +161,7 @@ def _suspect(
         objects_per_step=_rate(series, grown),
         period=grown.trend.period,
         copies_of=_copied_type(view, members, nodes),
+        facts=_late_facts(series, grown.trend),
     )
     return assemble_suspect(
         group,
@@ -124,6 +169,23 @@ def _suspect(
         measured=measured,
         fingerprint=fingerprint(shapes, grown.shape),
     )
+
+
+def _late_facts(series: Series, trend: Trend) -> dict[str, object]:
+    """Since when a later phase grows, and in how many censuses that was seen."""
+    if trend.since is None:
+        return {}
+    return {"grows_since_step": trend.since, "censuses_while_growing": sum(step > trend.since for step in series.steps)}
+
+
+def _is_meant(view: View, shapes: Shapes, shape: int, members: Ints, nodes: Ints, containers: Collection[int]) -> bool:
+    """The model that is trained grows: new layers, the optimizer's entries for them, or a longer graph to them."""
+    if is_training_more(view, containers):
+        return True
+    if shapes.graph[shape] >= 0 or np.any(view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD):
+        return shapes.graph[shape] >= 0 and is_only_used(view, members)
+    are_layers = all(_has_module_tables(view, node) for node in members.tolist())
+    return are_layers and is_growing_model(view, members, nodes)
 
 
 def _fills_up(view: View, nodes: Ints) -> bool:
@@ -217,18 +279,13 @@ def _has_module_tables(view: View, node: int) -> bool:
 
 
 def _late_slope(series: Series, values: Sequence[int]) -> float:
-    """Slope after warm-up, from where growth begins: what is released late by another holder comes late to this one."""
-    late = [(step, value) for step, value in zip(series.steps, values, strict=True) if step > WARM_UP_STEP]
-    still = sum(1 for _ in takewhile(lambda point: point[1] == late[0][1], late))
-    if still > 1 and len(late) - still >= FEWEST_POINTS:
-        late = late[still:]
-    return theil_sen([step for step, _ in late], [value for _, value in late])
+    return theil_sen(*late_part(series.steps, values))
 
 
 def _rate(series: Series, grown: Grown) -> float | None:
     """Members per step; of a sawtooth between its falls."""
     if grown.trend.kind == "growing":
-        return None if grown.bytes_only else _late_slope(series, series.objects) or grown.trend.per_step
+        return None if grown.bytes_only else _late_slope(series, series.objects) or None
     return _rise(series, series.objects, grown.trend.period)
 
 

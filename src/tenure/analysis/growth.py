@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, takewhile
 from statistics import median
 from typing import Literal
 
@@ -21,17 +21,23 @@ NOISY_POINTS = 6
 """Measurements below which bytes that grow in a single place are not told from batches of random length."""
 LEAST_LATE_RATE = 0.2
 """Growth in the second half of a run below this share of the first half's is a cache that fills, not a leak."""
+MUCH_FOR_TWO = 8
+"""So many must have come between the only two measurements of a later phase for it to be called growth."""
 FITTED_POINTS = 6
 """Measurements from which a period may be fitted to unevenly spaced values."""
 
 
 @dataclass(frozen=True)
 class Trend:
-    """What a row of measurements does; `per_step` is the robust slope, `period` the steps between falls."""
+    """What a row of measurements does; `per_step` is the robust slope, `period` the steps between falls.
+
+    `since` is the last step before growth began, where that is later than warm-up: a phase of the program began it.
+    """
 
     kind: Literal["growing", "sawtooth", "flat"]
     per_step: float = 0.0
     period: int | None = None
+    since: int | None = None
 
 
 FLAT = Trend("flat")
@@ -43,7 +49,33 @@ def find_trend(steps: Sequence[int], values: Sequence[int]) -> Trend:
     if is_growing([step for step, _ in late], [value for _, value in late]):
         return Trend("growing", theil_sen([step for step, _ in late], [value for _, value in late]))
     period = find_period(steps, values)
-    return Trend("sawtooth", period=period) if period else FLAT
+    if period:
+        return Trend("sawtooth", period=period)
+    return _find_late_growth(late)
+
+
+def _find_late_growth(late: Sequence[tuple[int, int]]) -> Trend:
+    """Growth that a later phase of the program begins, an epoch or a second optimizer: nothing moved before.
+
+    Of two measurements the phase must have added much, and at the second no more slowly than at the first.
+    """
+    still = _still(late)
+    steps, values = [step for step, _ in late[still:]], [value for _, value in late[still:]]
+    if still < 2 or len(steps) < 2:
+        return FLAT
+    since = late[still - 1][0]
+    if len(steps) == 2:
+        first = (values[0] - late[0][1]) / (steps[0] - since)
+        second = (values[1] - values[0]) / (steps[1] - steps[0])
+        grows = 0 < first <= second and values[1] - values[0] >= MUCH_FOR_TWO
+    else:
+        grows = is_growing(steps, values)
+    return Trend("growing", theil_sen(steps, values), since=since) if grows else FLAT
+
+
+def _still(late: Sequence[tuple[int, int]]) -> int:
+    """How many measurements at the start are equal."""
+    return sum(1 for _ in takewhile(lambda point: point[1] == late[0][1], late))
 
 
 def theil_sen(steps: Sequence[int], values: Sequence[int]) -> float:
@@ -54,6 +86,18 @@ def theil_sen(steps: Sequence[int], values: Sequence[int]) -> float:
         if later[0] != earlier[0]
     ]
     return float(median(slopes)) if slopes else 0.0
+
+
+def late_part(steps: Sequence[int], values: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Steps and values after warm-up, from where growth begins.
+
+    What another holder lets go of late comes late to this one, and so does what only a later phase adds.
+    """
+    late = [(step, value) for step, value in zip(steps, values, strict=True) if step > WARM_UP_STEP]
+    still = _still(late)
+    if still > 1 and len(late) - still >= 2:
+        late = late[still:]
+    return [step for step, _ in late], [value for _, value in late]
 
 
 def is_growing(steps: Sequence[int], values: Sequence[int]) -> bool:

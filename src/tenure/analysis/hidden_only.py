@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.carriers import drop_the_carrier
 from tenure.analysis.graph import reach
-from tenure.analysis.groups import View, fingerprint_of, in_program_order, root_key
+from tenure.analysis.groups import View, fingerprint_of, in_program_order, root_key, series_of_rows
 from tenure.model.heap import Ints, NodeKind, Role
-from tenure.model.suspect import Series, Suspect
+from tenure.model.suspect import Suspect
 
 FEWEST_CENSUSES = 3
 """In so many censuses, and at least in two steps, the same memory must hang on the same root alone."""
@@ -89,15 +90,9 @@ def _matters(view: View, nodes: Ints) -> bool:
 def _suspect(views: Sequence[View], last: View, key: str, nodes: Ints) -> Suspect:
     addresses = _addresses(last, nodes)
     rows = [_weight(view, addresses) for view in views]
-    series = Series(
-        moment=last.census.moment,
-        steps=tuple(view.census.step for view in views),
-        bytes=tuple(size for size, _ in rows),
-        objects=tuple(count for _, count in rows),
-        graph_nodes=(0,) * len(views),
-    )
+    series = series_of_rows(last.census.moment, views, rows)
     return assemble_suspect(
-        Group(last, nodes, nodes),
+        Group(last, nodes, nodes, cut=drop_the_carrier(last, cut_of(Group(last, nodes, nodes)), nodes)),
         symptom="survivor",
         measured=Measured(series=series, facts={"only_root": key}),
         fingerprint=fingerprint_of(f"hidden only {key}"),

@@ -36,6 +36,10 @@ INTERNAL_ATTRIBUTES = MODULE_TABLES | {
 """Made by the interpreter or by torch, not by a statement."""
 
 
+THREAD_LOCAL = "_thread._local"
+"""The interpreter's own type, whose attributes are the program's."""
+TENSOR_HOOKS = "_tensor_hooks"
+"""What `Tensor.register_hook` fills; torch's own name for it is the one that modules have for another table."""
 HANDLERS = ("signal handler of ", "atexit handler ")
 MOST_ALIASES = 8
 """Names of one container that are looked at beside the nearest."""
@@ -60,7 +64,9 @@ def find_droppable(graph: Graph) -> Bools:
     references, nodes = graph.census.references, graph.census.nodes
     source_kind = nodes.kind[references.source]
     strings = (*graph.census.strings, "")
-    builtin = np.array([is_builtin_type(text) for text in strings])[nodes.type[references.source]]
+    builtin = np.array([is_builtin_type(text) and text != THREAD_LOCAL for text in strings])[
+        nodes.type[references.source]
+    ]
     internal = np.array([unquoted(text) in INTERNAL_ATTRIBUTES for text in strings])[references.label]
     frame_type = np.array([text.rpartition(".")[2] == "frame" for text in strings])[nodes.type[references.source]]
     kind = references.kind
@@ -96,12 +102,27 @@ def holding_reference(
     path = (*path_to(graph, paths, owner), dropped.reference)
     found = _reference_along(graph, path, element, {*many, dropped.container} if element else many)
     if not element:
-        return found
+        return replace(found, aliases=_given_by(graph, dropped.reference)) if found.kind == "local" else found
     aliases = (
         _reference_along(graph, (*other, dropped.reference), element, {*many, dropped.container})
         for other in _other_paths(graph, paths, owner, path[-2:-1])
     )
     return replace(found, aliases=tuple(dict.fromkeys(alias for alias in aliases if alias != found)))
+
+
+def _given_by(graph: Graph, variable: int) -> tuple[HoldingReference, ...]:
+    """Variables of other running functions of the program for the same object: where it is a parameter, its caller's
+    are among them."""
+    references, kinds = graph.census.references, graph.census.nodes.kind
+    others = [
+        r
+        for r in graph.references_to(int(references.target[variable]))
+        if r != variable
+        and references.kind[r] == ReferenceKind.LOCAL
+        and kinds[references.source[r]] == NodeKind.FRAME
+        and not graph.library[references.source[r]]
+    ]
+    return tuple(_reference_along(graph, (r,), False, ()) for r in others[:MOST_ALIASES])
 
 
 def _other_paths(graph: Graph, paths: Paths, container: int, known: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -272,6 +293,8 @@ def _describe(graph: Graph, path: tuple[int, ...], position: int) -> tuple[str, 
     reference = path[position]
     kind = ReferenceKind(int(graph.census.references.kind[reference]))
     label, nodes = graph.labels[reference], graph.census.nodes
+    if kind == ReferenceKind.HOOK and nodes.kind[graph.census.references.source[reference]] == NodeKind.TENSOR:
+        return "hook", TENSOR_HOOKS, ""
     attribute = attribute_name(graph, reference)
     owner = _owner(graph, path, position)
     above = graph.labels[path[position - 1]] if position else ""

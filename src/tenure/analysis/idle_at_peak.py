@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, belong_together, cut_of
+from tenure.analysis.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.groups import Shapes, View, fingerprint_of, view_census
 from tenure.analysis.paths import path_to
-from tenure.model.heap import Census, Ints, ReferenceKind, Role
+from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
@@ -31,6 +32,8 @@ _LIGHT = 0.01
 """Of the peak: a storage that weighs less is not looked at."""
 BASIS = "replayed the profiled step without it"
 BASIS_OF_COPIES = "replayed the profiled step without the old copy"
+BASIS_OF_RESTING = "no operation of the profiled steps used it"
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _CONCATENATION = "aten.cat."
 _MOSTLY = 0.5
 """Of what a concatenation makes: an input of this share is what grows."""
@@ -49,11 +52,13 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
     rows = [row for row in replay.idle_rows() if row in replay.node_of_row and not _is_lasting(view, replay, row)]
     rows = sorted(rows, key=lambda row: -int(profile.storages.bytes[row]))[:MOST_STORAGES]
     found = []
-    for group in _groups(view, replay, rows):
+    for group in _groups(view, replay, rows, _spent_records(view, replay, rows)):
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
-        drop = replay.drop_without(members, together=_is_in_graph(view, group))
+        in_graph = _is_in_graph(view, group)
+        drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())
         if drop >= max(LEAST_BYTES, LEAST_SHARE * replay.peak_bytes):
-            found.append(_suspect(view, replay, group, members, drop, _facts(replay, members)))
+            facts = {**_facts(replay, members), **({"kept_by_graph": True} if in_graph else {})}
+            found.append(_suspect(view, replay, group, members, drop, facts))
     found += _grown_by_copying(view, replay)
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
 
@@ -61,6 +66,25 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
 def give_peak_figures(suspects: Iterable[Suspect], idle: Sequence[Suspect]) -> tuple[Suspect, ...]:
     """The suspects; those that carry what is idle at the peak, too, with the figures of the peak."""
     return tuple(_with_figures(suspect, idle) for suspect in suspects)
+
+
+def give_figures_of_what_rests(
+    suspects: Iterable[Suspect], profile: StepProfile, census: Census
+) -> tuple[Suspect, ...]:
+    """The suspects; those of symptom "survivor" whose memory was there at the peak, and that no operation of the
+    profiled steps touched, with the figures of the peak: it falls by all of their bytes."""
+    replay = Replay(profile, census)
+    if not replay.meets_peak():
+        return tuple(suspects)
+    untouched = replay.untouched()
+    return tuple(_resting(suspect, untouched, replay.peak_bytes) for suspect in suspects)
+
+
+def _resting(suspect: Suspect, untouched: frozenset[tuple[int, int]], peak_bytes: int) -> Suspect:
+    if suspect.symptom != "survivor" or not suspect.storages or not suspect.storages <= untouched:
+        return suspect
+    size = sum(size for _, size in suspect.storages)
+    return dataclasses.replace(suspect, peak_bytes=peak_bytes, peak_drop_bytes=size, peak_basis=BASIS_OF_RESTING)
 
 
 def _with_figures(suspect: Suspect, idle: Sequence[Suspect]) -> Suspect:
@@ -77,13 +101,27 @@ class Replay:
     """The second step's memory, operation by operation, as it was and as it would be."""
 
     def __init__(self, profile: StepProfile, census: Census) -> None:
-        self.profile = profile
+        self.profile, self._census = profile, census
         self.device = profile.main_device()
         self.row_of_node, self.node_of_row, static = _join(profile, census, self.device)
         self._static = static
         self._partner = _align(profile)
         self._on_device = profile.is_on(self.device).astype(bool)
         self.alive = static + profile.bytes_alive(self.device)[profile.second :]
+
+    def untouched(self) -> frozenset[tuple[int, int]]:
+        """Address and bytes of storages on the device that no operation of either step made or used."""
+        storages, addresses = self._census.storages, self._census.nodes.address
+        rows = zip(storages.node.tolist(), storages.bytes.tolist(), storages.device.tolist(), strict=True)
+        return frozenset(
+            (int(addresses[node]), size)
+            for node, size, place in rows
+            if self._census.text(place) == self.device and not self._is_touched(node)
+        )
+
+    def _is_touched(self, node: int) -> bool:
+        row = self.row_of_node.get(node)
+        return row is not None and int(self.profile.storages.last_use[row]) != BEFORE
 
     @property
     def peak_bytes(self) -> int:
@@ -102,6 +140,16 @@ class Replay:
         idle = alive & (storages.last_use < at) & (storages.birth != BEFORE) & self._on_device
         heavy = storages.bytes >= _LIGHT * self.peak_bytes
         return [row for row in np.flatnonzero(idle & heavy).tolist() if self._is_dropped(row)]
+
+    def is_from_before(self, row: int) -> bool:
+        """Whether the storage was there when the second step began."""
+        return int(self.profile.storages.birth[row]) < self.profile.second
+
+    def is_spent(self, row: int) -> bool:
+        """Whether no statement of the step uses the storage after the peak: only a graph does, which saved it."""
+        storages, last = self.profile.storages, int(self.profile.storages.last_use[row])
+        in_backward = int(self.profile.operations.phase[last]) == Phase.BACKWARD
+        return int(storages.birth[row]) != BEFORE and (last <= self.profile.census_op or in_backward)
 
     def counterpart(self, row: int) -> int | None:
         """The storage of the other step that stands where this one does; None where there is none alike.
@@ -126,19 +174,23 @@ class Replay:
         near = [found for found in np.flatnonzero(candidates).tolist() if size / 2 <= sizes[found] <= 2 * size]
         return min(near, key=lambda found: abs(int(sizes[found]) - size), default=None)
 
-    def drop_without(self, rows: Iterable[int], *, together: bool = False) -> int:
+    def drop_without(self, rows: Iterable[int], *, together: Iterable[Collection[int]] = ()) -> int:
         """By how many bytes the peak falls if these, in both steps, were freed after their last use.
 
-        `together`: all of one step at once, after the last of them was used, as a graph goes whole with its name.
+        `together`: sets of rows that go at once, after the last of them was used, as a graph goes whole with its name.
         """
-        storages = self.profile.storages
-        both = {each for row in rows for each in (row, self.counterpart(row)) if each is not None}
-        after = {row: int(storages.last_use[row]) for row in both}
-        if together:
-            of_step = {row: bool(storages.birth[row] >= self.profile.second) for row in both}
-            latest = {step: max(after[row] for row in both if of_step[row] is step) for step in set(of_step.values())}
-            after = {row: latest[of_step[row]] for row in both}
+        wanted = list(rows)
+        after = {row: int(self.profile.storages.last_use[row]) for row in self._in_both_steps(wanted)}
+        for rows_of_name in together:
+            both = self._in_both_steps(rows_of_name)
+            for step in (False, True):
+                of_step = [row for row in both if bool(self.profile.storages.birth[row] >= self.profile.second) is step]
+                latest = max((after[row] for row in of_step), default=0)
+                after |= {row: max(after[row], latest) for row in of_step}
         return self.drop_if_freed(after)
+
+    def _in_both_steps(self, rows: Iterable[int]) -> set[int]:
+        return {each for row in rows for each in (row, self.counterpart(row)) if each is not None}
 
     def drop_if_freed(self, after: dict[int, int]) -> int:
         """By how many bytes the peak falls if each of these rows were freed after its operation."""
@@ -220,16 +272,46 @@ def _is_in_graph(view: View, group: Group) -> bool:
     )
 
 
-def _groups(view: View, replay: Replay, rows: Sequence[int]) -> list[Group]:
-    """Storages whose cuts share a reference, or that variables of one function hold, go in one line."""
+def _together(view: View, replay: Replay, group: Group) -> list[set[int]]:
+    """For each name to drop, the group's rows that it leads to: they stay until the last of them was used."""
+    targets = view.census.references.target
+    reached = (reach(view.graph, np.array([int(targets[each.reference])])) for each in group.cut or ())
+    return [{replay.row_of_node[node] for node in group.nodes.tolist() if nodes[node]} for nodes in reached]
+
+
+def _spent_records(view: View, replay: Replay, rows: Iterable[int]) -> frozenset[int]:
+    """Objects on the way to idle storages that lead to nothing which the step's statements use after the peak.
+
+    A person drops the variable that stands for such a record, not an attribute of it. Costs a search per object.
+    """
+    references, kinds = view.census.references, view.census.nodes.kind
+    ways = (path_to(view.graph, view.paths, replay.node_of_row[row]) for row in rows)
+    owners = {int(references.source[reference]) for way in ways for reference in way}
+    in_graph = np.isin(references.kind, GRAPH_REFERENCES)
+    return frozenset(
+        node for node in owners if kinds[node] == NodeKind.OBJECT and _is_spent_record(view, replay, node, in_graph)
+    )
+
+
+def _is_spent_record(view: View, replay: Replay, node: int, in_graph: Bools) -> bool:
+    reached = reach(view.graph, np.array([node]), without=in_graph)
+    storages = view.census.storages.node
+    found = [replay.row_of_node.get(storage) for storage in storages[reached[storages]].tolist()]
+    return all(row is not None and replay.is_spent(row) for row in found)
+
+
+def _groups(view: View, replay: Replay, rows: Sequence[int], records: frozenset[int]) -> list[Group]:
+    """Storages whose cuts share a reference, or that variables of one function hold, go in one line; what was there
+    before the step, as its batch is, apart from what the step made."""
     groups: list[Group] = []
+    fed = {row: replay.is_from_before(row) for row in rows}
     for row in rows:
-        group = _with_cut(view, np.array([replay.node_of_row[row]], dtype=np.int64))
+        group = _with_cut(view, np.array([replay.node_of_row[row]], dtype=np.int64), records)
         if not group.cut:
             continue
         for other in list(groups):
-            if belong_together(group, other):
-                merged = _with_cut(view, np.union1d(group.nodes, other.nodes))
+            if fed[row] == fed[replay.row_of_node[int(other.nodes[0])]] and belong_together(group, other):
+                merged = _with_cut(view, np.union1d(group.nodes, other.nodes), records)
                 if merged.cut:
                     groups.remove(other)
                     group = merged
@@ -237,8 +319,8 @@ def _groups(view: View, replay: Replay, rows: Sequence[int]) -> list[Group]:
     return groups
 
 
-def _with_cut(view: View, nodes: Ints) -> Group:
-    group = Group(view, nodes, nodes)
+def _with_cut(view: View, nodes: Ints, records: frozenset[int]) -> Group:
+    group = Group(view, nodes, nodes, passing=records)
     return dataclasses.replace(group, cut=cut_of(group), freed=nodes)
 
 
@@ -272,6 +354,7 @@ def _suspect(
     )
     measured = Measured(series=series, facts=facts)
     suspect = assemble_suspect(group, symptom="peak", measured=measured, fingerprint="")
+    suspect = dataclasses.replace(suspect, holder=_outside_comprehensions(suspect))
     holders = sorted(_name_text(name) for name in _names(suspect.cut))
     return dataclasses.replace(
         suspect,
@@ -280,6 +363,14 @@ def _suspect(
         peak_drop_bytes=drop,
         peak_basis=BASIS,
     )
+
+
+def _outside_comprehensions(suspect: Suspect) -> HoldingReference:
+    """The holder; for a comprehension's own variable the one that it goes through."""
+    if suspect.holder.kind != "local" or not suspect.holder.scope_function.endswith(_COMPREHENSIONS):
+        return suspect.holder
+    outside = (each for each in suspect.cut if not each.scope_function.endswith(_COMPREHENSIONS))
+    return next((each for each in outside if each.kind == "local" and each.name != "self"), suspect.holder)
 
 
 def _facts(replay: Replay, members: Sequence[int]) -> dict[str, object]:
@@ -292,6 +383,7 @@ def _facts(replay: Replay, members: Sequence[int]) -> dict[str, object]:
         "made_by": _operation(profile, birth),
         "last_used_by": _operation(profile, last),
         "peak_at": _operation(profile, profile.census_op),
+        **({"made_before_step": True} if all(map(replay.is_from_before, members)) else {}),
         "seen_in_both_steps": all(replay.counterpart(row) is not None for row in members),
     }
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tenure.analysis.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.carriers import drop_the_carrier
 from tenure.analysis.graph import GRAPH_REFERENCES, Graph, reach
-from tenure.analysis.groups import Shapes, View, fingerprint_of, in_program_order
+from tenure.analysis.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.left_in_optimizers import optimizer_nodes
 from tenure.analysis.modules import all_below, children_of_modules, parameter_tensors
 from tenure.model.heap import CALLED, Ints, ReferenceKind
-from tenure.model.suspect import Series, Suspect
+from tenure.model.suspect import Suspect
 
 LEAST_BYTES = 1 << 20
 LEAST_SHARE = 0.05
@@ -21,6 +22,7 @@ LEAST_SHARE = 0.05
 LEAST_WINDOWS = 3
 LEAST_SPAN = 1 / 3
 """Of the run's steps: so long nobody may have called it, in so many watched windows."""
+BASIS = "nobody called it in the later steps, all through which it is alive"
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
 _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
 _COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
@@ -231,19 +233,11 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
     parameters = frozenset().union(*(idle.parameters for idle in group))
     alive = [_alive(view, parameters) for view in ordered]
     memory = _memory(group)
-    return assemble_suspect(
-        Group(last, memory, memory),
+    suspect = assemble_suspect(
+        Group(last, memory, memory, cut=drop_the_carrier(last, cut_of(Group(last, memory, memory)), memory)),
         symptom="survivor",
         measured=Measured(
-            series=Series(
-                moment=last.census.moment,
-                steps=tuple(view.census.step for view in ordered),
-                bytes=tuple(
-                    int(view.graph.bytes_of_node[nodes].sum()) for view, nodes in zip(ordered, alive, strict=True)
-                ),
-                objects=tuple(len(nodes) for nodes in alive),
-                graph_nodes=(0,) * len(ordered),
-            ),
+            series=series_of_nodes(last.census.moment, ordered, alive),
             facts={
                 "module": last.graph.type_names[heaviest.node],
                 "last_called_step": max(idle.rest.last_step for idle in group),
@@ -254,6 +248,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
         ),
         fingerprint=fingerprint_of(f"idle {shape}"),
     )
+    return replace(suspect, peak_drop_bytes=int(last.graph.bytes_of_node[memory].sum()), peak_basis=BASIS)
 
 
 def _alive(view: View, parameters: frozenset[tuple[int, int]]) -> Ints:

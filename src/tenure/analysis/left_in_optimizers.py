@@ -10,13 +10,13 @@ import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
 from tenure.analysis.graph import Bools, Graph, reach, unquoted
-from tenure.analysis.groups import View, fingerprint_of, in_program_order
+from tenure.analysis.groups import View, fingerprint_of, in_program_order, series_of_rows
 from tenure.analysis.holders import find_droppable, innermost_droppable
 from tenure.analysis.modules import all_below, module_nodes
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
-from tenure.model.suspect import Series, Suspect
+from tenure.model.suspect import Suspect
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
 _TABLES = ("_parameters", "_modules")
@@ -24,7 +24,7 @@ _USING = (ReferenceKind.GRAD_FN, ReferenceKind.NEXT, ReferenceKind.SAVED)
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """A module's own name for a parameter or another module, all by address."""
 
     owner: int
@@ -53,7 +53,7 @@ def find_left_in_optimizers(views: Sequence[View]) -> tuple[Suspect, ...]:
     ordered = in_program_order(views)
     if not any(optimizer_nodes(view.graph) for view in ordered[-1:]):
         return ()
-    places = [_places(view) for view in ordered]
+    places = [places_of(view) for view in ordered]
     suspects = []
     for at, (before, after) in enumerate(pairwise(places), start=1):
         later, places_later = ordered[at:], places[at:]
@@ -64,7 +64,7 @@ def find_left_in_optimizers(views: Sequence[View]) -> tuple[Suspect, ...]:
     return tuple(suspects)
 
 
-def _places(view: View) -> frozenset[_Place]:
+def places_of(view: View) -> frozenset[Place]:
     """What modules call their parameters and each other, and what other objects and variables call modules."""
     graph, references, address = view.graph, view.census.references, view.census.nodes.address
     found = set()
@@ -75,20 +75,20 @@ def _places(view: View) -> frozenset[_Place]:
         for above in graph.references_to(table):
             if unquoted(graph.labels[above]) in _TABLES:
                 child, name = int(address[references.target[reference]]), unquoted(graph.labels[reference])
-                found.add(_Place(_owner_address(graph, int(references.source[above])), name, child))
+                found.add(Place(_owner_address(graph, int(references.source[above])), name, child))
     return frozenset(found | _names_of_modules(view))
 
 
-def _names_of_modules(view: View) -> set[_Place]:
+def _names_of_modules(view: View) -> set[Place]:
     graph, references, address = view.graph, view.census.references, view.census.nodes.address
     found = set()
     for module in module_nodes(graph):
         for reference in graph.references_to(module):
             owner, child = int(references.source[reference]), int(address[module])
             if references.kind[reference] in _VARIABLES and view.census.nodes.kind[owner] in ROOT_KINDS:
-                found.add(_Place(int(address[owner]), graph.labels[reference], child))
+                found.add(Place(int(address[owner]), graph.labels[reference], child))
             elif (name := attribute_name(graph, reference)) and not _is_module_table(graph, owner):
-                found.add(_Place(_owner_address(graph, owner), name, child))
+                found.add(Place(_owner_address(graph, owner), name, child))
     return found
 
 
@@ -108,16 +108,16 @@ def _owner_address(graph: Graph, node: int) -> int:
 def _find_replaced(
     view: View,
     after_view: View,
-    before: frozenset[_Place],
-    after: frozenset[_Place],
-    later: Sequence[frozenset[_Place]],
+    before: frozenset[Place],
+    after: frozenset[Place],
+    later: Sequence[frozenset[Place]],
 ) -> list[_Replaced]:
     """Places that something else has now, or nothing, with the parameters below them that no module has any more."""
     had, has = ({(place.owner, place.name): place.child for place in places} for places in (before, after))
     below: dict[int, set[int]] = {}
     for place in before:
         below.setdefault(place.owner, set()).add(place.child)
-    known = set(view.census.nodes.address[_parameters(view)].tolist())
+    known = set(view.census.nodes.address[parameters_of(view)].tolist())
     alive = set(after_view.census.nodes.address.tolist())
     still_had = {place.child for places in later for place in places}
     found = []
@@ -131,7 +131,7 @@ def _find_replaced(
     return found
 
 
-def _parameters(view: View) -> Ints:
+def parameters_of(view: View) -> Ints:
     """Tensors whose memory is a parameter's."""
     references, storages = view.census.references, view.census.storages
     memory = storages.node[storages.role == Role.PARAMETER]
@@ -153,7 +153,7 @@ def optimizer_nodes(graph: Graph) -> list[int]:
 def _suspects(ordered: Sequence[View], later: Sequence[View], replaced: _Replaced) -> list[Suspect]:
     last = later[-1]
     graph, nodes = last.graph, last.census.nodes
-    kept = _parameters(last)
+    kept = parameters_of(last)
     kept = np.unique(kept[np.isin(nodes.address[kept], sorted(replaced.parameters))])
     suspects = []
     for optimizer in optimizer_nodes(graph):
@@ -193,13 +193,7 @@ def _suspect(
         Group(last, memory, memory, cut=(holder,), freed=memory),
         symptom="survivor",
         measured=Measured(
-            series=Series(
-                moment=last.census.moment,
-                steps=tuple(view.census.step for view in ordered),
-                bytes=tuple(num_bytes for num_bytes, _ in rows),
-                objects=tuple(count for _, count in rows),
-                graph_nodes=(0,) * len(ordered),
-            ),
+            series=series_of_rows(last.census.moment, ordered, rows),
             facts={"released": replaced.name, "released_step": replaced.step, "module": replaced.type_name},
         ),
         fingerprint=fingerprint_of(
@@ -210,7 +204,7 @@ def _suspect(
 
 def _weight(view: View, addresses: Iterable[int]) -> tuple[int, int]:
     """Bytes of some parameters in one census, with what belongs to them, and how many storages that is."""
-    tensors = _parameters(view)
+    tensors = parameters_of(view)
     memory = _memory_of(view.graph, tensors[np.isin(view.census.nodes.address[tensors], list(addresses))])
     return int(view.graph.bytes_of_node[memory].sum()), len(memory)
 

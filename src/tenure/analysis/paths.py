@@ -12,6 +12,10 @@ from tenure.model.heap import NAMED_BY_LIBRARY, Ints, NodeKind, ReferenceKind
 
 LIBRARY_COST = 24
 """Extra cost of a reference made inside torch or an installed package: taken only where no user name leads on."""
+KEY_COST = 24
+"""Extra cost of being the key of a dict, as parameters are of an optimizer's state: no name anybody knows them by."""
+LEAF_COST = 400
+"""Extra cost of going from a graph to the parameter that it trains: the graph uses it, modules own it."""
 UNSEEN_COST = 4000
 """Cost of starting at a node that only something outside of the census holds."""
 
@@ -129,7 +133,14 @@ def reference_costs(graph: Graph) -> Ints:
     costs = by_kind[references.kind]
     inside = graph.library[references.source] & ~np.isin(references.kind, _NEUTRAL)
     inside &= ~np.isin(graph.census.nodes.kind[references.source], tuple(_ROOT_COSTS))
-    return np.asarray(costs + LIBRARY_COST * inside, dtype=np.int64)
+    to_leaf = (references.kind == ReferenceKind.NEXT) & np.isin(references.label, _positions(graph, "variable"))
+    as_key = (references.kind == ReferenceKind.MEMBER) & np.isin(references.label, _positions(graph, "key"))
+    dearer = LIBRARY_COST * inside + LEAF_COST * to_leaf + KEY_COST * as_key
+    return np.asarray(costs + dearer, dtype=np.int64)
+
+
+def _positions(graph: Graph, text: str) -> list[int]:
+    return [at for at, each in enumerate(graph.census.strings) if each == text]
 
 
 def _starts(graph: Graph) -> list[tuple[int, Ints]]:

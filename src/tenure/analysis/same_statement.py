@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 
+from tenure.model.experiment import all_drops
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
 _SYMPTOMS = ("growth", "sawtooth", "peak")
@@ -83,6 +84,7 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
         through_graph=any(each.through_graph for each in group),
         ambiguous=any(each.ambiguous for each in group),
         storages=storages,
+        drops=all_drops(group),
     )
 
 

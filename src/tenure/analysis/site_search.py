@@ -30,7 +30,8 @@ _NO_CLASSES = frozenset(
 _SAVED = frozenset({"saved_tensors", "_saved_tensors", "to_save", "saved_variables"})
 
 
-_ITEM = re.compile(r"(\w+)\[(.*)\]")
+ITEM_NAME = re.compile(r"(\w+)\[(.*)\]")
+"""The name of a container's item: `models['teacher']`."""
 _LIBRARY_CHARACTERS = 2_000_000
 """How much text of libraries is parsed at most for one name: about a second."""
 
@@ -58,7 +59,7 @@ class Sought:
         self.growing = growing
         self.key = ""
         name = reference.name
-        if reference.kind == "item" and (found := _ITEM.fullmatch(name)):
+        if reference.kind == "item" and (found := ITEM_NAME.fullmatch(name)):
             name, self.key = found[1], found[2]
         self.name = name
         self.names = _spellings(name)

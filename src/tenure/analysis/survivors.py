@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.carriers import drop_the_carrier
 from tenure.analysis.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
-from tenure.analysis.groups import View, fingerprint_of, in_program_order
+from tenure.analysis.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.modules import all_tensors, is_inside_module, module_nodes, parameter_tensors
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import CALLED, ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
-from tenure.model.suspect import Series, Suspect
+from tenure.model.suspect import Suspect
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
 _PASSING = (
@@ -87,12 +89,29 @@ def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
     An attribute or a variable set to None or deleted, while its owner lives on, says that the module was to go,
     whatever other names remain; so does an optimizer that gave way to another which took only the rest of its
     modules over. A variable that went with its function says nothing. A module that moved to a new name, that is
-    called again, that an optimizer still has or that became part of another module is in use.
+    called again, that an optimizer still has or that became part of another module is in use. Of a module that only
+    another object of the program has a name for (a pipeline's, a session's) that object's names are looked at too.
     """
     ordered = in_program_order(views)
     if len(ordered) < 2:
         return ()
     found = [_modules(view) for view in ordered]
+    carriers = [_carriers(view, modules) for view, modules in zip(ordered, found, strict=True)]
+    last, suspects = ordered[-1], []
+    for address, release in _final_releases(ordered, found):
+        nodes = _alive_parameters(last, release)
+        if len(nodes) and not _is_in_use(last, address, nodes, found[-1]):
+            suspects.append(_suspect(ordered, last, release, nodes))
+    for address, release in _final_releases(ordered, carriers):
+        nodes = _alive_parameters(last, release)
+        others = {at: each for at, each in found[-1].items() if {name.owner for name in each.bindings} != {address}}
+        if len(nodes) and address in carriers[-1] and not _is_in_use(last, address, nodes, others | carriers[-1]):
+            suspects.append(_suspect(ordered, last, release, nodes, carrier=carriers[-1][address].node))
+    return tuple(suspects)
+
+
+def _final_releases(ordered: Sequence[View], found: Sequence[dict[int, _Module]]) -> list[tuple[int, _Release]]:
+    """What was let go for good, by address."""
     releases: dict[int, _Release] = {}
     called: set[int] = set()
     for at, (before_modules, after_modules) in enumerate(pairwise(found), start=1):
@@ -103,15 +122,32 @@ def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
             )
             if release is not None and (release.is_attribute or address in called):
                 releases.setdefault(address, release)
-    last, last_modules = ordered[-1], found[-1]
-    suspects = []
-    for address, release in sorted(releases.items()):
-        if not _is_final(release, address, ordered, found):
+    return [(at, each) for at, each in sorted(releases.items()) if _is_final(each, at, ordered, found)]
+
+
+def _carriers(view: View, modules: dict[int, _Module]) -> dict[int, _Module]:
+    """Objects of the program that alone have a name for some module: a pipeline, a session. Their names are its own."""
+    found: dict[int, _Module] = {}
+    for module in modules.values():
+        owners = {name.owner for name in module.bindings}
+        if len(owners) != 1 or not all(name.is_attribute for name in module.bindings):
             continue
-        nodes = _alive_parameters(last, release)
-        if len(nodes) and not _is_in_use(last, address, nodes, last_modules):
-            suspects.append(_suspect(ordered, last, release, nodes))
-    return tuple(suspects)
+        (address,) = owners
+        at = np.flatnonzero((view.census.nodes.address == address) & (view.census.nodes.kind == NodeKind.OBJECT))
+        if address in modules or len(at) != 1 or not view.paths.held_by_root(int(at[0])):
+            continue
+        node, known = int(at[0]), found.get(address, module)
+        found[address] = dataclasses.replace(
+            module,
+            node=node,
+            parameters=module.parameters | known.parameters,
+            bindings=frozenset(_bindings(view, node)),
+            collections=frozenset(_collections(view, node)),
+            is_called=module.is_called or known.is_called or _is_called(view.graph, node),
+            was_called=module.was_called or known.was_called,
+            optimizers=module.optimizers | known.optimizers,
+        )
+    return found
 
 
 def _modules(view: View) -> dict[int, _Module]:
@@ -303,17 +339,15 @@ def _reaches(view: View, module: int, nodes: Ints) -> bool:
     return bool(below[nodes].any())
 
 
-def _suspect(views: Sequence[View], last: View, release: _Release, nodes: Ints) -> Suspect:
+def _suspect(
+    views: Sequence[View], last: View, release: _Release, nodes: Ints, *, carrier: int | None = None
+) -> Suspect:
+    """`carrier`: the object that went by the released name, and is to go whole."""
     alive = [_alive_parameters(view, release) for view in views]
-    series = Series(
-        moment=last.census.moment,
-        steps=tuple(view.census.step for view in views),
-        bytes=tuple(int(view.graph.bytes_of_node[found].sum()) for view, found in zip(views, alive, strict=True)),
-        objects=tuple(len(found) for found in alive),
-        graph_nodes=(0,) * len(views),
-    )
+    series = series_of_nodes(last.census.moment, views, alive)
+    group = Group(last, nodes, nodes if carrier is None else np.array([carrier]))
     return assemble_suspect(
-        Group(last, nodes, nodes),
+        dataclasses.replace(group, cut=drop_the_carrier(last, cut_of(group), nodes)),
         symptom="survivor",
         measured=Measured(
             series=series,

@@ -9,12 +9,13 @@ from tenure.analysis.carried import find_carried
 from tenure.analysis.cycles import find_cycles
 from tenure.analysis.gradients_left import find_gradients_left
 from tenure.analysis.groups import Shapes, View, view_census
-from tenure.analysis.growing import find_growing
+from tenure.analysis.growing import find_growing, find_growing_out_of_sight
 from tenure.analysis.hidden_only import find_hidden_only
 from tenure.analysis.host_growth import find_host_growth
 from tenure.analysis.host_part import host_part, tensor_part
 from tenure.analysis.idle_modules import find_idle_modules
 from tenure.analysis.left_in_optimizers import find_left_in_optimizers
+from tenure.analysis.replaced_layers import find_replaced_layers
 from tenure.analysis.survivors import find_survivors
 from tenure.model.heap import ROOT_KINDS, Census
 from tenure.model.suspect import Suspect
@@ -32,13 +33,15 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     views = [view_census(tensor_part(census), shapes) for census in censuses]
     by_moment = {moment: _in_order(views, moment) for moment in _MOMENTS}
     watched = max(_MOMENTS, key=lambda moment: (len(by_moment[moment]), -_MOMENTS.index(moment)))
-    growing, grown_shapes = find_growing(by_moment[watched], shapes)
+    growing, grown_shapes = find_growing(by_moment[watched], shapes, entries=by_moment["forward-entry"])
+    beyond, cut_short = find_growing_out_of_sight(by_moment[watched], shapes, told=grown_shapes)
+    growing, grown_shapes = (*growing, *beyond), grown_shapes | cut_short
     carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
     cycles = find_cycles(by_moment[watched])
     if cycles:
         growing = tuple(suspect for suspect in growing if _hangs_on_a_root(suspect))
     host = _find_host_growth(censuses, watched)
-    survivors = _told_once(find_left_in_optimizers(views), find_survivors(views))
+    survivors = _told_once(find_left_in_optimizers(views), (*find_survivors(views), *find_replaced_layers(views)))
     released = {str(suspect.facts["module"]) for suspect in survivors}
     survivors += _not_told(find_hidden_only(views), (*growing, *survivors))
     resting = (*find_idle_modules(views, shapes, told=released), *find_gradients_left(views, shapes))

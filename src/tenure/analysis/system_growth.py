@@ -1,4 +1,4 @@
-"""Threads, child processes and open files that pile up: counted at each census, and where the source starts them."""
+"""Threads, child processes, open files and shared memory that pile up: counted at each census, and who starts them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,17 @@ LEAST_RISE = 4
 """So many more than in the first census after warm-up; pools and loaders start a few and keep them."""
 _THREADS = ("Thread", "Timer")
 _CHILDREN = ("Process", "Pool", "Manager", "Popen", "ProcessPoolExecutor", "DataLoader", "SyncManager")
+_SHARED = ("SharedMemory", "ShareableList", "share_memory_", "RawArray", "RawValue", "Array", "Value")
+_OF_KEPT_TENSORS = ("files", "shared")
+"""A tensor from a worker process is a mapping of shared memory and, in most cases, an open file."""
 _FILES = ("open", "mkstemp", "TemporaryFile", "NamedTemporaryFile", "socket", "FileHandler", "SummaryWriter", "memmap")
 
 
 def find_system_growth(censuses: Sequence[Census], sources: Mapping[str, SourceFile]) -> tuple[Suspect, ...]:
     """A suspect on the device "host" for each count that grows; `facts` say what is counted.
 
-    `counted` is "threads", "children" or "files"; of threads `thread` and `thread_file` name the function they run.
+    `counted` is "threads", "children", "files" or "shared"; of threads `thread` and `thread_file` name the function
+    they run.
     """
     by_step = {census.step: census.counts for census in censuses if census.counts}
     steps = sorted(by_step)
@@ -36,14 +40,16 @@ def find_system_growth(censuses: Sequence[Census], sources: Mapping[str, SourceF
         values = [by_step[step].get(name, 0) for step in steps]
         if _piles_up(steps, values):
             found.append(_suspect(name, steps, values, sources))
-    threads = any(suspect.facts["counted"] == "threads" for suspect in found)
-    return tuple(suspect for suspect in found if not (threads and suspect.facts["counted"] == "files"))
+    counted = {suspect.facts["counted"] for suspect in found}
+    told_with = {"files": {"threads", "children", "shared"}, "shared": {"threads"}}
+    return tuple(each for each in found if counted.isdisjoint(told_with.get(str(each.facts["counted"]), ())))
 
 
 def with_what_threads_hold(suspects: Iterable[Suspect], counted: Sequence[Suspect]) -> tuple[Suspect, ...]:
     """`suspects` and `counted` together; what grows in the frames of as many threads is told with the threads.
 
-    Where something on the heap grows, files do not count: what grows may well keep them (tensors that workers sent).
+    Where something on the heap grows, files and shared memory do not count: what grows may well keep them (tensors
+    that workers sent).
     """
     rest, threads = list(suspects), [each for each in counted if each.facts["counted"] == "threads"]
     others = [each for each in counted if each not in threads]
@@ -53,7 +59,7 @@ def with_what_threads_hold(suspects: Iterable[Suspect], counted: Sequence[Suspec
         rest = [each for each in rest if each not in held]
         told.append(_with_memory(thread, held))
     heap_grows = any(each.symptom == "growth" for each in rest)
-    return (*rest, *told, *(each for each in others if not (heap_grows and each.facts["counted"] == "files")))
+    return (*rest, *told, *(each for each in others if not (heap_grows and each.facts["counted"] in _OF_KEPT_TENSORS)))
 
 
 def _is_held_by(suspect: Suspect, thread: Suspect) -> bool:
@@ -90,7 +96,7 @@ def _piles_up(steps: Sequence[int], values: Sequence[int]) -> bool:
 
 def _suspect(name: str, steps: Sequence[int], values: Sequence[int], sources: Mapping[str, SourceFile]) -> Suspect:
     counted, function, file = _parts(name)
-    sites = tuple(dict.fromkeys(_makers(counted, function, file, sources)))
+    sites = tuple(dict.fromkeys(find_makers(counted, function, file, sources)))
     made = sites[0][1] if sites else counted
     holder = HoldingReference(kind="unknown", name=made, expression=made, sites=tuple(site for site, _ in sites))
     facts: dict[str, object] = {"counted": counted, "first_count": values[0], "last_count": values[-1]}
@@ -127,10 +133,13 @@ def _parts(name: str) -> tuple[str, str, str]:
     return "threads", function, file
 
 
-def _makers(
+def find_makers(
     counted: str, function: str, file: str, sources: Mapping[str, SourceFile]
 ) -> Iterator[tuple[SourceLocation, str]]:
-    """Statements of the user's own sources that start what is counted, with the name that the statement gives it."""
+    """Statements of the user's own sources that start what is counted, with the name that the statement gives it.
+
+    `counted` may be "pinned", too: memory of the host that a device reads directly.
+    """
     for source in sources.values():
         if source.origin == "yours":
             for call, statement, scope in _calls(source):
@@ -157,8 +166,10 @@ def _starts(call: ast.Call, counted: str, function: str, file: str) -> bool:
     called = _last_name(call.func)
     if counted == "children":
         return called in _CHILDREN
-    if counted == "files":
-        return called in _FILES
+    if counted == "pinned":
+        return called == "pin_memory" or any(keyword.arg == "pin_memory" for keyword in call.keywords)
+    if counted in ("files", "shared"):
+        return called in (_FILES if counted == "files" else _SHARED)
     names = function.split(".")
     if called in _THREADS:
         given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in ("target", "function"))]

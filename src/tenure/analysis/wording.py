@@ -120,7 +120,7 @@ def root_text(census: Census, node: int) -> str:
         case NodeKind.FRAME:
             return f"local variables of {name}{place}"
         case NodeKind.NAMESPACE:
-            return f"globals of {name}{place}"
+            return f"globals of {name}{_place(census, node, line=False)}"
         case NodeKind.CLASS:
             return f"class {name}{place}"
         case _:
@@ -279,7 +279,7 @@ def _plain_suffix(graph: Graph, reference: int) -> str:
         case ReferenceKind.NATIVE:
             return f" ({label}, in C++)"
         case ReferenceKind.HOOK:
-            return f" (hook {label})" if label else " (hook)"
+            return " (hooks)" if label in ("", "hook") else f" (hook {label})"
         case _:
             if label in _FUNCTION_PARTS:
                 return ""

@@ -31,4 +31,5 @@ RULE = Rule(
     summary="A cached function or method keeps tensors, or the object it is a method of, in its cache.",
     check_suspect=check_suspect,
     priority=22,
+    edit="bound",
 )

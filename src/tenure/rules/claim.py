@@ -7,7 +7,7 @@ from typing import Any
 
 from tenure.model.finding import Confidence, CutReference, Finding, Holder, Remedy
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import Falls, HoldingReference, Suspect
 from tenure.model.units import format_bytes
 
 MIN_MEASUREMENTS = 3
@@ -50,6 +50,10 @@ def claim(
         last_step=suspect.last_step,
         fingerprint=suspect.fingerprint,
         growth_bytes_per_step=suspect.growth_bytes_per_step,
+        growth_bytes_per_step_interval=suspect.bytes_interval,
+        growth_objects_per_step=suspect.growth_objects_per_step,
+        growth_objects_per_step_interval=suspect.objects_interval,
+        forecast=suspect.forecast,
         peak_bytes=suspect.peak_bytes,
         peak_drop_bytes=suspect.peak_drop_bytes,
         peak_basis=suspect.peak_basis,
@@ -64,7 +68,8 @@ _ORDER: tuple[Confidence, ...] = ("possible", "likely", "certain")
 
 def _confidence(suspect: Suspect) -> Confidence:
     """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing."""
-    measured = len(suspect.series.steps) >= MIN_MEASUREMENTS
+    seen = suspect.facts.get("censuses_while_growing", len(suspect.series.steps))
+    measured = isinstance(seen, int) and seen >= MIN_MEASUREMENTS
     path_seen = bool(suspect.path) and suspect.holder.kind != "unknown"
     if measured and path_seen:
         return "certain" if suspect.holder.sites and not suspect.ambiguous else "likely"
@@ -77,12 +82,7 @@ def _cut_reference(reference: HoldingReference) -> CutReference:
 
 
 def _evidence(suspect: Suspect) -> Iterable[dict[str, Any]]:
-    yield {
-        "kind": "path",
-        "references": list(suspect.path_text),
-        "targets": list(suspect.path_targets[1:]),
-        "suspect_from": next((at for at, text in enumerate(suspect.path_text) if text == ".grad_fn"), None),
-    }
+    yield _path_evidence(suspect)
     yield {
         "kind": "series",
         "moment": suspect.series.moment,
@@ -95,13 +95,61 @@ def _evidence(suspect: Suspect) -> Iterable[dict[str, Any]]:
     if len(suspect.holder.sites) > 1:
         sites = [{"file": site.file, "line": site.line, "function": site.function} for site in suspect.holder.sites]
         yield {"kind": "sites", "candidates": sites}
+    if suspect.falls:
+        yield _falls_evidence(suspect.falls)
     if suspect.facts:
         yield {"kind": "facts", **suspect.facts}
 
 
+def _falls_evidence(falls: Falls) -> dict[str, Any]:
+    where_from = falls.where
+    return {
+        "kind": "falls",
+        "amplitude_bytes": falls.amplitude_bytes,
+        "amplitude_objects": falls.amplitude_objects,
+        "every_steps": falls.every_steps,
+        "with": falls.with_what or None,
+        "expression": falls.expression or None,
+        "file": where_from.file if where_from else None,
+        "line": where_from.line if where_from else None,
+        "text": _say_falls(falls),
+    }
+
+
+def _say_falls(falls: Falls) -> str:
+    """`88.00 KiB and 12 objects every 12 steps, the interval of `step % self.log_every` (train.py:8)`."""
+    objects = falls.amplitude_objects
+    held = f" and {count(objects, 'object')}" if objects else ""
+    coincides = {
+        "collector": ", when the collector goes through all objects",
+        "interval": f", the interval of `{falls.expression}` ({where(falls.where)})",
+        "": "",
+    }
+    every = f"every {falls.every_steps} steps" if falls.every_steps > 1 else "every step"
+    return f"{format_bytes(falls.amplitude_bytes)}{held} {every}{coincides[falls.with_what]}"
+
+
+def _path_evidence(suspect: Suspect) -> dict[str, Any]:
+    """The path, with what each reference after the root leads to; of a root alone what that leads to."""
+    row: dict[str, Any] = {
+        "kind": "path",
+        "references": list(suspect.path_text),
+        "targets": list(suspect.path_targets[1:]),
+        "suspect_from": next((at for at, text in enumerate(suspect.path_text) if text == ".grad_fn"), None),
+    }
+    alone = len(suspect.path_text) == 1 and any(suspect.path_targets)
+    return row | {"root_target": suspect.path_targets[0]} if alone else row
+
+
 def _registration(table: str) -> str:
     """What people call to make an entry of a module's table of hooks: `register_forward_hook`."""
-    known = {"_backward_hooks": "register_full_backward_hook", "_backward_pre_hooks": "register_full_backward_pre_hook"}
+    known = {
+        "_backward_hooks": "register_full_backward_hook",
+        "_backward_pre_hooks": "register_full_backward_pre_hook",
+        "_optimizer_step_pre_hooks": "register_step_pre_hook",
+        "_optimizer_step_post_hooks": "register_step_post_hook",
+        "_tensor_hooks": "register_hook",
+    }
     kind = table.removeprefix("_").removesuffix("s")
     return known.get(table, f"register_{kind}" if table.startswith("_") and kind.endswith("hook") else table)
 

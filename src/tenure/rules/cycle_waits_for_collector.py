@@ -30,4 +30,5 @@ RULE = Rule(
     summary="Memory sits in reference cycles until the garbage collector happens to run.",
     check_suspect=check_suspect,
     priority=20,
+    edit="without-traceback",
 )

@@ -33,4 +33,5 @@ RULE = Rule(
     summary="Gradients made with create_graph=True hold the graph that made them, in a ring with their parameters.",
     check_suspect=check_suspect,
     priority=9,
+    edit="zero-grad",
 )

@@ -35,4 +35,5 @@ RULE = Rule(
     summary="Parameters that no optimizer updates keep their gradients.",
     check_suspect=check_suspect,
     priority=18,
+    edit="free-gradients",
 )

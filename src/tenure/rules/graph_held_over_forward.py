@@ -5,6 +5,8 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, plural, subject
 
+NOTABLE_SHARE = 0.10
+"""Of the profiled step's peak: outputs that take so much off it are told, however small."""
 NOTABLE_OUTPUTS = 1 << 20
 """Nearly every loop keeps its last outputs bound; without a graph behind them, less than this is worth a hint only."""
 
@@ -25,8 +27,14 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{subject(suspect)} still {plural(suspect, 'holds', 'hold')} step N's {what} "
         "while step N+1's forward runs.",
         remedies=(f"{drop}; keep only detached scalars (`.item()`, `.detach()`) for later",),
-        at_most="certain" if suspect.through_graph or suspect.retained_bytes >= NOTABLE_OUTPUTS else "possible",
+        at_most="certain" if _matters(suspect) else "possible",
     )
+
+
+def _matters(suspect: Suspect) -> bool:
+    """A graph, many bytes, or outputs that the profiled step shows to add to its peak."""
+    of_peak = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or 1)
+    return suspect.through_graph or suspect.retained_bytes >= NOTABLE_OUTPUTS or of_peak >= NOTABLE_SHARE
 
 
 RULE = Rule(

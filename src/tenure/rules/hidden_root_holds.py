@@ -5,7 +5,7 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
-from tenure.rules.path_questions import GROWING, hidden_root
+from tenure.rules.path_questions import CALLBACKS, GROWING, hidden_root
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -18,12 +18,17 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"The {root} holds `{_held(suspect)}`: {what}.",
+        message=f"The {root} {_says_what_it_holds(suspect, root)}: {what}.",
         remedies=(
             "let it go when it has done its work: restore the former handler, `unregister` it, delete the thread's "
-            "attribute, join the thread; let a handler reach its owner by `weakref`",
+            "attribute, join the thread; let a handler reach its owner by `weakref`, and let `weakref.finalize` watch "
+            "the object that what its callback holds belongs to",
         ),
     )
+
+
+def _says_what_it_holds(suspect: Suspect, root: str) -> str:
+    return "hold what they were given" if root.startswith(CALLBACKS) else f"holds `{_held(suspect)}`"
 
 
 def _held(suspect: Suspect) -> str:

@@ -1,4 +1,4 @@
-"""TN601: memory of the host that no tensor owns grows with the steps: bytes, arrays, text, or threads and files."""
+"""TN601: memory of the host that no tensor owns grows with the steps: bytes, arrays, text, threads, files."""
 
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
@@ -13,6 +13,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth of what the census shows on the device "host", and of what it counts beside the heap."""
     if "counted" in suspect.facts:
         return _pile_up(suspect)
+    if "pinned_in_use" in suspect.facts:
+        return _pinned(suspect)
     if suspect.device != "host" or suspect.symptom != "growth":
         return None
     held = suspect.facts.get("host_type") or "objects"
@@ -36,13 +38,20 @@ _ADVICE = {
     "threads": "end each thread (a sentinel in its queue, an `Event`, `executor.shutdown()`), or start it once",
     "children": "start the pool, manager or loader once, or `close()`, `terminate()` or `shutdown()` it each time",
     "files": "close each file (`with`), and `clone()` tensors that worker processes sent before keeping them",
+    "shared": "`close()` and `unlink()` each segment, and `clone()` tensors that worker processes sent before keeping "
+    "them",
 }
-_NOUN = {"threads": "threads", "children": "child processes", "files": "open files"}
-_ENDING = {"threads": "started and do not end", "children": "started and do not end", "files": "opened and not closed"}
+_NOUN = {"threads": "threads", "children": "child processes", "files": "open files", "shared": "shared-memory files"}
+_ENDING = {
+    "threads": "started and do not end",
+    "children": "started and do not end",
+    "files": "opened and not closed",
+    "shared": "mapped and not let go",
+}
 
 
 def _pile_up(suspect: Suspect) -> Finding:
-    """Threads, processes or files of which there are ever more."""
+    """Threads, processes, files or segments of which there are ever more."""
     counted = str(suspect.facts["counted"])
     of = f" of `{suspect.facts['thread']}`" if "thread" in suspect.facts else ""
     return claim(
@@ -52,6 +61,25 @@ def _pile_up(suspect: Suspect) -> Finding:
         message=f"{suspect.facts['last_count']} {_NOUN[counted]}{of} at step {suspect.last_step}, "
         f"{suspect.facts['first_count']} at step {suspect.first_step}: they are {_ENDING[counted]}.",
         remedies=(_ADVICE[counted],),
+        at_most="likely" if suspect.holder.sites and not suspect.ambiguous else "possible",
+    )
+
+
+def _pinned(suspect: Suspect) -> Finding:
+    """Pinned memory: blocks in use that pile up, or a new block for each new size."""
+    kept = bool(suspect.facts["pinned_in_use"])
+    why = "its blocks are in use" if kept else "its blocks are free, and new sizes come: none is given back"
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"Pinned memory of the host grows by {growth(suspect)} from step {suspect.first_step} to "
+        f"{suspect.last_step}: {why}.",
+        remedies=(
+            "`clone()` what is kept of a batch from a loader with `pin_memory`, and pin buffers once"
+            if kept
+            else "pin a few buffers of fixed sizes once and copy into them: each block is rounded up to a power of two",
+        ),
         at_most="likely" if suspect.holder.sites and not suspect.ambiguous else "possible",
     )
 

@@ -10,8 +10,15 @@ from tenure.rules.claim import claim, plural, subject
 NOTABLE_SHARE = 0.10
 """Of the peak. What takes less off it is a hint."""
 
+NOTABLE_SHARE_IN_PASSING = 0.25
+"""The same for a loop's own variables from before the step, and for what a graph keeps: both go soon by themselves."""
+
 NOTABLE_COPY = 1 << 20
 """Concatenating what is small is the plain way to write it, and no mistake: below this it is a hint."""
+
+
+MANY_FUNCTIONS = 3
+"""A batch that so many running functions hand down to each other is no one's to drop by a line."""
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -49,6 +56,9 @@ _PREALLOCATE = (
 
 
 def _message(suspect: Suspect) -> str:
+    if suspect.facts.get("never_read_again"):
+        holds = plural(suspect, "it still holds", "they still hold")
+        return f"No statement reads {subject(suspect)} any more, but {holds} memory in every step."
     return (
         f"{subject(suspect)} {plural(suspect, 'is', 'are')} not used any more{_last_use(suspect)} "
         f"but still {plural(suspect, 'holds', 'hold')} memory at the step's peak{_peak_phase(suspect)}."
@@ -64,16 +74,30 @@ def _confidence(suspect: Suspect) -> Confidence:
 
     What a running backward function keeps on its ctx goes with the graph a moment later.
     """
-    share = (suspect.peak_drop_bytes or 0) / max(1, suspect.peak_bytes or 0)
-    if share < NOTABLE_SHARE or not suspect.holder_is_yours or "ctx_type" in suspect.facts:
+    share = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
+    if (
+        share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)
+        or not suspect.holder_is_yours
+        or "ctx_type" in suspect.facts
+    ):
+        return "possible"
+    if len({each.scope_function for each in suspect.cut if each.kind == "local"}) >= MANY_FUNCTIONS:
         return "possible"
     proved = suspect.holder.sites and not suspect.ambiguous and suspect.facts.get("seen_in_both_steps")
     return "certain" if proved else "likely"
 
 
+def _is_passing(suspect: Suspect) -> bool:
+    only_variables = all(each.kind in ("local", "global") for each in suspect.cut)
+    from_before = bool(suspect.facts.get("made_before_step")) and not suspect.facts.get("copied_to_grow")
+    return only_variables and (from_before or bool(suspect.facts.get("kept_by_graph")))
+
+
 def _remedy(suspect: Suspect) -> str:
     names = list(dict.fromkeys(each.name for each in suspect.cut if each.kind in ("local", "global")))
     kept = list(dict.fromkeys(each.expression for each in suspect.cut if each.kind not in ("local", "global")))
+    if suspect.facts.get("never_read_again"):
+        return f"`del {', '.join(names)}` after the last use"
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
     parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []
     parts += (
@@ -107,4 +131,5 @@ RULE = Rule(
     summary="Memory that no operation uses any more is still alive when the step's memory peaks.",
     check_suspect=check_suspect,
     priority=1,
+    edit="drop",
 )

@@ -34,4 +34,5 @@ RULE = Rule(
     summary="A module that nobody calls any more still lies on its device.",
     check_suspect=check_suspect,
     priority=19,
+    edit="drop",
 )

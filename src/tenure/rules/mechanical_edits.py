@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 
 from tenure.model.finding import Edit, Finding
 from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Hop, Suspect
-from tenure.rules.path_questions import short_type
+from tenure.rules.path_questions import goes_through_cache, short_type
+from tenure.syntax.bounded_caches import bound_cache, reads_caches
 from tenure.syntax.dropped_names import drop_names
 from tenure.syntax.kept_values import (
     Kept,
@@ -21,6 +23,12 @@ from tenure.syntax.kept_values import (
     rebind_after,
     selects,
 )
+from tenure.syntax.last_use import drop_after_last_use, join_deletions
+from tenure.syntax.left_gradients import drop_behind_step, drop_gradients_of
+from tenure.syntax.number_flows import may_be_number
+from tenure.syntax.raised_again import needs_traceback
+from tenure.syntax.saved_on_ctx import save_for_backward
+from tenure.syntax.trained_through import goes_backward, keeps_graphs
 
 _MERGED = ("DICT", "CONTENTS", "CELL")
 _DETACHED = ("detach", "item", "tolist", "numpy")
@@ -49,13 +57,60 @@ def _suggest_edits(suspect: Suspect, kind: str, sources: Mapping[str, SourceFile
         return ()
     if kind == "drop":
         return _drop(suspect, source)
+    if kind == "save-for-backward":
+        return _save_for_backward(suspect, source, site.line)
+    if kind == "free-gradients":
+        of_module = not str(suspect.facts.get("gradients_of")).endswith("Parameter")
+        return drop_gradients_of(_yours(sources), suspect.holder.name) if of_module else ()
+    if kind == "zero-grad":
+        return drop_behind_step(_yours(sources), site.file, site.line)
+    if kind == "bound":
+        return () if reads_caches(_yours(sources)) else _bound(suspect, source, site.line)
     kept = find_kept(source, site.line, suspect.holder.name)
     if kept is None:
         return ()
     if kind == "without-traceback":
-        names = exceptions_in(source, kept)
-        return call_method(source, names[0], ".with_traceback(None)") if len(names) == 1 else ()
-    return _detach(suspect, source, kept) if kind == "detach" else _clone(suspect, source, kept)
+        return _without_traceback(suspect, source, kept, sources)
+    if _may_hold_numbers(suspect, source, kept, sources):
+        return ()
+    if kind == "clone":
+        return _clone(suspect, source, kept)
+    return () if _is_trained_through(suspect, sources) else _detach(suspect, source, kept)
+
+
+def _may_hold_numbers(suspect: Suspect, source: SourceFile, kept: Kept, sources: Mapping[str, SourceFile]) -> bool:
+    """Whether the variable that is kept is a number at other calls: then it has none of the methods of a tensor."""
+    labels = _labels_below_holder(suspect)
+    if labels is None or kept.value is None:
+        return False
+    value = part_of(kept.value, [hop.label for hop in labels])
+    return value is not None and may_be_number(_yours(sources), source, value)
+
+
+def _without_traceback(
+    suspect: Suspect, source: SourceFile, kept: Kept, sources: Mapping[str, SourceFile]
+) -> tuple[Edit, ...]:
+    names = exceptions_in(source, kept)
+    through_traceback = any(hop.label == "__traceback__" for hop in suspect.path)
+    if len(names) != 1 or not through_traceback:
+        return ()
+    if needs_traceback(_yours(sources), suspect.holder.name.partition("[")[0]):
+        return ()
+    return call_method(source, names[0], ".with_traceback(None)")
+
+
+def _yours(sources: Mapping[str, SourceFile]) -> list[SourceFile]:
+    return [source for source in sources.values() if source.origin == "yours"]
+
+
+def _is_trained_through(suspect: Suspect, sources: Mapping[str, SourceFile]) -> bool:
+    """Whether a backward pass may go through what is kept: to detach it would change what is learned."""
+    yours = _yours(sources)
+    name = suspect.holder.name.partition("[")[0]
+    name = f".{name}" if f".{name}" in suspect.holder.expression else name
+    return goes_backward(yours, name, suspect.holder.sites[0].file) or (
+        not suspect.holder.element and keeps_graphs(yours)
+    )
 
 
 def _detach(suspect: Suspect, source: SourceFile, kept: Kept) -> tuple[Edit, ...]:
@@ -82,6 +137,32 @@ def _rebind(suspect: Suspect, source: SourceFile, kept: Kept, labels: list[Hop])
         made = short_type(labels[0].source_type)
         return rebind_after(source, kept, f"{made}(part.detach() for part in {{}})")
     return ()
+
+
+def _save_for_backward(suspect: Suspect, source: SourceFile, line: int) -> tuple[Edit, ...]:
+    """`ctx.save_for_backward(y)` for `ctx.y = y`, or for the tensor of a tuple that is set there."""
+    attribute = str(suspect.facts.get("ctx_attribute"))
+    around = [*suspect.path, *suspect.path] if suspect.cyclic else list(suspect.path)
+    at = next((at for at, hop in enumerate(around) if hop.label.strip("'\"") == attribute), None)
+    if at is None or not (hops := around[at : at + 2]):
+        return ()
+    if hops[0].target_kind == "TENSOR":
+        return save_for_backward(source, attribute, line, None)
+    is_part = len(hops) == 2 and hops[1].kind == "INDEX" and hops[1].target_kind == "TENSOR"
+    return save_for_backward(source, attribute, line, int(hops[1].label)) if is_part else ()
+
+
+def _bound(suspect: Suspect, source: SourceFile, line: int) -> tuple[Edit, ...]:
+    """A bound of what two steps ask for: calls of one step and of the next still find each other's results.
+
+    Tensors as keys are told apart by identity, so that an old result is hardly asked for again; by another key it may
+    be, and what a method would compute then may differ.
+    """
+    per_step, keys = suspect.growth_objects_per_step, suspect.facts.get("keys")
+    if not per_step or suspect.symptom != "growth" or not goes_through_cache(suspect):
+        return ()
+    by_identity = isinstance(keys, list) and bool(keys) and all("<Tensor>" in str(key) for key in keys)
+    return bound_cache(source, line, 2 * math.ceil(per_step), methods=by_identity)
 
 
 def _clone(suspect: Suspect, source: SourceFile, kept: Kept) -> tuple[Edit, ...]:
@@ -120,5 +201,27 @@ def _drop(suspect: Suspect, source: SourceFile) -> tuple[Edit, ...]:
     plain = all(each.kind in _VARIABLES and each.expression == each.name and each.sites for each in cut)
     if not plain or len(scopes) != 1 or any(each.sites[0].file != source.path for each in cut):
         return ()
-    names = tuple(dict.fromkeys(each.name for each in cut))
-    return drop_names(source, names, [each.sites[0].line for each in cut])
+    lines = {each.name: each.sites[0].line for each in cut}
+    running = _running_line(suspect, source)
+    idle = bool(suspect.facts.get("idle_at_peak"))
+    if suspect.symptom != "peak" or idle:
+        at_once = _drop_at_once(source, lines, running)
+        if at_once or not idle or not 0 < running <= min(lines.values()):
+            return at_once
+    return drop_names(source, tuple(lines), lines.values(), running)
+
+
+def _drop_at_once(source: SourceFile, lines: Mapping[str, int], running: int) -> tuple[Edit, ...]:
+    """`del` of each variable right behind its last use; none where one of them cannot go before `running`."""
+    found = [drop_after_last_use(source, name, line, running) for name, line in lines.items()] if running else [()]
+    return join_deletions(source, [edit for edits in found for edit in edits]) if all(found) else ()
+
+
+def _running_line(suspect: Suspect, source: SourceFile) -> int:
+    """The line that the function of the variables was at when the census saw them; 0 where that is not known."""
+    first = next(iter(suspect.path), None)
+    if first is not None and first.source_kind == "FRAME" and first.file == source.path:
+        return first.line
+    peak = suspect.facts.get("peak_at")
+    line = peak.get("line") if isinstance(peak, dict) and peak.get("file") == source.path else 0
+    return line if isinstance(line, int) else 0

@@ -11,7 +11,12 @@ from tenure.rules.path_questions import GROWING
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Parameters that lost their place in a model, or ever more of them, that live on behind an optimizer."""
     in_optimizer = any(hop.source_type.startswith("torch.optim.") for hop in suspect.path)
-    if not in_optimizer or suspect.through_graph or suspect.symptom not in ("survivor", *GROWING):
+    if (
+        not in_optimizer
+        or _by_a_function(suspect)
+        or suspect.through_graph
+        or suspect.symptom not in ("survivor", *GROWING)
+    ):
         return None
     released = suspect.facts.get("released")
     if suspect.symptom in GROWING:
@@ -32,6 +37,11 @@ def check_suspect(suspect: Suspect) -> Finding | None:
             "now, or take their group out of `param_groups` and their entries out of `state`",
         ),
     )
+
+
+def _by_a_function(suspect: Suspect) -> bool:
+    """A hook, or what some function closes over, keeps the memory: not the optimizer's own tables."""
+    return suspect.holder.kind in ("hook", "closure", "default", "cache")
 
 
 RULE = Rule(

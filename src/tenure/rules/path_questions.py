@@ -5,6 +5,7 @@ from __future__ import annotations
 from tenure.model.suspect import Hop, Suspect
 
 GROWING = ("growth", "sawtooth")
+CALLBACKS = "callbacks of"
 _CELL_OUTPUTS = "cell output history"
 _FRAME_TYPES = ("traceback", "frame")
 _SUSPENDED_TYPES = ("generator", "coroutine", "async_generator")
@@ -22,7 +23,7 @@ def hidden_root(suspect: Suspect) -> str:
     first = suspect.path[0] if suspect.path else None
     if first and first.source_kind == "HIDDEN":
         return first.source_name or short_type(first.source_type)
-    if suspect.path_text and suspect.path_text[0].startswith(_CELL_OUTPUTS):
+    if suspect.path_text and suspect.path_text[0].startswith((_CELL_OUTPUTS, CALLBACKS)):
         return suspect.path_text[0]
     return "thread-local object" if any(hop.source_type == "_thread._local" for hop in suspect.path) else ""
 

@@ -14,7 +14,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     if suspect.symptom != "survivor":
         return None
     released = suspect.facts.get("released")
-    what = f"`{released}` was released" if released else "A module was released"
+    replaced = bool(suspect.facts.get("replaced"))
+    what = f"`{released}` was {'replaced' if replaced else 'released'}" if released else "A module was released"
     return claim(
         suspect,
         rule=RULE.code,
@@ -22,6 +23,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
         f"{format_bytes(suspect.retained_bytes)} of it.",
         remedies=(_EVERY_REFERENCE,),
+        at_most="likely" if replaced else "certain",  # a model may call a layer that it keeps in a list of its own
     )
 
 
@@ -31,4 +33,5 @@ RULE = Rule(
     summary="A module was deleted, unloaded or replaced, and something else still holds its memory.",
     check_suspect=check_suspect,
     priority=25,
+    edit="drop",
 )

@@ -4,12 +4,20 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
-from tenure.rules.path_questions import GROWING, is_dict
+from tenure.rules.path_questions import GROWING, is_dict, short_type
+
+NOTABLE_BYTES = 64 << 10
+NOTABLE_PACE = 0.5
+"""Objects per step. A few small results at fewer steps than every other, one per epoch or class, are mostly meant."""
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Growth by elements of a sequence or set, or of a dict whose keys merely count."""
-    if suspect.symptom not in GROWING or suspect.through_graph or not suspect.holder.element:
+    """Growth by elements of a sequence or set, of a dict whose keys merely count, or of a chain of objects."""
+    if suspect.symptom not in GROWING or suspect.through_graph:
+        return None
+    if "chain_of" in suspect.facts:
+        return _claim_chain(suspect)
+    if not suspect.holder.element:
         return None
     is_mapping = is_dict(suspect.holder.container_type) or "keys" in suspect.facts
     if is_mapping and not suspect.facts.get("keys_count_up"):
@@ -24,6 +32,27 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         remedies=(
             "keep a number, a running sum or a `deque(maxlen=n)` instead of every tensor; move to the CPU or to disk "
             "what must be kept",
+        ),
+        at_most="certain" if suspect.symptom == "growth" and _matters(suspect) else "possible",
+    )
+
+
+def _matters(suspect: Suspect) -> bool:
+    """Many bytes, or an object at every other step at least."""
+    return suspect.retained_bytes >= NOTABLE_BYTES or (suspect.growth_objects_per_step or 1) >= NOTABLE_PACE
+
+
+def _claim_chain(suspect: Suspect) -> Finding:
+    what = short_type(str(suspect.facts["chain_of"]))
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"By {subject(suspect)} every `{what}` keeps the one before, and so all of them live on with their "
+        f"tensors: {growth(suspect)}.",
+        remedies=(
+            "let the one before go when its work is done: set the link to None, take its numbers over, or give a "
+            "context variable its former value back (`variable.reset(token)`)",
         ),
         at_most="certain" if suspect.symptom == "growth" else "possible",
     )

@@ -31,4 +31,5 @@ RULE = Rule(
     summary="A tensor set on a custom Function's ctx stays until the graph goes; an output set there makes a cycle.",
     check_suspect=check_suspect,
     priority=10,
+    edit="save-for-backward",
 )

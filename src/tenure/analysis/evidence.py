@@ -1,0 +1,73 @@
+"""What the recording of one process tells, read once: where suspects are looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tenure.analysis.host_part import tensor_part
+from tenure.analysis.idle_at_peak import PEAK
+from tenure.errors import RecordingError
+from tenure.model.heap import Census
+from tenure.model.profile import StepProfile
+from tenure.model.recording import Recording
+from tenure.model.source import SourceFile
+from tenure.store.profile_file import read_profile
+from tenure.store.recording_file import read_census, read_sources
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A recording with its censuses, sources and profiles; what cannot be read is left out."""
+
+    recording: Recording
+    censuses: tuple[Census, ...]
+    sources: dict[str, SourceFile]
+    profiles: tuple[StepProfile, ...]
+
+    @cached_property
+    def between_steps(self) -> tuple[Census, ...]:
+        """The censuses but those at a profiled step's peak."""
+        return tuple(census for census in self.censuses if census.moment != PEAK)
+
+    @cached_property
+    def of_tensors(self) -> tuple[Census, ...]:
+        """All censuses without what leads to memory of the host alone."""
+        return tuple(tensor_part(census) for census in self.censuses)
+
+    @cached_property
+    def peaks(self) -> tuple[tuple[StepProfile, Census], ...]:
+        """Each profile with the census at its peak, where one was taken."""
+        at = {census.step: census for census in self.of_tensors if census.moment == PEAK}
+        return tuple((profile, at[profile.step]) for profile in self.profiles if profile.step in at)
+
+    @property
+    def processes_here(self) -> int:
+        """Ranks of one machine, as launchers say it."""
+        said = str(self.recording.process.get("environment", {}).get("LOCAL_WORLD_SIZE", ""))
+        return int(said) if said.isdigit() else 1
+
+
+def read_evidence(recording: Recording) -> Evidence:
+    """All of it; costs what reading the files costs."""
+    return Evidence(
+        recording,
+        censuses=tuple(_read_censuses(recording)),
+        sources={source.path: source for source in read_sources(recording)},
+        profiles=tuple(_read_profiles(recording)),
+    )
+
+
+def _read_censuses(recording: Recording) -> Iterable[Census]:
+    for entry in recording.censuses:
+        with suppress(RecordingError):
+            yield read_census(recording, entry)
+
+
+def _read_profiles(recording: Recording) -> Iterable[StepProfile]:
+    for entry in recording.profiles:
+        with suppress(RecordingError):
+            yield read_profile(Path(recording.path) / entry.file)

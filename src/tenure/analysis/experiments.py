@@ -1,0 +1,107 @@
+"""Which experiments would test findings, and what their results say of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tenure.analysis.idle_at_peak import PEAK
+from tenure.model.experiment import (
+    CONFIRMED_SHARE,
+    REFUTED_SHARE,
+    ExperimentKind,
+    ExperimentResult,
+    PlannedExperiment,
+)
+from tenure.model.finding import Confidence, Finding, evidence_of
+
+MOST_FINDINGS = 12
+"""Findings that are tested, those that save most first."""
+LEAST_PRESENT = 0.2
+"""Below this share of its memory still there, an experiment says nothing of a finding."""
+
+
+def plan_experiments(findings: Sequence[Finding]) -> tuple[PlannedExperiment, ...]:
+    """Each finding's cut dropped on its own; then a collection, where rings wait for one, and torch's caches cleared.
+
+    What is alive only inside a step is not there any more, or not yet, where the copy was made: it is left out.
+    Empty where there is nothing to test.
+    """
+    drops = [
+        _plan("drop", finding)
+        for finding in findings
+        if finding.drops and finding.storages and _moment(finding) != PEAK
+    ][:MOST_FINDINGS]
+    rings = [finding for finding in findings if finding.symptom == "cycle" and finding.storages]
+    collections = [_plan("collect", finding) for finding in rings[:MOST_FINDINGS]]
+    if not drops and not collections:
+        return ()
+    return (*drops, *collections, PlannedExperiment("clear caches"))
+
+
+def with_results(findings: Iterable[Finding], results: Sequence[ExperimentResult]) -> tuple[Finding, ...]:
+    """The findings with what experiments on them freed as evidence (kind "experiment"), and as sure as that makes them.
+
+    A *likely* finding whose statement is known becomes certain when dropping its references, and nothing else, freed
+    what it claims; a *certain* one becomes likely when that freed less than half of it.
+    """
+    by_finding: dict[tuple[str, str], list[ExperimentResult]] = {}
+    for result in results:
+        by_finding.setdefault((result.rule, result.fingerprint), []).append(result)
+    return tuple(_tested(finding, by_finding.get((finding.rule, finding.fingerprint), ())) for finding in findings)
+
+
+def _tested(finding: Finding, results: Sequence[ExperimentResult]) -> Finding:
+    claimed = sum(size for _, size in finding.storages)
+    comparable = (_as_claimed(each, claimed, renewed=finding.symptom == "peak") for each in results)
+    told = [each for each in comparable if each.predicted_bytes >= max(1, LEAST_PRESENT * claimed)]
+    told = [each for each in told if each.freed_bytes is not None] or told
+    shares = [each.freed_bytes / each.predicted_bytes for each in told if each.freed_bytes is not None]
+    evidence = (*finding.evidence, *(_evidence(each) for each in told))
+    return dataclasses.replace(finding, evidence=evidence, confidence=_confidence(finding, shares))
+
+
+def _as_claimed(result: ExperimentResult, claimed: int, *, renewed: bool) -> ExperimentResult:
+    """The result in bytes alone where each step makes the memory anew: at the copy's step it lay elsewhere."""
+    if not renewed or result.freed_bytes is None or result.predicted_bytes >= LEAST_PRESENT * claimed:
+        return result
+    gone = result.freed_bytes + result.other_bytes
+    return dataclasses.replace(
+        result, predicted_bytes=claimed, freed_bytes=min(gone, claimed), other_bytes=max(0, gone - claimed)
+    )
+
+
+def _confidence(finding: Finding, freed_shares: Sequence[float]) -> Confidence:
+    if not freed_shares:
+        return finding.confidence
+    best = max(freed_shares)
+    if finding.confidence == "likely" and best >= CONFIRMED_SHARE and finding.holder.file is not None:
+        return "certain"
+    if finding.confidence == "certain" and best < REFUTED_SHARE:
+        return "likely"
+    return finding.confidence
+
+
+def _evidence(result: ExperimentResult) -> dict[str, Any]:
+    about = {"kind": "experiment", "done": result.kind, "predicted_bytes": result.predicted_bytes}
+    if result.freed_bytes is None:
+        return about | {"freed_bytes": None, "failure": result.failure}
+    return about | {"freed_bytes": result.freed_bytes, "other_bytes": result.other_bytes}
+
+
+def _plan(kind: ExperimentKind, finding: Finding) -> PlannedExperiment:
+    drops = finding.drops if kind == "drop" else ()
+    return PlannedExperiment(
+        kind,
+        finding.rule,
+        finding.fingerprint,
+        drops,
+        finding.storages,
+        _moment(finding),
+        independent=finding.symptom == "cycle",
+    )
+
+
+def _moment(finding: Finding) -> str:
+    return str(evidence_of(finding, "series").get("moment", ""))

@@ -1,0 +1,54 @@
+"""Suspects with the statements that made their references, as far as the recorded sources show them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
+from tenure.analysis.key_sites import name_at
+from tenure.analysis.library_calls import by_the_users_call
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import HoldingReference, Suspect
+
+
+def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
+    """The suspect with the statements that made its references, as far as the recorded sources show them."""
+    growing = suspect.symptom in ("growth", "sawtooth")
+
+    def located(reference: HoldingReference) -> HoldingReference:
+        named = name_that_stores(reference, sources, growing=growing)
+        sites = resolve_sites(named, sources, growing=growing)
+        name = name_at(named, sites[0], sources) if sites else named.name
+        return by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
+
+    holder, named = located(suspect.holder), name_that_stores(suspect.holder, sources, growing=growing)
+    return dataclasses.replace(
+        suspect,
+        holder=holder,
+        cut=tuple(located(each if len(suspect.cut) == 1 else _as_it_is(each)) for each in suspect.cut),
+        ambiguous=_is_ambiguous(holder, named, sources, growing=growing),
+        holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
+    )
+
+
+def _is_ambiguous(
+    holder: HoldingReference, named: HoldingReference, sources: Mapping[str, SourceFile], *, growing: bool
+) -> bool:
+    """Whether several statements may have made the reference, and nothing decides between them."""
+    if len(holder.sites) < 2:
+        return False
+    behind_a_library = _is_yours(holder.sites, sources, default=True) and holder.sites != resolve_sites(
+        named, sources, growing=growing
+    )
+    return behind_a_library or not is_unambiguous(named, sources, growing=growing)
+
+
+def _as_it_is(reference: HoldingReference) -> HoldingReference:
+    """The reference without other variables for the same object: where several are to be dropped, each is told."""
+    return dataclasses.replace(reference, aliases=()) if reference.kind == "local" else reference
+
+
+def _is_yours(sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile], *, default: bool) -> bool:
+    source = sources.get(sites[0].file) if sites else None
+    return source.origin == "yours" if source else default

@@ -1,0 +1,57 @@
+"""All suspects of one process: what lasts, what is idle at the peak, and what grows where no census looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenure.analysis.evidence import Evidence
+from tenure.analysis.falls import with_falls
+from tenure.analysis.forecast import with_outlook
+from tenure.analysis.forked_workers import find_forked_workers
+from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_figures_of_what_rests
+from tenure.analysis.located import locate
+from tenure.analysis.native_growth import find_native_growth
+from tenure.analysis.never_read_again import find_never_read_again
+from tenure.analysis.pinned_growth import find_pinned_growth
+from tenure.analysis.same_statement import join_same_statement
+from tenure.analysis.suspects import find_suspects
+from tenure.analysis.system_growth import find_system_growth, with_what_threads_hold
+from tenure.model.suspect import Suspect
+
+
+def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Suspect, ...]:
+    """What outlives its step: memory, threads, processes and files, with what is known of its growth and its peak;
+    `copied` data sets among them."""
+    steps, sources = evidence.recording.steps, evidence.sources
+    found = join_same_statement(locate(suspect, sources) for suspect in find_suspects(evidence.between_steps))
+    at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]
+    found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))
+    found = with_falls(found, steps, sources)
+    found = with_outlook(found, steps, processes=evidence.processes_here)
+    found = (*found, *copied)
+    for profile, census in evidence.peaks:
+        found = give_figures_of_what_rests(found, profile, census)
+    return found
+
+
+def find_copied_by_workers(evidence: Evidence) -> tuple[Suspect, ...]:
+    """Data sets that forked workers copy by reading them."""
+    return tuple(locate(each, evidence.sources) for each in find_forked_workers(evidence.between_steps))
+
+
+def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
+    """What is idle at the peak of a profiled step, and what no statement reads any more."""
+    found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census)]
+    between = [census for census in evidence.of_tensors if census.moment != PEAK]
+    found += find_never_read_again(between, evidence.sources)
+    return tuple(locate(suspect, evidence.sources) for suspect in found)
+
+
+def find_beyond_censuses(evidence: Evidence, *, explained: float) -> tuple[Suspect, ...]:
+    """Host memory that grows beyond `explained` bytes per step: pinned, and that of C and C++ code."""
+    recording = evidence.recording
+    pinned = find_pinned_growth(recording.steps, explained, evidence.sources)
+    of_pinned = sum(suspect.growth_bytes_per_step or 0 for suspect in pinned)
+    profile = evidence.profiles[-1] if evidence.profiles else None
+    native = find_native_growth(recording.steps, explained + of_pinned, process=recording.process, profile=profile)
+    return (*pinned, *native)

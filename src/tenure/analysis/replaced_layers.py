@@ -1,0 +1,144 @@
+"""Layers whose place in a model was given to others and that something else still keeps: a way back, a log, a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tenure.analysis.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.graph import reach
+from tenure.analysis.groups import View, fingerprint_of, in_program_order, series_of_nodes
+from tenure.analysis.left_in_optimizers import Place, optimizer_nodes, parameters_of, places_of
+from tenure.analysis.modules import all_below, module_nodes
+from tenure.model.heap import CALLED, GRAPH_CONTINUES, Ints, ReferenceKind, Role
+from tenure.model.suspect import Suspect
+
+FEWEST_LATER = 3
+"""So many censuses, of at least two steps, must have seen the layer out of its place."""
+LEAST_BYTES = 256 << 10
+LEAST_SHARE = 0.01
+_USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
+
+
+@dataclass(frozen=True)
+class _Replaced:
+    """What took a layer's place when, and the addresses of the layer's parameters."""
+
+    name: str
+    type_name: str
+    step: int
+    parameters: frozenset[int]
+    modules: frozenset[int]
+    """The layer's address and those of the modules inside of it."""
+
+
+def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
+    """Suspects of symptom "survivor": parameters of layers that others replaced, once and for all, inside a model
+    that lives on. What another module, a variable or an attribute still has, an optimizer updates, a graph uses or
+    the program calls is in use. Layers of one type that went together are one suspect."""
+    ordered = in_program_order(views)
+    places = [places_of(view) for view in ordered]
+    found: dict[tuple[str, int], list[_Replaced]] = {}
+    for at, (before, after) in enumerate(pairwise(places), start=1):
+        later = ordered[at:]
+        if len(later) < FEWEST_LATER or len({view.census.step for view in later}) < 2:
+            break
+        for replaced in _find_replaced(ordered[at - 1], ordered[at], before, after, places[at:]):
+            if not _is_used(later, replaced):
+                found.setdefault((replaced.type_name, replaced.step), []).append(replaced)
+    suspects = (_suspect(ordered, group) for group in found.values())
+    return tuple(suspect for suspect in suspects if suspect is not None)
+
+
+def _find_replaced(
+    view: View, after_view: View, before: frozenset[Place], after: frozenset[Place], later: Sequence[frozenset[Place]]
+) -> list[_Replaced]:
+    modules = _addresses(view, np.array(module_nodes(view.graph), dtype=np.int64))
+    had, has = ({(place.owner, place.name): place.child for place in each} for each in (before, after))
+    below: dict[int, set[int]] = {}
+    for place in before:
+        below.setdefault(place.owner, set()).add(place.child)
+    known = _addresses(view, parameters_of(view))
+    found = []
+    for (owner, name), child in sorted(had.items()):
+        if owner not in modules or child not in modules or has.get((owner, name), child) == child:
+            continue
+        inside = all_below(below, child)
+        elsewhere = {place.child for each in later for place in each if place.owner not in inside}
+        gone = frozenset((inside & known) - _all_inside(later, elsewhere))
+        if gone and child not in elsewhere:
+            node = int(np.flatnonzero(view.census.nodes.address == child)[0])
+            found.append(
+                _Replaced(name, view.graph.type_names[node], after_view.census.step, gone, frozenset(inside & modules))
+            )
+    return found
+
+
+def _all_inside(later: Sequence[frozenset[Place]], tops: set[int]) -> set[int]:
+    below: dict[int, set[int]] = {}
+    for place in (place for each in later for place in each):
+        below.setdefault(place.owner, set()).add(place.child)
+    return {inside for top in tops for inside in all_below(below, top)}
+
+
+def _addresses(view: View, nodes: Ints) -> set[int]:
+    return set(view.census.nodes.address[nodes].tolist())
+
+
+def _is_used(later: Sequence[View], replaced: _Replaced) -> bool:
+    return any(replaced.parameters & _in_use(view) or replaced.modules & _called(view) for view in later)
+
+
+def _called(view: View) -> set[int]:
+    return _addresses(view, np.flatnonzero((view.census.nodes.flags & CALLED) != 0))
+
+
+def _in_use(view: View) -> set[int]:
+    """Addresses of tensors that an optimizer has or a graph leads to; all there are where a graph goes on out of
+    sight."""
+    graph, references, nodes = view.graph, view.census.references, view.census.nodes
+    if bool(((nodes.flags & GRAPH_CONTINUES) != 0).any()):
+        return _addresses(view, np.arange(graph.size))
+    by_graph = references.target[np.isin(references.kind, _USED_BY_GRAPH)]
+    owned = references.source[(references.kind == ReferenceKind.STORAGE) & np.isin(references.target, by_graph)]
+    optimizers = np.flatnonzero(reach(graph, np.array(optimizer_nodes(graph), dtype=np.int64)))
+    return _addresses(view, np.concatenate([by_graph, owned, optimizers]))
+
+
+def _suspect(ordered: Sequence[View], group: Sequence[_Replaced]) -> Suspect | None:
+    last, first = ordered[-1], group[0]
+    addresses = frozenset().union(*(replaced.parameters for replaced in group))
+    memory = _memory(last, addresses)
+    size = int(last.graph.bytes_of_node[memory].sum())
+    if size < max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum())):
+        return None
+    alive = [_memory(view, addresses) for view in ordered]
+    return assemble_suspect(
+        Group(last, memory, memory),
+        symptom="survivor",
+        measured=Measured(
+            series=series_of_nodes(last.census.moment, ordered, alive),
+            facts={
+                "released": first.name,
+                "released_step": first.step,
+                "module": first.type_name,
+                "replaced": len(group),
+            },
+        ),
+        fingerprint=fingerprint_of(f"replaced {first.type_name} {first.name}"),
+    )
+
+
+def _memory(view: View, addresses: frozenset[int]) -> Ints:
+    """Storages of these tensors, of parameters or not any more, that something holds."""
+    references = view.census.references
+    tensors = np.flatnonzero(np.isin(view.census.nodes.address, sorted(addresses)))
+    own = (references.kind == ReferenceKind.STORAGE) & np.isin(references.source, tensors)
+    nodes = np.unique(references.target[own])
+    held = [view.paths.held_by_root(node) for node in nodes.tolist()]
+    rows = [view.graph.storage_row[node] for node in nodes.tolist()]
+    roles = view.census.storages.role[rows] if rows else np.empty(0, dtype=np.int64)
+    return np.asarray(nodes[np.array(held, dtype=bool) & (roles != Role.OPTIMIZER_STATE)], dtype=np.int64)

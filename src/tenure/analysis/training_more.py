@@ -1,0 +1,69 @@
+"""A model that gets new layers gives them to its optimizer: state that grows with parameters in use is no leak."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from tenure.analysis.graph import GRAPH_REFERENCES, Graph, reach, unquoted
+from tenure.analysis.groups import View
+from tenure.analysis.left_in_optimizers import optimizer_nodes
+from tenure.analysis.wording import attribute_name
+from tenure.model.heap import Ints, Role
+
+
+def is_training_more(view: View, containers: Collection[int]) -> bool:
+    """Whether all that grows are an optimizer's entries for parameters, each of which somebody else holds as well.
+
+    `containers` are those that gain elements. A search of the census where they are an optimizer's own.
+    """
+    graph = view.graph
+    optimizers = optimizer_nodes(graph)
+    if not containers or not optimizers:
+        return False
+    if not all(_keeps_entries(graph, container) for container in containers):
+        return False
+    census = view.census
+    held = census.storages.node[census.storages.role == Role.PARAMETER]
+    inside = np.isin(census.references.source, list(optimizers))
+    alive = reach(graph, np.setdiff1d(graph.roots, list(optimizers)), without=inside)
+    return len(held) > 0 and bool(np.all(alive[held]))
+
+
+def is_growing_model(view: View, members: Ints, not_in_use: Ints) -> bool:
+    """Whether the members are layers whose memory is parameters that an optimizer trains, and nothing else.
+
+    `not_in_use` are the nodes below the members that nobody else uses.
+    """
+    graph, storages = view.graph, view.census.storages
+    optimizers = optimizer_nodes(graph)
+    if not optimizers or np.isin(storages.node, not_in_use).any():
+        return False
+    parameters = storages.node[storages.role == Role.PARAMETER]
+    own = parameters[reach(graph, members)[parameters]]
+    return len(own) > 0 and bool(np.all(reach(graph, np.array(optimizers))[own]))
+
+
+def is_only_used(view: View, members: Ints) -> bool:
+    """Whether the members are parameters, gradients, optimizer state or inputs that live on without any graph.
+
+    A graph that leads to them uses them and keeps none.
+    """
+    graph, storages = view.graph, view.census.storages
+    references = view.census.references
+    of_members = references.target[np.isin(references.source, members)]
+    rows = np.isin(storages.node, of_members)
+    if not rows.any() or np.any(storages.role[rows] > Role.INPUT):
+        return False
+    alive = reach(graph, graph.roots, without=np.isin(references.kind, GRAPH_REFERENCES))
+    return bool(np.all(alive[members]))
+
+
+def _keeps_entries(graph: Graph, container: int) -> bool:
+    """An optimizer's `state`, its `param_groups`, or the `params` of a group: one entry for each parameter or group."""
+    for reference in graph.references_to(container):
+        name = attribute_name(graph, reference) or unquoted(graph.labels[reference])
+        if name in ("state", "param_groups", "params"):
+            return True
+    return False

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from heaps import census
+from tenure.analysis.suspects import find_suspects
+from tenure.model.suspect import Suspect
+
+STEPS = (1, 2, 3, 4, 6, 8)
+NET = "main.model -> __main__.Net#net -> ._parameters dict -> ['w'] parameter#w 1MiB parameter\n"
+SGD = "main.optimizer -> torch.optim.sgd.SGD#sgd"
+
+
+def grown(text: str) -> Suspect:
+    (suspect,) = find_suspects([census(NET + text.format(step=step), step=step) for step in STEPS])
+    return suspect
+
+
+def test_hooks_of_an_optimizer_are_its_hooks_and_not_its_parameters() -> None:
+    """Each is wrapped by torch (`no_grad`), and closes over its owner, which leads to weights in use."""
+    hooks = f"{SGD} -> ._optimizer_step_post_hooks collections.OrderedDict"
+    wrapped = "function#wrapper* file=/usr/lib/python3.12/site-packages/torch/utils/_contextlib.py:9 name=wrapper"
+    measure = "function#measure* file=drift.py:12 name=measure"
+    found = grown(
+        f"{hooks} -> [*{{step}}] {wrapped} -> .__wrapped__ {measure} -> <cell start> tensor 64KiB\n"
+        f"island -> [*{{step}}] {measure} -> <cell self> __main__.Watch#watch -> .weight parameter#w\n"
+    )
+
+    assert (found.holder.kind, found.holder.name, found.holder.expression, found.holder.element) == (
+        "hook",
+        "_optimizer_step_post_hooks",
+        "optimizer._optimizer_step_post_hooks[*]",
+        True,
+    )
+
+
+def test_hooks_of_a_parameter_go_by_the_name_that_its_module_has_for_it() -> None:
+    """And not by the optimizer, whose state has the parameter for a key."""
+    found = grown(
+        f"{SGD} -> .state dict -> <member> parameter#w\n"
+        "main.model -> __main__.Net#net -> ._parameters dict -> ['w'] parameter#w -> <hook> collections.OrderedDict"
+        " -> [*{step}] function#hook* file=heads.py:31 name=hook -> <cell mask> tensor 64KiB\n"
+    )
+
+    assert (found.holder.kind, found.holder.name, found.holder.expression) == (
+        "hook",
+        "_tensor_hooks",
+        "model.w (hooks)[*]",
+    )
+
+
+def test_a_chain_is_dropped_by_the_link_to_the_one_before() -> None:
+    steps = []
+    for step in STEPS:
+        chain = "".join(f" -> .above __main__.Span#s{at}" for at in range(step - 1, -1, -1))
+        notes = "".join(
+            f"island -> __main__.Span#s{at} -> .notes dict#n{at} -> ['w'] tensor#t{at} 64KiB\n" for at in range(step)
+        )
+        steps.append(census(f"{NET}main.opened -> __main__.Span#s{step}{chain}\n{notes}", step=step))
+    (found,) = find_suspects(steps)
+
+    assert (found.holder.name, found.holder.expression, found.facts["chain_of"]) == (
+        "above",
+        "opened.above",
+        "__main__.Span",
+    )

@@ -1,0 +1,100 @@
+# ruff: noqa: E501  (a drawn path is one line)
+"""What grows by design stays silent, and what grows in one phase only is told with that phase's rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from heaps import growing
+from tenure.analysis.suspects import find_suspects
+from tenure.model.heap import Census
+from tenure.model.suspect import Suspect
+
+STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+SEEDS = range(20)
+NET = "Trainer.fit(trainer.py:9).self -> __main__.Trainer#trainer -> .model __main__.Net#net -> ._modules dict -> ['layers'] torch.nn.ModuleList#layers -> ._modules dict#in_list -> "
+TRAINED = "Trainer.fit(trainer.py:9).self -> __main__.Trainer#trainer -> .optimizer torch.optim.Adam#adam -> "
+MODEL = f"""
+{NET}[*{{n}}] torch.nn.Linear#l* -> ._parameters dict#p* -> ['weight'] parameter#w* 64KiB
+{TRAINED}.param_groups list -> [0] dict -> ['params'] list -> [*{{n}}] parameter#w* 64KiB
+{TRAINED}.state collections.defaultdict -> ['p*'] dict -> ['exp_avg'] tensor 64KiB state
+"""
+
+
+def drawn(text: str, number: Callable[[int], int]) -> tuple[Census, ...]:
+    return growing(text, STEPS, n=number)
+
+
+def told(suspects: tuple[Suspect, ...]) -> list[tuple[str, str]]:
+    return [(suspect.symptom, suspect.holder.expression) for suspect in suspects]
+
+
+def lengths(seed: int) -> list[int]:
+    return np.random.default_rng(seed).integers(0, 9, STEPS[-1]).tolist()
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "main.cache -> collections.OrderedDict length=8 -> [*{n}] tensor 64KiB",
+        "main.rows -> list -> [*{n}] tensor 64KiB",
+    ],
+)
+def test_a_cache_that_drops_its_oldest_and_a_list_that_is_cut_to_length_are_silent(kept: str) -> None:
+    assert find_suspects(drawn(kept, lambda step: min(step, 8))) == ()
+
+
+def test_a_replay_buffer_that_is_full_only_after_the_run_is_silent() -> None:
+    kept = "main.replay -> __main__.Replay bound=10000 -> .memory list -> [*{n}] tensor 64KiB"
+
+    assert find_suspects(drawn(kept, lambda step: step)) == ()
+
+
+def test_a_cache_by_length_is_silent_once_all_lengths_have_come() -> None:
+    kept = "main.masks -> dict -> [*{n}] tensor 64KiB"
+    loud = [seed for seed in SEEDS if find_suspects(drawn(kept, lambda step, s=seed: len(set(lengths(s)[:step]))))]
+
+    assert loud == []
+
+
+def test_a_buffer_as_long_as_the_longest_batch_is_silent() -> None:
+    kept = "main.model -> __main__.Net -> .positions tensor {n}KiB"
+    loud = [seed for seed in SEEDS if find_suspects(drawn(kept, lambda step, s=seed: 16 + max(lengths(s)[:step])))]
+
+    assert loud == []
+
+
+def test_a_model_that_gets_new_layers_and_gives_them_to_its_optimizer_is_silent() -> None:
+    assert find_suspects(drawn(MODEL, lambda step: 1 + step // 8)) == ()
+
+
+def test_layers_that_only_the_optimizer_still_has_are_told() -> None:
+    lost = f"{TRAINED}.param_groups list -> [0] dict -> ['params'] list -> [*{{n}}] parameter#w* 64KiB"
+
+    assert told(find_suspects(drawn(lost, lambda step: 1 + step // 2))) == [("growth", "self.optimizer")]
+
+
+@pytest.mark.parametrize("begin", [17, 20, 30])
+def test_a_leak_of_a_later_phase_has_that_phases_rate(begin: int) -> None:
+    kept = "main.kept -> list -> [*{n}] tensor 4KiB"
+    (suspect,) = find_suspects(drawn(kept, lambda step: max(0, step - begin)))
+
+    assert (suspect.symptom, suspect.holder.expression) == ("growth", "kept[*]")
+    assert (suspect.growth_objects_per_step, suspect.growth_bytes_per_step) == (1.0, 4096.0)
+    assert suspect.facts["grows_since_step"] == max(step for step in STEPS if step <= begin)
+
+
+def test_a_leak_in_every_tenth_steps_validation_has_the_rate_over_all_steps() -> None:
+    kept = "main.kept -> list -> [*{n}] tensor 4KiB"
+    (suspect,) = find_suspects(drawn(kept, lambda step: 3 * (step // 10)))
+
+    assert suspect.growth_objects_per_step == pytest.approx(0.3, rel=0.2)
+
+
+def test_what_a_later_phase_begins_behind_an_unseen_owner_is_not_told() -> None:
+    kept = "unseen -> list#kept -> [*{n}] tensor 4KiB"
+
+    assert find_suspects(drawn(kept, lambda step: max(0, step - 20))) == ()

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from heaps import census
+from profiles import profile
+from tenure.analysis.evidence import Evidence, read_evidence
+from tenure.model.recording import CensusEntry, ProfileEntry, Recording
+from tenure.store.census_file import write_census
+
+MODEL = "main(train.py:7).model -> __main__.Model -> .weight parameter 2MiB"
+
+
+def recording(folder: Path, *names: str, local_world_size: str = "") -> Recording:
+    return Recording(
+        path=str(folder),
+        process={"environment": {"LOCAL_WORLD_SIZE": local_world_size}},
+        steps=(),
+        censuses=tuple(CensusEntry(step, "step-end", name, 0.1, 10) for step, name in enumerate(names, start=1)),
+        notes=(),
+        sources={},
+        end=None,
+        profiles=(ProfileEntry(2, "profile-000002.npz", 0.1),),
+    )
+
+
+def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "rows-000001.jsonl").write_text('{"kind":"header","format":1}\n')
+    write_census(tmp_path / "whole.npz", census(MODEL, step=1))
+    (tmp_path / "cut.npz").write_bytes(b"PK")
+    evidence = read_evidence(recording(tmp_path, "whole.npz", "cut.npz"))
+    assert [each.step for each in evidence.censuses] == [1]
+    assert evidence.profiles == ()
+
+
+def test_censuses_at_the_peak_lie_within_a_step_and_belong_to_its_profile(tmp_path: Path) -> None:
+    moments = ("step-end", "peak", "forward-entry")
+    watched = profile((1, 1, 0, 1, 2))
+    evidence = Evidence(
+        recording(tmp_path),
+        tuple(census(MODEL, step=watched.step, moment=moment) for moment in moments),
+        {},
+        profiles=(watched, replace(watched, step=9)),
+    )
+    assert [each.moment for each in evidence.between_steps] == ["step-end", "forward-entry"]
+    assert [each.moment for each in evidence.of_tensors] == list(moments)
+    assert [(pair[0].step, pair[1].moment) for pair in evidence.peaks] == [(watched.step, "peak")]
+
+
+def test_the_processes_of_one_machine_are_those_that_the_launcher_named(tmp_path: Path) -> None:
+    counts = {
+        said: Evidence(recording(tmp_path, local_world_size=said), (), {}, ()).processes_here
+        for said in ("", "4", "many")
+    }
+    assert counts == {"": 1, "4": 4, "many": 1}

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from suspects import finding
+from tenure.analysis.experiments import plan_experiments, with_results
+from tenure.model.experiment import Drop, ExperimentResult, PlannedExperiment
+from tenure.model.finding import Finding, Holder
+
+MIB = 1 << 20
+DROP = Drop(source=10, source_type="list", kind="INDEX", label="0", target=0, whole=True)
+STORAGES = frozenset({(1, MIB), (2, MIB)})
+
+
+def claim(rule: str = "TN101", *, moment: str = "step-end", **changes: Any) -> Finding:
+    values: dict[str, Any] = {"storages": STORAGES, "drops": (DROP,), "fingerprint": rule, "name": "n", "message": "m"}
+    series = {"kind": "series", "moment": moment, "steps": [1, 2, 3]}
+    return finding("r", rule=rule, evidence=(series,), **values | changes)
+
+
+def dropped(freed: int | None, *, predicted: int = 2 * MIB, kind: Any = "drop", failure: str = "") -> ExperimentResult:
+    return ExperimentResult(kind, "TN101", "TN101", predicted, freed, other_bytes=0, failure=failure)
+
+
+def test_each_claim_is_tested_by_dropping_its_references_then_torchs_caches_are_cleared() -> None:
+    assert plan_experiments([claim(), claim("TN102", moment="forward-entry")]) == (
+        PlannedExperiment("drop", "TN101", "TN101", (DROP,), STORAGES, "step-end"),
+        PlannedExperiment("drop", "TN102", "TN102", (DROP,), STORAGES, "forward-entry"),
+        PlannedExperiment("clear caches"),
+    )
+
+
+def test_for_a_ring_a_collection_is_tried_as_well() -> None:
+    kinds = [(each.kind, each.drops, each.independent) for each in plan_experiments([claim("TN301", symptom="cycle")])]
+    assert kinds == [("drop", (DROP,), True), ("collect", (), True), ("clear caches", (), False)]
+
+
+def test_what_has_no_references_no_storages_or_lives_at_the_peak_alone_is_not_tested() -> None:
+    untested = [claim(drops=()), claim(storages=frozenset()), claim("TN106", moment="peak")]
+    assert plan_experiments(untested) == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "freed", "after"),
+    [
+        ("likely", 2 * MIB, "certain"),
+        ("likely", MIB, "likely"),
+        ("certain", 2 * MIB, "certain"),
+        ("certain", MIB // 2, "likely"),
+        ("possible", 2 * MIB, "possible"),
+        ("certain", None, "certain"),
+    ],
+)
+def test_a_finding_is_as_sure_as_the_experiment_makes_it(before: Any, freed: int | None, after: str) -> None:
+    (tested,) = with_results([claim(confidence=before)], [dropped(freed)])
+    assert tested.confidence == after
+
+
+def test_a_finding_without_a_statement_stays_likely() -> None:
+    holder = Holder("global", "cache", "cache")
+    (tested,) = with_results([claim(confidence="likely", holder=holder)], [dropped(2 * MIB)])
+    assert tested.confidence == "likely"
+
+
+def test_an_experiment_says_nothing_where_most_of_the_memory_was_gone_before() -> None:
+    asked = claim(confidence="certain")
+    assert with_results([asked], [dropped(0, predicted=MIB // 4)]) == (asked,)
+
+
+def test_results_are_evidence_of_the_finding_they_are_of() -> None:
+    other = claim("TN202")
+    tested = with_results([claim(), other], [dropped(2 * MIB)])
+    assert tested[1] == other
+    assert tested[0].evidence[1:] == (
+        {"kind": "experiment", "done": "drop", "predicted_bytes": 2 * MIB, "freed_bytes": 2 * MIB, "other_bytes": 0},
+    )
+
+
+def test_why_an_experiment_failed_is_told_where_none_of_a_finding_succeeded() -> None:
+    failed = dropped(None, failure="the owner is gone")
+    (tested,) = with_results([claim()], [failed])
+    assert tested.evidence[1:] == (
+        {
+            "kind": "experiment", "done": "drop", "predicted_bytes": 2 * MIB, "freed_bytes": None,
+            "failure": "the owner is gone",
+        },
+    )  # fmt: skip
+    (both,) = with_results([claim()], [failed, dropped(MIB, kind="collect")])
+    assert [item["done"] for item in both.evidence[1:]] == ["collect"]
+
+
+@pytest.mark.parametrize(("gone", "freed", "other"), [(3 * MIB, 2 * MIB, MIB), (MIB, MIB, 0)])
+def test_what_each_step_makes_anew_is_compared_in_bytes_alone(gone: int, freed: int, other: int) -> None:
+    asked = claim(symptom="peak", moment="forward-entry")
+    result = ExperimentResult("drop", "TN101", "TN101", predicted_bytes=0, freed_bytes=0, other_bytes=gone)
+    (tested,) = with_results([asked], [result])
+    assert tested.evidence[1:] == (
+        {
+            "kind": "experiment", "done": "drop", "predicted_bytes": 2 * MIB, "freed_bytes": freed,
+            "other_bytes": other,
+        },
+    )  # fmt: skip

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from tenure.analysis.library_calls import by_the_users_call
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import HoldingReference
+
+LIBRARY = "/usr/lib/python3.12/weakref.py"
+MINE = "/home/me/sessions.py"
+CALL = "import weakref\n\n\ndef open(engine, scratch):\n    weakref.finalize(engine, print, scratch)\n"
+
+
+def located(function: str, text: str, *, file: str = LIBRARY) -> HoldingReference:
+    reference = HoldingReference(
+        "class", "_registry", "finalize._registry[*]", sites=(SourceLocation(file, 3, function),)
+    )
+    library, mine = SourceFile(LIBRARY, "", "library"), SourceFile(MINE, text)
+    return by_the_users_call(reference, {LIBRARY: library, MINE: mine})
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        ("finalize.__init__", CALL),
+        ("finalize", CALL.replace("weakref.finalize", "finalize")),
+        ("Executor.finalize", CALL.replace("weakref.", "pool.")),
+    ],
+)
+def test_the_users_call_of_a_class_or_function_stands_for_the_line_inside_it(function: str, text: str) -> None:
+    found = located(function, text)
+
+    assert (found.name, found.expression, found.sites) == (
+        "finalize",
+        "finalize._registry[*]",
+        (SourceLocation(MINE, 5, "open"),),
+    )
+
+
+@pytest.mark.parametrize(
+    "function", ["_Info.__setattr__", "Module._call_impl", "Metric.update", "Net.forward", "<module>"]
+)
+def test_what_nobody_calls_by_that_name_alone_stays_with_the_library(function: str) -> None:
+    text = "def go(m):\n    m._call_impl()\n    m.update(1)\n    m.forward(2)\n"
+
+    assert [(site.file, site.line) for site in located(function, text).sites] == [(LIBRARY, 3)]
+
+
+def test_a_statement_of_the_users_own_is_left_as_it_is() -> None:
+    assert [site.line for site in located("finalize", CALL, file=MINE).sites] == [3]
+
+
+def test_several_calls_are_all_told() -> None:
+    twice = CALL + "    weakref.finalize(scratch, print)\n"
+
+    assert [site.line for site in located("finalize.__init__", twice).sites] == [5, 6]

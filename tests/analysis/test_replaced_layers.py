@@ -1,0 +1,70 @@
+# ruff: noqa: E501  (a drawn path is one line)
+from __future__ import annotations
+
+import pytest
+
+from heaps import census
+from tenure.analysis.suspects import find_suspects
+
+FIT = "fit(t.py:9).model -> __main__.Model#model -> ._modules dict#layers"
+OLD = "__main__.Lora#old -> ._parameters dict#own -> ['a'] parameter#a 4MiB"
+BASE = "__main__.Lora#old -> ._modules dict#inner -> ['base'] torch.nn.Linear#base -> ._parameters dict#w -> ['weight'] parameter#weight 4MiB"
+NEW = f"{FIT} -> ['proj'] torch.nn.Linear#new -> ._parameters dict#n -> ['weight'] parameter#merged 4MiB\n"
+BEFORE = f"{FIT} -> ['proj'] {OLD}\n{FIT} -> ['proj'] {BASE}\n"
+
+
+def kept_by(path: str) -> str:
+    return f"{path} {OLD}\n{path} {BASE}\n"
+
+
+def cuts_of(after: str, *, later: tuple[int, ...] = (4, 6, 8), before: str = BEFORE) -> list[tuple[list[str], int]]:
+    censuses = [census(before, step=step) for step in (1, 2, 3)]
+    censuses += [census(NEW + after, step=step) for step in later]
+    return [
+        ([reference.expression for reference in suspect.cut], suspect.retained_bytes >> 20)
+        for suspect in find_suspects(censuses)
+        if suspect.symptom == "survivor"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keeper", "cut"),
+    [
+        ("fit(t.py:9).undo -> functools.partial#undo -> [0]", "undo"),
+        ("main(t.py:30).replaced -> list -> [0]", "replaced"),
+        ("surgery.HISTORY -> dict -> ['proj']", "HISTORY"),
+        ("fit(t.py:9).undo -> function name=undo -> <cell previous> cell -> [0]", "previous"),
+    ],
+)
+def test_a_layer_that_gave_way_is_kept_by_whoever_can_put_it_back(keeper: str, cut: str) -> None:
+    (found,) = cuts_of(kept_by(keeper))
+
+    assert (found[0][0].partition("[")[0].rpartition(".")[2], found[1]) == (cut, 8)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "",
+        kept_by("main(t.py:30).replaced -> list -> [0]").replace("#old", "#old called"),
+        kept_by(f"{FIT} -> ['wrapper'] __main__.Wrapper#wrapper -> ._modules dict#in -> ['inner']"),
+        kept_by("main(t.py:30).spare ->"),
+        kept_by("main(t.py:30).replaced -> list -> [0]")
+        + "main.optimizer -> torch.optim.SGD#sgd -> .param_groups list -> [0] parameter#a\n",
+        kept_by("main(t.py:30).replaced -> list -> [0]").replace("4MiB", "4KiB"),
+    ],
+)
+def test_what_is_freed_called_wrapped_named_or_trained_is_in_use(after: str) -> None:
+    assert cuts_of(after) == []
+
+
+def test_a_layer_that_comes_back_was_only_swapped() -> None:
+    kept = kept_by("main(t.py:30).replaced -> list -> [0]")
+    censuses = [census(BEFORE, step=1), census(BEFORE, step=2)]
+    censuses += [census((NEW + kept) if step in (4, 5) else BEFORE + kept, step=step) for step in (4, 5, 6, 7, 8)]
+
+    assert [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"] == []
+
+
+def test_two_censuses_are_too_few() -> None:
+    assert cuts_of(kept_by("main(t.py:30).replaced -> list -> [0]"), later=(4, 6)) == []
