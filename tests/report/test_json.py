@@ -7,6 +7,7 @@ import pytest
 
 from report.findings import diagnosis, held_graph, kept_loss
 from tenure.errors import NewerFormatError, RecordingError
+from tenure.model.finding import Forecast
 from tenure.report.json import diagnosis_as_dict, diagnosis_as_json, diagnosis_from_json
 
 
@@ -19,7 +20,9 @@ def test_the_keys_are_the_documented_ones_in_their_order() -> None:
     ]  # fmt: skip
     assert list(finding) == [
         "rule", "name", "symptom", "confidence", "origin", "message", "holder", "path", "cut", "retained_bytes",
-        "growth_bytes_per_step", "num_objects", "device", "peak_bytes", "peak_drop_bytes", "peak_basis",
+        "growth_bytes_per_step", "growth_bytes_per_step_interval", "growth_objects_per_step",
+        "growth_objects_per_step_interval", "forecast", "num_objects", "device", "peak_bytes",
+        "peak_drop_bytes", "peak_basis",
         "first_step", "last_step", "allocation", "remedies", "evidence", "fingerprint",
     ]  # fmt: skip
     assert list(finding["holder"]) == ["kind", "name", "expression", "file", "line", "function"]
@@ -36,6 +39,43 @@ def test_the_keys_are_the_documented_ones_in_their_order() -> None:
 def test_what_was_written_reads_back_equal() -> None:
     written = diagnosis(held_graph(), kept_loss(), not_seen=("nothing of rank 1",))
     assert diagnosis_from_json(diagnosis_as_json(written), source="findings.json") == written
+
+
+def test_intervals_and_a_forecast_are_written_and_read_back() -> None:
+    forecast = Forecast("device", 8 << 30, 1900.0, (1700.0, 2200.0), 1560.0, (1400.0, 1800.0))
+    seen = diagnosis(
+        kept_loss(
+            growth_bytes_per_step_interval=(8e6, 9e6),
+            growth_objects_per_step=1.0,
+            growth_objects_per_step_interval=(1.0, 1.0),
+            forecast=forecast,
+        )
+    )
+
+    text = diagnosis_as_json(seen)
+
+    assert json.loads(text)["findings"][0]["forecast"] == {
+        "limit": "device",
+        "room_bytes": 8 << 30,
+        "steps": 1900.0,
+        "steps_interval": [1700.0, 2200.0],
+        "seconds": 1560.0,
+        "seconds_interval": [1400.0, 1800.0],
+    }
+    assert diagnosis_from_json(text, source="x") == seen
+
+
+def test_findings_of_before_there_were_intervals_are_read() -> None:
+    values = diagnosis_as_dict(diagnosis(kept_loss()))
+    for key in (
+        "growth_bytes_per_step_interval",
+        "growth_objects_per_step",
+        "growth_objects_per_step_interval",
+        "forecast",
+    ):
+        del values["findings"][0][key]
+
+    assert diagnosis_from_json(json.dumps(values), source="x") == diagnosis(kept_loss())
 
 
 def test_keys_added_by_others_are_ignored() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from report.findings import diagnosis, held_graph, kept_loss
-from tenure.model.finding import Edit, Remedy
-from tenure.report.terminal import render_diagnosis, terminal_form
+from tenure.model.finding import Edit, Forecast, Remedy
+from tenure.report.terminal import render_diagnosis, say_forecast, terminal_form
 
 FULL_110 = """\
 TN102 graph-held-over-forward                                    certain · 1.88 GiB carried into every forward
@@ -243,3 +244,47 @@ def test_a_changed_line_is_drawn_as_it_was_and_as_it_will_be() -> None:
         "            - history.append(loss)\n"
         "            + history.append(loss.detach())\n"
     ) in text
+
+
+AHEAD = Forecast("device", 16 << 30, 1911.0, (1689.0, 2203.0), 1560.0, (1400.0, 1800.0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"forecast": AHEAD}, "at this rate out of memory in about 1,900 steps (1,700-2,200), 26 min"),
+        (
+            {"forecast": replace(AHEAD, limit="cgroup", steps_interval=(1905.0, 1914.0))},
+            "at this rate out of memory of its cgroup in about 1,900 steps, 26 min",
+        ),
+        ({"forecast": AHEAD, "confidence": "possible"}, ""),
+        ({"forecast": replace(AHEAD, seconds=40 * 86400.0)}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_forecast_is_one_short_line_where_it_is_of_use(changes: dict[str, object], told: str) -> None:
+    assert say_forecast(kept_loss(**changes)) == told
+
+
+def test_growth_is_told_with_its_interval_and_with_objects_per_step() -> None:
+    finding = kept_loss(
+        growth_bytes_per_step_interval=(7 << 20, 9 << 20),
+        growth_objects_per_step=1.0,
+        growth_objects_per_step_interval=(0.9, 1.1),
+        forecast=AHEAD,
+    )
+
+    text = render_diagnosis(diagnosis(finding), width=110, color=False)
+
+    assert (
+        "  grew      8.00 MiB (7.00 MiB to 9.00 MiB) per step for 240 steps; 1 (0.9 to 1.1) objects per step\n" in text
+    )
+    assert "  forecast  at this rate out of memory in about 1,900 steps (1,700-2,200), 26 min\n" in text
+
+
+def test_what_falls_has_a_line_of_its_own() -> None:
+    row = {"kind": "falls", "text": "96.00 KiB and 12 objects every 12 steps"}
+
+    text = render_diagnosis(diagnosis(kept_loss(symptom="sawtooth", evidence=(row,))), width=110, color=False)
+
+    assert "  falls     96.00 KiB and 12 objects every 12 steps\n" in text

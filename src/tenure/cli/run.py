@@ -126,6 +126,12 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     metavar="N",
     help="Profile step N and the next; 0 for none. Default: one after warm-up, none with --census-at.",
 )
+@click.option(
+    "--experiment-step",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Test findings in a copy of the process as it is after step N; 0 for none. Default: at the end.",
+)
 @click.option("--no-diagnose", is_flag=True, help="Only record; `tenure diagnose DIR` reports later.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the findings to FILE as JSON, too.")
 @click.option("--baseline", metavar="FILE", help="Leave out findings that this findings.json has.")
@@ -138,6 +144,7 @@ def run_command(
     budget: float,
     census_at: tuple[int, ...] | None,
     profile_step: int | None,
+    experiment_step: int | None,
     no_diagnose: bool,
     json_file: str | None,
     baseline: str | None,
@@ -149,7 +156,13 @@ def run_command(
     program = find_program(*ctx.meta["tenure.program"])
     known = _read_baseline(baseline)
     folder = prepare_folder(output, program)
-    options = {"stop_after": stop_after, "census_at": census_at, "budget": budget, "profile_step": profile_step}
+    options = {
+        "stop_after": stop_after,
+        "census_at": census_at,
+        "budget": budget,
+        "profile_step": profile_step,
+        "experiment_step": 0 if no_diagnose else experiment_step,
+    }
     try:
         code = run_child(program.command, environment=make_environment(folder, options))
     except OSError as error:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tenure.errors import NewerFormatError, RecordingError
-from tenure.model.finding import CutReference, Diagnosis, Edit, Finding, Holder, Remedy
+from tenure.model.finding import CutReference, Diagnosis, Edit, Finding, Forecast, Holder, Interval, Remedy
 
 FORMAT = 1
 
@@ -45,6 +45,10 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
         "cut": [{"name": cut.name, "file": cut.file, "line": cut.line} for cut in finding.cut],
         "retained_bytes": finding.retained_bytes,
         "growth_bytes_per_step": finding.growth_bytes_per_step,
+        "growth_bytes_per_step_interval": _interval_as_list(finding.growth_bytes_per_step_interval),
+        "growth_objects_per_step": finding.growth_objects_per_step,
+        "growth_objects_per_step_interval": _interval_as_list(finding.growth_objects_per_step_interval),
+        "forecast": _forecast_as_dict(finding.forecast) if finding.forecast else None,
         "num_objects": finding.num_objects,
         "device": finding.device,
         "peak_bytes": finding.peak_bytes,
@@ -58,6 +62,21 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
         "fingerprint": finding.fingerprint,
         **({"ranks": list(finding.ranks)} if finding.ranks else {}),
     }
+
+
+def _forecast_as_dict(forecast: Forecast) -> dict[str, Any]:
+    return {
+        "limit": forecast.limit,
+        "room_bytes": forecast.room_bytes,
+        "steps": forecast.steps,
+        "steps_interval": list(forecast.steps_interval),
+        "seconds": forecast.seconds,
+        "seconds_interval": list(forecast.seconds_interval),
+    }
+
+
+def _interval_as_list(interval: Interval | None) -> list[float] | None:
+    return list(interval) if interval else None
 
 
 def _holder_as_dict(holder: Holder) -> dict[str, Any]:
@@ -116,6 +135,10 @@ def _finding_from_dict(values: dict[str, Any]) -> Finding:
     known = {name: values[name] for name in _PLAIN_FIELDS}
     return Finding(
         **known,
+        growth_bytes_per_step_interval=_interval_from(values.get("growth_bytes_per_step_interval")),
+        growth_objects_per_step=values.get("growth_objects_per_step"),
+        growth_objects_per_step_interval=_interval_from(values.get("growth_objects_per_step_interval")),
+        forecast=_forecast_from_dict(values["forecast"]) if values.get("forecast") else None,
         ranks=tuple(values.get("ranks", ())),
         holder=_only_fields(Holder, values["holder"]),
         path=tuple(values["path"]),
@@ -130,6 +153,16 @@ _PLAIN_FIELDS = (
     "num_objects", "device", "peak_bytes", "peak_drop_bytes", "peak_basis", "first_step", "last_step",
     "allocation", "fingerprint",
 )  # fmt: skip
+
+
+def _forecast_from_dict(values: dict[str, Any]) -> Forecast:
+    intervals = {name: tuple(values[name]) for name in ("steps_interval", "seconds_interval")}
+    forecast: Forecast = _only_fields(Forecast, {**values, **intervals})
+    return forecast
+
+
+def _interval_from(ends: list[float] | None) -> Interval | None:
+    return (ends[0], ends[1]) if ends else None
 
 
 def _remedy_from_dict(values: dict[str, Any]) -> Remedy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tenure.model.finding import Finding
+from tenure.model.finding import Finding, evidence_of
 from tenure.report.layout import relative_to_here, shorten_left
 from tenure.report.style import Style
 
@@ -21,14 +21,16 @@ def draw_path(finding: Finding, *, width: int, style: Style) -> list[str]:
 
     What each reference leads to (`Tensor [32, 386] float32, 1.86 GiB`) and where it becomes suspect are drawn
     where the finding's evidence of kind "path" carries them: `targets` has one text per reference after the
-    root, `suspect_from` the position in `path`.
+    root, `suspect_from` the position in `path`; of a root alone `root_target` says what it leads to.
     """
     root, *hops = (relative_to_here(text) for text in finding.path)
-    evidence = next((item for item in finding.evidence if item.get("kind") == "path"), {})
+    evidence = evidence_of(finding, "path")
     targets = [str(text) for text in evidence.get("targets", ())]
     targets += [""] * (len(hops) - len(targets))
     marks = [position == evidence.get("suspect_from") for position in range(1, len(hops) + 1)]
     rows = _without_middle(list(zip(hops, targets, marks, strict=False)))
+    if evidence.get("root_target"):
+        rows = [(str(evidence["root_target"]), "", False)]
     step = _indent_step(len(rows), width=width)
     lines = _draw_root(root, width=width, style=style)
     for depth, (label, target, mark) in enumerate(rows):
