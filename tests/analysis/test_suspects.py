@@ -395,6 +395,15 @@ def test_aliases_of_what_is_carried_into_the_forward_are_one_suspect() -> None:
     assert (suspect.first_step, suspect.last_step) == (1, 32)
 
 
+def test_a_scalar_at_the_address_of_the_one_before_does_not_make_what_is_carried_lasting() -> None:
+    scalar_in_place = ESPNET.replace("at=s{step} 4B", "at=s 4B storage=loss")
+    scalar_in_place = scalar_in_place.replace("at=l{step} 4B", "at=l{step} 4B storage=loss")
+
+    (suspect,) = find_suspects(at_both_moments(scalar_in_place))
+
+    assert (suspect.symptom, [reference.expression for reference in suspect.cut]) == ("peak", ["retval", "loss"])
+
+
 LOGITS = """
 loop.train(loop.py:9).outputs -> Output#o{step} -> .logits tensor#l{step} 3MiB activation
 loop.train(loop.py:9).logits -> tensor#l{step}

@@ -34,8 +34,12 @@ WEIGHTY_SHARE = 0.01
 REMADE_PAIRS = 2
 """So many times the memory must have been replaced by other memory in the same place: a data set or an average of
 the weights stays what it is."""
+REMADE_SHARE = 0.5
+"""Of the bytes: with fewer known again from the census before, memory counts as replaced."""
 
 
+_Storage = tuple[int, set[tuple[int, int]]]
+"""Bytes and identities, see `_identities_by_row`."""
 _LAST_ITEM = re.compile(r"(\[[^][]*\])+$")
 
 
@@ -145,23 +149,30 @@ def _is_in_window(view: View, path: tuple[int, ...]) -> bool:
 
 def _lasting_keys(entries: Sequence[View], places: Sequence[dict[str, _Place]]) -> set[str]:
     """Holders whose memory is mostly the same from census to census."""
-    known: dict[str, list[set[tuple[int, int]]]] = {}
+    known: dict[str, list[list[_Storage]]] = {}
     for view, found in zip(entries, places, strict=True):
         identities = _identities_by_row(view) if found else []
         for key, place in found.items():
-            known.setdefault(key, []).append(_heaviest_identities(view, place.nodes, identities))
+            known.setdefault(key, []).append(_heaviest_storages(view, place.nodes, identities))
     lasting = set()
     for key, history in known.items():
-        remade = sum(before.isdisjoint(after) for before, after in pairwise(history))
+        remade = sum(_is_remade_by_weight(before, after) for before, after in pairwise(history))
         if remade < min(REMADE_PAIRS, max(1, len(history) - 1)):
             lasting.add(key)
     return lasting
 
 
-def _heaviest_identities(view: View, nodes: Ints, identities: list[set[tuple[int, int]]]) -> set[tuple[int, int]]:
+def _heaviest_storages(view: View, nodes: Ints, identities: list[set[tuple[int, int]]]) -> list[_Storage]:
     sizes = view.census.storages.bytes
     heavy = sorted((view.graph.storage_row[node] for node in nodes.tolist()), key=lambda row: -int(sizes[row]))
-    return {identity for row in heavy[:8] for identity in identities[row]}
+    return [(int(sizes[row]), identities[row]) for row in heavy[:8]]
+
+
+def _is_remade_by_weight(before: Sequence[_Storage], after: Sequence[_Storage]) -> bool:
+    """Whether most bytes are others: a small object often lies where a freed one of its size lay."""
+    known = {identity for _, identities in before for identity in identities}
+    same = sum(num_bytes for num_bytes, identities in after if not known.isdisjoint(identities))
+    return same < REMADE_SHARE * sum(num_bytes for num_bytes, _ in after)
 
 
 def _significant_keys(view: View, places: dict[str, _Place]) -> list[str]:
