@@ -118,7 +118,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         facts=measured.facts | path_facts(view, path, graph_nodes, group.many) | _chain_facts(view, held_by),
         storages=identities(view, freed),
         storages_at=view.census.step,
-        drops=drops_of(view.graph, cut),
+        drops=drops_of(view.graph, cut or ((held_by,) if held_by else ())),
     )
 
 
