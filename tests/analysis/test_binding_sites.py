@@ -1360,3 +1360,14 @@ def test_a_parameter_is_its_callers_variable(
     found = name_that_stores(replace(local(name, function, line), aliases=others), sources, growing=False)
 
     assert (found.name, found.scope_function) == expected
+
+
+def test_an_item_of_a_parameter_is_an_item_of_its_callers_variable() -> None:
+    given = replace(local("past['keys']", "forward", 4), kind="item")
+    of_caller = replace(local("state['keys']", "stream", 9), kind="item")
+    sources = {"train.py": SourceFile("train.py", CALLS)}
+
+    found = name_that_stores(replace(given, aliases=(of_caller,)), sources, growing=False)
+
+    assert found == of_caller
+    assert [site.line for site in resolve_sites(found, sources, growing=False)][:1] == [9]

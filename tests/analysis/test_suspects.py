@@ -557,3 +557,40 @@ def test_a_callers_variable_for_the_same_object_is_known() -> None:
     found = holding_reference(made.graph, made.paths, Droppable(variables[0]))
 
     assert (found.scope_function, [each.scope_function for each in found.aliases]) == ("forward", ["stream"])
+
+
+def test_an_item_of_a_variable_is_known_by_a_callers_variable_too() -> None:
+    inner = "forward(m.py:4).levels -> dict#levels -> ['c1'] tensor#kept 4MiB activation"
+    outer = "stream(s.py:19).pyramid -> dict#levels"
+    made = view_census(census(MODEL + inner + "\n" + outer), Shapes())
+    (item,) = (at for at, label in enumerate(made.graph.labels) if label == "'c1'")
+
+    found = holding_reference(made.graph, made.paths, Droppable(item))
+
+    assert (found.kind, found.name) == ("item", "levels['c1']")
+    assert [(each.kind, each.name, each.scope_function) for each in found.aliases] == [
+        ("item", "pyramid['c1']", "stream")
+    ]
+
+
+WORDS = ("bad", "cab", "dab", "fab", "gab", "jab", "lab", "nab", "tab", "wan")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("main.cache -> dict#d -> ['{word}'] tensor#t{n} 64KiB", ["cache[*]"]),
+        ("main.cache -> dict#d -> ['{word}'] list -> [0] tensor#t{n} 64KiB", ["cache[*]"]),
+        ("main.space -> Space#s -> .kept{n} tensor#t{n} 64KiB", ["space"]),
+    ],
+)
+def test_a_dict_or_object_that_gets_another_name_with_every_step_grows(line: str, expected: list[str]) -> None:
+    def after(num_names: int) -> str:
+        return MODEL + "\n".join(line.format(word=WORDS[n], n=n) for n in range(num_names))
+
+    (found,) = find_suspects([census(after(step), step=step) for step in (1, 2, 3, 4, 6, 8)])
+    lazily = find_suspects([census(after(min(step, 4)), step=step) for step in (1, 2, 3, 4, 6, 8)])
+
+    assert [reference.expression for reference in found.cut] == expected
+    assert (found.symptom, found.growth_bytes_per_step) == ("growth", 64 * 1024)
+    assert lazily == ()

@@ -84,8 +84,9 @@ def name_that_stores(
 
 
 def _name_that_binds(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference:
-    """Of a parameter the variable by which a caller holds the same object, where a statement binds one."""
-    if reference.kind != "local" or not reference.aliases or not _is_parameter(reference, sources):
+    """Of a parameter, or an item of one, the variable by which a caller holds the same object, where a statement
+    binds one."""
+    if reference.kind not in ("local", "item") or not reference.aliases or not _is_parameter(reference, sources):
         return reference
     bound = (name for name in reference.aliases if not _is_parameter(name, sources))
     return next((name for name in bound if resolve_sites(name, sources, growing=False)), reference)

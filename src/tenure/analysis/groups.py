@@ -36,6 +36,8 @@ class Shapes:
     graph: list[int] = field(default_factory=list)
     """The shape of the autograd graph that a shape lies in, -1 outside."""
     known: dict[tuple[int, str], int] = field(default_factory=dict)
+    gaining_names: set[int] = field(default_factory=set)
+    """Shapes of what gets another name with every step: what it holds is told as its elements, not by these names."""
 
     def add(self, parent: int, key: str, *, enters_graph: bool = False) -> int:
         """Number of the shape that continues `parent` by `key`; a repeated key folds into what it repeats."""
@@ -273,18 +275,18 @@ def _continue(graph: Graph, shapes: Shapes, parent: int, reference: int, node: i
     around = shapes.graph[parent]
     if target == NodeKind.AUTOGRAD:
         return (around if around >= 0 else shapes.add(parent, "autograd graph", enters_graph=True)), 1
-    return shapes.add(parent, _key(graph, reference, kind, node)), 1
+    return shapes.add(parent, _key(graph, reference, kind, node, by_name=parent not in shapes.gaining_names)), 1
 
 
-def _key(graph: Graph, reference: int, kind: ReferenceKind, node: int) -> str:
+def _key(graph: Graph, reference: int, kind: ReferenceKind, node: int, *, by_name: bool) -> str:
     label = graph.labels[reference]
     type_name = graph.type_names[node].rpartition(".")[2]
     if attribute := attribute_name(graph, reference):
-        return f".{attribute}" if not _BOUNDED.fullmatch(attribute) else f"[*] {type_name}"
+        return f".{attribute}" if by_name and not _BOUNDED.fullmatch(attribute) else f"[*] {type_name}"
     if kind in _ELEMENTS:
         source = int(graph.census.references.source[reference])
         named = kind == ReferenceKind.ITEM and label != unquoted(label) and not _BOUNDED.search(label)
-        if named and graph.census.nodes.length[source] < LARGE_CONTAINER:
+        if by_name and named and graph.census.nodes.length[source] < LARGE_CONTAINER:
             return f"[{label}]"
         return f"[*] {type_name}"
     if kind in (ReferenceKind.SAVED, ReferenceKind.HOOK, ReferenceKind.NEXT):

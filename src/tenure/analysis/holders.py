@@ -102,7 +102,7 @@ def holding_reference(
     path = (*path_to(graph, paths, owner), dropped.reference)
     found = _reference_along(graph, path, element, {*many, dropped.container} if element else many)
     if not element:
-        return replace(found, aliases=_given_by(graph, dropped.reference)) if found.kind == "local" else found
+        return replace(found, aliases=_given_by(graph, path[-2:])) if found.kind in ("local", "item") else found
     aliases = (
         _reference_along(graph, (*other, dropped.reference), element, {*many, dropped.container})
         for other in _other_paths(graph, paths, owner, path[-2:-1])
@@ -110,10 +110,14 @@ def holding_reference(
     return replace(found, aliases=tuple(dict.fromkeys(alias for alias in aliases if alias != found)))
 
 
-def _given_by(graph: Graph, variable: int) -> tuple[HoldingReference, ...]:
-    """Variables of other running functions of the program for the same object: where it is a parameter, its caller's
-    are among them."""
+def _given_by(graph: Graph, path: tuple[int, ...]) -> tuple[HoldingReference, ...]:
+    """By variables of other running functions of the program, what a variable or an item of one is: where that is a
+    parameter, its caller's are among them. `path` ends with the reference, an item's with the two."""
     references, kinds = graph.census.references, graph.census.nodes.kind
+    item = path[1:] if references.kind[path[-1]] == ReferenceKind.ITEM else ()
+    variable = path[0] if item else path[-1]
+    if references.kind[variable] != ReferenceKind.LOCAL:
+        return ()
     others = [
         r
         for r in graph.references_to(int(references.target[variable]))
@@ -122,7 +126,7 @@ def _given_by(graph: Graph, variable: int) -> tuple[HoldingReference, ...]:
         and kinds[references.source[r]] == NodeKind.FRAME
         and not graph.library[references.source[r]]
     ]
-    return tuple(_reference_along(graph, (r,), False, ()) for r in others[:MOST_ALIASES])
+    return tuple(_reference_along(graph, (r, *item), False, ()) for r in others[:MOST_ALIASES])
 
 
 def _other_paths(graph: Graph, paths: Paths, container: int, known: tuple[int, ...]) -> list[tuple[int, ...]]:

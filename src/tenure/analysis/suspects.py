@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tenure.analysis.carried import find_carried
 from tenure.analysis.cycles import find_cycles
+from tenure.analysis.gained_names import find_gained_names
 from tenure.analysis.gradients_left import find_gradients_left
 from tenure.analysis.groups import Shapes, View, view_census
 from tenure.analysis.growing import find_growing, find_growing_out_of_sight
@@ -30,9 +31,13 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     some microseconds per node and census, and a search per suspect.
     """
     shapes = Shapes()
-    views = [view_census(tensor_part(census), shapes) for census in censuses]
+    parts = [tensor_part(census) for census in censuses]
+    views = [view_census(part, shapes) for part in parts]
+    watched = max(_MOMENTS, key=lambda moment: (len(_in_order(views, moment)), -_MOMENTS.index(moment)))
+    shapes.gaining_names |= find_gained_names(_in_order(views, watched), shapes)
+    if shapes.gaining_names:
+        views = [view_census(part, shapes) for part in parts]
     by_moment = {moment: _in_order(views, moment) for moment in _MOMENTS}
-    watched = max(_MOMENTS, key=lambda moment: (len(by_moment[moment]), -_MOMENTS.index(moment)))
     growing, grown_shapes = find_growing(by_moment[watched], shapes, entries=by_moment["forward-entry"])
     beyond, cut_short = find_growing_out_of_sight(by_moment[watched], shapes, told=grown_shapes)
     growing, grown_shapes = (*growing, *beyond), grown_shapes | cut_short
