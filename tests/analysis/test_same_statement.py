@@ -71,7 +71,7 @@ def test_a_graph_and_tensors_behind_one_reference_are_one_suspect_told_by_the_gr
     "other",
     [
         suspect(key=2, holder=replace(HISTORY, name="other", sites=(SourceLocation(TRAIN, 25, "fit"),))),
-        suspect(key=2, holder=replace(HISTORY, name="other"), scalars=True),
+        suspect(key=2, holder=replace(HISTORY, name="other"), copies_of="torchmetrics.Accuracy"),
         suspect(key=2, holder=replace(HISTORY, name="other", sites=())),
         suspect(key=2, holder=replace(HISTORY, name="other", owner_type="trainer.Trainer")),
         suspect(key=2, symptom="sawtooth", period_steps=8),
@@ -81,6 +81,16 @@ def test_a_graph_and_tensors_behind_one_reference_are_one_suspect_told_by_the_gr
 )
 def test_what_another_statement_makes_or_needs_another_remedy_stays_apart(other: Suspect) -> None:
     assert join_same_statement([suspect(key=1), other]) == (suspect(key=1), other)
+
+
+def test_scalars_and_tensors_that_one_statement_keeps_are_told_as_tensors() -> None:
+    scalars = suspect(key=2, holder=item("loss"), fingerprint="loss", scalars=True)
+    tensors = suspect(key=1, holder=item("entropy"), fingerprint="entropy", retained_bytes=9 * MIB)
+
+    (joined,) = join_same_statement([tensors, scalars])
+
+    assert (joined.scalars, joined.fingerprint, joined.retained_bytes) == (False, "entropy", 12 * MIB)
+    assert joined.holder.expression == "reporter.stats[*][*]"
 
 
 def test_rings_and_unknown_holders_are_never_joined() -> None:

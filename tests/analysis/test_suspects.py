@@ -594,3 +594,18 @@ def test_a_dict_or_object_that_gets_another_name_with_every_step_grows(line: str
     assert [reference.expression for reference in found.cut] == expected
     assert (found.symptom, found.growth_bytes_per_step) == ("growth", 64 * 1024)
     assert lazily == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "fills_running"),
+    [
+        ("main.coro -> coroutine#c file=q.py:3 name=check -> <local replies> list#l -> [*{step}] tensor 64KiB", True),
+        ("main.streams -> list#l -> [*{step}] generator#g* file=q.py:3 name=stream -> <local x> tensor 64KiB", None),
+    ],
+)
+def test_what_a_suspended_function_fills_is_told_apart_from_functions_that_pile_up(
+    line: str, fills_running: bool | None
+) -> None:
+    (found,) = find_suspects([census(MODEL + line.format(step=step), step=step) for step in STEPS])
+
+    assert found.facts.get("fills_running") is fills_running

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from suspects import SPECIMENS, carried, finding
@@ -24,6 +26,7 @@ def test_generators_that_pile_up() -> None:
 OTHERS = {
     "a running function": SPECIMENS["TN202"],
     "a generator that the loop draws from": carried(path=SPECIMENS["TN305"].path),
+    "a list that a running coroutine fills": replace(SPECIMENS["TN305"], facts={"fills_running": True}),
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tenure.analysis.graph import Graph
 from tenure.analysis.groups import View
-from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
+from tenure.model.heap import GRAPH_CONTINUES, SUSPENDED_TYPES, Ints, NodeKind, ReferenceKind
 
 ALLOCATED_AT_LEAST = 512
 """What devices round storages up to: less than this beyond a view is no other tensor's memory."""
@@ -23,9 +23,12 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
     - `graph_continues`: the census stopped inside a larger graph,
     - `kept_shape`: shape of the tensor by which the path enters a graph,
     - `kept_pins_bytes`: bytes of that tensor's storage that no view of it shows,
+    - `fills_running`: what grows is filled by a suspended generator or coroutine, which therefore still runs,
     - `keys`: the newest keys of the dict among `many`; `keys_count_up`: they are the numbers n, n+1, n+2, ...
     """
     facts = _ctx_facts(view.graph, path) | _dict_facts(view.graph, many)
+    if _is_inside_suspended(view.graph, path, many):
+        facts["fills_running"] = True
     if len(graph_nodes) and bool(np.any(view.census.nodes.flags[graph_nodes] & GRAPH_CONTINUES)):
         facts["graph_continues"] = True
     row = _kept_storage(view.graph, path)
@@ -48,6 +51,21 @@ def _ctx_facts(graph: Graph, path: Sequence[int]) -> dict[str, object]:
             label = graph.labels[path[at + 1] if by_table else reference]
             return {"ctx_type": graph.type_names[source], "ctx_attribute": label.strip("'\"")}
     return {}
+
+
+def _is_inside_suspended(graph: Graph, path: Sequence[int], many: Collection[int]) -> bool:
+    """Whether the container that grows lies below a variable of a suspended function."""
+    references = graph.census.references
+    suspended = False
+    for reference in path:
+        source = int(references.source[reference])
+        suspended = suspended or (
+            references.kind[reference] == ReferenceKind.LOCAL
+            and graph.type_names[source].rpartition(".")[2] in SUSPENDED_TYPES
+        )
+        if suspended and source in many:
+            return True
+    return False
 
 
 def _kept_storage(graph: Graph, path: Sequence[int]) -> int:

@@ -21,8 +21,8 @@ def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
     """The suspects, those joined that one holding reference or one statement makes; each storage counts once.
 
     Suspects of one reference are joined whatever they hold; those of several references that one statement makes
-    only where they hold the same kind of thing, for they may need different remedies; what is carried into the
-    forward has one remedy. A cut names what reads alike once. Needs located holders.
+    only where they hold the same kind of thing, for they may need different remedies (scalars among tensors do not);
+    what is carried into the forward has one remedy. A cut names what reads alike once. Needs located holders.
     """
     joined = _join(_join(suspects, _same_reference), _same_statement)
     return tuple(replace(suspect, cut=_told_once(suspect.cut)) for suspect in joined)
@@ -40,7 +40,7 @@ def _same_statement(suspect: Suspect) -> Hashable | None:
     if suspect.symptom == "peak":
         place = (suspect.holder.sites[0], suspect.ambiguous, suspect.device)
         return (suspect.symptom, place, suspect.series.moment, suspect.series.steps)
-    held = (suspect.through_graph, suspect.scalars, suspect.copies_of, suspect.period_steps, suspect.device)
+    held = (suspect.through_graph, suspect.copies_of, suspect.period_steps, suspect.device)
     made = (suspect.holder.sites[0], suspect.ambiguous, suspect.holder.owner_type)
     return (suspect.symptom, made, held, suspect.series.moment, suspect.series.steps)
 

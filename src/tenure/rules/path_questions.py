@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from tenure.model.heap import SUSPENDED_TYPES
 from tenure.model.suspect import Hop, Suspect
 
 GROWING = ("growth", "sawtooth")
 CALLBACKS = "callbacks of"
 _CELL_OUTPUTS = "cell output history"
 _FRAME_TYPES = ("traceback", "frame")
-_SUSPENDED_TYPES = ("generator", "coroutine", "async_generator")
 _DICTS = ("dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary")
 
 
@@ -36,7 +36,7 @@ def goes_through_traceback(suspect: Suspect) -> bool:
 def suspended_hop(suspect: Suspect) -> Hop | None:
     """The step of the path from a suspended generator or coroutine to a variable of it."""
     suspended = (hop for hop in suspect.path if hop.kind == "LOCAL" and hop.source_kind == "OBJECT")
-    return next((hop for hop in suspended if short_type(hop.source_type) in _SUSPENDED_TYPES), None)
+    return next((hop for hop in suspended if short_type(hop.source_type) in SUSPENDED_TYPES), None)
 
 
 def goes_through_cache(suspect: Suspect) -> bool:

@@ -9,9 +9,10 @@ from tenure.rules.path_questions import GROWING, suspended_hop
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """The path goes through a suspended generator's or coroutine's variable; a loop's own generator is in use."""
+    """The path goes through a suspended generator's or coroutine's variable; a loop's own generator is in use, and so
+    is one that fills what grows."""
     hop = suspended_hop(suspect)
-    if hop is None or suspect.symptom == "peak":
+    if hop is None or suspect.symptom == "peak" or suspect.facts.get("fills_running"):
         return None
     what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
     return claim(
