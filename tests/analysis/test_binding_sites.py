@@ -918,6 +918,26 @@ CASES = [
         },
     ),
     Case(
+        "a method that the program's own decorator caches",
+        other("cache", "planes"),
+        {
+            "memo.py": """\
+            import functools
+            def once(function):
+                return functools.lru_cache(maxsize=None)(function)
+            """,
+            "position.py": """\
+            from memo import once
+            class Position:
+                @once
+                def planes(self):  # site 1 Position
+                    return self.board
+            def planes(board):
+                return board
+            """,
+        },
+    ),
+    Case(
         "an exit handler",
         other("hidden", "flush"),
         {

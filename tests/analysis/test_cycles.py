@@ -59,3 +59,16 @@ def test_another_owner_of_the_hooks_may_be_in_use() -> None:
     drawn = ["main.x -> list -> [0] tensor 4B\n" + held.replace("*", "0")] * 3
 
     assert rates_of(*drawn) == []
+
+
+def test_of_rings_that_hold_rings_each_is_cut_by_what_the_same_statement_made() -> None:
+    """One layer's function keeps its output, whose graph holds the layer below, which does the same."""
+    layers = "".join(
+        f"island -> SpikeBackward#f{at} -> .kept tensor#t{at} 1MiB -> .grad_fn SpikeBackward#f{at}"
+        + (f" -> .next SpikeBackward#f{at - 1}\n" if at % 3 else "\n")
+        for at in range(6)
+    )
+    found = find_suspects([census("main.x -> list -> [0] tensor 4B\n" + layers, step=step) for step in (2, 4)])
+
+    assert [(each.symptom, each.retained_bytes, len(each.drops)) for each in found] == [("cycle", 6 << 20, 6)]
+    assert {drop.label for drop in found[0].drops} == {"kept"}

@@ -163,6 +163,15 @@ def test_model_copies_are_named_by_their_class() -> None:
     assert (told(suspect), suspect.copies_of) == (("growth", "best[*]", ["best[*]"]), "__main__.Net")
 
 
+def test_models_that_lines_of_a_report_keep_by_their_closures_are_copies_too() -> None:
+    line = "main.rows -> list -> [*{step}] tuple#t* -> [1] function#f* file=r.py:3 name=text -> <cell model> torch.nn.Sequential#n*"
+    layer = " -> ._modules dict#m* -> ['0'] torch.nn.Linear#l* -> ._parameters dict#p* -> ['weight'] parameter#w* 1MiB parameter"
+
+    (suspect,) = find_suspects(growing(MODEL + line + layer, STEPS))
+
+    assert (suspect.holder.expression, suspect.copies_of) == ("rows[*]", "torch.nn.Sequential")
+
+
 def test_objects_of_a_users_class_are_no_copies_even_if_the_program_has_more_of_them() -> None:
     (suspect,) = find_suspects(
         growing(
@@ -573,27 +582,42 @@ def test_an_item_of_a_variable_is_known_by_a_callers_variable_too() -> None:
     ]
 
 
-WORDS = ("bad", "cab", "dab", "fab", "gab", "jab", "lab", "nab", "tab", "wan")
+WORDS = [first + second for first in "bcdfg" for second in "aeiou"]
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
+    ("line", "expected", "gains_names"),
     [
-        ("main.cache -> dict#d -> ['{word}'] tensor#t{n} 64KiB", ["cache[*]"]),
-        ("main.cache -> dict#d -> ['{word}'] list -> [0] tensor#t{n} 64KiB", ["cache[*]"]),
-        ("main.space -> Space#s -> .kept{n} tensor#t{n} 64KiB", ["space"]),
+        ("main.cache -> dict#d -> ['{word}'] tensor#t{n} 64KiB", "cache[*]", None),
+        ("main.cache -> dict#d -> ['{word}'] list -> [0] tensor#t{n} 64KiB", "cache[*]", None),
+        ("main.space -> Space#s -> .kept{n} tensor#t{n} 64KiB", "space", True),
     ],
 )
-def test_a_dict_or_object_that_gets_another_name_with_every_step_grows(line: str, expected: list[str]) -> None:
+@pytest.mark.parametrize("steps", [(1, 2, 3, 4, 6, 8), (1, 2, 3, 4, 6, 8, 12, 16, 20, 24)], ids=["few", "many"])
+def test_a_dict_or_object_that_gets_another_name_with_every_step_grows(
+    line: str, expected: str, gains_names: bool | None, steps: tuple[int, ...]
+) -> None:
     def after(num_names: int) -> str:
         return MODEL + "\n".join(line.format(word=WORDS[n], n=n) for n in range(num_names))
 
-    (found,) = find_suspects([census(after(step), step=step) for step in (1, 2, 3, 4, 6, 8)])
-    lazily = find_suspects([census(after(min(step, 4)), step=step) for step in (1, 2, 3, 4, 6, 8)])
+    (found,) = find_suspects([census(after(step), step=step) for step in steps])
+    lazily = find_suspects([census(after(min(step, 4)), step=step) for step in steps])
 
-    assert [reference.expression for reference in found.cut] == expected
+    assert [reference.expression for reference in found.cut] == [expected]
     assert (found.symptom, found.growth_bytes_per_step) == ("growth", 64 * 1024)
+    assert found.facts.get("gains_names") is gains_names
     assert lazily == ()
+
+
+def test_lists_under_keys_are_elements_of_one_dict() -> None:
+    text = "\n".join(
+        f"main.table -> dict#d length=3 -> [{key}] list#l{key} -> [*{{step}}] tensor#t{key}x* 64KiB" for key in range(3)
+    )
+
+    (found,) = find_suspects(growing(MODEL + text, STEPS))
+
+    assert told(found)[1:] == ("table[0][*]", ["table"])
+    assert (found.holder.name, found.holder.element) == ("table[0]", True)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,10 @@ def read():
 def share():
     with Manager() as manager:
         segment = SharedMemory(create=True, size=9)
+
+
+def later():
+    Timer(9, print, (reader,)).start()
 """,
 )
 SOURCES = {LOADER.path: LOADER}
@@ -69,6 +73,12 @@ def test_a_class_of_threads_is_started_where_it_is_made() -> None:
     found = found_in("thread Reader.run /home/me/loader.py", lambda step: step)
 
     assert places(found) == [("reader", (SourceLocation(LOADER.path, 14, "read"),))]
+
+
+def test_timers_that_wait_are_started_where_they_are_made() -> None:
+    found = found_in("thread Timer.run /usr/lib/python3.12/threading.py", lambda step: step)
+
+    assert places(found) == [("Timer", (SourceLocation(LOADER.path, 24, "later"),))]
 
 
 def test_files_and_processes_are_told_by_who_opens_them() -> None:

@@ -102,6 +102,41 @@ def test_a_collection_is_tried_where_a_ring_waits_for_the_collector(tmp_path: Pa
     }
 
 
+RING_HOLDS_RING = """
+import gc, torch
+gc.disable()
+
+class Keep(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, inputs):
+        ctx.kept = inputs * 2
+        return ctx.kept
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return 2 * gradient
+
+def main():
+    net = torch.nn.Linear(64, 64)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(24):
+        optimizer.zero_grad()
+        Keep.apply(Keep.apply(Keep.apply(net(torch.randn(32, 64))))).sum().backward()
+        optimizer.step()
+
+main()
+"""
+
+
+def test_rings_that_hold_rings_are_collected_until_none_is_left(tmp_path: Path) -> None:
+    findings, _ = run(tmp_path, RING_HOLDS_RING)
+    (finding,) = [each for each in findings if each["rule"] == "TN103"]
+    assert {result["done"]: result["freed_bytes"] == result["predicted_bytes"] > 0 for result in tried(finding)} == {
+        "drop": True,
+        "collect": True,
+    }
+
+
 def test_the_program_sees_nothing_of_a_copy_in_which_its_objects_die(tmp_path: Path) -> None:
     watched = """
 import os, weakref, tempfile

@@ -330,13 +330,15 @@ def _chain_facts(view: View, held_by: Droppable | None) -> dict[str, object]:
 def _binding_that_changes(
     view: View, path: tuple[int, ...], held_by: Droppable, named: Bools, many: Collection[int]
 ) -> Droppable:
-    """The reference by which a path enters the graphs that grow, where the cut was made at an object above it.
+    """The reference by which a path enters the graphs or lists that grow, where the cut was made at an object above.
 
-    Graphs of several values that share layers are freed by one reference only above all of them, and such an object
-    is mostly made once: the statement that binds the values is what adds to them.
+    Graphs of several values that share layers are freed by one reference only above all of them, as are lists in a
+    dict, and such an object is mostly made once: the statement that binds the values is what adds to them.
     """
-    kinds = view.census.references.kind
-    enters = next((at for at, reference in enumerate(path) if kinds[reference] == ReferenceKind.GRAD_FN), 0)
+    kinds, sources = view.census.references.kind, view.census.references.source
+    enters = next((at for at, reference in enumerate(path) if kinds[reference] == ReferenceKind.GRAD_FN), None)
+    if enters is None:
+        enters = max((at for at, reference in enumerate(path) if int(sources[reference]) in many), default=0)
     above = held_by.container < 0 and held_by.reference in path[:enters]
     return innermost_droppable(view.graph, named, path, many) if above else held_by
 

@@ -374,9 +374,20 @@ def _caches(sought: Sought) -> Iterator[RankedSite]:
             if b.name in sought.names and (b.kind == "cache" or wrapped):
                 here = not sought.reference.scope_file or sought.is_scope_file(path)
                 found.append(sought.site(path, b, SURE if here else LIKELY))
+    found = found or list(_cached_by_own_decorators(sought))
     yield from found
     if not found:
         yield from _anything(sought)
+
+
+def _cached_by_own_decorators(sought: Sought) -> Iterator[RankedSite]:
+    """Functions of the name: a decorator of the program's own may have wrapped them in a cache."""
+    for path, source in sought.files_with_name():
+        decorated = {scope.qualname for scope in definitions(source) if scope.decorators}
+        for b in bindings_of(source):
+            qualname = f"{b.class_name}.{b.name}" if b.class_name else b.name
+            if b.kind == "definition" and b.name in sought.names and qualname in decorated:
+                yield sought.site(path, b, LIKELY)
 
 
 def _defaults(sought: Sought) -> Iterator[RankedSite]:

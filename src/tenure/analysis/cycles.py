@@ -104,7 +104,7 @@ def _suspect(
         facts=_facts(view, island, len(islands)),
         storages=identities(view, _storages(islands)),
         storages_at=view.census.step,
-        drops=drops_of(graph, (Droppable(each.cut) for each in islands)),
+        drops=drops_of(graph, (Droppable(cut) for each in islands for cut in each.cuts.tolist())),
     )
 
 

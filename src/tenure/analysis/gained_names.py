@@ -1,6 +1,7 @@
 """Objects and dicts that get another name with every step: `setattr(space, f"kept{step}", x)`, `table[word] = x`.
 
-Each name is a shape of its own that never grows; together they are elements of a container that does.
+Each name is a shape of its own that never grows; together they are elements of a container that does. From a number
+of entries on a dict's are told as elements anyway, whatever they are called: they count as well.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.groups import Shapes, View, weigh
+from tenure.analysis.groups import ELEMENT, Shapes, View, weigh
 from tenure.analysis.growth import find_trend
 
 FEWEST_NAMES = 4
@@ -22,18 +23,20 @@ def find_gained_names(views: Sequence[View], shapes: Shapes) -> frozenset[int]:
         return frozenset()
     weights = weigh(views, shapes)
     holds = (weights.bytes_below + weights.graph_nodes_below) > 0
-    later = np.flatnonzero(~holds[0] & holds[-1]).tolist()
     names_of: dict[int, list[int]] = {}
-    for shape in later:
+    for shape in np.flatnonzero(holds.any(axis=0)).tolist():
         if shapes.parent[shape] >= 0 and _is_name(shapes.key[shape]):
             names_of.setdefault(shapes.parent[shape], []).append(shape)
+    elements = np.array([key.startswith(ELEMENT) for key in shapes.key], dtype=bool)
     steps = [view.census.step for view in views]
-    return frozenset(
-        owner
-        for owner, names in names_of.items()
-        if len(names) >= FEWEST_NAMES and find_trend(steps, holds[:, names].sum(axis=1).tolist()).kind == "growing"
-    )
+    found = set()
+    for owner, names in names_of.items():
+        as_elements = [shape for shape in np.flatnonzero(elements).tolist() if shapes.parent[shape] == owner]
+        counts = holds[:, names].sum(axis=1) + (weights.members * holds)[:, as_elements].sum(axis=1)
+        if counts[-1] - counts[0] >= FEWEST_NAMES and find_trend(steps, counts.tolist()).kind == "growing":
+            found.add(owner)
+    return frozenset(found)
 
 
 def _is_name(key: str) -> bool:
-    return key.startswith((".", "[")) and not key.startswith("[*]")
+    return key.startswith((".", "[")) and not key.startswith(ELEMENT)

@@ -22,6 +22,8 @@ from tenure.model.heap import ROOT_KINDS, Census, Ints, NodeKind, ReferenceKind
 from tenure.model.suspect import Series
 
 _ELEMENTS = (ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED, ReferenceKind.ITEM)
+ELEMENT = "[*]"
+"""How the key of a shape begins that stands for all elements of a container."""
 _BOUNDED = re.compile(r"\d+")
 _OF_ONE_RUN = re.compile(r"\b0x[0-9A-Fa-f]+|(?<![\w.])/(?:[^\s/'\"]+/)+|(?<=thread Thread-)\d+")
 """Addresses, folders of absolute paths, and the numbers that threads get."""
@@ -282,13 +284,13 @@ def _key(graph: Graph, reference: int, kind: ReferenceKind, node: int, *, by_nam
     label = graph.labels[reference]
     type_name = graph.type_names[node].rpartition(".")[2]
     if attribute := attribute_name(graph, reference):
-        return f".{attribute}" if by_name and not _BOUNDED.fullmatch(attribute) else f"[*] {type_name}"
+        return f".{attribute}" if by_name and not _BOUNDED.fullmatch(attribute) else f"{ELEMENT} {type_name}"
     if kind in _ELEMENTS:
         source = int(graph.census.references.source[reference])
         named = kind == ReferenceKind.ITEM and label != unquoted(label) and not _BOUNDED.search(label)
         if by_name and named and graph.census.nodes.length[source] < LARGE_CONTAINER:
             return f"[{label}]"
-        return f"[*] {type_name}"
+        return f"{ELEMENT} {type_name}"
     if kind in (ReferenceKind.SAVED, ReferenceKind.HOOK, ReferenceKind.NEXT):
         return f".{kind.name.lower()}"
     return f"{kind.name.lower()} {label}".strip()

@@ -13,7 +13,9 @@ from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_
 from tenure.analysis.graph import MODULE_TABLES, is_builtin_type, unquoted
 from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, is_tensor_bounded, series_of, weigh
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, late_part, theil_sen
+from tenure.analysis.name_sites import GAINS_NAMES
 from tenure.analysis.training_more import is_growing_model, is_only_used, is_training_more
+from tenure.analysis.wording import attribute_name
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
 
@@ -21,6 +23,8 @@ KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
 KEPT_SHARE_OF_FEW = 0.9
 FEW_POINTS = 4
+MOSTLY = 0.9
+"""Share of the bytes from which what is collected counts as modules."""
 _METRIC = re.compile(r"Metric|Meter|Matrix|Accuracy|Precision|Recall|(?<![A-Za-z])F1|AUROC|Jaccard|IoU")
 _STATE_KEY = re.compile(r"(\w+\.)+\w+|weight|bias|running_(mean|var)|num_batches_tracked")
 
@@ -161,7 +165,7 @@ def _suspect(
         objects_per_step=_rate(series, grown),
         period=grown.trend.period,
         copies_of=_copied_type(view, members, nodes),
-        facts=_late_facts(series, grown.trend),
+        facts=_late_facts(series, grown.trend) | _name_facts(view, shapes, grown.shape, members),
     )
     return assemble_suspect(
         group,
@@ -176,6 +180,15 @@ def _late_facts(series: Series, trend: Trend) -> dict[str, object]:
     if trend.since is None:
         return {}
     return {"grows_since_step": trend.since, "censuses_while_growing": sum(step > trend.since for step in series.steps)}
+
+
+def _name_facts(view: View, shapes: Shapes, shape: int, members: Ints) -> dict[str, object]:
+    """Whether the members are attributes of an object that gets another one with every step."""
+    if shapes.parent[shape] not in shapes.gaining_names:
+        return {}
+    parents = (int(view.paths.parent[node]) for node in members.tolist())
+    as_attributes = any(parent >= 0 and attribute_name(view.graph, parent) for parent in parents)
+    return {GAINS_NAMES: True} if as_attributes else {}
 
 
 def _is_meant(view: View, shapes: Shapes, shape: int, members: Ints, nodes: Ints, containers: Collection[int]) -> bool:
@@ -243,9 +256,11 @@ def _copied_type(view: View, members: Ints, nodes: Ints) -> str:
     names = {types[node] for node in objects}
     if len(names) != 1 or len(objects) * 2 < len(members):
         return ""
-    name = next(iter(names))
+    name = str(next(iter(names)))
     if is_builtin_type(name):
-        return name if all(_is_state_dict(view, node) for node in objects) else _type_inside(view, objects)
+        if all(_is_state_dict(view, node) for node in objects):
+            return name
+        return _type_inside(view, objects) or _type_below(view, members, nodes)
     roles = view.census.storages.role[storage_rows(view, nodes)]
     has_parameters = bool(np.isin(roles, (Role.PARAMETER, Role.BUFFER)).any())
     is_module = has_parameters or any(_has_module_tables(view, node) for node in objects)
@@ -260,6 +275,34 @@ def _type_inside(view: View, holders: Sequence[int]) -> str:
     copies = [node for node in objects if _has_module_tables(view, node) or _is_state_dict(view, node)]
     names = {graph.type_names[node] for node in copies}
     return names.pop() if len(names) == 1 and len(copies) >= len(holders) else ""
+
+
+def _type_below(view: View, members: Ints, nodes: Ints) -> str:
+    """The type of the outermost modules that the members lead to by any way, a closure for example, where parameters
+    and buffers are all that weighs."""
+    rows = storage_rows(view, nodes)
+    sizes, roles = view.census.storages.bytes[rows], view.census.storages.role[rows]
+    of_modules = int(sizes[np.isin(roles, (Role.PARAMETER, Role.BUFFER))].sum())
+    if of_modules < MOSTLY * int(sizes.sum()):
+        return ""
+    inside, tops = set(nodes.tolist()) - set(members.tolist()), set()
+    for node in inside:
+        if view.census.nodes.kind[node] == NodeKind.OBJECT and _has_module_tables(view, node):
+            above = _owners_up(view, node, inside)
+            if not any(_has_module_tables(view, each) for each in above):
+                tops.add(view.graph.type_names[node])
+    return str(tops.pop()) if len(tops) == 1 else ""
+
+
+def _owners_up(view: View, node: int, inside: Collection[int]) -> list[int]:
+    """The nodes from which the node's path comes, as long as they are `inside`."""
+    found = []
+    while (parent := int(view.paths.parent[node])) >= 0:
+        node = int(view.census.references.source[parent])
+        if node not in inside:
+            break
+        found.append(node)
+    return found
 
 
 def _is_state_dict(view: View, node: int) -> bool:

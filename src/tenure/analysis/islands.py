@@ -33,13 +33,15 @@ _CUTTING_ORDER = (
 class Island:
     """A ring of references that holds itself, and the storages and graph nodes that live by it.
 
-    `cut` is the reference of the ring that is best dropped, `ring` the way around starting with it.
+    `cut` is the reference of the ring that is best dropped, `ring` the way around starting with it; `cuts` are with it
+    the references like it of further rings that this one holds.
     """
 
     signature: str
     members: Ints
     ring: tuple[int, ...]
     cut: int
+    cuts: Ints
     storages: Ints
     num_graph_nodes: int
     through_cpp: bool
@@ -137,6 +139,7 @@ def _island(graph: Graph, ring: list[int], below: np.ndarray[tuple[int], np.dtyp
         members=np.array(ring, dtype=np.int64),
         ring=_way_around(graph, ring, cut),
         cut=cut,
+        cuts=_alike(graph, cut, below),
         storages=storages[below[storages]],
         num_graph_nodes=int(np.count_nonzero(below & (kinds == NodeKind.AUTOGRAD))),
         through_cpp=bool(np.any(kinds[ring] == NodeKind.AUTOGRAD)),
@@ -168,6 +171,14 @@ def _best_cut(graph: Graph, ring: list[int]) -> int:
         return (2 if internal else 0 if named else 1, library, order, graph.labels[reference], reference)
 
     return min(choices, key=preference)
+
+
+def _alike(graph: Graph, cut: int, below: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Ints:
+    """The references that the statement of the cut made in all objects `below`: same label, owners of one type."""
+    references, types = graph.census.references, graph.census.nodes.type
+    same = (references.label == references.label[cut]) & (references.kind == references.kind[cut])
+    same &= below[references.source] & (types[references.source] == types[references.source[cut]])
+    return np.flatnonzero(same)
 
 
 def _way_around(graph: Graph, ring: list[int], cut: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.key_sites import name_at
 from tenure.analysis.library_calls import by_the_users_call
+from tenure.analysis.name_sites import by_the_statement_that_adds_names
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 
@@ -23,13 +24,14 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         return by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
 
     holder, named = located(suspect.holder), name_that_stores(suspect.holder, sources, growing=growing)
-    return dataclasses.replace(
+    found = dataclasses.replace(
         suspect,
         holder=holder,
         cut=tuple(located(each if len(suspect.cut) == 1 else _as_it_is(each)) for each in suspect.cut),
         ambiguous=_is_ambiguous(holder, named, sources, growing=growing),
         holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
     )
+    return by_the_statement_that_adds_names(found, sources)
 
 
 def _is_ambiguous(

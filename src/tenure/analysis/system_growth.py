@@ -171,12 +171,12 @@ def _starts(call: ast.Call, counted: str, function: str, file: str) -> bool:
     if counted in ("files", "shared"):
         return called in (_FILES if counted == "files" else _SHARED)
     names = function.split(".")
+    if len(names) > 1 and names[-1] == "run" and called == names[-2]:
+        return True
     if called in _THREADS:
         given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in ("target", "function"))]
         return any(_last_name(value) == names[-1] for value in given)
-    if "futures" in file:
-        return called == "ThreadPoolExecutor"
-    return len(names) > 1 and names[-1] == "run" and called == names[-2]
+    return "futures" in file and called == "ThreadPoolExecutor"
 
 
 def _name_given(call: ast.Call, statement: ast.stmt) -> str:

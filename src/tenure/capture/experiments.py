@@ -32,6 +32,8 @@ from tenure.store.experiments_file import (
 ALL_SECONDS = 5.0
 """After so much processor time no further experiment is begun: a busy machine tests as much as a quiet one."""
 EACH_SECONDS = 60
+MOST_COLLECTIONS = 10
+"""Each may make the next find more; so many in a row are enough for ten rings that hold one another."""
 POLL_SECONDS = 0.02
 FAILURE_FILE = "failure.txt"
 """What went wrong in a copy, for us: the program and its diagnosis lose nothing but the experiments."""
@@ -115,12 +117,19 @@ def _run(planned: PlannedExperiment, before: Storages) -> ExperimentResult:
 def _perform(planned: PlannedExperiment) -> str:
     """Do it; "" or why it could not be done."""
     if planned.kind == "collect":
-        gc.collect()
+        _collect()
         return ""
     if planned.kind == "clear caches":
         _clear_caches()
         return ""
     return _drop_all(planned)
+
+
+def _collect() -> None:
+    """Until nothing more is found: a ring that an autograd graph held is garbage only after the graph's own ring is."""
+    for _ in range(MOST_COLLECTIONS):
+        if not gc.collect():
+            return
 
 
 def _clear_caches() -> None:

@@ -22,7 +22,7 @@ _METHODS = frozenset({"save_for_backward", "__setattr__", "__setitem__", "partia
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What one call stores under which name; fields as in `bindings.Binding`."""
+    """What one call stores under which name ("": a computed one); fields as in `bindings.Binding`."""
 
     kind: str
     name: str
@@ -39,7 +39,7 @@ def stores_of_call(node: ast.Call) -> Iterator[Store]:
         if method in GROWING_METHODS:
             if node.args or node.keywords:
                 yield from _grow(node, function.value, method)
-        elif method.startswith("register") or method in ("finalize", "signal", "settrace", "setprofile"):
+        elif method.startswith("register") or method in ("add_module", "finalize", "signal", "settrace", "setprofile"):
             yield from _registration(node, function)
         elif method in _METHODS or method in GROWING_FUNCTIONS:
             yield from _other_method(node, function)
@@ -66,10 +66,8 @@ def _registration(node: ast.Call, function: ast.Attribute) -> Iterator[Store]:
     if not arguments:
         return
     if method in _STORED_BY_NAME:
-        name = getattr(arguments[0], "value", None)
-        if isinstance(name, str):
-            value = arguments[1] if len(arguments) > 1 else None
-            yield Store("attribute", name, text_of(function.value), value, method)
+        value = arguments[1] if len(arguments) > 1 else None
+        yield Store("attribute", _constant_name(arguments[0]), text_of(function.value), value, method)
     elif full in HOOK_CALLS or "hook" in method:
         kept = arguments[-1] if full == "signal.signal" else arguments[0]
         name = "<lambda>" if isinstance(kept, ast.Lambda) else split_receiver(kept)[1]
@@ -112,6 +110,9 @@ def _other_function(node: ast.Call, name: str) -> Iterator[Store]:
 
 def _set_attribute(target: ast.expr, rest: Sequence[ast.expr], method: str) -> Iterator[Store]:
     if len(rest) == 2:
-        name = rest[0].value if isinstance(rest[0], ast.Constant) else ""
-        if isinstance(name, str):
-            yield Store("attribute", name, text_of(target), rest[1], method)
+        yield Store("attribute", _constant_name(rest[0]), text_of(target), rest[1], method)
+
+
+def _constant_name(node: ast.expr) -> str:
+    """The name that is written there; "" where it is computed, another one each time."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
