@@ -53,6 +53,23 @@ def test_a_replay_buffer_that_is_full_only_after_the_run_is_silent() -> None:
     assert find_suspects(drawn(kept, lambda step: step)) == ()
 
 
+@pytest.mark.parametrize(
+    ("behind", "through_graph"),
+    [
+        ("tensor#t* 4B -> .grad_fn MeanBackward0#m* -> .saved tensor#s* 64KiB activation", True),
+        ("ValueError#e* -> .__traceback__ traceback#b* -> .tb_frame frame#f* file=t.py:3 name=fit -> <local x> tensor#t* 64KiB", False),
+    ],
+    ids=["graphs", "frames"],
+)
+def test_what_elements_of_a_bounded_container_drag_along_was_not_meant(behind: str, through_graph: bool) -> None:
+    kept = "main.log -> __main__.Log bound=10000 -> .rows list -> [*{n}] "
+
+    (suspect,) = find_suspects(drawn(kept + behind, lambda step: step))
+
+    assert told((suspect,)) == [("growth", "log.rows[*]")]
+    assert suspect.through_graph is through_graph
+
+
 def test_a_cache_by_length_is_silent_once_all_lengths_have_come() -> None:
     kept = "main.masks -> dict -> [*{n}] tensor 64KiB"
     loud = [seed for seed in SEEDS if find_suspects(drawn(kept, lambda step, s=seed: len(set(lengths(s)[:step]))))]

@@ -15,7 +15,7 @@ from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounde
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, late_part, theil_sen
 from tenure.analysis.name_sites import GAINS_NAMES
 from tenure.analysis.training_more import is_growing_model, is_only_used, is_training_more
-from tenure.analysis.wording import attribute_name
+from tenure.analysis.wording import attribute_name, is_finished_frame
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
 
@@ -145,7 +145,7 @@ def _suspect(
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
     containers = _containers(view, np.unique(_owners_of(view, nodes)) if swollen else members)
-    if any(is_bounded(view, container) for container in containers):
+    if any(is_bounded(view, container) for container in containers) and (sawtooth or not _is_by_the_way(view, nodes)):
         return None
     if grown.trend.since is not None and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None
@@ -180,6 +180,12 @@ def _late_facts(series: Series, trend: Trend) -> dict[str, object]:
     if trend.since is None:
         return {}
     return {"grows_since_step": trend.since, "censuses_while_growing": sum(step > trend.since for step in series.steps)}
+
+
+def _is_by_the_way(view: View, nodes: Ints) -> bool:
+    """What elements drag along that nobody keeps on purpose: autograd graphs, frames of functions that have ended."""
+    in_graph = bool(np.any(view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD))
+    return in_graph or any(is_finished_frame(view.graph, node) for node in nodes.tolist())
 
 
 def _name_facts(view: View, shapes: Shapes, shape: int, members: Ints) -> dict[str, object]:

@@ -79,8 +79,6 @@ def _isolate(seconds: int) -> None:
     sys.excepthook = sys.unraisablehook = lambda *args: None  # type: ignore[assignment]
     gc.disable()
     weakref.finalize._registry.clear()  # type: ignore[attr-defined]
-    with suppress(OSError):
-        os.nice(10)
 
 
 def _open_descriptors() -> Iterable[int]:
