@@ -57,7 +57,10 @@ def test_a_replay_buffer_that_is_full_only_after_the_run_is_silent() -> None:
     ("behind", "through_graph"),
     [
         ("tensor#t* 4B -> .grad_fn MeanBackward0#m* -> .saved tensor#s* 64KiB activation", True),
-        ("ValueError#e* -> .__traceback__ traceback#b* -> .tb_frame frame#f* file=t.py:3 name=fit -> <local x> tensor#t* 64KiB", False),
+        (
+            "ValueError#e* -> .__traceback__ traceback#b* -> .tb_frame frame#f* file=t.py:3 name=fit -> <local x> tensor#t* 64KiB",
+            False,
+        ),
     ],
     ids=["graphs", "frames"],
 )

@@ -43,3 +43,16 @@ def test_what_does_not_grow_is_told_by_its_bytes() -> None:
         confidence="possible",
         **IDENTITY,
     )
+
+
+def test_growth_out_of_sight_is_told_with_the_types_of_what_is_held() -> None:
+    facts = {"unseen_owners": 27, "they_hold": {"collections.OrderedDict": 23, "list": 4}, "leading_to": {"a.Plan": 23}}
+
+    found = check_suspect(suspect(facts=facts))
+
+    assert found is not None
+    assert found.message == (
+        "Owners that are not visible to Python hold more and more: 1.00 MiB per step, by 23 OrderedDict, 4 list, "
+        "leading to 23 Plan; no variable, module or object refers to them."
+    )
+    assert "register_hook" in found.remedies[0].summary

@@ -9,6 +9,7 @@ from statistics import median
 import numpy as np
 
 from tenure.analysis.assemble import bytes_by_role, drops_of, identities, is_scalar, main_device, storage_rows
+from tenure.analysis.graph import Bools, Graph, reach
 from tenure.analysis.groups import View, fingerprint_of
 from tenure.analysis.holders import Droppable, gradient_reference, ring_reference
 from tenure.analysis.islands import Island, find_islands
@@ -33,6 +34,12 @@ def find_cycles(views: Sequence[View]) -> tuple[Suspect, ...]:
         if len(seen) >= FEWEST_CENSUSES and _matters(views, per_view, seen, signature):
             suspects.append(_suspect(views, [found.get(signature, ()) for found in per_view], seen, signature))
     return tuple(suspects)
+
+
+def below_rings(graph: Graph) -> Bools:
+    """Per node: a ring that nothing alive leads to holds it, others perhaps too."""
+    rings = [island.members for island in find_islands(graph)]
+    return reach(graph, np.concatenate(rings)) if rings else np.zeros(graph.size, dtype=bool)
 
 
 def _by_signature(islands: tuple[Island, ...]) -> dict[str, tuple[Island, ...]]:

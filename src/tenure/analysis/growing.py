@@ -15,6 +15,7 @@ from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounde
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, late_part, theil_sen
 from tenure.analysis.name_sites import GAINS_NAMES
 from tenure.analysis.training_more import is_growing_model, is_only_used, is_training_more
+from tenure.analysis.unseen_growth import owners_out_of_sight
 from tenure.analysis.wording import attribute_name, is_finished_frame
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
@@ -165,7 +166,9 @@ def _suspect(
         objects_per_step=_rate(series, grown),
         period=grown.trend.period,
         copies_of=_copied_type(view, members, nodes),
-        facts=_late_facts(series, grown.trend) | _name_facts(view, shapes, grown.shape, members),
+        facts=_late_facts(series, grown.trend)
+        | _name_facts(view, shapes, grown.shape, members)
+        | _owner_facts(view, members),
     )
     return assemble_suspect(
         group,
@@ -195,6 +198,12 @@ def _name_facts(view: View, shapes: Shapes, shape: int, members: Ints) -> dict[s
     parents = (int(view.paths.parent[node]) for node in members.tolist())
     as_attributes = any(parent >= 0 and attribute_name(view.graph, parent) for parent in parents)
     return {GAINS_NAMES: True} if as_attributes else {}
+
+
+def _owner_facts(view: View, members: Ints) -> dict[str, object]:
+    """How many owners out of sight there are, where it is they that get more."""
+    owners = owners_out_of_sight(view, members)
+    return {"unseen_owners": owners} if owners > 1 else {}
 
 
 def _is_meant(view: View, shapes: Shapes, shape: int, members: Ints, nodes: Ints, containers: Collection[int]) -> bool:

@@ -18,6 +18,7 @@ from tenure.analysis.idle_modules import find_idle_modules
 from tenure.analysis.left_in_optimizers import find_left_in_optimizers
 from tenure.analysis.replaced_layers import find_replaced_layers
 from tenure.analysis.survivors import find_survivors
+from tenure.analysis.unseen_growth import find_unseen_growth
 from tenure.model.heap import ROOT_KINDS, Census
 from tenure.model.suspect import Suspect
 
@@ -43,8 +44,7 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     growing, grown_shapes = (*growing, *beyond), grown_shapes | cut_short
     carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
     cycles = find_cycles(by_moment[watched])
-    if cycles:
-        growing = tuple(suspect for suspect in growing if _hangs_on_a_root(suspect))
+    growing = _with_what_is_out_of_sight(by_moment[watched], growing, cycles)
     host = _find_host_growth(censuses, watched)
     survivors = _told_once(find_left_in_optimizers(views), (*find_survivors(views), *find_replaced_layers(views)))
     released = {str(suspect.facts["module"]) for suspect in survivors}
@@ -55,6 +55,17 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
     )
     return tuple(dataclasses.replace(suspect, key=key) for key, suspect in enumerate(found, start=1))
+
+
+def _with_what_is_out_of_sight(
+    views: Sequence[View], growing: Sequence[Suspect], cycles: Sequence[Suspect]
+) -> tuple[Suspect, ...]:
+    """What grows on roots, and in one piece what owners out of sight hold where that explains more."""
+    if cycles:
+        growing = [suspect for suspect in growing if _hangs_on_a_root(suspect)]
+    seen = [suspect for suspect in growing if "unseen_owners" not in suspect.facts]
+    unseen = find_unseen_growth(views, (*seen, *cycles))
+    return (*seen, *unseen) if unseen else tuple(growing)
 
 
 def _find_host_growth(censuses: Sequence[Census], moment: str) -> tuple[Suspect, ...]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tenure.analysis.dominators import find_dominators
 from tenure.analysis.graph import build_graph, reach
 from tenure.analysis.islands import unseen_owned
-from tenure.analysis.wording import owner_text
+from tenure.analysis.wording import is_loop_state, owner_text
 from tenure.model.heap import Census
 from tenure.model.recording import Step
 from tenure.model.units import format_bytes
@@ -17,8 +16,6 @@ WORTH_TELLING_BYTES = 2**20
 MOST_OWNERS = 3
 _WORTH_TELLING_SHARE = 0.05
 _GROWN = 1.1
-_LOOPED_OVER = re.compile(r"iter|generator|^(enumerate|zip|map|filter|reversed|tqdm.*)$", re.IGNORECASE)
-"""Types of what a running `for` loop keeps on the evaluation stack: no mystery."""
 
 
 def describe_unseen_owners(censuses: Sequence[Census]) -> tuple[str, ...]:
@@ -38,7 +35,7 @@ def describe_unseen_owners(censuses: Sequence[Census]) -> tuple[str, ...]:
     owned = [
         node
         for node in unseen_owned(graph).tolist()
-        if int(addresses[node]) in before and not _LOOPED_OVER.search(graph.type_names[node].rpartition(".")[2])
+        if int(addresses[node]) in before and not is_loop_state(graph, node)
     ]
     heaviest = sorted(owned, key=lambda node: (-int(retained[node]), node))[:MOST_OWNERS]
     return tuple(

@@ -22,6 +22,8 @@ _CELL_OUTPUTS = ("Out", "_oh")
 _CELL_OUTPUT = re.compile(r"_+|_i?\d+")
 _CONTEXTS = ("Context", "_contextvars.Context")
 _CALLABLES = ("function", "method", "functools.partial")
+_LOOPED_OVER = re.compile(r"iter|generator|^(enumerate|zip|map|filter|reversed|tqdm.*)$", re.IGNORECASE)
+"""Types of what a running `for` loop keeps on the evaluation stack: no mystery."""
 _FUNCTION_PARTS = ("__closure__", "__defaults__", "__kwdefaults__")
 
 
@@ -172,7 +174,27 @@ def owner_text(graph: Graph, node: int) -> str:
         return "the context (contextvars) of a running thread or task"
     if graph.type_names[node] in _CALLABLES:
         return f"a callback that only C code keeps (an atexit handler, probably): {_name_or_type(graph, node)}"
+    if _is_table_of_callbacks(graph, node):
+        return "hooks that only C++ keeps (of an autograd node, probably)"
     return f"an owner Tenure cannot see (evaluation stack, C code, atexit), of {what}"
+
+
+def _is_table_of_callbacks(graph: Graph, node: int) -> bool:
+    """Whether it is what torch makes of `register_hook`: callables by the numbers of their handles."""
+    made = graph.references_from(node)
+    items = all(_kind(graph, r) == ReferenceKind.ITEM and graph.labels[r].isdigit() for r in made)
+    called = all(graph.type_names[_target(graph, r)] in _CALLABLES for r in made)
+    return graph.type_names[node] == "collections.OrderedDict" and bool(made) and items and called
+
+
+def is_known_owner(graph: Graph, node: int) -> bool:
+    """Whether the type alone tells what an owner that is not in the census is: a context, or a callback of C code."""
+    return graph.type_names[node] in (*_CONTEXTS, *_CALLABLES)
+
+
+def is_loop_state(graph: Graph, node: int) -> bool:
+    """Whether it is what a running `for` loop keeps on the evaluation stack, by its type."""
+    return bool(_LOOPED_OVER.search(_short_type(graph, node)))
 
 
 def _reference_text(graph: Graph, references: Sequence[int], position: int) -> str:

@@ -5,6 +5,7 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.path_questions import short_type
 
 _VERB = {"growth": ("grows", "grow"), "sawtooth": ("grows and falls", "grow and fall")}
 
@@ -15,6 +16,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     What is emptied now and then may be meant so (a metric until its reset), and so may what no forward made and the
     next one finds there (a batch that is used twice).
     """
+    if "they_hold" in suspect.facts:
+        return _of_unseen_owners(suspect)
     if suspect.symptom in _VERB:
         told = f"{plural(suspect, *_VERB[suspect.symptom])}: {growth(suspect)}"
     else:
@@ -27,6 +30,30 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         remedies=("bound it, empty it, or keep less in it",),
         at_most="certain" if suspect.symptom in ("growth", "survivor", "cycle") else "possible",
     )
+
+
+def _of_unseen_owners(suspect: Suspect) -> Finding:
+    """What nothing holds that Python shows: the types of it are all that tells who keeps it."""
+    held, further = (_types(suspect.facts.get(name)) for name in ("they_hold", "leading_to"))
+    leading = f", leading to {further}" if further and further != held else ""
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"Owners that are not visible to Python hold more and more: {growth(suspect)}, by {held}{leading}; "
+        "no variable, module or object refers to them.",
+        remedies=(
+            "look for what C or C++ code was given to keep: hooks on graph nodes (`tensor.grad_fn.register_hook`), "
+            "callbacks, objects in extension modules; remove it, or let it reach its owner by `weakref`",
+        ),
+    )
+
+
+def _types(found: object) -> str:
+    """`24 OrderedDict, 3 Tensor`."""
+    if not isinstance(found, dict):
+        return ""
+    return ", ".join(f"{number} {short_type(str(name))}" for name, number in found.items())
 
 
 RULE = Rule(
