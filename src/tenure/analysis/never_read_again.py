@@ -40,8 +40,9 @@ def find_never_read_again(censuses: Sequence[Census], sources: Mapping[str, Sour
     if not sources or len(at_work) < FEWEST_CENSUSES:
         return ()
     shapes = Shapes()
+    program = _Program(sources)
     last = in_program_order([view_census(max(at_work, key=_when), shapes)])[0]
-    unread = _unread(last, sources)
+    unread = _unread(last, program)
     if not unread:
         return ()
     views: list[View] = []
@@ -52,7 +53,7 @@ def find_never_read_again(censuses: Sequence[Census], sources: Mapping[str, Sour
         if not _matters(last, nodes):
             continue
         views = views or in_program_order(view_census(census, shapes) for census in at_work)
-        since = _unread_since(views, last, cut, sources)
+        since = _unread_since(views, last, cut, program)
         suspects += _suspects(views[since:], last, _Held(scope, cut, nodes))
     return tuple(suspects)
 
@@ -68,10 +69,31 @@ def _when(census: Census) -> tuple[int, bool]:
     return census.step, census.moment == "forward-entry"
 
 
-def _unread(view: View, sources: Mapping[str, SourceFile]) -> list[int]:
+class _Program:
+    """The recorded sources; what was searched for once is remembered, for every census asks the same."""
+
+    def __init__(self, sources: Mapping[str, SourceFile]) -> None:
+        self.sources = sources
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def is_known_elsewhere(self, home: SourceFile, name: str) -> bool:
+        """Whether another file of the program may ask the module for the name."""
+        if (home.path, name) not in self._known:
+            self._known[home.path, name] = self._search(home, name)
+        return self._known[home.path, name]
+
+    def _search(self, home: SourceFile, name: str) -> bool:
+        stem = PurePath(home.path).stem
+        told = re.compile(rf"\b({re.escape(stem)}|__main__)\.{re.escape(name)}\b|import\b[^\n]*\b{re.escape(name)}\b")
+        others = (source for source in self.sources.values() if source is not home and name in source.text)
+        return any(told.search(source.text) for source in others)
+
+
+def _unread(view: View, program: _Program) -> list[int]:
     """References by variables of the user's running functions and modules that nobody reads again."""
     references, nodes, census = view.census.references, view.census.nodes, view.census
     found = []
+    sources = program.sources
     called_anew = _find_calls_of_loops(view, sources)
     variables = np.isin(references.kind, (ReferenceKind.LOCAL, ReferenceKind.GLOBAL))
     for reference in np.flatnonzero(variables & np.isin(references.source, view.graph.roots)).tolist():
@@ -84,7 +106,7 @@ def _unread(view: View, sources: Mapping[str, SourceFile]) -> list[int]:
             continue
         is_module = nodes.kind[owner] == NodeKind.NAMESPACE
         function = MODULE if is_module else census.text(int(nodes.name[owner]))
-        known_elsewhere = is_module and _is_known_elsewhere(source, name, sources)
+        known_elsewhere = is_module and program.is_known_elsewhere(source, name)
         if not known_elsewhere and not is_read_later(source, function, name, line):
             found.append(reference)
     return found
@@ -110,13 +132,6 @@ def _find_calls_of_loops(view: View, sources: Mapping[str, SourceFile]) -> Calla
         return bool(modules) or max(looping, default=-1) > node
 
     return called_anew
-
-
-def _is_known_elsewhere(home: SourceFile, name: str, sources: Mapping[str, SourceFile]) -> bool:
-    """Whether another file of the program may ask the module for the name."""
-    stem = PurePath(home.path).stem
-    told = re.compile(rf"\b({re.escape(stem)}|__main__)\.{re.escape(name)}\b|import\b[^\n]*\b{re.escape(name)}\b")
-    return any(told.search(source.text) for source in sources.values() if source is not home and name in source.text)
 
 
 def _by_scope(view: View, references: Sequence[int]) -> dict[str, list[int]]:
@@ -149,15 +164,13 @@ def _matters(view: View, nodes: Ints) -> bool:
     return size >= max(LEAST_BYTES, LEAST_SHARE * int(view.census.storages.bytes.sum()))
 
 
-def _unread_since(
-    views: Sequence[View], last: View, cut: Sequence[Droppable], sources: Mapping[str, SourceFile]
-) -> int:
+def _unread_since(views: Sequence[View], last: View, cut: Sequence[Droppable], program: _Program) -> int:
     """The first of the censuses up to the last in all of which nobody read the variables again: a program's last
     lines read hardly any."""
     variables = {_variable(last, dropped.reference) for dropped in cut}
     since = len(views)
     for at in range(len(views) - 1, -1, -1):
-        unread = {_variable(views[at], reference) for reference in _unread(views[at], sources)}
+        unread = {_variable(views[at], reference) for reference in _unread(views[at], program)}
         if not variables <= unread:
             break
         since = at
