@@ -83,10 +83,18 @@ class _Program:
         return self._known[home.path, name]
 
     def _search(self, home: SourceFile, name: str) -> bool:
-        stem = PurePath(home.path).stem
-        told = re.compile(rf"\b({re.escape(stem)}|__main__)\.{re.escape(name)}\b|import\b[^\n]*\b{re.escape(name)}\b")
-        others = (source for source in self.sources.values() if source is not home and name in source.text)
-        return any(told.search(source.text) for source in others)
+        others = (source.text for source in self.sources.values() if source is not home and name in source.text)
+        return any(_asks_for(text, PurePath(home.path).stem, name) for text in others)
+
+
+def _asks_for(text: str, module: str, name: str) -> bool:
+    """Whether the text has `module.name`, `__main__.name` or an import of the name. The name is looked for first:
+    nothing else is rare enough in megabytes of library sources."""
+    for found in re.finditer(rf"\b{re.escape(name)}\b", text):
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if re.search(rf"\b({re.escape(module)}|__main__)\.$|\bimport\b", before):
+            return True
+    return False
 
 
 def _unread(view: View, program: _Program) -> list[int]:
