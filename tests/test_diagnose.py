@@ -123,3 +123,9 @@ def test_a_finding_of_several_ranks_names_them_all() -> None:
     merged = merge("run", [Diagnosis("run/rank-0000" + str(each.ranks[0]), 10, (each,)) for each in seen])
 
     assert [each.ranks for each in merged.findings] == [(0, 3)]
+
+
+def test_a_process_that_was_looked_at_least_far_decides_how_far_all_were() -> None:
+    ranks = [rank(0, looked_until=16), rank(1), rank(2, looked_until=12)]
+
+    assert (merge("run", ranks).looked_until, merge("run", ranks[1:2]).looked_until) == (12, None)

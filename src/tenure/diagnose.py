@@ -57,6 +57,7 @@ def diagnose_process(recording: Recording) -> Diagnosis:
         unexplained_growth_bytes_per_step=growth,
         not_seen=tuple(_not_seen(evidence, explained, copied)),
         censuses=len(evidence.censuses),
+        looked_until=evidence.looked_until,
         suppressed=tuple(finding for finding in explained if finding not in findings),
     )
 
@@ -147,6 +148,7 @@ def merge(path: str, diagnoses: Sequence[Diagnosis]) -> Diagnosis:
         unexplained_growth_bytes_per_step=max(each.unexplained_growth_bytes_per_step for each in diagnoses),
         not_seen=tuple(dict.fromkeys(text for diagnosis in diagnoses for text in diagnosis.not_seen)),
         censuses=_sum_known(diagnosis.censuses for diagnosis in diagnoses),
+        looked_until=min((each.looked_until for each in diagnoses if each.looked_until is not None), default=None),
     )
 
 

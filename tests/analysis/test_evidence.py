@@ -6,7 +6,7 @@ from pathlib import Path
 from heaps import census
 from profiles import profile
 from tenure.analysis.evidence import Evidence, read_evidence
-from tenure.model.recording import CensusEntry, ProfileEntry, Recording
+from tenure.model.recording import CensusEntry, ProfileEntry, Recording, Step
 from tenure.store.census_file import write_census
 
 MODEL = "main(train.py:7).model -> __main__.Model -> .weight parameter 2MiB"
@@ -54,3 +54,18 @@ def test_the_processes_of_one_machine_are_those_that_the_launcher_named(tmp_path
         for said in ("", "4", "many")
     }
     assert counts == {"": 1, "4": 4, "many": 1}
+
+
+def test_a_run_that_was_looked_at_to_two_thirds_or_further_was_looked_at(tmp_path: Path) -> None:
+    last = census(MODEL, step=16)
+    peak = census(MODEL, step=20, moment="peak")
+    untils = {
+        count: Evidence(
+            replace(recording(tmp_path), steps=tuple(Step(n, float(n), 1.0) for n in range(1, count + 1))),
+            (last, peak),
+            {},
+            (),
+        ).looked_until
+        for count in (16, 23, 25, 38)
+    }
+    assert untils == {16: None, 23: None, 25: 16, 38: 16}

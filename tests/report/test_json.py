@@ -107,11 +107,11 @@ def test_ranks_are_written_where_there_are_several_processes_and_read_back() -> 
 
 
 def test_what_is_allowed_or_known_is_written_and_read_back() -> None:
-    seen = diagnosis(held_graph(), suppressed=(kept_loss(),), known=2, baseline="old.json")
+    seen = diagnosis(held_graph(), suppressed=(kept_loss(),), known=2, baseline="old.json", looked_until=16)
 
     values = diagnosis_as_dict(seen)
 
     assert [item["rule"] for item in values["suppressed"]] == ["TN101"]
-    assert (values["known"], values["baseline"]) == (2, "old.json")
+    assert (values["known"], values["baseline"], values["looked_until"]) == (2, "old.json", 16)
     assert diagnosis_from_json(diagnosis_as_json(seen), source="x") == seen
     assert "known" not in diagnosis_as_dict(diagnosis())

@@ -288,3 +288,20 @@ def test_what_falls_has_a_line_of_its_own() -> None:
     text = render_diagnosis(diagnosis(kept_loss(symptom="sawtooth", evidence=(row,))), width=110, color=False)
 
     assert "  falls     96.00 KiB and 12 objects every 12 steps\n" in text
+
+
+def test_a_verdict_says_up_to_which_step_was_looked_where_much_came_after() -> None:
+    assert render_diagnosis(diagnosis(looked_until=16), width=110, color=False) == (
+        "nothing found up to step 16\n"
+        "  The last of 12 censuses was taken after step 16 of 30: no tensor memory was seen to outlive its step until\n"
+        "  then.\n"
+        "\n"
+        "recorded in run\n"
+        "Next: look up to the end: `tenure run --census-at 3,7,11,15,18,22,26,30`.\n"
+    )
+
+
+def test_findings_of_a_run_that_was_not_looked_at_to_its_end_say_so() -> None:
+    text = render_diagnosis(diagnosis(kept_loss(), looked_until=16), width=110, color=False)
+
+    assert "not seen: what began after step 16 of 30; no census was taken later\n" in text

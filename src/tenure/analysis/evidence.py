@@ -18,6 +18,8 @@ from tenure.model.source import SourceFile
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import read_census, read_sources
 
+LOOKED_AT_SHARE = 0.66
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -43,6 +45,16 @@ class Evidence:
         """Each profile with the census at its peak, where one was taken."""
         at = {census.step: census for census in self.of_tensors if census.moment == PEAK}
         return tuple((profile, at[profile.step]) for profile in self.profiles if profile.step in at)
+
+    @property
+    def looked_until(self) -> int | None:
+        """The step of the last census where less than two thirds of the steps came before it, else None.
+
+        The schedule's steps are never further apart, but censuses may have used up what they may cost.
+        """
+        last = max((census.step for census in self.between_steps), default=0)
+        steps = max((step.step for step in self.recording.steps), default=0)
+        return last if last and last < LOOKED_AT_SHARE * steps else None
 
     @property
     def processes_here(self) -> int:

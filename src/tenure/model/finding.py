@@ -132,6 +132,8 @@ class Diagnosis:
     not_seen: tuple[str, ...] = ()
     censuses: int | None = None
     """How many censuses were read; None where it was not counted."""
+    looked_until: int | None = None
+    """Step of the last census where a good part of the run came after it; else None."""
     suppressed: tuple[Finding, ...] = ()
     """Findings that a comment in the source allows: kept, not shown."""
     known: int | None = None

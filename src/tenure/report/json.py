@@ -27,6 +27,7 @@ def diagnosis_as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "not_seen": list(diagnosis.not_seen),
         "censuses": diagnosis.censuses,
         "suppressed": [finding_as_dict(finding) for finding in diagnosis.suppressed],
+        **({"looked_until": diagnosis.looked_until} if diagnosis.looked_until is not None else {}),
         **({"known": diagnosis.known, "baseline": diagnosis.baseline} if diagnosis.known is not None else {}),
     }
 
@@ -122,6 +123,7 @@ def _diagnosis_from_dict(values: dict[str, Any]) -> Diagnosis:
         recording=values["recording"],
         steps=values["steps"],
         censuses=values.get("censuses"),
+        looked_until=values.get("looked_until"),
         findings=tuple(_finding_from_dict(finding) for finding in values["findings"]),
         unexplained_growth_bytes_per_step=values["unexplained_growth_bytes_per_step"],
         not_seen=tuple(values["not_seen"]),

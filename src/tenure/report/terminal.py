@@ -20,6 +20,7 @@ FINDINGS_IN_FULL = 10
 LABEL_WIDTH = 10
 NARROWEST, WIDEST = 60, 200
 UNEXPLAINED = "TN900"
+CENSUSES_ADVISED = 8
 LONGEST_FORECAST = 30 * 24 * 3600
 """Seconds ahead beyond which a forecast is left to findings.json: few trainings take a month."""
 
@@ -262,6 +263,13 @@ def _render_nothing_found(diagnosis: Diagnosis, *, width: int, style: Style) -> 
         text = f"In {seen(diagnosis)} only what is known or allowed was found."
         return "\n".join([style.bold("nothing new"), *wrap(text, width=width, first="  ", rest="  ")])
     text = f"In {seen(diagnosis)} no tensor memory was seen to outlive its step beyond what training needs."
+    if diagnosis.looked_until is not None:
+        text = (
+            f"The last of {_censuses(diagnosis.censuses)} was taken after step {diagnosis.looked_until:,} of "
+            f"{diagnosis.steps:,}: no tensor memory was seen to outlive its step until then."
+        )
+        title = f"nothing found up to step {diagnosis.looked_until:,}"
+        return "\n".join([style.bold(title), *wrap(text, width=width, first="  ", rest="  ")])
     return "\n".join([style.bold("nothing found"), *wrap(text, width=width, first="  ", rest="  ")])
 
 
@@ -270,7 +278,11 @@ def seen(diagnosis: Diagnosis) -> str:
     steps = f"{diagnosis.steps:,} step{'' if diagnosis.steps == 1 else 's'}"
     if diagnosis.censuses is None:
         return steps
-    return f"{steps} and {diagnosis.censuses:,} census{'' if diagnosis.censuses == 1 else 'es'}"
+    return f"{steps} and {_censuses(diagnosis.censuses)}"
+
+
+def _censuses(count: int | None) -> str:
+    return f"{count or 0:,} census{'' if count == 1 else 'es'}"
 
 
 def _render_limits(diagnosis: Diagnosis, *, width: int) -> list[str]:
@@ -279,9 +291,22 @@ def _render_limits(diagnosis: Diagnosis, *, width: int) -> list[str]:
     if rate > 0 and not any(finding.rule == UNEXPLAINED for finding in diagnosis.findings):
         text = f"{format_bytes(rate)} per step of growth is explained by no rule."
         lines += wrap(text, width=width, first="", rest="  ")
-    for text in (*_left_out(diagnosis), *(f"not seen: {text}" for text in diagnosis.not_seen)):
+    for text in (
+        *_left_out(diagnosis),
+        *_not_looked_at(diagnosis),
+        *(f"not seen: {text}" for text in diagnosis.not_seen),
+    ):
         lines += wrap(text, width=width, first="", rest="  ")
     return ["\n".join(lines)] if lines else []
+
+
+def _not_looked_at(diagnosis: Diagnosis) -> list[str]:
+    """What began after the last census, where findings tell of what came before it."""
+    if diagnosis.looked_until is None or not diagnosis.findings:
+        return []
+    return [
+        f"not seen: what began after step {diagnosis.looked_until:,} of {diagnosis.steps:,}; no census was taken later"
+    ]
 
 
 def _left_out(diagnosis: Diagnosis) -> list[str]:
@@ -304,9 +329,17 @@ def _render_closing(diagnosis: Diagnosis, *, width: int) -> str:
     found = f"{_findings(count)} in {seen(diagnosis)}; " if count else ""
     if count:
         then = f"Next: `tenure explain {diagnosis.findings[0].rule}`, change the line, run again."
+    elif diagnosis.looked_until is not None:
+        then = f"Next: look up to the end: `tenure run --census-at {_spread(diagnosis.steps)}`."
     elif diagnosis.steps:
         then = "Next: if memory still grows later in the program, record more of it."
     else:
         then = "Next: let the program take at least one optimizer step or model call while it is watched."
     said = f"{found}recorded in {relative_to_here(diagnosis.recording)}"
     return "\n".join(line for text in (said, then) for line in wrap(text, width=width, first="", rest="  "))
+
+
+def _spread(steps: int) -> str:
+    """Some steps from the first to the last, as `--census-at` takes them: `4,9,14,19,23,28,33,38`."""
+    chosen = {max(1, steps * number // CENSUSES_ADVISED) for number in range(1, CENSUSES_ADVISED + 1)}
+    return ",".join(str(step) for step in sorted(chosen))
