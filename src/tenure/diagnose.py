@@ -15,7 +15,13 @@ from tenure.analysis.groups import fingerprint_of
 from tenure.analysis.host_part import HOST
 from tenure.analysis.idle_at_peak import give_peak_figures
 from tenure.analysis.native_growth import describe_native_growth
-from tenure.analysis.process_suspects import find_beyond_censuses, find_copied_by_workers, find_idle, find_lasting
+from tenure.analysis.process_suspects import (
+    find_beyond_censuses,
+    find_copied_by_workers,
+    find_idle,
+    find_lasting,
+    find_resting,
+)
 from tenure.analysis.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
@@ -66,7 +72,9 @@ def _explain_process(evidence: Evidence, copied: Sequence[Suspect]) -> tuple[Fin
     """All findings of one process, those on `copied` data sets among them: each byte once, no two under one name."""
     rank = evidence.recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)
-    told = _explain_all(find_lasting(evidence, copied), find_idle(evidence), evidence.sources)
+    lasting, idle = find_lasting(evidence, copied), find_idle(evidence)
+    resting = find_resting(evidence, (*lasting, *idle))
+    told = _explain_all(lasting, (*idle, *resting), evidence.sources)
     beyond = find_beyond_censuses(evidence, explained=_growth_on_host(told))
     told = (*told, *explain(beyond, all_rules(), evidence.sources))
     return _told_apart(dataclasses.replace(each, ranks=ranks) for each in sorted(told, key=_rank))

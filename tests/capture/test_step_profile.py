@@ -306,6 +306,32 @@ def test_the_step_is_the_first_after_warm_up_without_a_planned_census() -> None:
     assert choose_step(Schedule()) == 5
     assert choose_step(Schedule(last_step=5)) == 7
     assert choose_step(Schedule(steps=frozenset((5, 6)))) == 0
+    assert choose_step(Schedule(), after=7) == 13
+
+
+def test_where_a_program_generates_before_it_trains_two_steps_of_the_training_are_profiled_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tenure.capture.monitor.optimizer_was_made", lambda: False)
+
+    def run(folder: Path, generated: int, profile_step: int | None = None) -> list[int]:
+        model = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.ReLU(), torch.nn.Linear(64, 4))
+        with recording(folder, take_census, profile_step=profile_step):
+            for _ in range(generated):
+                with torch.no_grad():
+                    model(torch.randn(16, 8))
+            optimizer = torch.optim.AdamW(model.parameters())
+            for _ in range(12):
+                model(torch.randn(16, 8)).square().mean().backward()
+                optimizer.step()
+        return [entry.step for entry in open_recording(folder).profiles]
+
+    folders = [tmp_path / name for name in ("generates", "trains", "chosen")]
+    assert [run(folders[0], 8), run(folders[1], 0), run(folders[2], 8, 5)] == [[6, 14], [6], [6]]
+    phases = read_profile(folders[0] / open_recording(folders[0]).profiles[1].file).operations.phase.tolist()
+    assert {Phase(phase) for phase in phases} >= {Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER}
+    peaks = [entry.step for entry in open_recording(folders[0]).censuses if entry.moment == "peak"]
+    assert (peaks, notes_in(folders[0])) == ([6, 14], [])
 
 
 def test_a_time_limit_of_the_program_that_strikes_inside_our_code_is_the_programs(

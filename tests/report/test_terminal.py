@@ -78,7 +78,7 @@ Next: `tenure explain TN101`, change the line, run again.
 
 NOTHING = """\
 nothing found
-  In 30 steps and 12 censuses no tensor memory was seen to outlive its step beyond what training needs.
+  In 30 steps and 12 censuses no rule found tensor memory that grows or is kept for nothing.
 
 not seen: the autograd graph of thread 3
 
@@ -293,8 +293,9 @@ def test_what_falls_has_a_line_of_its_own() -> None:
 def test_a_verdict_says_up_to_which_step_was_looked_where_much_came_after() -> None:
     assert render_diagnosis(diagnosis(looked_until=16), width=110, color=False) == (
         "nothing found up to step 16\n"
-        "  The last of 12 censuses was taken after step 16 of 30: no tensor memory was seen to outlive its step until\n"
-        "  then.\n"
+        "  The last of 12 censuses was taken after step 16 of 30: no rule found tensor memory that grows or is kept "
+        "for\n"
+        "  nothing until then.\n"
         "\n"
         "recorded in run\n"
         "Next: look up to the end: `tenure run --census-at 3,7,11,15,18,22,26,30`.\n"

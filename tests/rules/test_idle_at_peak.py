@@ -55,6 +55,28 @@ def test_what_no_statement_reads_again_is_dropped_after_its_last_use_whatever_th
     assert [remedy.summary for remedy in found.remedies] == ["`del logits` after the last use"]
 
 
+def test_what_no_profiled_operation_touched_is_a_hint_whatever_it_weighs() -> None:
+    rests = {"idle_at_peak": True, "rests": True, "last_seen_step": 24, "times_replaced": 0}
+
+    found, renewed = (
+        check_suspect(idle(BATCH, facts=rests | {"times_replaced": times}, peak_drop_bytes=15 * MIB))
+        for times in (0, 3)
+    )
+
+    assert found is not None
+    assert renewed is not None
+    assert (found.confidence, found.peak_drop_bytes, found.message) == (
+        "possible",
+        15 * MIB,
+        "No operation of the profiled steps used `pipeline.batch`, but it holds memory at their peak; "
+        "still there at step 24.",
+    )
+    assert [remedy.summary for remedy in found.remedies] == [
+        "set `pipeline.batch` to None once it is used, or move it to the host until another phase needs it"
+    ]
+    assert renewed.message.endswith("between censuses other memory took its place 3 times, to step 24.")
+
+
 def test_without_a_place_the_message_says_less() -> None:
     found = check_suspect(idle(LOGITS, facts={"idle_at_peak": True}))
 

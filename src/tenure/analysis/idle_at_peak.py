@@ -133,6 +133,17 @@ class Replay:
         at = self.profile.census_op - self.profile.second
         return 0 <= at < len(self.alive) and bool(self.alive[at] >= NEAR_PEAK * self.peak_bytes)
 
+    def met_bytes(self) -> int | None:
+        """Bytes alive at the peak that the census was taken at: the second step's, or, where that step goes another
+        way, the first one's; None where it met neither."""
+        at = self.profile.census_op - self.profile.second
+        if not 0 <= at < len(self.alive):
+            return None
+        if self.meets_peak():
+            return self.peak_bytes
+        first = self._static + int(self.profile.bytes_alive(self.device)[: self.profile.second].max(initial=0))
+        return first if self.alive[at] >= NEAR_PEAK * first else None
+
     def idle_rows(self) -> list[int]:
         """Storages that the census found alive, used for the last time before, and not to be used again."""
         storages, at = self.profile.storages, self.profile.census_op

@@ -13,6 +13,7 @@ from tenure.analysis.located import locate
 from tenure.analysis.native_growth import find_native_growth
 from tenure.analysis.never_read_again import find_never_read_again
 from tenure.analysis.pinned_growth import find_pinned_growth
+from tenure.analysis.resting_at_peak import find_resting_at_peak
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.suspects import find_suspects
 from tenure.analysis.system_growth import find_system_growth, with_what_threads_hold
@@ -44,6 +45,16 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census)]
     between = [census for census in evidence.of_tensors if census.moment != PEAK]
     found += find_never_read_again(between, evidence.sources)
+    return tuple(locate(suspect, evidence.sources) for suspect in found)
+
+
+def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """What the last two profiled steps leave untouched, beside what is `told` already: another pair of steps, of a
+    phase that is over, may have used it."""
+    if not evidence.peaks:
+        return ()
+    between = [census for census in evidence.of_tensors if census.moment != PEAK]
+    found = find_resting_at_peak(*evidence.peaks[-1], between, told)
     return tuple(locate(suspect, evidence.sources) for suspect in found)
 
 

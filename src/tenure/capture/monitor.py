@@ -167,6 +167,8 @@ class Monitor:
 
     def _take_optimizer_step(self, optimizer: Any) -> None:
         # A step after a census is watched to its end: which modules are called tells what is in use.
+        if not self._optimizer_seen:
+            self._plan_profile_of_training()
         self._optimizer_seen = True
         after_forward, self._forward_seen = self._forward_seen, False
         ends_step = self._sequence.ends_step(self._optimizers.number(optimizer), after_forward=after_forward)
@@ -267,6 +269,11 @@ class Monitor:
     def _plan_profile(self) -> None:
         chosen = self._options.profile_step
         self._profiler.plan(choose_step(self._schedule) if chosen is None else chosen)
+
+    def _plan_profile_of_training(self) -> None:
+        """Where the profiled steps were over before the first optimizer stepped: two more, of the training."""
+        if self._options.profile_step is None and self._profiler.is_over:
+            self._profiler.plan(choose_step(self._schedule, after=self.step))
 
     def _count_pause(self, seconds: float) -> None:
         self._count_cost(seconds)

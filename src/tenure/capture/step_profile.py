@@ -27,18 +27,20 @@ WATCH_SECONDS = 3.0
 _NEVER = -1
 
 
-def choose_step(schedule: Schedule) -> int:
+def choose_step(schedule: Schedule, *, after: int = 0) -> int:
     """The first of the two steps: the earliest after warm-up that does not end with a planned census.
 
-    0, for none, where the user has named the steps to look at.
+    `after` counts the steps before the phase that warms up. 0, for none, where the user has named the steps to look
+    at.
     """
     if schedule.steps is not None:
         return 0
-    return next(step for step in range(EARLIEST_STEP, EARLIEST_STEP + 1000) if not schedule.is_planned(step))
+    earliest = after + EARLIEST_STEP
+    return next(step for step in range(earliest, earliest + 1000) if not schedule.is_planned(step))
 
 
 class StepProfiler:
-    """Begins at the planned step's forward entry, ends at that of the step after the next. One profile, then no more.
+    """Begins at the planned step's forward entry, ends at that of the step after the next. One profile for each plan.
 
     `take_census` takes one of moment "peak" for a step; `write` stores what was found; `note` tells why nothing was.
     """
@@ -70,6 +72,13 @@ class StepProfiler:
         """Profile this step and the next; 0 for none, which holds until this is called."""
         self._step = step
         self._done = step <= 0
+        self._second = self._census_op = _NEVER
+        self._target = self._census = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the planned steps were profiled, or given up, and nothing of the watching is left."""
+        return self._step > 0 and self._done and self._watch is None
 
     def wants_entry(self, steps: int) -> bool:
         """Whether, after so many steps, the next root forward's entry begins, parts or ends the profile."""

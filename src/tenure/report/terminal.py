@@ -262,11 +262,11 @@ def _render_nothing_found(diagnosis: Diagnosis, *, width: int, style: Style) -> 
     if diagnosis.known or diagnosis.suppressed:
         text = f"In {seen(diagnosis)} only what is known or allowed was found."
         return "\n".join([style.bold("nothing new"), *wrap(text, width=width, first="  ", rest="  ")])
-    text = f"In {seen(diagnosis)} no tensor memory was seen to outlive its step beyond what training needs."
+    text = f"In {seen(diagnosis)} no rule found tensor memory that grows or is kept for nothing."
     if diagnosis.looked_until is not None:
         text = (
             f"The last of {_censuses(diagnosis.censuses)} was taken after step {diagnosis.looked_until:,} of "
-            f"{diagnosis.steps:,}: no tensor memory was seen to outlive its step until then."
+            f"{diagnosis.steps:,}: no rule found tensor memory that grows or is kept for nothing until then."
         )
         title = f"nothing found up to step {diagnosis.looked_until:,}"
         return "\n".join([style.bold(title), *wrap(text, width=width, first="  ", rest="  ")])

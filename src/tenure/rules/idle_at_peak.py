@@ -56,6 +56,11 @@ _PREALLOCATE = (
 
 
 def _message(suspect: Suspect) -> str:
+    if suspect.facts.get("rests"):
+        return (
+            f"No operation of the profiled steps used {subject(suspect)}, but "
+            f"{plural(suspect, 'it holds', 'they hold')} memory at their peak; {_how_it_stays(suspect)}."
+        )
     if suspect.facts.get("never_read_again"):
         holds = plural(suspect, "it still holds", "they still hold")
         return f"No statement reads {subject(suspect)} any more, but {holds} memory in every step."
@@ -65,6 +70,13 @@ def _message(suspect: Suspect) -> str:
     )
 
 
+def _how_it_stays(suspect: Suspect) -> str:
+    step, times = suspect.facts.get("last_seen_step"), suspect.facts.get("times_replaced")
+    if times:
+        return f"between censuses other memory took its place {times} time{'' if times == 1 else 's'}, to step {step}"
+    return f"still there at step {step}"
+
+
 def _copied_message(suspect: Suspect) -> str:
     return f"{subject(suspect)} grows by concatenation: at the step's peak the old copy and the new one are both alive."
 
@@ -72,9 +84,12 @@ def _copied_message(suspect: Suspect) -> str:
 def _confidence(suspect: Suspect) -> Confidence:
     """Path and fall of the peak are measured; that it is so in every step only where both profiled steps show it.
 
+    What no operation used may be used in another phase of the program.
     What a running backward function keeps on its ctx goes with the graph a moment later.
     """
     share = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
+    if suspect.facts.get("rests"):
+        return "possible"
     if (
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)
         or not suspect.holder_is_yours
@@ -98,6 +113,9 @@ def _remedy(suspect: Suspect) -> str:
     kept = list(dict.fromkeys(each.expression for each in suspect.cut if each.kind not in ("local", "global")))
     if suspect.facts.get("never_read_again"):
         return f"`del {', '.join(names)}` after the last use"
+    if suspect.facts.get("rests"):
+        held = ", ".join(f"`{text}`" for text in dict.fromkeys(each.expression for each in suspect.cut))
+        return f"set {held} to None once it is used, or move it to the host until another phase needs it"
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
     parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []
     parts += (
