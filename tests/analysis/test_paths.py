@@ -6,7 +6,7 @@ import pytest
 from heaps import census, node_named
 from tenure.analysis.graph import build_graph
 from tenure.analysis.paths import path_to, shortest_paths
-from tenure.analysis.wording import expression, hops, render_path
+from tenure.analysis.wording import expression, hops, render_path, render_targets
 
 
 def told(text: str, name: str = "t") -> tuple[tuple[str, ...], str]:
@@ -144,3 +144,20 @@ def test_hops_say_who_made_each_reference() -> None:
         ("ITEM", "'weight'", "OBJECT", False),
         ("STORAGE", "", "TENSOR", True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "targets"),
+    [
+        ("class State(/x/state.py:3).shared -> dict -> ['k'] tensor#t 1KiB", ("dict of 1", "Tensor [256] float32, 1.00 KiB")),
+        ("main.shared -> dict -> ['k'] tensor#t 1KiB", ("dict of 1", "Tensor [256] float32, 1.00 KiB")),
+        ("hidden atexit. -> dict -> ['k'] tensor#t 1KiB", ("dict of 1", "Tensor [256] float32, 1.00 KiB")),
+    ],
+)  # fmt: skip
+def test_each_text_of_a_path_has_what_it_leads_to_beside_it(line: str, targets: tuple[str, ...]) -> None:
+    made = census(line)
+    graph = build_graph(made)
+    path = path_to(graph, shortest_paths(graph), node_named(made, "storage of t"))
+
+    assert render_targets(graph, path) == targets
+    assert len(render_path(graph, path)) == len(targets)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from report.findings import diagnosis, held_graph, kept_loss
-from tenure.model.finding import Edit, Forecast, Remedy
+from tenure.model.finding import CutReference, Edit, Forecast, Remedy
 from tenure.report.terminal import render_diagnosis, say_forecast, terminal_form
 
 FULL_110 = """\
@@ -306,3 +306,12 @@ def test_findings_of_a_run_that_was_not_looked_at_to_its_end_say_so() -> None:
     text = render_diagnosis(diagnosis(kept_loss(), looked_until=16), width=110, color=False)
 
     assert "not seen: what began after step 16 of 30; no census was taken later\n" in text
+
+
+def test_references_of_one_name_and_statement_are_told_once_and_counted() -> None:
+    seen, made = CutReference("input", "net.py", 103), CutReference("output", "net.py", 107)
+    found = kept_loss(path=(), growth_bytes_per_step=None, evidence=(), remedies=(), cut=(seen, made, seen, seen))
+
+    facts = render_diagnosis(diagnosis(found), width=100, color=False).split("\n\n")[1]
+
+    assert facts == "  to free   drop 4 references: `input` (net.py:103) 3 times, `output` (net.py:107)"

@@ -39,11 +39,7 @@ def render_path(graph: Graph, references: Sequence[int]) -> tuple[str, ...]:
         text = _reference_text(graph, references, position)
         if text:
             texts.append(text)
-        elif position == 0 and graph.census.nodes.kind[_source(graph, reference)] in (
-            NodeKind.HIDDEN,
-            NodeKind.NAMESPACE,
-            NodeKind.FRAME,
-        ):
+        elif position == 0 and _is_told_by_itself(graph, _source(graph, reference)):
             texts.append(root_text(graph.census, _source(graph, reference)))
     return tuple(texts)
 
@@ -56,7 +52,7 @@ def render_targets(graph: Graph, references: Sequence[int]) -> tuple[str, ...]:
     for position, reference in enumerate(references):
         if _reference_text(graph, references, position):
             targets.append(_target_text(graph, _target(graph, reference)))
-        elif position == 0 and _is_root(graph, _source(graph, reference)):
+        elif position == 0 and _is_told_by_itself(graph, _source(graph, reference)):
             targets.append("")
     return tuple(targets)
 
@@ -356,6 +352,11 @@ def _is_name(text: str) -> bool:
 
 def _is_root(graph: Graph, node: int) -> bool:
     return int(graph.census.nodes.kind[node]) in ROOT_KINDS
+
+
+def _is_told_by_itself(graph: Graph, node: int) -> bool:
+    """A root that needs a text where the reference from it has none; a class is told with its attribute."""
+    return int(graph.census.nodes.kind[node]) in (NodeKind.HIDDEN, NodeKind.NAMESPACE, NodeKind.FRAME)
 
 
 def _kind(graph: Graph, reference: int) -> ReferenceKind:

@@ -7,6 +7,7 @@ shortened at the left, sentences are wrapped, and only a word longer than the li
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -165,11 +166,13 @@ def _labelled(label: str, text: str, *, width: int, style: Style) -> list[str]:
 
 
 def _to_free(finding: Finding, *, width: int) -> str:
+    """How many references to drop, those of one name and statement once: `` `input` (net.py:3) 6 times``."""
     names = []
-    for cut in finding.cut:
+    for cut, times in Counter(finding.cut).items():
         place = place_of(cut.file, cut.line, room=width // 3)
-        names.append(f"`{cut.name}` ({place})" if place else f"`{cut.name}`")
-    count = len(names)
+        name = f"`{cut.name}` ({place})" if place else f"`{cut.name}`"
+        names.append(name if times == 1 else f"{name} {times} times")
+    count = len(finding.cut)
     return f"drop {count} reference{'' if count == 1 else 's'}: {', '.join(names)}"
 
 
