@@ -62,3 +62,18 @@ def test_a_chain_is_dropped_by_the_link_to_the_one_before() -> None:
         "opened.above",
         "__main__.Span",
     )
+
+
+def test_what_comes_together_in_a_list_of_a_library_is_held_by_that_list() -> None:
+    """Not by the program's own name for the object that has it, and not by what lies below its elements."""
+    library = "lib:metrics.curve.Curve -> type\n"
+    of_metric = grown(f"{library}main.auroc -> metrics.curve.Curve -> .preds list -> [*{{step}}] tensor 64KiB")
+    of_loaders = grown(
+        "class State(/x/site-packages/hub/state.py:3).loaders list -> [*{step}] hub.Loader#l*"
+        " -> .base torch.utils.data.DataLoader -> .collate_fn __main__.Collator -> .model __main__.Net"
+        " -> ._parameters dict -> ['w'] parameter 64KiB".replace(".loaders list", ".loaders -> list")
+    )
+
+    assert [of_metric.holder.expression, *(each.expression for each in of_metric.cut)] == ["auroc.preds[*]"] * 2
+    assert [of_loaders.holder.expression, *(each.expression for each in of_loaders.cut)] == ["State.loaders[*]"] * 2
+    assert (of_metric.holder.element, of_loaders.copies_of) == (True, "")

@@ -30,10 +30,11 @@ def located(function: str, text: str, *, file: str = LIBRARY) -> HoldingReferenc
 def test_the_users_call_of_a_class_or_function_stands_for_the_line_inside_it(function: str, text: str) -> None:
     found = located(function, text)
 
-    assert (found.name, found.expression, found.sites) == (
+    assert (found.name, found.expression, found.sites, found.library_sites) == (
         "finalize",
         "finalize._registry[*]",
         (SourceLocation(MINE, 5, "open"),),
+        (SourceLocation(LIBRARY, 3, function),),
     )
 
 
@@ -54,3 +55,36 @@ def test_several_calls_are_all_told() -> None:
     twice = CALL + "    weakref.finalize(scratch, print)\n"
 
     assert [site.line for site in located("finalize.__init__", twice).sites] == [5, 6]
+
+
+def filled(text: str, expression: str = "self.auroc.preds[*]") -> tuple[str, list[tuple[str, int]], list[int]]:
+    """Name, places and the library's line of a list that `Curve.update` of a library fills."""
+    reference = HoldingReference(
+        "attribute", "preds", expression, sites=(SourceLocation(LIBRARY, 3, "Curve.update"),), element=True
+    )
+    found = by_the_users_call(reference, {LIBRARY: SourceFile(LIBRARY, "", "library"), MINE: SourceFile(MINE, text)})
+    return found.name, [(site.file, site.line) for site in found.sites], [site.line for site in found.library_sites]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seen.update(x)\nauroc.compute()\nauroc.update(x, y)\n",
+        "seen.update(x)\nauroc.compute()\nself.auroc['val'].update(x, y)\n",
+        "seen.update(x)\nauroc.compute()\nself.auroc(x, y)\n",
+    ],
+)
+def test_a_method_of_any_name_is_known_by_the_object_that_it_is_called_on(text: str) -> None:
+    assert filled(text) == ("preds", [(MINE, 3)], [3])
+
+
+@pytest.mark.parametrize(
+    ("text", "expression"),
+    [
+        ("other.update(x)\n", "auroc.preds[*]"),
+        ("self.update(x)\n", "self.preds[*]"),
+        ("auroc.update(", "auroc.preds[*]"),
+    ],
+)
+def test_a_method_of_any_name_on_another_object_tells_nothing(text: str, expression: str) -> None:
+    assert filled(text, expression) == ("preds", [(LIBRARY, 3)], [])

@@ -130,3 +130,18 @@ def test_references_that_read_alike_are_told_once() -> None:
     (told,) = join_same_statement([suspect(cut=(located, located, elsewhere, closure, closure))])
 
     assert told.cut == (located, closure)
+
+
+def test_two_lists_that_one_call_into_a_library_fills_are_one_suspect_with_both_lines_inside() -> None:
+    def filled(name: str, line: int) -> HoldingReference:
+        inside = (SourceLocation("/site-packages/metrics.py", line, "Curve.update"),)
+        return replace(HISTORY, kind="attribute", name=name, expression=f"auroc.{name}[*]", library_sites=inside)
+
+    preds = suspect(key=1, holder=filled("preds", 170), retained_bytes=4 * MIB)
+    target = suspect(key=2, holder=filled("target", 171), fingerprint="f2")
+
+    (joined,) = join_same_statement([preds, target])
+
+    assert joined.cut == (preds.holder, target.holder)
+    assert [site.line for site in joined.holder.library_sites] == [170, 171]
+    assert (joined.holder.name, joined.retained_bytes) == ("preds", 7 * MIB)

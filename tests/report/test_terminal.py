@@ -315,3 +315,12 @@ def test_references_of_one_name_and_statement_are_told_once_and_counted() -> Non
     facts = render_diagnosis(diagnosis(found), width=100, color=False).split("\n\n")[1]
 
     assert facts == "  to free   drop 4 references: `input` (net.py:103) 3 times, `output` (net.py:107)"
+
+
+def test_the_librarys_own_statement_behind_a_call_is_told() -> None:
+    inside = {"kind": "library_sites", "statements": [{"file": "metrics.py", "line": 170, "function": "update"}]}
+    found = kept_loss(path=(), growth_bytes_per_step=None, evidence=(inside,), remedies=(), cut=())
+
+    facts = render_diagnosis(diagnosis(found), width=80, color=False).split("\n\n")[1]
+
+    assert facts == "  made in   metrics.py:170, inside that call"

@@ -44,6 +44,15 @@ def test_several_statements_that_may_have_made_the_reference_are_all_told() -> N
     )
 
 
+def test_the_librarys_own_statement_behind_a_call_is_evidence() -> None:
+    inside = SourceLocation("/site-packages/metrics.py", 170, "Curve.update")
+    row = {"file": inside.file, "line": 170, "function": "Curve.update"}
+
+    assert claimed(suspect(holder=replace(HISTORY, library_sites=(inside,)))) == expected(
+        evidence=(*expected().evidence, {"kind": "library_sites", "statements": [row]})
+    )
+
+
 def test_facts_are_evidence() -> None:
     assert claimed(suspect(facts={"period": 8})) == expected(
         evidence=(*expected().evidence, {"kind": "facts", "period": 8})

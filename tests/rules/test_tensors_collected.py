@@ -63,3 +63,13 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_other_suspects_are_left_to_other_rules(other: Suspect) -> None:
     assert check_suspect(other) is None
+
+
+def test_an_object_that_can_be_reset_is_to_be_reset() -> None:
+    found = check_suspect(replace(SPECIMENS["TN202"], facts={"emptied_by": "auroc.reset"}))
+
+    assert found is not None
+    assert [remedy.summary for remedy in found.remedies] == [
+        "call `auroc.reset()` once its result is read, as at the end of an epoch",
+        REMEDY,
+    ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tenure.analysis.cuts import find_cut, freed_storages
+from tenure.analysis.cuts import IN_USE, find_cut, freed_storages
 from tenure.analysis.graph import GRAPH_REFERENCES, Bools, Graph, reach, unquoted
 from tenure.analysis.groups import View
 from tenure.analysis.holders import (
@@ -17,6 +17,7 @@ from tenure.analysis.holders import (
     handler_reference,
     holding_reference,
     innermost_droppable,
+    is_element,
 )
 from tenure.analysis.path_facts import path_facts
 from tenure.analysis.paths import path_to
@@ -63,10 +64,11 @@ class Measured:
 def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fingerprint: str) -> Suspect:
     """The suspect, its key still 0. Costs a cut and two searches of the census."""
     view, graph = group.view, group.view.graph
-    cut = cut_of(group)
     collects = symptom in ("growth", "sawtooth")
     path = path_to(graph, view.paths, heaviest(group, by_graph=collects))
     droppable = find_droppable(graph)
+    in_optimizer = _reference_to_optimizer(view, path, droppable)
+    cut = (_emptied(group) if collects and in_optimizer is None else ()) or cut_of(group)
     held_by = next((dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None)
     link = None if held_by else _link_of_chain(view, path, cut)
     if link is not None:
@@ -74,7 +76,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     held_by = held_by or (innermost_droppable(graph, droppable & graph.user_made, path, group.many) if path else None)
     if collects and link is None and held_by is not None:
         held_by = _binding_that_changes(view, path, held_by, droppable & graph.user_made, group.many)
-    held_by = _reference_to_optimizer(view, path, droppable) or held_by
+    held_by = in_optimizer or held_by
     holder = describe_reference(view, held_by, group.many)
     if not holder.name:
         start = int(view.census.references.source[path[0]]) if path else heaviest(group)
@@ -154,6 +156,21 @@ def cut_of(group: Group) -> tuple[Droppable, ...]:
         return group.cut
     view, spared = group.view, group.nodes.tolist()
     return find_cut(view.graph, view.paths, group.targets, spared=spared, many=group.many, passing=group.passing)
+
+
+def _emptied(group: Group) -> tuple[Droppable, ...]:
+    """The one container in which the group's members come together, where to empty it frees all that must go and
+    nothing that is in use; else nothing. What lies below its elements, or has the container, is not to blame."""
+    if group.cut is not None or len(group.many) != 1:
+        return ()
+    graph, (container,) = group.view.graph, group.many
+    cut = tuple(Droppable(r, container) for r in graph.references_from(container) if is_element(graph, r))[:1]
+    freed = freed_storages(graph, cut)
+    storages = group.view.census.storages
+    in_use = storages.node[np.isin(storages.role, IN_USE)]
+    spoilt = np.setdiff1d(np.intersect1d(freed, in_use), group.nodes)
+    wanted = np.intersect1d(group.targets, storages.node)
+    return cut if len(wanted) and not len(spoilt) and np.isin(wanted, freed).all() else ()
 
 
 def belong_together(one: Group, other: Group) -> bool:

@@ -32,7 +32,8 @@ MOST_BY_NAME = 3
 LARGEST_CUT = 24
 """More references than this are no advice; the search gives up."""
 _INFINITE = 1 << 30
-_IN_USE = (Role.PARAMETER, Role.BUFFER, Role.OPTIMIZER_STATE, Role.INPUT)
+IN_USE = (Role.PARAMETER, Role.BUFFER, Role.OPTIMIZER_STATE, Role.INPUT)
+"""Roles of memory that the program goes on using."""
 
 
 def find_cut(
@@ -133,7 +134,7 @@ _PASSING = (*GRAPH_REFERENCES, ReferenceKind.HOOK)
 
 def _nodes_in_use(graph: Graph, targets: Ints, spared: Collection[int]) -> Ints:
     storages = graph.census.storages
-    used = storages.node[np.isin(storages.role, _IN_USE)]
+    used = storages.node[np.isin(storages.role, IN_USE)]
     return np.setdiff1d(used, np.concatenate([targets, np.array(sorted(spared), dtype=np.int64)]))
 
 

@@ -263,8 +263,8 @@ def _owners_of(view: View, nodes: Ints) -> Ints:
 def _copied_type(view: View, members: Ints, nodes: Ints) -> str:
     """The type of the members where they are modules, metrics or state dicts; "" for any other class of objects.
 
-    A module owns parameters or buffers, or has a module's tables; a metric says so by its name; a state dict's keys
-    are dotted names.
+    A module has parameters or buffers of its own, or a module's tables; a metric says so by its name; a state dict's
+    keys are dotted names. What only leads to a module, as a loader does whose collator uses it, is no copy of one.
     """
     types = view.graph.type_names
     objects = [node for node in members.tolist() if view.census.nodes.kind[node] == NodeKind.OBJECT]
@@ -276,10 +276,33 @@ def _copied_type(view: View, members: Ints, nodes: Ints) -> str:
         if all(_is_state_dict(view, node) for node in objects):
             return name
         return _type_inside(view, objects) or _type_below(view, members, nodes)
-    roles = view.census.storages.role[storage_rows(view, nodes)]
-    has_parameters = bool(np.isin(roles, (Role.PARAMETER, Role.BUFFER)).any())
-    is_module = has_parameters or any(_has_module_tables(view, node) for node in objects)
-    return name if is_module or _METRIC.search(name.rpartition(".")[2]) else ""
+    tensors = _parameters_among(view, nodes)
+    is_copy = any(_has_module_tables(view, node) or _carries(view, node, tensors) for node in objects)
+    return name if is_copy or _METRIC.search(name.rpartition(".")[2]) else ""
+
+
+def _parameters_among(view: View, nodes: Ints) -> set[int]:
+    """Tensors that are parameters or buffers, by their storages among `nodes`."""
+    rows = storage_rows(view, nodes)
+    owned = np.isin(view.census.storages.role[rows], (Role.PARAMETER, Role.BUFFER))
+    return set(_owners_of(view, view.census.storages.node[rows[owned]]).tolist())
+
+
+def _carries(view: View, node: int, tensors: Collection[int]) -> bool:
+    """Whether an attribute of an object is a module, or one of `tensors`, or a plain container with such elements."""
+    attributes = _values(view, node)
+    inside = [value for each in attributes if is_builtin_type(view.graph.type_names[each])
+              for value in _values(view, each)]  # fmt: skip
+    return any(each in tensors or _has_module_tables(view, each) for each in (*attributes, *inside))
+
+
+def _values(view: View, node: int) -> list[int]:
+    """What an object's attributes, or a container's elements, are."""
+    graph, references = view.graph, view.census.references
+    made = graph.references_from(node)
+    tables = [int(references.target[r]) for r in made if references.kind[r] == ReferenceKind.DICT]
+    made = [*made, *(r for table in tables for r in graph.references_from(table))]
+    return [int(references.target[r]) for r in made if references.kind[r] != ReferenceKind.DICT]
 
 
 def _type_inside(view: View, holders: Sequence[int]) -> str:

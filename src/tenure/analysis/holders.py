@@ -150,7 +150,7 @@ def _reference_along(graph: Graph, path: tuple[int, ...], element: bool, many: C
     owner = int(references.source[path[-1]])
     named = _last_named(graph, path[:-1] if element else path)
     text = expression(graph, path, many=many)
-    container_type = graph.type_names[owner] if element or _is_element(graph, path[-1]) else ""
+    container_type = graph.type_names[owner] if element or is_element(graph, path[-1]) else ""
     if named < 0:
         kind = "hidden" if graph.census.nodes.kind[int(references.source[path[0]])] == NodeKind.HIDDEN else "unknown"
         name = graph.labels[path[0]] or graph.census.text(int(graph.census.nodes.name[int(references.source[path[0]])]))
@@ -343,7 +343,8 @@ def _owner(graph: Graph, path: tuple[int, ...], position: int) -> int:
     return int(graph.census.references.source[path[position]])
 
 
-def _is_element(graph: Graph, reference: int) -> bool:
+def is_element(graph: Graph, reference: int) -> bool:
+    """Whether a reference is one of many of a container, and no attribute in an object's table."""
     kind = graph.census.references.kind[reference]
     source = int(graph.census.references.source[reference])
     return bool(kind in ELEMENT_REFERENCES and not graph.instance_tables[source])

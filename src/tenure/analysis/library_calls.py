@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from tenure.errors import SourceError
@@ -19,14 +20,20 @@ _SAID_OF_MUCH = GROWING_METHODS | {"forward", "step", "run", "get", "set", "star
 def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference:
     """The reference, named by the function of a library that made it and placed at the user's own calls of it.
 
-    As it is where its best statement is the user's already, or where no file of the user's calls that function.
+    A method whose name tells nothing counts where it is called on what the reference's owner goes by, which then
+    keeps its name: `auroc.update(x)` for `auroc.preds`, or else `auroc(x)`. As it is where its best statement is the
+    user's already, or where no file of the user's makes such a call.
     """
     source = sources.get(reference.sites[0].file) if reference.sites else None
     if source is None or source.origin == "yours":
         return reference
-    name = _called_as(reference.sites[0].function)
+    inside = reference.sites[:1]
+    name = _called_as(inside[0].function)
     calls = tuple(_calls_of(name, sources)) if name else ()
-    return replace(reference, name=name, sites=calls) if calls else reference
+    if calls:
+        return replace(reference, name=name, sites=calls, library_sites=inside)
+    calls = tuple(_calls_on_owner(reference, sources))
+    return replace(reference, sites=calls, library_sites=inside) if calls else reference
 
 
 def _called_as(function: str) -> str:
@@ -38,16 +45,53 @@ def _called_as(function: str) -> str:
 
 
 def _calls_of(name: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
+    return _places(name, sources, lambda call: _name_of(call) == name)
+
+
+def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
+    """Calls of the method that made the reference, on an owner of the same name; else calls of the owner itself."""
+    of_class, _, method = reference.sites[0].function.rpartition(".")
+    owner = owner_of(reference).rpartition(".")[2].partition("[")[0]
+    if not of_class or not owner or owner in ("self", "cls"):
+        return
+    found = tuple(_places(owner, sources, lambda call: _name_of(call) == method and _receiver_of(call) == owner))
+    yield from found or _places(owner, sources, lambda call: _name_of(call) == owner)
+
+
+def owner_of(reference: HoldingReference) -> str:
+    """The object that has the container, as the program knows it: `auroc` of `auroc.preds[*]`; "" of a variable."""
+    if reference.kind != "attribute" or not reference.name:
+        return ""
+    found = re.match(rf"(.*\S)\.{re.escape(reference.name)}\b", reference.expression)
+    return found[1] if found else ""
+
+
+def _places(word: str, sources: Mapping[str, SourceFile], fits: Callable[[ast.Call], bool]) -> Iterator[SourceLocation]:
+    """The user's own calls that fit, over the files in which `word` occurs."""
     for source in sources.values():
-        if source.origin == "yours" and f"{name}(" in source.text:
-            for line in sorted(_lines_of_calls(name, source)):
+        if source.origin == "yours" and word in source.text:
+            for line in sorted({call.lineno for call in _calls_in(source) if fits(call)}):
                 yield SourceLocation(source.path, line, enclosing_function(source, line))
 
 
-def _lines_of_calls(name: str, source: SourceFile) -> set[int]:
+def _calls_in(source: SourceFile) -> list[ast.Call]:
     try:
         tree = parse(source)
     except SourceError:
-        return set()
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return {node.lineno for node in calls if name in (getattr(node.func, "attr", ""), getattr(node.func, "id", ""))}
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def _name_of(call: ast.Call) -> str:
+    return _last_name(call.func)
+
+
+def _receiver_of(call: ast.Call) -> str:
+    return _last_name(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+
+
+def _last_name(node: ast.expr) -> str:
+    """`auroc` of `auroc`, `self.auroc` and `self.auroc['val']`; "" of anything else."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return str(getattr(node, "attr", "") or getattr(node, "id", ""))

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from tenure.analysis.binding_sites import is_unambiguous, name_that_stores, resolve_sites
+from tenure.analysis.emptied import emptied_by
 from tenure.analysis.key_sites import name_at
 from tenure.analysis.library_calls import by_the_users_call
 from tenure.analysis.name_sites import by_the_statement_that_adds_names
@@ -23,6 +24,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         name = name_at(named, sites[0], sources) if sites else named.name
         return by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
 
+    empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
     holder, named = located(suspect.holder), name_that_stores(suspect.holder, sources, growing=growing)
     found = dataclasses.replace(
         suspect,
@@ -30,6 +32,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         cut=tuple(located(each if len(suspect.cut) == 1 else _as_it_is(each)) for each in suspect.cut),
         ambiguous=_is_ambiguous(holder, named, sources, growing=growing),
         holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
+        facts=suspect.facts | ({"emptied_by": empties} if empties else {}),
     )
     return by_the_statement_that_adds_names(found, sources)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from tenure.model.experiment import all_drops
+from tenure.model.source import SourceLocation
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
 _SYMPTOMS = ("growth", "sawtooth", "peak")
@@ -66,7 +67,7 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
     return replace(
         main,
         key=min(each.key for each in group),
-        holder=_common_holder(main, group),
+        holder=replace(_common_holder(main, group), library_sites=_library_sites(group)),
         cut=tuple(dict.fromkeys(reference for reference in every_cut if not _is_covered((reference,), every_cut))),
         retained_bytes=max(*retained, sum(by_role.values())) if one_cut else min(sum(retained), freed),
         num_objects=main.num_objects if one_cut else sum(each.num_objects for each in group),
@@ -119,6 +120,11 @@ def _common_holder(main: Suspect, group: Sequence[Suspect]) -> HoldingReference:
     if not expression or not name or all(holder.name == main.holder.name for holder in holders):
         return main.holder
     return replace(main.holder, name=name.removesuffix("[*]"), expression=expression)
+
+
+def _library_sites(group: Sequence[Suspect]) -> tuple[SourceLocation, ...]:
+    found = {site for each in group for site in each.holder.library_sites}
+    return tuple(sorted(found, key=lambda site: (site.file, site.line)))
 
 
 def _common_text(texts: Sequence[str]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenure import __version__
+from tenure.capture.class_files import class_files
 from tenure.capture.host import describe_process
 from tenure.capture.sources import SourceCopies
 from tenure.store.format import CENSUS, END, NOTE, PROFILE, name_census_file, name_profile_file
@@ -25,6 +26,7 @@ class Journal:
         self._claim_folder = claim_folder
         self._writer: RecordingWriter | None = None
         self._sources: SourceCopies | None = None
+        self._types: set[str] = set()
 
     @property
     def failure(self) -> str | None:
@@ -39,7 +41,11 @@ class Journal:
         self._open()[0].append_text(line + "}")
 
     def write_census(self, census: Census) -> None:
-        """Write the census file, its row, and copies of the program's files seen in it. May raise OSError."""
+        """Write the census file, its row, and copies of the program's files seen in it. May raise OSError.
+
+        Seen are functions, frames and modules by their files, objects by those of their classes.
+        """
+        from tenure.model.heap import NodeKind
         from tenure.store.census_file import write_census
 
         writer, sources = self._open()
@@ -56,6 +62,8 @@ class Journal:
         writer.append(row, flush=True)
         positions = set(census.nodes.file.tolist())
         sources.add_program(census.text(position) for position in positions if position >= 0)
+        types = set(census.nodes.type[census.nodes.kind == NodeKind.OBJECT].tolist()) - {-1}
+        sources.add_program(self._new_class_files(census.text(position) for position in sorted(types)))
 
     def write_profile(self, profile: StepProfile) -> None:
         """Write the profile's file, its row, and copies of the files whose statements it names. May raise OSError."""
@@ -100,6 +108,12 @@ class Journal:
         """Write nothing more, not even what waits: it is the parent process's."""
         if self._writer is not None:
             self._writer.abandon()
+
+    def _new_class_files(self, type_names: Iterable[str]) -> list[str]:
+        """Files of those classes that no census before named."""
+        new = [name for name in type_names if name not in self._types]
+        self._types.update(new)
+        return class_files(new)
 
     def _open(self) -> tuple[RecordingWriter, SourceCopies]:
         if self._writer is None or self._sources is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
+from pathlib import Path
 
 OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep  # noqa: PTH100, PTH120
@@ -17,7 +19,28 @@ def is_library_file(path: str) -> bool:
     parts = path.replace("\\", "/").split("/")
     if "site-packages" in parts or "dist-packages" in parts:
         return True
-    return path.startswith((_STANDARD_LIBRARY, OWN_FOLDER))
+    return path.startswith((_STANDARD_LIBRARY, OWN_FOLDER)) or _is_below_packages(path)
+
+
+def _is_below_packages(path: str) -> bool:
+    """Whether one of the folders that Python imports from has the file and was filled by an installer (`--target`).
+
+    The program's own folder, and the one it was started in, are the user's whatever else was put there.
+    """
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    own = {"", str(Path.cwd()), str(Path(script or "").resolve().parent)}
+    folders = (folder.rstrip(os.sep) for folder in sys.path if folder not in own)
+    return any(path.startswith(folder + os.sep) and _has_installed_packages(folder) for folder in folders if folder)
+
+
+@functools.lru_cache(maxsize=256)
+def _has_installed_packages(folder: str) -> bool:
+    """Whether an installer left its records there."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".dist-info") for entry in entries)
+    except OSError:
+        return False
 
 
 def is_own_file(path: str) -> bool:

@@ -60,6 +60,8 @@ class HoldingReference:
     container_type: str = ""
     sites: tuple[SourceLocation, ...] = ()
     """Statements that make this reference, best first; filled from the recorded sources."""
+    library_sites: tuple[SourceLocation, ...] = ()
+    """Statements of a library that make it inside the program's own calls, where `sites` names those."""
     aliases: tuple[HoldingReference, ...] = ()
     """Other names of the same container, where `element` is true: statements may store into it by any of them. Of a
     local variable those of other running functions: a parameter is its caller's to drop."""

@@ -123,6 +123,10 @@ def _facts(finding: Finding, *, width: int, style: Style) -> list[str]:
     if len(candidates) > 1:
         places = (place_of(site["file"], site["line"], room=width // 3) for site in candidates)
         rows.append(("bound by", f"one of {', '.join(places)}"))
+    inside = evidence_of(finding, "library_sites").get("statements", ())
+    if inside:
+        places = (place_of(site["file"], site["line"], room=width // 3) for site in inside)
+        rows.append(("made in", f"{', '.join(places)}, inside that call"))
     if finding.cut:
         rows.append(("to free", _to_free(finding, width=width)))
     rows += [("tested", _experiment(item)) for item in finding.evidence if item.get("kind") == "experiment"]

@@ -93,12 +93,17 @@ def _evidence(suspect: Suspect) -> Iterable[dict[str, Any]]:
     }
     yield {"kind": "roles", "bytes_by_role": dict(suspect.bytes_by_role)}
     if len(suspect.holder.sites) > 1:
-        sites = [{"file": site.file, "line": site.line, "function": site.function} for site in suspect.holder.sites]
-        yield {"kind": "sites", "candidates": sites}
+        yield {"kind": "sites", "candidates": _rows(suspect.holder.sites)}
+    if suspect.holder.library_sites:
+        yield {"kind": "library_sites", "statements": _rows(suspect.holder.library_sites)}
     if suspect.falls:
         yield _falls_evidence(suspect.falls)
     if suspect.facts:
         yield {"kind": "facts", **suspect.facts}
+
+
+def _rows(sites: Iterable[SourceLocation]) -> list[dict[str, Any]]:
+    return [{"file": site.file, "line": site.line, "function": site.function} for site in sites]
 
 
 def _falls_evidence(falls: Falls) -> dict[str, Any]:

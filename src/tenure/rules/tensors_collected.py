@@ -11,6 +11,12 @@ NOTABLE_PACE = 0.5
 """Objects per step. A few small results at fewer steps than every other, one per epoch or class, are mostly meant."""
 
 
+_REMEDY = (
+    "keep a number, a running sum or a `deque(maxlen=n)` instead of every tensor; move to the CPU or to disk what must "
+    "be kept"
+)
+
+
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth by elements of a sequence or set, of a dict whose keys merely count, or of a chain of objects."""
     if suspect.symptom not in GROWING or suspect.through_graph:
@@ -27,14 +33,18 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} tensors and loses none{until}: "
+        message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} tensors and "
+        f"{plural(suspect, 'loses', 'lose')} none{until}: "
         f"{growth(suspect)}.",
-        remedies=(
-            "keep a number, a running sum or a `deque(maxlen=n)` instead of every tensor; move to the CPU or to disk "
-            "what must be kept",
-        ),
+        remedies=(*_reset(suspect), _REMEDY),
         at_most="certain" if suspect.symptom == "growth" and _matters(suspect) else "possible",
     )
+
+
+def _reset(suspect: Suspect) -> tuple[str, ...]:
+    """What to call where the object that collects has a method for it."""
+    empties = suspect.facts.get("emptied_by")
+    return (f"call `{empties}()` once its result is read, as at the end of an epoch",) if empties else ()
 
 
 def _matters(suspect: Suspect) -> bool:
