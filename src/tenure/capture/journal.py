@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenure import __version__
-from tenure.capture.class_files import class_files
 from tenure.capture.host import describe_process
 from tenure.capture.sources import SourceCopies
 from tenure.store.format import CENSUS, END, NOTE, PROFILE, name_census_file, name_profile_file
@@ -111,6 +110,8 @@ class Journal:
 
     def _new_class_files(self, type_names: Iterable[str]) -> list[str]:
         """Files of those classes that no census before named."""
+        from tenure.capture.class_files import class_files
+
         new = [name for name in type_names if name not in self._types]
         self._types.update(new)
         return class_files(new)
