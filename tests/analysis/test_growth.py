@@ -124,3 +124,10 @@ GROWING: dict[str, Callable[[np.random.Generator, int], list[int]]] = {
         max(0, step - begin) for begin in [int(random.integers(last // 4, last // 2))] for step in SCHEDULE
     ],
 }
+
+
+def test_the_first_steps_may_be_off_the_period_that_all_others_keep() -> None:
+    """The newest element has another holder at the end of its step: of one element at step 2 none is counted."""
+    steps = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
+
+    assert find_trend(steps, [0, 0, 1, 2, 4, 6, 10, 14, 22, 30, 6, 22]) == Trend("sawtooth", period=40)

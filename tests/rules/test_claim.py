@@ -164,3 +164,9 @@ def test_what_falls_says_by_how_much_and_with_what(falls: Falls, text: str) -> N
         "line": falls.where.line if falls.where else None,
         "text": text,
     }
+
+
+def test_the_holder_whose_statement_is_named_comes_first() -> None:
+    other = replace(HISTORY, name="kept", expression="kept[*]")
+
+    assert subject(suspect(cut=(other, HISTORY))) == "`history` and `kept`"

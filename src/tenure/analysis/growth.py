@@ -127,11 +127,16 @@ def is_steady(steps: Sequence[int], values: Sequence[int]) -> bool:
 
 
 def find_period(steps: Sequence[int], values: Sequence[int]) -> int | None:
-    """Steps between falls of a row that rises, falls and rises again; None where it does nothing of the kind."""
+    """Steps between falls of a row that rises, falls and rises again; None where it does nothing of the kind.
+
+    The first steps may be off a period that all others keep: what holds the newest element too begins with them.
+    """
     falls = [position for position in range(1, len(values)) if values[position] < values[position - 1]]
     if not falls or max(values) < 3 or len(set(values)) < 3:
         return None
-    return _fitted_period(steps, values) or _seen_period(steps, values, falls)
+    late = sum(step <= WARM_UP_STEP for step in steps)
+    fitted = _fitted_period(steps, values) or _fitted_period(steps[late:], values[late:])
+    return fitted or _seen_period(steps, values, falls)
 
 
 def _middle(steps: Sequence[int]) -> int:

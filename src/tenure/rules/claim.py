@@ -160,10 +160,12 @@ def _registration(table: str) -> str:
 
 
 def subject(suspect: Suspect) -> str:
-    """What holds, in the user's words: "`retval` and `loss`", "`trainer.history[*]`"."""
+    """What holds, in the user's words: "`retval` and `loss`", "`trainer.history[*]`"; the holder, whose statement the
+    finding names, before others."""
     names = list(dict.fromkeys(reference.name for reference in suspect.cut if reference.name)) or [
         suspect.holder.expression or suspect.holder.name
     ]
+    names.sort(key=lambda name: name != suspect.holder.name)
     if len(names) == 1:
         return f"`{suspect.holder.expression or names[0]}`"
     shown = [f"`{name}`" for name in names[:3]]
