@@ -72,6 +72,7 @@ def filled(text: str, expression: str = "self.auroc.preds[*]") -> tuple[str, lis
         "seen.update(x)\nauroc.compute()\nauroc.update(x, y)\n",
         "seen.update(x)\nauroc.compute()\nself.auroc['val'].update(x, y)\n",
         "seen.update(x)\nauroc.compute()\nself.auroc(x, y)\n",
+        "auroc(y)\nauroc.compute()\nauroc.put(x, y)\n",  # a private method of the library's stores
     ],
 )
 def test_a_method_of_any_name_is_known_by_the_object_that_it_is_called_on(text: str) -> None:

@@ -49,12 +49,17 @@ def _calls_of(name: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLo
 
 
 def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
-    """Calls of the method that made the reference, on an owner of the same name; else calls of the owner itself."""
+    """Calls of the method that made the reference, on an owner of the same name; else of methods that fill something
+    (`waiting.put(x)`, where a private method stores); else calls of the owner itself."""
     of_class, _, method = reference.sites[0].function.rpartition(".")
     owner = owner_of(reference).rpartition(".")[2].partition("[")[0]
     if not of_class or not owner or owner in ("self", "cls"):
         return
-    found = tuple(_places(owner, sources, lambda call: _name_of(call) == method and _receiver_of(call) == owner))
+
+    def called(*names: str) -> tuple[SourceLocation, ...]:
+        return tuple(_places(owner, sources, lambda call: _name_of(call) in names and _receiver_of(call) == owner))
+
+    found = called(method) or called(*GROWING_METHODS)
     yield from found or _places(owner, sources, lambda call: _name_of(call) == owner)
 
 
