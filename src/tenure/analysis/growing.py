@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows, without_what_is_in_use
-from tenure.analysis.graph import MODULE_TABLES, is_builtin_type, unquoted
+from tenure.analysis.copied_types import copied_type, has_module_tables, owners_of
 from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, is_tensor_bounded, series_of, weigh
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, late_part, theil_sen
 from tenure.analysis.name_sites import GAINS_NAMES
@@ -24,10 +23,6 @@ KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
 KEPT_SHARE_OF_FEW = 0.9
 FEW_POINTS = 4
-MOSTLY = 0.9
-"""Share of the bytes from which what is collected counts as modules."""
-_METRIC = re.compile(r"Metric|Meter|Matrix|Accuracy|Precision|Recall|(?<![A-Za-z])F1|AUROC|Jaccard|IoU")
-_STATE_KEY = re.compile(r"(\w+\.)+\w+|weight|bias|running_(mean|var)|num_batches_tracked")
 
 
 @dataclass(frozen=True)
@@ -145,7 +140,7 @@ def _suspect(
     members = np.flatnonzero((view.shape == grown.shape) & (view.member > 0))
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
-    containers = _containers(view, np.unique(_owners_of(view, nodes)) if swollen else members)
+    containers = _containers(view, np.unique(owners_of(view, nodes)) if swollen else members)
     if any(is_bounded(view, container) for container in containers) and (sawtooth or not _is_by_the_way(view, nodes)):
         return None
     if grown.trend.since is not None and not any(view.paths.held_by_root(node) for node in members.tolist()):
@@ -165,7 +160,7 @@ def _suspect(
         else _late_slope(series, series.bytes),
         objects_per_step=_rate(series, grown),
         period=grown.trend.period,
-        copies_of=_copied_type(view, members, nodes),
+        copies_of=copied_type(view, members, nodes),
         facts=_late_facts(series, grown.trend)
         | _name_facts(view, shapes, grown.shape, members)
         | _owner_facts(view, members),
@@ -212,13 +207,13 @@ def _is_meant(view: View, shapes: Shapes, shape: int, members: Ints, nodes: Ints
         return True
     if shapes.graph[shape] >= 0 or np.any(view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD):
         return shapes.graph[shape] >= 0 and is_only_used(view, members)
-    are_layers = all(_has_module_tables(view, node) for node in members.tolist())
+    are_layers = all(has_module_tables(view, node) for node in members.tolist())
     return are_layers and is_growing_model(view, members, nodes)
 
 
 def _fills_up(view: View, nodes: Ints) -> bool:
     """Every tensor of these storages belongs to an object that states a bound for its rows."""
-    tensors = np.unique(_owners_of(view, nodes)).tolist()
+    tensors = np.unique(owners_of(view, nodes)).tolist()
     return bool(tensors) and all(is_tensor_bounded(view, tensor) for tensor in tensors)
 
 
@@ -243,7 +238,7 @@ def _targets(views: Sequence[View], shapes: Shapes, at: int, nodes: Ints, grown:
     graph_nodes = nodes[view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD]
     before = views[at - 1] if at else views[at]
     old_addresses = set(before.census.nodes.address[before.nodes_below(shapes, grown.shape)].tolist()) - {0}
-    for choice, owners in ((storages, _owners_of(view, storages)), (graph_nodes, graph_nodes)):
+    for choice, owners in ((storages, owners_of(view, storages)), (graph_nodes, graph_nodes)):
         if not len(choice) or grown.bytes_only:
             continue
         old = choice[np.isin(view.census.nodes.address[owners], list(old_addresses))]
@@ -253,110 +248,6 @@ def _targets(views: Sequence[View], shapes: Shapes, at: int, nodes: Ints, grown:
         if len(choice):
             return choice
     return nodes
-
-
-def _owners_of(view: View, nodes: Ints) -> Ints:
-    parents = view.paths.parent[nodes]
-    return np.where(parents >= 0, view.census.references.source[parents], nodes)
-
-
-def _copied_type(view: View, members: Ints, nodes: Ints) -> str:
-    """The type of the members where they are modules, metrics or state dicts; "" for any other class of objects.
-
-    A module has parameters or buffers of its own, or a module's tables; a metric says so by its name; a state dict's
-    keys are dotted names. What only leads to a module, as a loader does whose collator uses it, is no copy of one.
-    """
-    types = view.graph.type_names
-    objects = [node for node in members.tolist() if view.census.nodes.kind[node] == NodeKind.OBJECT]
-    names = {types[node] for node in objects}
-    if len(names) != 1 or len(objects) * 2 < len(members):
-        return ""
-    name = str(next(iter(names)))
-    if is_builtin_type(name):
-        if all(_is_state_dict(view, node) for node in objects):
-            return name
-        return _type_inside(view, objects) or _type_below(view, members, nodes)
-    tensors = _parameters_among(view, nodes)
-    is_copy = any(_has_module_tables(view, node) or _carries(view, node, tensors) for node in objects)
-    return name if is_copy or _METRIC.search(name.rpartition(".")[2]) else ""
-
-
-def _parameters_among(view: View, nodes: Ints) -> set[int]:
-    """Tensors that are parameters or buffers, by their storages among `nodes`."""
-    rows = storage_rows(view, nodes)
-    owned = np.isin(view.census.storages.role[rows], (Role.PARAMETER, Role.BUFFER))
-    return set(_owners_of(view, view.census.storages.node[rows[owned]]).tolist())
-
-
-def _carries(view: View, node: int, tensors: Collection[int]) -> bool:
-    """Whether an attribute of an object is a module, or one of `tensors`, or a plain container with such elements."""
-    attributes = _values(view, node)
-    inside = [value for each in attributes if is_builtin_type(view.graph.type_names[each])
-              for value in _values(view, each)]  # fmt: skip
-    return any(each in tensors or _has_module_tables(view, each) for each in (*attributes, *inside))
-
-
-def _values(view: View, node: int) -> list[int]:
-    """What an object's attributes, or a container's elements, are."""
-    graph, references = view.graph, view.census.references
-    made = graph.references_from(node)
-    tables = [int(references.target[r]) for r in made if references.kind[r] == ReferenceKind.DICT]
-    made = [*made, *(r for table in tables for r in graph.references_from(table))]
-    return [int(references.target[r]) for r in made if references.kind[r] != ReferenceKind.DICT]
-
-
-def _type_inside(view: View, holders: Sequence[int]) -> str:
-    """The type of the modules or state dicts that lie in tuples, lists or dicts, one in each: `(score, model)`."""
-    graph, kinds = view.graph, view.census.nodes.kind
-    targets = {int(view.census.references.target[r]) for node in holders for r in graph.references_from(node)}
-    objects = [node for node in sorted(targets) if kinds[node] == NodeKind.OBJECT]
-    copies = [node for node in objects if _has_module_tables(view, node) or _is_state_dict(view, node)]
-    names = {graph.type_names[node] for node in copies}
-    return names.pop() if len(names) == 1 and len(copies) >= len(holders) else ""
-
-
-def _type_below(view: View, members: Ints, nodes: Ints) -> str:
-    """The type of the outermost modules that the members lead to by any way, a closure for example, where parameters
-    and buffers are all that weighs."""
-    rows = storage_rows(view, nodes)
-    sizes, roles = view.census.storages.bytes[rows], view.census.storages.role[rows]
-    of_modules = int(sizes[np.isin(roles, (Role.PARAMETER, Role.BUFFER))].sum())
-    if of_modules < MOSTLY * int(sizes.sum()):
-        return ""
-    inside, tops = set(nodes.tolist()) - set(members.tolist()), set()
-    for node in inside:
-        if view.census.nodes.kind[node] == NodeKind.OBJECT and _has_module_tables(view, node):
-            above = _owners_up(view, node, inside)
-            if not any(_has_module_tables(view, each) for each in above):
-                tops.add(view.graph.type_names[node])
-    return str(tops.pop()) if len(tops) == 1 else ""
-
-
-def _owners_up(view: View, node: int, inside: Collection[int]) -> list[int]:
-    """The nodes from which the node's path comes, as long as they are `inside`."""
-    found = []
-    while (parent := int(view.paths.parent[node])) >= 0:
-        node = int(view.census.references.source[parent])
-        if node not in inside:
-            break
-        found.append(node)
-    return found
-
-
-def _is_state_dict(view: View, node: int) -> bool:
-    """A dict whose keys are dotted names: `fc.weight`, or of a single layer `weight` and `bias`."""
-    graph, kinds = view.graph, view.census.references.kind
-    keys = [unquoted(graph.labels[r]) for r in graph.references_from(node) if kinds[r] == ReferenceKind.ITEM]
-    return bool(keys) and all(_STATE_KEY.fullmatch(key) for key in keys)
-
-
-def _has_module_tables(view: View, node: int) -> bool:
-    """Whether an object keeps parameters, buffers or submodules as `torch.nn.Module` does."""
-    graph, kinds = view.graph, view.census.references.kind
-    tables = [node] + [
-        int(view.census.references.target[r]) for r in graph.references_from(node) if kinds[r] == ReferenceKind.DICT
-    ]
-    return any(unquoted(graph.labels[r]) in MODULE_TABLES for table in tables for r in graph.references_from(table))
 
 
 def _late_slope(series: Series, values: Sequence[int]) -> float:
