@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tenure.analysis.cuts import IN_USE, find_cut, freed_storages
-from tenure.analysis.graph import GRAPH_REFERENCES, Bools, Graph, reach, unquoted
+from tenure.analysis.graph import GRAPH_REFERENCES, Bools, Graph, own_references, reach, unquoted
 from tenure.analysis.groups import View
 from tenure.analysis.holders import (
     Droppable,
@@ -336,10 +336,7 @@ def _chain_facts(view: View, held_by: Droppable | None) -> dict[str, object]:
         return {}
     graph, references = view.graph, view.census.references
     owner, label = int(references.target[held_by.reference]), graph.labels[held_by.reference]
-    made = graph.references_from(owner)
-    tables = [int(references.target[r]) for r in made if references.kind[r] == ReferenceKind.DICT]
-    made += [reference for table in tables for reference in graph.references_from(table)]
-    nexts = [int(references.target[reference]) for reference in made if graph.labels[reference] == label]
+    nexts = [int(references.target[r]) for r in own_references(graph, owner) if graph.labels[r] == label]
     types = {graph.type_names[node] for node in nexts}
     return {"chain_of": graph.type_names[owner]} if types == {graph.type_names[owner]} else {}
 

@@ -125,12 +125,7 @@ def _was_there(view: View, end: View) -> np.ndarray[tuple[int], np.dtype[np.bool
 
 
 def _identities_by_row(view: View) -> list[set[tuple[int, int]]]:
-    """A storage is known again by the addresses of what refers to it, and by its size."""
-    storages, nodes, references = view.census.storages, view.census.nodes, view.census.references
-    return [
-        {(int(nodes.address[references.source[reference]]), num_bytes) for reference in view.graph.references_to(node)}
-        for node, num_bytes in zip(storages.node.tolist(), storages.bytes.tolist(), strict=True)
-    ]
+    return [view.known_by(node) for node in view.census.storages.node.tolist()]
 
 
 def _is_fed_by_loader(view: View, path: tuple[int, ...]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.graph import GRAPH_REFERENCES, Graph, is_builtin_type, reach
+from tenure.analysis.graph import GRAPH_REFERENCES, Graph, is_builtin_type, object_of, reach
 from tenure.analysis.groups import View
 from tenure.analysis.holders import THREAD_LOCAL, Droppable, find_droppable
 from tenure.analysis.modules import module_nodes
@@ -25,13 +25,13 @@ def drop_the_carrier(view: View, cut: tuple[Droppable, ...], nodes: Ints) -> tup
     graph, references = view.graph, view.census.references
     if len(cut) != 1 or cut[0].container >= 0:
         return cut
-    owner = _owner_of(graph, cut[0].reference)
+    owner = object_of(graph, int(references.source[cut[0].reference]))
     names = graph.references_to(owner)
     callback = _callback_to(graph, names)
     names = graph.references_to(callback) if callback >= 0 else names
     if not _is_own_object(view, owner) or len(names) != 1 or graph.labels[names[0]] == "self":
         return cut
-    in_thread = graph.type_names[_owner_of(graph, names[0])] == THREAD_LOCAL
+    in_thread = graph.type_names[object_of(graph, int(references.source[names[0]]))] == THREAD_LOCAL
     if references.kind[names[0]] not in _VARIABLES and not in_thread and callback < 0:
         return cut
     if not (find_droppable(graph) & graph.user_made)[names[0]] or not _carries_only(view, owner, nodes):
@@ -45,14 +45,6 @@ def _callback_to(graph: Graph, names: Sequence[int]) -> int:
     if len(names) != 1 or references.kind[names[0]] != ReferenceKind.SELF:
         return -1
     return int(references.source[names[0]])
-
-
-def _owner_of(graph: Graph, reference: int) -> int:
-    """The object that makes a reference, be it through its `__dict__`."""
-    references = graph.census.references
-    source = int(references.source[reference])
-    above = [r for r in graph.references_to(source) if references.kind[r] == ReferenceKind.DICT]
-    return int(references.source[above[0]]) if above else source
 
 
 def _is_own_object(view: View, node: int) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from tenure.analysis.assemble import storage_rows
-from tenure.analysis.graph import MODULE_TABLES, is_builtin_type, unquoted
+from tenure.analysis.graph import MODULE_TABLES, is_builtin_type, own_references, unquoted
 from tenure.analysis.groups import View
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 
@@ -56,10 +56,8 @@ def _carries(view: View, node: int, tensors: Collection[int]) -> bool:
 
 def _values(view: View, node: int) -> list[int]:
     """What an object's attributes, or a container's elements, are."""
-    graph, references = view.graph, view.census.references
-    made = graph.references_from(node)
-    tables = [int(references.target[r]) for r in made if references.kind[r] == ReferenceKind.DICT]
-    made = [*made, *(r for table in tables for r in graph.references_from(table))]
+    references = view.census.references
+    made = own_references(view.graph, node)
     return [int(references.target[r]) for r in made if references.kind[r] != ReferenceKind.DICT]
 
 
@@ -110,11 +108,8 @@ def _is_state_dict(view: View, node: int) -> bool:
 
 def has_module_tables(view: View, node: int) -> bool:
     """Whether an object keeps parameters, buffers or submodules as `torch.nn.Module` does."""
-    graph, kinds = view.graph, view.census.references.kind
-    tables = [node] + [
-        int(view.census.references.target[r]) for r in graph.references_from(node) if kinds[r] == ReferenceKind.DICT
-    ]
-    return any(unquoted(graph.labels[r]) in MODULE_TABLES for table in tables for r in graph.references_from(table))
+    graph = view.graph
+    return any(unquoted(graph.labels[r]) in MODULE_TABLES for r in own_references(graph, node))
 
 
 def owners_of(view: View, nodes: Ints) -> Ints:

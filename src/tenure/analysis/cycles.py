@@ -9,12 +9,12 @@ from statistics import median
 import numpy as np
 
 from tenure.analysis.assemble import bytes_by_role, drops_of, identities, is_scalar, main_device, storage_rows
-from tenure.analysis.graph import Bools, Graph, reach
+from tenure.analysis.graph import Bools, Graph, object_of, reach
 from tenure.analysis.groups import View, fingerprint_of
 from tenure.analysis.holders import Droppable, gradient_reference, ring_reference
 from tenure.analysis.islands import Island, find_islands
 from tenure.analysis.wording import attribute_name, hops, is_merged, render_path
-from tenure.model.heap import Ints, NodeKind, ReferenceKind
+from tenure.model.heap import Ints, NodeKind
 from tenure.model.suspect import Series, Suspect
 
 FEWEST_CENSUSES = 2
@@ -132,22 +132,13 @@ def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: 
 
 def _ring_text(view: View, ring: tuple[int, ...]) -> tuple[str, ...]:
     texts = render_path(view.graph, ring)
-    owner = view.graph.type_names[_owner(view, ring[0])].rpartition(".")[2]
+    owner = view.graph.type_names[object_of(view.graph, int(view.census.references.source[ring[0]]))].rpartition(".")[2]
     return (f"a ring that nothing else holds: {owner}", *texts[1:])
-
-
-def _owner(view: View, reference: int) -> int:
-    references = view.census.references
-    source = int(references.source[reference])
-    for above in view.graph.references_to(source):
-        if references.kind[above] == ReferenceKind.DICT:
-            return int(references.source[above])
-    return source
 
 
 def _facts(view: View, island: Island, num_rings: int) -> dict[str, object]:
     facts: dict[str, object] = {"rings": num_rings, "types": island.signature}
-    owner = _owner(view, island.cut)
+    owner = object_of(view.graph, int(view.census.references.source[island.cut]))
     if view.census.nodes.kind[owner] == NodeKind.AUTOGRAD and attribute_name(view.graph, island.cut):
         facts["ctx_type"] = view.graph.type_names[owner]
         facts["ctx_attribute"] = view.graph.labels[island.cut].strip("'\"")

@@ -24,19 +24,16 @@ def find_gained_names(views: Sequence[View], shapes: Shapes) -> frozenset[int]:
     weights = weigh(views, shapes)
     holds = (weights.bytes_below + weights.graph_nodes_below) > 0
     names_of: dict[int, list[int]] = {}
+    elements_of: dict[int, list[int]] = {}
     for shape in np.flatnonzero(holds.any(axis=0)).tolist():
-        if shapes.parent[shape] >= 0 and _is_name(shapes.key[shape]):
-            names_of.setdefault(shapes.parent[shape], []).append(shape)
-    elements = np.array([key.startswith(ELEMENT) for key in shapes.key], dtype=bool)
+        if shapes.parent[shape] >= 0 and shapes.key[shape].startswith((".", "[")):
+            told_as = elements_of if shapes.key[shape].startswith(ELEMENT) else names_of
+            told_as.setdefault(shapes.parent[shape], []).append(shape)
+    members = weights.members * holds
     steps = [view.census.step for view in views]
     found = set()
     for owner, names in names_of.items():
-        as_elements = [shape for shape in np.flatnonzero(elements).tolist() if shapes.parent[shape] == owner]
-        counts = holds[:, names].sum(axis=1) + (weights.members * holds)[:, as_elements].sum(axis=1)
+        counts = holds[:, names].sum(axis=1) + members[:, elements_of.get(owner, [])].sum(axis=1)
         if counts[-1] - counts[0] >= FEWEST_NAMES and find_trend(steps, counts.tolist()).kind == "growing":
             found.add(owner)
     return frozenset(found)
-
-
-def _is_name(key: str) -> bool:
-    return key.startswith((".", "[")) and not key.startswith(ELEMENT)

@@ -238,6 +238,20 @@ def _called_by(graph: Graph, function: int) -> list[int]:
     return found
 
 
+def object_of(graph: Graph, node: int) -> int:
+    """The object whose `__dict__` a node is; any other node itself."""
+    references = graph.census.references
+    owners = (r for r in graph.references_to(node) if references.kind[r] == ReferenceKind.DICT)
+    return next((int(references.source[r]) for r in owners), node)
+
+
+def own_references(graph: Graph, node: int) -> list[int]:
+    """References from an object, and from the tables of its attributes."""
+    references, made = graph.census.references, list(graph.references_from(node))
+    tables = [int(references.target[r]) for r in made if references.kind[r] == ReferenceKind.DICT]
+    return [*made, *(reference for table in tables for reference in graph.references_from(table))]
+
+
 def unquoted(label: str) -> str:
     """The text of a string's repr: `'loss'` gives `loss`; other labels stay as they are."""
     if len(label) >= 2 and label[0] in "'\"" and label[-1] == label[0]:

@@ -94,6 +94,11 @@ class View:
         chosen = (self.shape == shape) & (self.member > 0)
         return set(self.census.nodes.address[chosen].tolist())
 
+    def known_by(self, storage: int) -> set[tuple[int, int]]:
+        """What a storage is known again by in another census: addresses of what refers to it, each with its size."""
+        address, source, size = self.census.nodes.address, self.census.references.source, self.graph.bytes_of_node
+        return {(int(address[source[r]]), int(size[storage])) for r in self.graph.references_to(storage)}
+
     def nodes_below(self, shapes: Shapes, shape: int) -> Ints:
         """Nodes whose shape is `shape` or continues it."""
         below = np.zeros(len(shapes.parent) + 1, dtype=bool)

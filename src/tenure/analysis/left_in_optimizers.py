@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect
-from tenure.analysis.graph import Bools, Graph, reach, unquoted
+from tenure.analysis.graph import Bools, Graph, object_of, reach, unquoted
 from tenure.analysis.groups import View, fingerprint_of, in_program_order, series_of_rows
 from tenure.analysis.holders import find_droppable, innermost_droppable
 from tenure.analysis.modules import all_below, module_nodes
@@ -100,9 +100,7 @@ def _is_module_table(graph: Graph, node: int) -> bool:
 
 def _owner_address(graph: Graph, node: int) -> int:
     """Of the object whose `__dict__` a node is, else of the node."""
-    references = graph.census.references
-    owners = [r for r in graph.references_to(node) if references.kind[r] == ReferenceKind.DICT]
-    return int(graph.census.nodes.address[references.source[owners[0]] if owners else node])
+    return int(graph.census.nodes.address[object_of(graph, node)])
 
 
 def _find_replaced(

@@ -214,15 +214,7 @@ def _suspects(views: Sequence[View], last: View, held: _Held) -> list[Suspect]:
 
 
 def _owners(view: View, storages: Ints) -> dict[int, set[tuple[int, int]]]:
-    """Storages with the addresses of what refers to them, and their bytes: a storage has no address of its own."""
-    addresses, references = view.census.nodes.address, view.census.references
-    return {
-        node: {
-            (int(addresses[references.source[r]]), int(view.graph.bytes_of_node[node]))
-            for r in view.graph.references_to(node)
-        }
-        for node in storages.tolist()
-    }
+    return {node: view.known_by(node) for node in storages.tolist()}
 
 
 def _present(view: View, owners: Mapping[int, set[tuple[int, int]]]) -> set[tuple[int, int]]:

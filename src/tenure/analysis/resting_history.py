@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.graph import GRAPH_REFERENCES, Graph, build_graph, reach, unquoted
+from tenure.analysis.graph import GRAPH_REFERENCES, Graph, build_graph, object_of, reach, unquoted
 from tenure.analysis.wording import attribute_name
-from tenure.model.heap import Census, Ints, ReferenceKind, Role
+from tenure.model.heap import Census, Ints, Role
 from tenure.model.suspect import Series
 
 Memory = frozenset[tuple[int, int]]
@@ -31,7 +31,11 @@ class Name:
         """The name of one reference."""
         references = graph.census.references
         label = attribute_name(graph, reference) or graph.labels[reference]
-        return cls(int(references.kind[reference]), label, graph.type_names[_owner(graph, reference)])
+        return cls(
+            int(references.kind[reference]),
+            label,
+            graph.type_names[object_of(graph, int(references.source[reference]))],
+        )
 
     def find(self, graph: Graph) -> Ints:
         """Nodes that references of this name lead to."""
@@ -101,14 +105,6 @@ def _memory(census: Census, nodes: Ints) -> Memory:
     rows = np.isin(census.storages.node, nodes)
     addresses = census.nodes.address[census.storages.node[rows]].tolist()
     return frozenset(zip(addresses, census.storages.bytes[rows].tolist(), strict=True))
-
-
-def _owner(graph: Graph, reference: int) -> int:
-    """The object that makes a reference, be it through its `__dict__`."""
-    references = graph.census.references
-    source = int(references.source[reference])
-    above = [r for r in graph.references_to(source) if references.kind[r] == ReferenceKind.DICT]
-    return int(references.source[above[0]]) if above else source
 
 
 def _labels(census: Census, label: str) -> list[int]:
