@@ -34,3 +34,17 @@ def test_a_folder_that_python_imports_from_is_the_users_where_nothing_was_instal
     monkeypatch.syspath_prepend(tmp_path)
 
     assert not is_library_file(str(tmp_path / "models" / "net.py"))
+
+
+def test_paths_that_are_no_strings_and_a_working_folder_that_is_gone_stop_nothing(
+    packages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs append `Path` objects to `sys.path`, and some work in a temporary folder that they remove."""
+    monkeypatch.setattr("sys.path", [packages.parent, str(packages)])
+    gone = packages.parent / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    assert is_library_file(str(packages / "metrics" / "state.py"))
+    assert not is_library_file(str(packages.parent / "train_elsewhere.py"))

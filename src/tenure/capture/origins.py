@@ -27,10 +27,17 @@ def _is_below_packages(path: str) -> bool:
 
     The program's own folder, and the one it was started in, are the user's whatever else was put there.
     """
-    script = getattr(sys.modules.get("__main__"), "__file__", None)
-    own = {"", str(Path.cwd()), str(Path(script or "").resolve().parent)}
-    folders = (folder.rstrip(os.sep) for folder in sys.path if folder not in own)
+    own = {"", *_folders_of_the_program()}
+    folders = (folder.rstrip(os.sep) for folder in sys.path if isinstance(folder, str) and folder not in own)
     return any(path.startswith(folder + os.sep) and _has_installed_packages(folder) for folder in folders if folder)
+
+
+def _folders_of_the_program() -> tuple[str, ...]:
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    try:
+        return str(Path.cwd()), str(Path(script or "").resolve().parent)
+    except OSError:  # the program removed the folder that it works in
+        return ()
 
 
 @functools.lru_cache(maxsize=256)
