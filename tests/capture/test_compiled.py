@@ -15,7 +15,7 @@ from tenure.model.heap import Role
 from tenure.store.recording_file import open_recording, read_census
 
 # Dynamo itself calls what torch 2.13 deprecates.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")]
 
 COMPILE: dict[str, Any] = {"backend": "eager"}
 

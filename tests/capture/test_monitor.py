@@ -317,6 +317,7 @@ def test_dynamo_counts_the_same_with_and_without(tmp_path: Path, backend: str) -
     assert monitor.step == 12
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_compiled_module_has_its_forward_entries_too(tmp_path: Path) -> None:
     model, optimizer = linear_and_sgd()
