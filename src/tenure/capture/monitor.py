@@ -93,6 +93,11 @@ class Monitor:
         return not self._guard.off
 
     @property
+    def own_seconds(self) -> float:
+        """What recording has taken until now, censuses and the profiled steps included."""
+        return self._guard.own_seconds
+
+    @property
     def is_listening(self) -> bool:
         """Whether steps are found by hooks, and still recorded."""
         return not (self._guard.off or self._manual)
