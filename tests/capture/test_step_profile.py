@@ -272,6 +272,43 @@ def test_a_mode_that_the_program_leaves_on_top_stays_where_it_is(tmp_path: Path)
     assert [note for note in notes_in(tmp_path) if "Error" in note] == []
 
 
+@pytest.mark.parametrize("profile_step", [5, 6])
+def test_an_inference_mode_around_a_validation_ends_with_the_keys_that_it_found(
+    tmp_path: Path, profile_step: int
+) -> None:
+    model, train_step = make_step()
+    seen: list[bool] = []
+
+    def step(number: int) -> None:
+        train_step(number)
+        with torch.inference_mode():
+            if number == 6:
+                model(torch.randn(2, 8))
+        torch.randn(2)
+        seen.append(_get_current_dispatch_mode() is not None)
+
+    train(step, tmp_path, steps=12, profile_step=profile_step)
+
+    assert profile_in(tmp_path).step == profile_step + 1
+    assert seen[8:] == [False] * 4
+
+
+def test_where_each_call_has_its_own_inference_mode_the_program_goes_on(tmp_path: Path) -> None:
+    model = torch.nn.Linear(8, 8)
+
+    @torch.inference_mode()
+    def answer() -> torch.Tensor:
+        return model(torch.ones(2, 8))
+
+    with recording(tmp_path, CensusLog(), profile_step=3):
+        for _ in range(10):
+            answer()
+            torch.nn.Linear(4, 4)  # making parameters brings the key of a mode on the stack back
+            torch.randn(2)
+    with torch.no_grad():
+        torch.randn(2)
+
+
 def test_where_the_peak_does_not_come_again_nobody_is_asked(tmp_path: Path) -> None:
     model, _ = make_step()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

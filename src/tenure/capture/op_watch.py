@@ -2,7 +2,8 @@
 
 Notes which storages an operation used and made, and when they die: by weak references, whose callback comes at the
 storage's own death. Changes no value, holds no tensor, never synchronises. Torch's mode stack is left as it was;
-where a mode of the program lies on top of ours, ours only passes operations on until it can be taken off.
+where a mode of the program lies on top of ours, or an inference mode began after it, ours only passes operations on
+until it can be taken off.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from tenure.capture.handlers import is_from_signal_handler
+from tenure.capture.inference_modes import DispatchKeyBringers, is_entered_inference_mode
 from tenure.capture.origins import is_library_file
 from tenure.capture.storages import bytes_of, shape_text, storage_id_of
 from tenure.model.profile import ALIVE, BEFORE, Phase
@@ -66,6 +68,7 @@ class OpWatch:
         self._mode = _WatchingMode()
         self._mode.watch = self
         self._on_stack = False
+        self._bringers = DispatchKeyBringers([])
 
     @property
     def num_operations(self) -> int:
@@ -91,11 +94,15 @@ class OpWatch:
         if self.stopped is None:
             self.stopped = why
         self._forget()
-        # Inside the engine torch would put back the stack that it found.
-        if self._on_stack and _get_current_dispatch_mode() is self._mode and torch._C._current_graph_task_id() == -1:
+        if self._on_stack and self._may_be_taken_off():
             self._mode.__exit__(None, None, None)
             self._on_stack = False
         return not self._on_stack
+
+    def _may_be_taken_off(self) -> bool:
+        """Inside autograd's engine torch would put back the stack that it found."""
+        on_top = _get_current_dispatch_mode() is self._mode
+        return on_top and torch._C._current_graph_task_id() == -1 and not self._bringers.may_come()
 
     def note_call(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
         """One operation that has run. Costs about ten microseconds."""
@@ -121,13 +128,17 @@ class OpWatch:
     def _note_live_tensors(self) -> None:
         """What is there before the first operation; costs a look at the type of every object on the heap."""
         kinds: dict[type, bool] = {}
+        entered: list[weakref.ref[Any]] = []
         for item in gc.get_objects():
             cls = type(item)
+            if is_entered_inference_mode(item):
+                entered.append(weakref.ref(item))
             is_tensor = kinds.get(cls)
             if is_tensor is None:
                 is_tensor = kinds[cls] = issubclass(cls, torch.Tensor) and not _handles_operations(cls)
             if is_tensor:
                 self._note_storage(item, BEFORE, BEFORE)
+        self._bringers = DispatchKeyBringers(entered)
 
     def _note(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
         if types and any(map(_handles_operations, types)):

@@ -81,8 +81,13 @@ class StepProfiler:
         return self._step > 0 and self._done and self._watch is None
 
     def wants_entry(self, steps: int) -> bool:
-        """Whether, after so many steps, the next root forward's entry begins, parts or ends the profile."""
-        return not self._done and steps in (self._step - 1, self._step, self._step + 1)
+        """Whether, after so many steps, the next root forward's entry begins, parts or ends the profile.
+
+        Or takes the mode off that could not be taken off before.
+        """
+        if self._done:
+            return self._watch is not None
+        return steps in (self._step - 1, self._step, self._step + 1)
 
     def enter_forward(self, steps: int) -> None:
         """A root forward is being entered, after so many steps. Raises OSError where nothing can be written."""
