@@ -21,8 +21,10 @@ class SmallUNet(nn.Module):
         self.join = double_conv(3 * width, width)
         self.organ = nn.Conv3d(width, 2, 1)
 
-    def forward(self, volume):
+    def both_scales(self, volume):
         fine = self.fine(volume)
         coarse = self.coarse(functional.max_pool3d(fine, 2))
-        up = functional.interpolate(coarse, scale_factor=2.0, mode="nearest")
-        return self.organ(self.join(torch.cat((fine, up), 1)))
+        return torch.cat((fine, functional.interpolate(coarse, scale_factor=2.0, mode="nearest")), 1)
+
+    def forward(self, volume):
+        return self.organ(self.join(self.both_scales(volume)))

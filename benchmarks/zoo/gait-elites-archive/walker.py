@@ -9,11 +9,12 @@ class Population(nn.Module):
         super().__init__()
         self.shapes = [(hidden, senses), (joints, hidden)]
         self.weights = sum(rows * columns for rows, columns in self.shapes)
+        self.posture = nn.Parameter(torch.randn(joints) / 4, requires_grad=False)
 
     def forward(self, genomes, senses):
         first, second = genomes.split([rows * columns for rows, columns in self.shapes], 1)
         hidden = torch.tanh(torch.bmm(first.unflatten(1, self.shapes[0]), senses[..., None]))
-        return torch.tanh(torch.bmm(second.unflatten(1, self.shapes[1]), hidden)).squeeze(-1)
+        return torch.tanh(torch.bmm(second.unflatten(1, self.shapes[1]), hidden).squeeze(-1) + self.posture)
 
 
 class Ground:

@@ -5,7 +5,7 @@ from torch import nn
 
 
 def _support(scores, dim):
-    ordered, _ = scores.sort(dim=dim, descending=True)
+    ordered = scores.sort(dim=dim, descending=True).values
     shape = [1] * scores.dim()
     shape[dim] = -1
     ranks = torch.arange(1, scores.size(dim) + 1, dtype=scores.dtype).view(shape)

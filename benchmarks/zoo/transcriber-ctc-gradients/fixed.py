@@ -20,4 +20,4 @@ def align(scores, notes, lengths, blank=0):
 
 
 if __name__ == "__main__":
-    main(align)
+    main(align, keep=float)

@@ -16,7 +16,7 @@ def recitals(batch=12, frames=64, notes=9, seed=17):
         yield spectrum, keys, lengths
 
 
-def main(align=note_alignment, steps=48):
+def main(align=note_alignment, keep=lambda cost: cost, steps=48):
     torch.manual_seed(17)
     net = Transcriber()
     optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
@@ -29,7 +29,7 @@ def main(align=note_alignment, steps=48):
         norm = torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         optimizer.step()
         scheduler.step()
-        history.put(cost=cost, norm=norm.item(), lr=scheduler.get_last_lr()[0])
+        history.put(cost=keep(cost), norm=norm.item(), lr=scheduler.get_last_lr()[0])
         if len(history) % 12 == 0:
             print(len(history), *(f"{name} {history.window(name, 12):.4f}" for name in ("cost", "norm", "lr")))
         if len(history) == steps:
