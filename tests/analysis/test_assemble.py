@@ -47,6 +47,17 @@ def test_hooks_of_a_parameter_go_by_the_name_that_its_module_has_for_it() -> Non
     )
 
 
+def test_hooks_tell_the_function_that_most_of_them_call() -> None:
+    """Of bound methods it is the method's own, of partials what they call."""
+    hooks = "main.net -> __main__.Net#net -> ._forward_hooks collections.OrderedDict"
+    found = grown(
+        f"{hooks} -> ['count'] function file=train.py:3 name=count -> <cell seen> tensor#seen 4KiB\n"
+        f"{hooks} -> [*{{step}}] method#m* name=Recorder.save -> <self> __main__.Recorder#r* -> .kept tensor 64KiB\n"
+    )
+
+    assert (found.holder.kind, found.holder.name, found.holder.calls) == ("hook", "_forward_hooks", "Recorder.save")
+
+
 def test_a_chain_is_dropped_by_the_link_to_the_one_before() -> None:
     steps = []
     for step in STEPS:

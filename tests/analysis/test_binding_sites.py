@@ -1174,6 +1174,59 @@ CASES = [
         },
     ),
     Case(
+        "hooks that a library registers, by the method that they call",
+        HoldingReference(
+            "hook", "_forward_hooks", "cam.layer._forward_hooks[*]", element=True, calls="Recorder.save_activation"
+        ),
+        {
+            "train.py": """\
+            net.register_forward_hook(log_shapes)
+            cam = Recorder(net)
+            """,
+            "lib/cams.py": """\
+            class Recorder:
+                def __init__(self, layer):
+                    layer.register_forward_hook(self.save_activation)  # site 1 Recorder.__init__
+                    layer.register_full_backward_hook(self.save_gradient)
+                    layer.register_forward_pre_hook(self.save_activation)
+                def save_activation(self, module, args, output):
+                    self.activation = output
+            """,
+        },
+        growing=True,
+    ),
+    Case(
+        "hooks by the function that a factory makes, another registration beside",
+        HoldingReference(
+            "hook", "_forward_hooks", "net._forward_hooks[*]", element=True, calls="make_hook.<locals>.hook"
+        ),
+        {
+            "train.py": """\
+            def make_hook(name):
+                def hook(module, args, output):
+                    kept[name] = output
+                return hook
+            net.register_forward_hook(count)
+            for name, layer in net.named_children():
+                layer.register_forward_hook(make_hook(name))  # site 1 <module>
+            """,
+        },
+        growing=True,
+    ),
+    Case(
+        "hooks by their lambda, where another function registers one too",
+        HoldingReference("hook", "_tensor_hooks", "x._tensor_hooks[*]", element=True, calls="watch.<locals>.<lambda>"),
+        {
+            "train.py": """\
+            def watch(x):
+                x.register_hook(lambda grad: seen.append(grad))  # site 1 watch
+            def scale(x):
+                x.register_hook(lambda grad: grad * 2)
+            """,
+        },
+        growing=True,
+    ),
+    Case(
         "hooks of a module, by its table, element by element",
         HoldingReference("hook", "_forward_hooks", "net._forward_hooks", owner_type="torch.nn.Linear", element=True),
         {

@@ -110,6 +110,7 @@ def test_closure_variables_defaults_partials_methods_and_caches_have_their_names
     assert census.kind(census.path((Kind.DEFAULT, "keyword"), start=census.node_of(default))) is NodeKind.TENSOR
     assert census.bytes_below(census.path(Kind.CACHED, start=census.node_of(cached))) == 3 * KIB
     assert census.path(Kind.SELF, start=census.node_of(holder.method)) == census.node_of(holder)
+    assert census.name(census.node_of(holder.method)) == "Holder.__init__"
     assert census.path((Kind.ATTRIBUTE, "args"), (Kind.INDEX, "0"), start=census.node_of(part)) > 0
 
 

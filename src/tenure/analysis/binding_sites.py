@@ -13,6 +13,7 @@ from pathlib import PurePath
 from tenure.analysis.container_aliases import stores_through_aliases, stores_through_helpers
 from tenure.analysis.gradient_sites import backward_calls
 from tenure.analysis.holders import TENSOR_HOOKS
+from tenure.analysis.hook_sites import hooks_of_function
 from tenure.analysis.key_sites import stores_by_key
 from tenure.analysis.registration_sites import registrations
 from tenure.analysis.site_search import (
@@ -333,8 +334,14 @@ def _constructor_calls(sought: Sought) -> Iterator[RankedSite]:
 
 
 def _hooks(sought: Sought) -> Iterator[RankedSite]:
-    """Registrations; those made by libraries only where the program's own files have none."""
+    """Registrations: of the function that is known to be called; those made by libraries only where the program's own
+    files have none."""
     generic = not sought.name or (sought.name.startswith("_") and "hook" in sought.name)
+    if generic and sought.reference.calls:
+        named = list(hooks_of_function(sought))
+        yield from named
+        if named:
+            return
     if sought.element and not generic:
         yield from _variables(sought)
     found: list[RankedSite] = []

@@ -219,11 +219,11 @@ def _own_hooks(graph: Graph) -> Bools:
     references = graph.census.references
     own = graph.hook_tables[references.source] & ~graph.library[references.target]
     for reference in np.flatnonzero(graph.hook_tables[references.source] & ~own).tolist():
-        own[reference] = any(not graph.library[node] for node in _called_by(graph, int(references.target[reference])))
+        own[reference] = any(not graph.library[node] for node in called_by(graph, int(references.target[reference])))
     return np.asarray(own, dtype=bool)
 
 
-def _called_by(graph: Graph, function: int) -> list[int]:
+def called_by(graph: Graph, function: int) -> list[int]:
     """What a wrapper, a bound method or a partial calls, and that in turn."""
     references, waiting = graph.census.references, [function]
     found: list[int] = []

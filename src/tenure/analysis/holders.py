@@ -16,6 +16,7 @@ from tenure.analysis.graph import (
     is_hook_table,
     unquoted,
 )
+from tenure.analysis.hook_functions import called_by_hooks
 from tenure.analysis.paths import Paths, path_to
 from tenure.analysis.wording import attribute_name, expression, function_of, is_finished_frame, is_merged
 from tenure.model.heap import NodeKind, ReferenceKind
@@ -168,6 +169,7 @@ def _reference_along(graph: Graph, path: tuple[int, ...], element: bool, many: C
         scope_line=line,
         element=element,
         container_type=container_type,
+        calls=called_by_hooks(graph, owner if element else int(references.target[path[-1]])) if kind == "hook" else "",
     )
 
 

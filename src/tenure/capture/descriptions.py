@@ -55,6 +55,8 @@ def describe(item: object) -> Description:
         return Description(length=base.__len__(item), bound=-1 if bound is None else bound)  # type: ignore[arg-type]
     if isinstance(item, types.FunctionType):
         return _of_code(item.__qualname__, item.__code__, item.__code__.co_firstlineno)
+    if isinstance(item, types.MethodType):
+        return _of_method(item)
     if isinstance(item, (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)):
         return _of_suspended(item)
     if isinstance(item, types.FrameType):
@@ -80,6 +82,11 @@ def module_file(name: object) -> str:
 
 def _of_code(name: str, code: types.CodeType, line: int) -> Description:
     return Description(name=name, file=code.co_filename, line=line)
+
+
+def _of_method(item: types.MethodType) -> Description:
+    """The function's name alone: whose code a method is follows from what it is bound to."""
+    return Description(name=item.__func__.__qualname__) if isinstance(item.__func__, types.FunctionType) else _NOTHING
 
 
 def _of_suspended(item: Any) -> Description:

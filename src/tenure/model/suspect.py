@@ -58,6 +58,8 @@ class HoldingReference:
     scope_line: int = 0
     element: bool = False
     container_type: str = ""
+    calls: str = ""
+    """Of hooks the qualified name of the function that most of them call: `attach.<locals>.<lambda>`."""
     sites: tuple[SourceLocation, ...] = ()
     """Statements that make this reference, best first; filled from the recorded sources."""
     library_sites: tuple[SourceLocation, ...] = ()

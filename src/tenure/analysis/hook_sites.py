@@ -1,0 +1,43 @@
+"""Where a hook was registered, found by the function that it calls: in the program's files, else in a library's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tenure.analysis.site_search import SURE, RankedSite, Sought, bindings_of
+from tenure.syntax.bindings import Binding
+
+
+def hooks_of_function(sought: Sought) -> Iterator[RankedSite]:
+    """Registrations on the sought table of the function that its hooks call, or of what the function around it gives
+    back (`register_forward_hook(make_hook(name))`); none where no file shows one."""
+    around, _, name = sought.reference.calls.rpartition(".")
+    around = around.removesuffix(".<locals>") if around.endswith(".<locals>") else ""
+    for origin in ("yours", "library"):
+        found = [
+            sought.site(path, binding, SURE)
+            for path, source in sought.sources.items()
+            if source.origin == origin and "hook" in source.text and _may_tell(source.text, name, around)
+            for binding in bindings_of(source)
+            if binding.kind == "hook" and _is_on_table(sought, binding) and _is_of(binding, name, around)
+        ]
+        yield from found
+        if found:
+            return
+
+
+def _may_tell(text: str, name: str, around: str) -> bool:
+    return (name if name.isidentifier() else around.rpartition(".")[2]) in text
+
+
+def _is_on_table(sought: Sought, binding: Binding) -> bool:
+    event = sought.name.strip("_").removesuffix("s").removeprefix("tensor_")
+    return event in binding.method
+
+
+def _is_of(binding: Binding, name: str, around: str) -> bool:
+    if binding.name == name:
+        return name.isidentifier() or binding.function == (around or "<module>")
+    maker = around.rpartition(".")[2]
+    return bool(maker) and re.search(rf"\b{re.escape(maker)}\(", binding.value_text) is not None
