@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from suspects import SPECIMENS, finding
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import HoldingReference, Suspect
 from tenure.rules.exception_keeps_frames import check_suspect
 
 REMEDY = (
@@ -22,6 +22,25 @@ def test_a_list_of_exceptions_that_grows() -> None:
         rule="TN302",
         name="exception-keeps-frames",
     )
+
+
+def test_the_last_error_of_an_interactive_session() -> None:
+    kept = replace(SPECIMENS["TN302"], symptom="survivor", retained_bytes=9 << 20)
+    last = HoldingReference("global", "last_exc", "last_exc")
+    variable = HoldingReference("local", "forecast", "forecast")
+
+    found = check_suspect(replace(kept, holder=variable, cut=(last,)))
+
+    assert found is not None
+    assert found.message == (
+        "`sys.last_exc` keeps an exception, whose traceback keeps `forecast` and the other variables of the functions "
+        "it passed through: 9.00 MiB."
+    )
+    assert [remedy.summary for remedy in found.remedies] == [
+        "the interpreter keeps the last uncaught error: before going on in the same session, "
+        "`sys.last_exc = sys.last_value = sys.last_traceback = None`",
+        REMEDY,
+    ]
 
 
 OTHERS = {

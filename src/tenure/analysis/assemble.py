@@ -21,7 +21,7 @@ from tenure.analysis.holders import (
 )
 from tenure.analysis.path_facts import path_facts
 from tenure.analysis.paths import path_to
-from tenure.analysis.wording import hops, owner_text, render_path, render_targets
+from tenure.analysis.wording import hops, is_finished_frame, owner_text, render_path, render_targets
 from tenure.model.experiment import Drop
 from tenure.model.finding import Symptom
 from tenure.model.heap import BUFFERS_FREED, Ints, NodeKind, ReferenceKind, Role
@@ -77,6 +77,8 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     if collects and link is None and held_by is not None:
         held_by = _binding_that_changes(view, path, held_by, droppable & graph.user_made, group.many)
     held_by = in_optimizer or held_by
+    if not collects and held_by is not None and _is_of_library(view, held_by):
+        held_by = _variable_of_ended_function(view, path) or held_by
     holder = describe_reference(view, held_by, group.many)
     if not holder.name:
         start = int(view.census.references.source[path[0]]) if path else heaviest(group)
@@ -116,7 +118,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         graph_freed=is_graph_freed(view, graph_nodes),
         copies_of=measured.copies_of,
         period_steps=measured.period,
-        holder_is_yours=held_by is None or not bool(graph.library[_owner(view, held_by)]),
+        holder_is_yours=held_by is None or not _is_of_library(view, held_by),
         facts=measured.facts | path_facts(view, path, graph_nodes, group.many) | _chain_facts(view, held_by),
         storages=identities(view, freed),
         storages_at=view.census.step,
@@ -310,6 +312,21 @@ def _reference_to_optimizer(view: View, path: tuple[int, ...], droppable: Bools)
     if any(user_made[reference] for reference in path[enters:]):
         return None
     return next((Droppable(reference) for reference in reversed(path[:enters]) if user_made[reference]), None)
+
+
+def _is_of_library(view: View, dropped: Droppable) -> bool:
+    return bool(view.graph.library[_owner(view, dropped)])
+
+
+def _variable_of_ended_function(view: View, path: tuple[int, ...]) -> Droppable | None:
+    """The variable of the program's own function by which a path leaves a traceback: `sys.last_exc` alone tells a
+    reader nothing."""
+    graph, references = view.graph, view.census.references
+    for reference in reversed(path):
+        source, is_variable = int(references.source[reference]), references.kind[reference] == ReferenceKind.LOCAL
+        if is_variable and is_finished_frame(graph, source) and not graph.library[source]:
+            return Droppable(reference)
+    return None
 
 
 def _link_of_chain(view: View, path: tuple[int, ...], cut: tuple[Droppable, ...]) -> Droppable | None:

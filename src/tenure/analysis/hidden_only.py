@@ -1,4 +1,5 @@
-"""Memory that only a hidden root holds: no running function, global or class of the program leads to it any more."""
+"""Memory that only a hidden root or a kept exception holds: no running function, global or class of the program leads
+to it any more, but through the frame of a function that has ended."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
 from tenure.analysis.carriers import drop_the_carrier
 from tenure.analysis.graph import reach
 from tenure.analysis.groups import View, fingerprint_of, in_program_order, root_key, series_of_rows
+from tenure.analysis.wording import finished_frames
 from tenure.model.heap import Ints, NodeKind, Role
 from tenure.model.suspect import Suspect
 
@@ -22,8 +24,8 @@ _IN_USE = ("autocast weight cache",)
 
 
 def find_hidden_only(views: Sequence[View]) -> tuple[Suspect, ...]:
-    """Suspects of symptom "survivor": storages that hang on a signal handler, an exit handler, a thread's data, the
-    last exception and on nothing else, in all of the last censuses. What grows there is found as growth."""
+    """Suspects of symptom "survivor": storages that hang on a signal handler, an exit handler, a thread's data or a
+    kept exception's frames and on nothing else, in all of the last censuses. What grows there is found as growth."""
     ordered = in_program_order(views)
     late = ordered[-FEWEST_CENSUSES:]
     if len(late) < FEWEST_CENSUSES or len({view.census.step for view in late}) < 2:
@@ -42,18 +44,20 @@ def find_hidden_only(views: Sequence[View]) -> tuple[Suspect, ...]:
 
 
 def _by_root(view: View) -> dict[str, Ints]:
-    """Storages that only hidden roots reach, by the root of their path."""
+    """Storages that only hidden roots and frames of functions that have ended reach, by the root of their path."""
     graph, kinds = view.graph, view.census.nodes.kind
     hidden = graph.roots[kinds[graph.roots] == NodeKind.HIDDEN]
-    if not len(hidden):
+    ended = finished_frames(graph)
+    if not len(hidden) and not ended.any():
         return {}
-    elsewhere = reach(graph, np.setdiff1d(graph.roots, hidden))
+    others = np.setdiff1d(graph.roots, hidden)
+    elsewhere = reach(graph, others, without=ended[view.census.references.target])
     storages = view.census.storages
     only = storages.node[~elsewhere[storages.node] & (storages.role != Role.INPUT)]
     found: dict[str, list[int]] = {}
     for node in only.tolist():
         root = _root_of(view, node)
-        if root >= 0 and kinds[root] == NodeKind.HIDDEN and not _is_used(view, root):
+        if root >= 0 and not _is_used(view, root):
             found.setdefault(root_key(graph, root), []).append(node)
     return {key: np.array(nodes, dtype=np.int64) for key, nodes in found.items()}
 

@@ -8,7 +8,9 @@ import re
 import sys
 from collections.abc import Collection, Sequence
 
-from tenure.analysis.graph import MODULE_TABLES, Graph, unquoted
+import numpy as np
+
+from tenure.analysis.graph import MODULE_TABLES, Bools, Graph, unquoted
 from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
 from tenure.model.suspect import Hop
 from tenure.model.units import format_bytes
@@ -150,6 +152,13 @@ def is_merged(graph: Graph, reference: int) -> bool:
 def is_finished_frame(graph: Graph, node: int) -> bool:
     """A frame that runs no more and lives on by its traceback, locals and all."""
     return bool(graph.census.nodes.kind[node] == NodeKind.OBJECT) and graph.type_names[node] == "frame"
+
+
+def finished_frames(graph: Graph) -> Bools:
+    """Per node: `is_finished_frame`."""
+    types = [number for number, text in enumerate(graph.census.strings) if text == "frame"]
+    nodes = graph.census.nodes
+    return np.asarray((nodes.kind == NodeKind.OBJECT) & np.isin(nodes.type, types), dtype=bool)
 
 
 def function_of(graph: Graph, references: Sequence[int], position: int) -> int:

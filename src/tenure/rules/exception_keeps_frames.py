@@ -7,23 +7,40 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING, goes_through_traceback
 
+_OF_THE_INTERPRETER = (
+    "the interpreter keeps the last uncaught error: before going on in the same session, "
+    "`sys.last_exc = sys.last_value = sys.last_traceback = None`"
+)
+
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """The path (no ring: rings are TN301) goes through a traceback or the frame of a function that has ended."""
     if suspect.cyclic or not goes_through_traceback(suspect):
         return None
     what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
+    keeper, variables = _who_keeps_what(suspect)
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"`{suspect.holder.expression or suspect.holder.name}` keeps an exception, whose traceback keeps the "
-        f"variables of the functions it passed through: {what}.",
+        message=f"`{keeper}` keeps an exception, whose traceback keeps {variables} of the functions it passed "
+        f"through: {what}.",
         remedies=(
+            *((_OF_THE_INTERPRETER,) if keeper.startswith("sys.last_") else ()),
             "keep the text (`traceback.format_exc()`) instead of the exception, or drop the frames' variables first: "
             "`traceback.clear_frames(error.__traceback__)`, `error.with_traceback(None)`",
         ),
     )
+
+
+def _who_keeps_what(suspect: Suspect) -> tuple[str, str]:
+    """What has the exception, and which variables hang on it; a variable is named where only a library has it."""
+    holder, last = suspect.holder, suspect.cut[-1]
+    if holder.kind != "local" or holder.name in {each.name for each in suspect.cut}:
+        return holder.expression or holder.name, "the variables"
+    by_interpreter = last.kind == "global" and last.name.startswith("last_")
+    keeper = f"sys.{last.name}" if by_interpreter else last.expression or last.name
+    return keeper, f"`{holder.name}` and the other variables"
 
 
 RULE = Rule(

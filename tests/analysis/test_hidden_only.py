@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from heaps import census
+from tenure.analysis.suspects import find_suspects
+from tenure.model.suspect import Suspect
+
+MODEL = "train(t.py:9).model -> __main__.Net#net called -> ._parameters dict -> ['w'] parameter#w 1MiB"
+FRAME = "traceback#b -> .tb_frame frame#f file=t.py:3 name=fit"
+ERROR = f"ValueError#e -> .__traceback__ {FRAME}"
+KEPT = "<local forecast> tensor#kept 8MiB"
+
+
+def survivors(*drawn: str, steps: int = 5) -> list[Suspect]:
+    """What stays though nothing uses it, of a run in whose steps all lines are there from the second on."""
+    censuses = [census("\n".join([MODEL, *(drawn if step > 1 else ())]), step=step) for step in range(1, steps + 1)]
+    return [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+
+
+@pytest.mark.parametrize(
+    ("root", "holder", "cut"),
+    [
+        (f"lib:sys.last_exc -> {ERROR} -> {KEPT}", "forecast", "last_exc"),
+        (f"lib:sys.last_traceback -> {FRAME} -> {KEPT}", "forecast", "last_traceback"),
+        (f"train(t.py:9).self -> __main__.Trainer#t -> .last_error {ERROR} -> {KEPT}", "last_error", "last_error"),
+    ],
+)
+def test_one_kept_exception_keeps_what_its_frames_hold(root: str, holder: str, cut: str) -> None:
+    (found,) = survivors(root)
+
+    assert (found.holder.name, [each.name for each in found.cut]) == (holder, [cut])
+    assert (found.retained_bytes, found.series.bytes) == (8 << 20, (0, *[8 << 20] * 4))
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        pytest.param([f"lib:sys.last_exc -> {ERROR} -> <local model> __main__.Net#net"], id="the model is in use"),
+        pytest.param(
+            [f"lib:sys.last_exc -> {ERROR} -> {KEPT}", "train(t.py:9).best -> tensor#kept"], id="a variable has it too"
+        ),
+        pytest.param([f"lib:sys.last_exc -> {ERROR} -> <local x> tensor#x 64KiB"], id="it is little"),
+    ],
+)
+def test_what_is_used_or_little_is_none(drawn: list[str]) -> None:
+    assert survivors(*drawn) == []
+
+
+def test_an_exception_that_gives_way_to_the_next_keeps_nothing_for_long() -> None:
+    censuses = [
+        census(f"{MODEL}\nlib:sys.last_exc -> {ERROR} -> <local x> tensor#x 8MiB at={900 + step}", step=step)
+        for step in range(1, 6)
+    ]
+
+    assert [each for each in find_suspects(censuses) if each.symptom == "survivor"] == []
