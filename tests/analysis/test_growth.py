@@ -70,6 +70,9 @@ def test_steady_growth_is_a_line_and_batches_of_random_length_are_none() -> None
         ([0, 0, 0, 0, 0, 0, 0, 0, 1, 3], FLAT),  # too little for two measurements
         ([0, 0, 0, 0, 0, 0, 0, 8, 8, 8], FLAT),  # the first evaluation
         ([0, 0, 0, 0, 0, 0, 0, 0, 0, 30], FLAT),
+        ([0, 0, 0, 0, 0, 0, 8, 8, 8, 15], Trend("growing", 7 / 44, since=13, twice=True)),  # two evaluations
+        ([0, 0, 0, 0, 0, 0, 8, 8, 8, 11], FLAT),  # the second adds much less
+        ([0, 0, 0, 0, 0, 8, 8, 16, 16, 16], FLAT),  # and then nothing for long
     ],
 )
 def test_growth_that_a_later_phase_begins_has_that_phases_rate(values: list[int], trend: Trend) -> None:

@@ -67,6 +67,15 @@ def test_a_graph_and_tensors_behind_one_reference_are_one_suspect_told_by_the_gr
     assert (joined.key, joined.retained_bytes) == (1, 9 * MIB)
 
 
+def test_of_what_one_reference_holds_the_path_leads_to_the_heaviest() -> None:
+    keys = suspect(key=1, retained_bytes=4 * MIB, bytes_by_role={"OTHER": MIB}, fingerprint="keys")
+    logits = suspect(key=2, retained_bytes=4 * MIB, bytes_by_role={"ACTIVATION": 3 * MIB}, fingerprint="logits")
+
+    (joined,) = join_same_statement([keys, logits])
+
+    assert (joined.fingerprint, joined.retained_bytes) == ("logits", 4 * MIB)
+
+
 @pytest.mark.parametrize(
     "other",
     [

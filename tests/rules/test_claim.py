@@ -139,6 +139,15 @@ def test_growth_of_a_phase_that_two_censuses_saw_is_likely_at_most() -> None:
     assert [seen(2), seen(3)] == ["likely", "certain"]
 
 
+def test_what_rose_twice_only_is_a_hint() -> None:
+    facts = {"grows_since_step": 12, "censuses_while_growing": 3}
+
+    assert [claimed(suspect(facts=facts | rises)).confidence for rises in ({}, {"rises_seen": 2})] == [
+        "certain",
+        "possible",
+    ]
+
+
 @pytest.mark.parametrize(
     ("falls", "text"),
     [

@@ -23,6 +23,21 @@ def test_a_list_that_only_grows() -> None:
     )
 
 
+def test_graphs_that_live_on_with_what_is_collected_are_told_first() -> None:
+    series = SPECIMENS["TN202"].series
+    steps = series.steps[-1] - series.steps[0]
+    nodes = tuple(7 * (step - series.steps[0]) for step in series.steps)
+
+    found = check_suspect(replace(SPECIMENS["TN202"], series=replace(series, graph_nodes=nodes)))
+
+    assert steps > 0
+    assert found is not None
+    assert [remedy.summary for remedy in found.remedies] == [
+        "keep them without their graphs, `x.detach()`: 7 autograd nodes per step live on with them on the host",
+        REMEDY,
+    ]
+
+
 @pytest.mark.parametrize(
     ("num_bytes", "objects_per_step", "confidence"),
     [(360, 0.125, "possible"), (360, 1.0, "certain"), (360, None, "certain"), (64 << 10, 0.125, "certain")],

@@ -177,7 +177,9 @@ def _late_facts(series: Series, trend: Trend) -> dict[str, object]:
     """Since when a later phase grows, and in how many censuses that was seen."""
     if trend.since is None:
         return {}
-    return {"grows_since_step": trend.since, "censuses_while_growing": sum(step > trend.since for step in series.steps)}
+    seen = sum(step > trend.since for step in series.steps)
+    rises: dict[str, object] = {"rises_seen": 2} if trend.twice else {}
+    return {"grows_since_step": trend.since, "censuses_while_growing": seen} | rises
 
 
 def _is_by_the_way(view: View, nodes: Ints) -> bool:

@@ -23,6 +23,8 @@ LEAST_LATE_RATE = 0.2
 """Growth in the second half of a run below this share of the first half's is a cache that fills, not a leak."""
 MUCH_FOR_TWO = 8
 """So many must have come between the only two measurements of a later phase for it to be called growth."""
+ALIKE = 0.25
+"""Two rises that differ by no more than this share of the larger may come from two rounds of one thing."""
 FITTED_POINTS = 6
 """Measurements from which a period may be fitted to unevenly spaced values."""
 
@@ -32,12 +34,14 @@ class Trend:
     """What a row of measurements does; `per_step` is the robust slope, `period` the steps between falls.
 
     `since` is the last step before growth began, where that is later than warm-up: a phase of the program began it.
+    With `twice` there were no more than two rises, alike: an evaluation after each epoch, or a buffer nearly full.
     """
 
     kind: Literal["growing", "sawtooth", "flat"]
     per_step: float = 0.0
     period: int | None = None
     since: int | None = None
+    twice: bool = False
 
 
 FLAT = Trend("flat")
@@ -64,6 +68,9 @@ def _find_late_growth(late: Sequence[tuple[int, int]]) -> Trend:
     if still < 2 or len(steps) < 2:
         return FLAT
     since = late[still - 1][0]
+    from_two = _rate_of_two_rises(late[still - 1 :])
+    if from_two:
+        return Trend("growing", from_two, since=since, twice=True)
     if len(steps) == 2:
         first = (values[0] - late[0][1]) / (steps[0] - since)
         second = (values[1] - values[0]) / (steps[1] - steps[0])
@@ -71,6 +78,17 @@ def _find_late_growth(late: Sequence[tuple[int, int]]) -> Trend:
     else:
         grows = is_growing(steps, values)
     return Trend("growing", theil_sen(steps, values), since=since) if grows else FLAT
+
+
+def _rate_of_two_rises(late: Sequence[tuple[int, int]]) -> float:
+    """Two rises of about one size, a stretch in which nothing moved between them, and no longer one since; else 0."""
+    rises = [(step, value - before) for (_, before), (step, value) in pairwise(late) if value != before]
+    if len(rises) != 2 or min(size for _, size in rises) <= 0:
+        return 0.0
+    (first, one), (second, other) = rises
+    still_between = any(first < step < second for step, _ in late)
+    alike = abs(other - one) <= ALIKE * max(one, other)
+    return other / (second - first) if still_between and alike and late[-1][0] - second <= second - first else 0.0
 
 
 def _still(late: Sequence[tuple[int, int]]) -> int:

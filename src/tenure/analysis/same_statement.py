@@ -55,8 +55,16 @@ def _join(suspects: Iterable[Suspect], key_of: Callable[[Suspect], Hashable | No
 
 
 def _joined(group: Sequence[Suspect]) -> Suspect:
-    """One suspect of several; its path and fingerprint are those of the heaviest, a graph's first of all."""
-    main = min(group, key=lambda each: (not each.through_graph, -each.retained_bytes, each.key, each.fingerprint))
+    """One suspect of several; its path and fingerprint are those of the heaviest, a graph's first of all.
+
+    Where dropping one reference frees them all each retains the same: what is its own then tells them apart.
+    """
+
+    def weight(each: Suspect) -> tuple[int, int]:
+        return each.retained_bytes, sum(each.bytes_by_role.values())
+
+    heaviest_first = sorted(group, key=weight, reverse=True)
+    main = min(heaviest_first, key=lambda each: not each.through_graph)
     one_cut = all(each.cut == main.cut for each in group)
     roles = {role for each in group for role in each.bytes_by_role}
     by_role = {role: sum(each.bytes_by_role.get(role, 0) for each in group) for role in sorted(roles)}

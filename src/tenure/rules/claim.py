@@ -67,7 +67,12 @@ _ORDER: tuple[Confidence, ...] = ("possible", "likely", "certain")
 
 
 def _confidence(suspect: Suspect) -> Confidence:
-    """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing."""
+    """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing.
+
+    What has risen twice may do so a third time, or be full: possible.
+    """
+    if suspect.facts.get("rises_seen") == 2:
+        return "possible"
     seen = suspect.facts.get("censuses_while_growing", len(suspect.series.steps))
     measured = isinstance(seen, int) and seen >= MIN_MEASUREMENTS
     path_seen = bool(suspect.path) and suspect.holder.kind != "unknown"

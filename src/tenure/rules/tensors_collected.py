@@ -3,7 +3,7 @@
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
-from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.claim import claim, count, growth, plural, subject
 from tenure.rules.path_questions import GROWING, is_dict, short_type
 
 NOTABLE_BYTES = 64 << 10
@@ -36,7 +36,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} tensors and "
         f"{plural(suspect, 'loses', 'lose')} none{until}: "
         f"{growth(suspect)}.",
-        remedies=(*_reset(suspect), _REMEDY),
+        remedies=(*_reset(suspect), *_without_graph(suspect), _REMEDY),
         at_most="certain" if suspect.symptom == "growth" and _matters(suspect) else "possible",
     )
 
@@ -45,6 +45,15 @@ def _reset(suspect: Suspect) -> tuple[str, ...]:
     """What to call where the object that collects has a method for it."""
     empties = suspect.facts.get("emptied_by")
     return (f"call `{empties}()` once its result is read, as at the end of an epoch",) if empties else ()
+
+
+def _without_graph(suspect: Suspect) -> tuple[str, ...]:
+    """What to do first where autograd nodes pile up with the tensors."""
+    nodes, steps = suspect.series.graph_nodes, suspect.series.steps
+    if len(nodes) < 2 or nodes[-1] - nodes[0] < steps[-1] - steps[0]:
+        return ()
+    every_step = count((nodes[-1] - nodes[0]) / (steps[-1] - steps[0]), "autograd node")
+    return (f"keep them without their graphs, `x.detach()`: {every_step} per step live on with them on the host",)
 
 
 def _matters(suspect: Suspect) -> bool:
