@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from heaps import census
 from tenure.analysis.suspects import find_suspects
 from tenure.model.suspect import Suspect
@@ -45,6 +47,16 @@ def test_hooks_of_a_parameter_go_by_the_name_that_its_module_has_for_it() -> Non
         "_tensor_hooks",
         "model.w (hooks)[*]",
     )
+
+
+@pytest.mark.parametrize(("module", "kind"), [("lib:", "hook"), ("main.", "global")])
+def test_hooks_of_all_modules_are_hooks_and_a_dict_of_the_program_is_none(module: str, kind: str) -> None:
+    found = grown(
+        f"{module}_global_forward_hooks -> collections.OrderedDict -> [*{{step}}] method#m* name=Probe.look"
+        " -> <self> __main__.Probe#p* -> .seen tensor 64KiB\n"
+    )
+
+    assert (found.holder.kind, found.holder.name) == (kind, "_global_forward_hooks")
 
 
 def test_hooks_tell_the_function_that_most_of_them_call() -> None:

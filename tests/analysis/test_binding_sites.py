@@ -958,6 +958,17 @@ CASES = [
         },
     ),
     Case(
+        "a hook for all modules by the function that registers one for all",
+        other("hook", "_global_forward_hooks"),
+        {
+            "train.py": """\
+            net.register_forward_hook(a)
+            register_module_forward_hook(b)  # site 1 <module>
+            register_module_forward_pre_hook(c)
+            """
+        },
+    ),
+    Case(
         "a method's assignment before the constructor's",
         attribute("last", "train.Net"),
         {

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from suspects import SPECIMENS, carried, finding
@@ -30,6 +32,23 @@ def test_hooks_that_grow_in_number() -> None:
         ),
         cut=(CutReference(name="_forward_hooks", file="/projects/asr/train.py", line=24),),
     )
+
+
+@pytest.mark.parametrize(
+    ("table", "registration"),
+    [
+        ("_global_forward_hooks", "register_module_forward_hook"),
+        ("_global_backward_hooks", "register_module_full_backward_hook"),
+        ("_global_optimizer_pre_hooks", "register_optimizer_step_pre_hook"),
+    ],
+)
+def test_hooks_of_all_modules_and_optimizers_go_by_their_registration(table: str, registration: str) -> None:
+    hooks = SPECIMENS["TN303"]
+
+    found = check_suspect(replace(hooks, holder=replace(hooks.holder, name=table)))
+
+    assert found is not None
+    assert found.holder.name == registration
 
 
 OTHERS = {

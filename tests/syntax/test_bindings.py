@@ -56,6 +56,7 @@ M = "<module>"
         ("heapq.heappush(h, v)", [(1, M, "grow", "h", "v", False)]),
         ("a.register_thing(v)", [(1, M, "grow", "a", "v", False)]),
         ("a.register_forward_hook(h)", [(1, M, "hook", "a.h", "h", False)]),
+        ("register_module_forward_hook(h)", [(1, M, "hook", "h", "h", False)]),
         ("t.register_hook(lambda g: g)", [(1, M, "hook", "t.<lambda>", "lambda g: g", False)]),
         ("o.register_step_post_hook(h)", [(1, M, "hook", "o.h", "h", False)]),
         ("signal.signal(signal.SIGTERM, h)", [(1, M, "hook", "signal.h", "h", False)]),

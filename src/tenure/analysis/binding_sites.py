@@ -13,7 +13,7 @@ from pathlib import PurePath
 from tenure.analysis.container_aliases import stores_through_aliases, stores_through_helpers
 from tenure.analysis.gradient_sites import backward_calls
 from tenure.analysis.holders import TENSOR_HOOKS
-from tenure.analysis.hook_sites import hooks_of_function
+from tenure.analysis.hook_sites import hooks_of_function, registers_on
 from tenure.analysis.key_sites import stores_by_key
 from tenure.analysis.registration_sites import registrations
 from tenure.analysis.site_search import (
@@ -369,8 +369,7 @@ def _hook_level(sought: Sought, binding: Binding, generic: bool) -> int | None:
         return SURE if named else None
     if sought.reference.name == TENSOR_HOOKS:
         return LIKELY if binding.method in _ON_TENSORS else None
-    event = sought.reference.name.strip("_").removesuffix("s")
-    return LIKELY if not event or event in binding.method else UNLIKELY
+    return LIKELY if registers_on(sought.reference.name, binding.method) else UNLIKELY
 
 
 def _caches(sought: Sought) -> Iterator[RankedSite]:

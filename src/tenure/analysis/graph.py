@@ -124,12 +124,14 @@ class Graph:
 
     @cached_property
     def hook_tables(self) -> Bools:
-        """Per node: a dict of registered hooks (`_forward_hooks`, `_backward_hooks`, ...)."""
+        """Per node: a dict of registered hooks (`_forward_hooks`, `_backward_hooks`, ...); a library's own for all
+        modules (`_global_forward_hooks`) too."""
         tables = np.zeros(self.size, dtype=bool)
         references = self.census.references
         wanted = [number for number, text in enumerate(self.census.strings) if is_hook_table(unquoted(text))]
         named = np.isin(references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE))
-        tables[references.target[np.isin(references.label, wanted) & named]] = True
+        of_library = (references.kind == ReferenceKind.GLOBAL) & self.library[references.source]
+        tables[references.target[np.isin(references.label, wanted) & (named | of_library)]] = True
         return tables
 
     @cached_property

@@ -301,6 +301,8 @@ def _describe(graph: Graph, path: tuple[int, ...], position: int) -> tuple[str, 
     label, nodes = graph.labels[reference], graph.census.nodes
     if kind == ReferenceKind.HOOK and nodes.kind[graph.census.references.source[reference]] == NodeKind.TENSOR:
         return "hook", TENSOR_HOOKS, ""
+    if kind == ReferenceKind.GLOBAL and graph.hook_tables[graph.census.references.target[reference]]:
+        return "hook", label, ""
     attribute = attribute_name(graph, reference)
     owner = _owner(graph, path, position)
     above = graph.labels[path[position - 1]] if position else ""

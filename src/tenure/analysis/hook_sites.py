@@ -32,8 +32,18 @@ def _may_tell(text: str, name: str, around: str) -> bool:
 
 
 def _is_on_table(sought: Sought, binding: Binding) -> bool:
-    event = sought.name.strip("_").removesuffix("s").removeprefix("tensor_")
-    return event in binding.method
+    return registers_on(sought.name, binding.method)
+
+
+def registers_on(table: str, method: str) -> bool:
+    """Whether a function of this name makes entries of a table of hooks, as far as the two names tell: those for all
+    modules are `_global_forward_hooks` and `register_module_forward_hook`."""
+    event = table.strip("_").removesuffix("s").removeprefix("tensor_")
+    if not event.startswith("global_"):
+        return event in method
+    words = set(method.split("_"))
+    for_all = bool(words & {"module", "optimizer"})
+    return for_all and words - {"register", "module", "full", "step"} == set(event.split("_")) - {"global"}
 
 
 def _is_of(binding: Binding, name: str, around: str) -> bool:

@@ -159,8 +159,12 @@ def _registration(table: str) -> str:
         "_optimizer_step_pre_hooks": "register_step_pre_hook",
         "_optimizer_step_post_hooks": "register_step_post_hook",
         "_tensor_hooks": "register_hook",
+        "_global_backward_hooks": "register_module_full_backward_hook",
+        "_global_backward_pre_hooks": "register_module_full_backward_pre_hook",
+        "_global_optimizer_pre_hooks": "register_optimizer_step_pre_hook",
+        "_global_optimizer_post_hooks": "register_optimizer_step_post_hook",
     }
-    kind = table.removeprefix("_").removesuffix("s")
+    kind = table.removeprefix("_").removesuffix("s").replace("global_", "module_")
     return known.get(table, f"register_{kind}" if table.startswith("_") and kind.endswith("hook") else table)
 
 

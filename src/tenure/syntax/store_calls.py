@@ -45,6 +45,8 @@ def stores_of_call(node: ast.Call) -> Iterator[Store]:
             yield from _other_method(node, function)
     elif isinstance(function, ast.Name) and function.id in _FUNCTIONS:
         yield from _other_function(node, function.id)
+    elif isinstance(function, ast.Name) and function.id.startswith("register") and function.id.endswith("_hook"):
+        yield from _hook(node, "", function.id)
 
 
 def _grow(node: ast.Call, container: ast.expr, method: str) -> Iterator[Store]:
@@ -69,13 +71,19 @@ def _registration(node: ast.Call, function: ast.Attribute) -> Iterator[Store]:
         value = arguments[1] if len(arguments) > 1 else None
         yield Store("attribute", _constant_name(arguments[0]), text_of(function.value), value, method)
     elif full in HOOK_CALLS or "hook" in method:
-        kept = arguments[-1] if full == "signal.signal" else arguments[0]
-        name = "<lambda>" if isinstance(kept, ast.Lambda) else split_receiver(kept)[1]
-        yield Store("hook", name, text_of(function.value), kept, method)
+        yield from _hook(node, text_of(function.value), method, last=full == "signal.signal")
     elif method.startswith("register"):
         receiver, name = split_receiver(function.value)
         if name:
             yield Store("grow", name, receiver, arguments[-1], method)
+
+
+def _hook(node: ast.Call, receiver: str, method: str, *, last: bool = False) -> Iterator[Store]:
+    arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if arguments:
+        kept = arguments[-1] if last else arguments[0]
+        name = "<lambda>" if isinstance(kept, ast.Lambda) else split_receiver(kept)[1]
+        yield Store("hook", name, receiver, kept, method)
 
 
 def _other_method(node: ast.Call, function: ast.Attribute) -> Iterator[Store]:
