@@ -85,6 +85,7 @@ def test_a_method_of_any_name_is_known_by_the_object_that_it_is_called_on(text: 
         ("other.update(x)\n", "auroc.preds[*]"),
         ("self.update(x)\n", "self.preds[*]"),
         ("auroc.update(", "auroc.preds[*]"),
+        ("layers.append(Norm())\n", "layers[1].preds"),  # the list, and not the layer in it
     ],
 )
 def test_a_method_of_any_name_on_another_object_tells_nothing(text: str, expression: str) -> None:

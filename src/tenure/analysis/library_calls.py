@@ -50,14 +50,19 @@ def _calls_of(name: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLo
 
 def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
     """Calls of the method that made the reference, on an owner of the same name; else of methods that fill something
-    (`waiting.put(x)`, where a private method stores); else calls of the owner itself."""
+    (`waiting.put(x)`, where a private method stores); else calls of the owner itself. What is called on a list is not
+    called on an item of it."""
     of_class, _, method = reference.sites[0].function.rpartition(".")
-    owner = owner_of(reference).rpartition(".")[2].partition("[")[0]
+    owner, bracket, _ = owner_of(reference).rpartition(".")[2].partition("[")
     if not of_class or not owner or owner in ("self", "cls"):
         return
 
     def called(*names: str) -> tuple[SourceLocation, ...]:
-        return tuple(_places(owner, sources, lambda call: _name_of(call) in names and _receiver_of(call) == owner))
+        def fits(call: ast.Call) -> bool:
+            item = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Subscript)
+            return _name_of(call) in names and _receiver_of(call) == owner and (item or not bracket)
+
+        return tuple(_places(owner, sources, fits))
 
     found = called(method) or called(*GROWING_METHODS)
     yield from found or _places(owner, sources, lambda call: _name_of(call) == owner)

@@ -10,6 +10,7 @@ from tenure.analysis.emptied import emptied_by
 from tenure.analysis.key_sites import name_at
 from tenure.analysis.library_calls import by_the_users_call
 from tenure.analysis.name_sites import by_the_statement_that_adds_names
+from tenure.analysis.state_sites import places_of_change
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 
@@ -21,6 +22,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     def located(reference: HoldingReference) -> HoldingReference:
         named = name_that_stores(reference, sources, growing=growing)
         sites = resolve_sites(named, sources, growing=growing)
+        sites = places_of_change(named, sites, sources) if growing and suspect.through_graph else sites
         name = name_at(named, sites[0], sources) if sites else named.name
         return by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
 

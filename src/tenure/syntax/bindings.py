@@ -36,7 +36,7 @@ class Binding:
     kind: str
     """assign, unpack, walrus, annotated, augmented, with, for, except, match, import, del, definition, parameter,
     comprehension (a target), attribute, item, grow (append and the like), hook, default, closure, cache, class,
-    field, ctx, property, partial or yield."""
+    field, ctx, property, partial, inplace (a tensor is changed by `add_` and the like) or yield."""
     name: str
     receiver: str = ""
     value_text: str = ""

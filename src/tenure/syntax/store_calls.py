@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ GROWING_METHODS = frozenset(
 GROWING_FUNCTIONS = frozenset({"heappush", "heappushpop", "insort", "insort_left", "insort_right"})
 HOOK_CALLS = frozenset({"atexit.register", "signal.signal", "weakref.finalize", "sys.settrace", "sys.setprofile"})
 _STORED_BY_NAME = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+_IN_PLACE = re.compile(r"[a-z]\w*[^_]_")
+"""How torch names what changes a tensor in place: `add_`, `lerp_`, `index_copy_`."""
+_WITHOUT_GRAPH = frozenset({"detach_", "requires_grad_", "zero_", "fill_", "share_memory_", "pin_memory_"})
 _FUNCTIONS = frozenset({"setattr", "partial", "lru_cache", "cache", *GROWING_FUNCTIONS})
 _METHODS = frozenset({"save_for_backward", "__setattr__", "__setitem__", "partial", "lru_cache", "cache"})
 
@@ -43,6 +47,8 @@ def stores_of_call(node: ast.Call) -> Iterator[Store]:
             yield from _registration(node, function)
         elif method in _METHODS or method in GROWING_FUNCTIONS:
             yield from _other_method(node, function)
+        elif _IN_PLACE.fullmatch(method) and method not in _WITHOUT_GRAPH:
+            yield from _in_place(function.value, method)
     elif isinstance(function, ast.Name) and function.id in _FUNCTIONS:
         yield from _other_function(node, function.id)
     elif isinstance(function, ast.Name) and function.id.startswith("register") and function.id.endswith("_hook"):
@@ -60,6 +66,17 @@ def _grow(node: ast.Call, container: ast.expr, method: str) -> Iterator[Store]:
     if name:
         value = node.args[-1] if node.args else node.keywords[0].value
         yield Store("grow", name, receiver, value, method)
+
+
+def _in_place(changed: ast.expr, method: str) -> Iterator[Store]:
+    """What `mean.mul_(0.9).add_(x)` changes: no new reference, but a graph that hangs on the old one."""
+    while isinstance(changed, ast.Call) and isinstance(changed.func, ast.Attribute):
+        if not _IN_PLACE.fullmatch(changed.func.attr):
+            return
+        changed = changed.func.value
+    receiver, name = split_receiver(changed)
+    if name:
+        yield Store("inplace", name, receiver, None, method)
 
 
 def _registration(node: ast.Call, function: ast.Attribute) -> Iterator[Store]:
