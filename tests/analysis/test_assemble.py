@@ -70,6 +70,31 @@ def test_hooks_tell_the_function_that_most_of_them_call() -> None:
     assert (found.holder.kind, found.holder.name, found.holder.calls) == ("hook", "_forward_hooks", "Recorder.save")
 
 
+def test_a_list_that_gains_optimizers_is_told_and_not_its_owner() -> None:
+    found = grown(
+        "main.fitted -> __main__.Folds#folds -> .optimizers list -> [*{step}] torch.optim.adam.Adam#adam*"
+        " -> .state dict -> ['w'] dict -> ['exp_avg'] tensor 64KiB state\n"
+    )
+
+    assert (found.holder.name, found.holder.expression, found.holder.element) == (
+        "optimizers",
+        "fitted.optimizers[*]",
+        True,
+    )
+
+
+def test_a_graph_that_an_object_of_a_library_keeps_is_not_blamed_on_the_variable_for_the_object() -> None:
+    steps = []
+    for step in STEPS:
+        chain = "".join(f" -> .next AddBackward0#a{at}" for at in range(step, -1, -1)).replace(".next", ".grad_fn", 1)
+        line = f"main.manager -> torch.report.Manager#m -> ._summary torch.report.Summary#s -> ._sum tensor#x 4B{chain}"
+        others = "lib:torch.report.reporters -> list -> [0] torch.report.Manager#m"
+        steps.append(census(f"{NET}{line}\n{others}\n", step=step))
+    (found,) = find_suspects(steps)
+
+    assert (found.holder.kind, found.holder.name, found.through_graph) == ("attribute", "_sum", True)
+
+
 def test_a_chain_is_dropped_by_the_link_to_the_one_before() -> None:
     steps = []
     for step in STEPS:

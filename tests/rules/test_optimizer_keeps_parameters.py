@@ -47,6 +47,9 @@ OTHERS = {
     "a hook of the optimizer holds it": replace(
         SPECIMENS["TN404"], symptom="growth", holder=replace(SPECIMENS["TN404"].holder, kind="hook")
     ),
+    "ever more optimizers": replace(
+        SPECIMENS["TN404"], symptom="growth", holder=replace(SPECIMENS["TN404"].holder, element=True)
+    ),
     "nothing was released": replace(SPECIMENS["TN404"], symptom="peak"),
 }
 

@@ -67,7 +67,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     collects = symptom in ("growth", "sawtooth")
     path = path_to(graph, view.paths, heaviest(group, by_graph=collects))
     droppable = find_droppable(graph)
-    in_optimizer = _reference_to_optimizer(view, path, droppable)
+    in_optimizer = _reference_to_optimizer(view, path, droppable, group.many)
     cut = (_emptied(group) if collects and in_optimizer is None else ()) or cut_of(group)
     held_by = next((dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None)
     link = None if held_by else _link_of_chain(view, path, cut)
@@ -300,16 +300,20 @@ def is_graph_freed(view: View, graph_nodes: Ints) -> bool:
     return bool(freed.any()) and not bool(saves.any())
 
 
-def _reference_to_optimizer(view: View, path: tuple[int, ...], droppable: Bools) -> Droppable | None:
+def _reference_to_optimizer(
+    view: View, path: tuple[int, ...], droppable: Bools, many: Collection[int]
+) -> Droppable | None:
     """The user's reference to the optimizer in whose own tables a path ends: nobody drops entries of those.
 
-    A path that goes on from there through a hook, or anything else that the user's own code made, ends elsewhere.
+    A path that goes on from there through a hook, or anything else that the user's own code made, ends elsewhere; and
+    where it is a container of optimizers that grows, that one is to blame.
     """
     graph, sources = view.graph, view.census.references.source
     inside = (at for at, r in enumerate(path) if graph.type_names[int(sources[r])].startswith("torch.optim."))
     enters = next(inside, 0)
     user_made = droppable & graph.user_made
-    if any(user_made[reference] for reference in path[enters:]):
+    grows_above = any(int(sources[reference]) in many for reference in path[:enters])
+    if grows_above or any(user_made[reference] for reference in path[enters:]):
         return None
     return next((Droppable(reference) for reference in reversed(path[:enters]) if user_made[reference]), None)
 
@@ -364,14 +368,17 @@ def _binding_that_changes(
     """The reference by which a path enters the graphs or lists that grow, where the cut was made at an object above.
 
     Graphs of several values that share layers are freed by one reference only above all of them, as are lists in a
-    dict, and such an object is mostly made once: the statement that binds the values is what adds to them.
+    dict, and such an object is mostly made once: the statement that binds the values is what adds to them. What a
+    library's object holds by itself is not blamed on the variable for that object.
     """
     kinds, sources = view.census.references.kind, view.census.references.source
     enters = next((at for at, reference in enumerate(path) if kinds[reference] == ReferenceKind.GRAD_FN), None)
     if enters is None:
         enters = max((at for at, reference in enumerate(path) if int(sources[reference]) in many), default=0)
-    above = held_by.container < 0 and held_by.reference in path[:enters]
-    return innermost_droppable(view.graph, named, path, many) if above else held_by
+    if held_by.container >= 0 or held_by.reference not in path[:enters]:
+        return held_by
+    below = innermost_droppable(view.graph, named, path, many)
+    return below if path.index(below.reference) > path.index(held_by.reference) else held_by
 
 
 def _enters(view: View, path: tuple[int, ...], dropped: Droppable) -> bool:

@@ -15,6 +15,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         not in_optimizer
         or _by_a_function(suspect)
         or suspect.through_graph
+        or (suspect.symptom in GROWING and suspect.holder.element)  # ever more optimizers, not one that gets more
         or suspect.symptom not in ("survivor", *GROWING)
     ):
         return None
