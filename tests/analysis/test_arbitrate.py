@@ -5,7 +5,7 @@ from typing import Any
 
 from suspects import finding
 from tenure.analysis.arbitrate import explain_bytes_once
-from tenure.model.finding import Finding, Holder
+from tenure.model.finding import CutReference, Finding, Holder
 
 MIB = 1 << 20
 
@@ -96,3 +96,12 @@ def test_what_one_reference_carries_is_told_once_though_seen_in_two_steps() -> N
     elsewhere = replace(peak, cut=(replace(peak.cut[0], line=99),))
     assert [each.rule for each in explain_bytes_once([peak, entry])] == ["TN102"]
     assert [each.rule for each in explain_bytes_once([elsewhere, entry])] == ["TN102", "TN106"]
+
+
+def test_what_a_stronger_finding_says_to_drop_is_not_told_again_without_memory() -> None:
+    caches = (CutReference("index", "sets.py", 3), CutReference("lags", "sets.py", 9))
+    heavy = told("TN205", 1, cut=caches)
+    light = told("TN205", holder=Holder("cache", "lags", "Rows.lags[*]", "sets.py", 9, "Rows"), fingerprint="f2")
+
+    assert short(explain_bytes_once([heavy, light])) == [("TN205", 1)]
+    assert len(explain_bytes_once([heavy, replace(light, rule="TN202")])) == 2

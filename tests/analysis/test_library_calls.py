@@ -90,3 +90,10 @@ def test_a_method_of_any_name_is_known_by_the_object_that_it_is_called_on(text: 
 )
 def test_a_method_of_any_name_on_another_object_tells_nothing(text: str, expression: str) -> None:
     assert filled(text, expression) == ("preds", [(LIBRARY, 3)], [])
+
+
+def test_a_function_that_a_library_caches_is_told_where_it_is_defined() -> None:
+    cached = HoldingReference("cache", "index", "Rows.index[*]", sites=(SourceLocation(LIBRARY, 2, "Rows"),))
+    sources = {LIBRARY: SourceFile(LIBRARY, "", "library"), MINE: SourceFile(MINE, "rows = Rows(table)\n")}
+
+    assert by_the_users_call(cached, sources) == cached

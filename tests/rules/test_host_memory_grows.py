@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from suspects import SPECIMENS, carried, finding, suspect
@@ -23,6 +25,9 @@ def test_a_list_of_bytes_that_only_grows() -> None:
 
 
 POSSIBLE = {
+    "a library's cache that fills slowly": replace(
+        SPECIMENS["TN601"], path=SPECIMENS["TN205"].path, growth_bytes_per_step=9000.0, holder_is_yours=False
+    ),
     "what grows slowly": suspect(device="host", growth_bytes_per_step=2048.0),
     "what a library keeps": suspect(device="host", holder_is_yours=False),
 }
@@ -37,6 +42,9 @@ def test_is_a_mere_possibility(slow: Suspect) -> None:
 
 
 OTHERS = {
+    "much in a function's cache": replace(
+        SPECIMENS["TN601"], path=SPECIMENS["TN205"].path, growth_bytes_per_step=300 * 1024.0
+    ),
     "tensors are another cause, on the CPU too": suspect(),
     "what does not grow is none": carried(device="host"),
 }

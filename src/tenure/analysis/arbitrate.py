@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
 
 from tenure.model.experiment import all_drops
-from tenure.model.finding import Finding, evidence_of
+from tenure.model.finding import CutReference, Finding, evidence_of
 
 MOSTLY = 0.8
 """A finding of which others explain this share says nothing new."""
@@ -38,6 +38,8 @@ def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
             kept[same] = _with_other(
                 kept[same], finding, min(each.retained_bytes or 0 for each in (finding, kept[same]))
             )
+        elif (told := next((at for at, other in enumerate(kept) if _is_told_by_cut(finding, other)), None)) is not None:
+            kept[told] = _with_other(kept[told], finding, 0)
         elif not explained:
             kept.append(finding)
         elif explained >= MOSTLY * _bytes(finding.storages):
@@ -55,6 +57,13 @@ def _is_part(finding: Finding, other: Finding) -> bool:
     if not inside or finding.rule not in _ANY_COLLECTION or finding.ranks != other.ranks:
         return False
     return bool(_shared(finding, other)) or not (finding.storages or finding.retained_bytes)
+
+
+def _is_told_by_cut(finding: Finding, other: Finding) -> bool:
+    """Whether a finding without memory names what a stronger one of the same rule says to drop already."""
+    holder = CutReference(finding.holder.name, finding.holder.file, finding.holder.line)
+    empty = not finding.storages and not finding.retained_bytes
+    return empty and finding.rule == other.rule and holder.file is not None and holder in other.cut
 
 
 def _is_same_peak(finding: Finding, other: Finding) -> bool:

@@ -22,10 +22,10 @@ def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceF
 
     A method whose name tells nothing counts where it is called on what the reference's owner goes by, which then
     keeps its name: `auroc.update(x)` for `auroc.preds`, or else `auroc(x)`. As it is where its best statement is the
-    user's already, or where no file of the user's makes such a call.
+    user's already, where no file of the user's makes such a call, and where it is a cached function's definition.
     """
     source = sources.get(reference.sites[0].file) if reference.sites else None
-    if source is None or source.origin == "yours":
+    if source is None or source.origin == "yours" or reference.kind == "cache":
         return reference
     inside = reference.sites[:1]
     name = _called_as(inside[0].function)

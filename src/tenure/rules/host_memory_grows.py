@@ -4,6 +4,7 @@ from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.path_questions import is_much_in_a_cache
 
 FAST_BYTES_PER_STEP = 4 * 1024
 """Growth slower than this is a hint: a log of a run is as large as the run is long."""
@@ -15,7 +16,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return _pile_up(suspect)
     if "pinned_in_use" in suspect.facts:
         return _pinned(suspect)
-    if suspect.device != "host" or suspect.symptom != "growth":
+    if suspect.device != "host" or suspect.symptom != "growth" or is_much_in_a_cache(suspect):
         return None
     held = suspect.facts.get("host_type") or "objects"
     fast = (suspect.growth_bytes_per_step or 0) >= FAST_BYTES_PER_STEP

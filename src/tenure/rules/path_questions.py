@@ -7,6 +7,8 @@ from tenure.model.suspect import Hop, Suspect
 
 GROWING = ("growth", "sawtooth")
 CALLBACKS = "callbacks of"
+MUCH_PER_STEP = 256 * 1024
+"""Bytes of the host by which a cached function's cache grows for sure, whoever's function it is."""
 _CELL_OUTPUTS = "cell output history"
 _FRAME_TYPES = ("traceback", "frame")
 _DICTS = ("dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary")
@@ -42,6 +44,12 @@ def suspended_hop(suspect: Suspect) -> Hop | None:
 def goes_through_cache(suspect: Suspect) -> bool:
     """The cache of a `functools.cache` or `lru_cache` function lies on the path."""
     return any(hop.kind == "CACHED" for hop in suspect.path)
+
+
+def is_much_in_a_cache(suspect: Suspect) -> bool:
+    """Host memory that a function's cache gains so fast that it is no table of small results that still fills."""
+    fast = (suspect.growth_bytes_per_step or 0) >= MUCH_PER_STEP
+    return suspect.device == "host" and fast and goes_through_cache(suspect)
 
 
 def is_dict(container_type: str) -> bool:
