@@ -95,6 +95,16 @@ def test_a_graph_that_an_object_of_a_library_keeps_is_not_blamed_on_the_variable
     assert (found.holder.kind, found.holder.name, found.through_graph) == ("attribute", "_sum", True)
 
 
+def test_a_list_that_goes_by_the_name_of_a_modules_table_is_an_attribute_as_any() -> None:
+    found = grown("main.metric -> __main__.Curve#curve -> ._buffers list -> [0] list -> [*{step}] tensor 64KiB\n")
+
+    assert (found.holder.name, found.holder.expression, found.holder.owner_type) == (
+        "_buffers",
+        "metric._buffers[0][*]",
+        "__main__.Curve",
+    )
+
+
 def test_a_chain_is_dropped_by_the_link_to_the_one_before() -> None:
     steps = []
     for step in STEPS:

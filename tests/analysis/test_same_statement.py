@@ -154,3 +154,14 @@ def test_two_lists_that_one_call_into_a_library_fills_are_one_suspect_with_both_
     assert joined.cut == (preds.holder, target.holder)
     assert [site.line for site in joined.holder.library_sites] == [170, 171]
     assert (joined.holder.name, joined.retained_bytes) == ("preds", 7 * MIB)
+
+
+def test_a_list_comes_before_the_tensor_that_the_same_call_makes_of_all_it_has() -> None:
+    rows = suspect(key=1, holder=item("rows"), retained_bytes=2 * MIB, fingerprint="rows")
+    whole = HoldingReference("attribute", "whole", "reporter.whole", "reporter.Reporter", sites=(REGISTER,))
+    stacked = suspect(key=2, holder=whole, retained_bytes=3 * MIB, fingerprint="whole")
+
+    (joined,) = join_same_statement([rows, stacked])
+
+    assert (joined.holder.name, joined.holder.element, joined.cut) == ("stats['rows']", True, (item("rows"), whole))
+    assert joined.retained_bytes == 5 * MIB

@@ -100,8 +100,14 @@ class Graph:
         named = np.isin(references.label, wanted) & np.isin(
             references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE)
         )
-        tables[references.target[named]] = True
+        tables[references.target[named & self._dicts[references.target]]] = True
         return tables
+
+    @cached_property
+    def _dicts(self) -> Bools:
+        """Per node: a dict. What is no module may have a list that it calls `_buffers`."""
+        known = np.array([text.rpartition(".")[2] in ("dict", "OrderedDict") for text in (*self.census.strings, "")])
+        return np.asarray(known[self.census.nodes.type], dtype=bool)
 
     @cached_property
     def library(self) -> Bools:

@@ -69,6 +69,8 @@ def find_droppable(graph: Graph) -> Bools:
         nodes.type[references.source]
     ]
     internal = np.array([unquoted(text) in INTERNAL_ATTRIBUTES for text in strings])[references.label]
+    of_modules = np.array([unquoted(text) in MODULE_TABLES for text in strings])[references.label]
+    internal &= ~of_modules | graph.instance_tables[references.target]
     frame_type = np.array([text.rpartition(".")[2] == "frame" for text in strings])[nodes.type[references.source]]
     kind = references.kind
 

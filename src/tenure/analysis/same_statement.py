@@ -55,7 +55,8 @@ def _join(suspects: Iterable[Suspect], key_of: Callable[[Suspect], Hashable | No
 
 
 def _joined(group: Sequence[Suspect]) -> Suspect:
-    """One suspect of several; its path and fingerprint are those of the heaviest, a graph's first of all.
+    """One suspect of several; its path and fingerprint are those of the heaviest, a graph's first of all, and of a
+    collection before those of a tensor that grows as a whole: that is made anew of what the collection has.
 
     Where dropping one reference frees them all each retains the same: what is its own then tells them apart.
     """
@@ -64,7 +65,7 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
         return each.retained_bytes, sum(each.bytes_by_role.values())
 
     heaviest_first = sorted(group, key=weight, reverse=True)
-    main = min(heaviest_first, key=lambda each: not each.through_graph)
+    main = min(heaviest_first, key=lambda each: (not each.through_graph, _grows_whole(each)))
     one_cut = all(each.cut == main.cut for each in group)
     roles = {role for each in group for role in each.bytes_by_role}
     by_role = {role: sum(each.bytes_by_role.get(role, 0) for each in group) for role in sorted(roles)}
@@ -95,6 +96,10 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
         storages=storages,
         drops=all_drops(group),
     )
+
+
+def _grows_whole(suspect: Suspect) -> bool:
+    return suspect.symptom == "growth" and suspect.holder.kind == "attribute" and not suspect.holder.element
 
 
 def _told_once(cut: Sequence[HoldingReference]) -> tuple[HoldingReference, ...]:
