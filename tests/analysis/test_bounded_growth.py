@@ -53,6 +53,16 @@ def test_a_replay_buffer_that_is_full_only_after_the_run_is_silent() -> None:
     assert find_suspects(drawn(kept, lambda step: step)) == ()
 
 
+@pytest.mark.parametrize(("history_size", "silent"), [(100, True), (20, False)])
+def test_the_history_of_an_optimizer_that_states_its_size_is_silent_while_it_fills(
+    history_size: int, silent: bool
+) -> None:
+    optimizer = f"Trainer.fit(trainer.py:9).optimizer -> torch.optim.lbfgs.LBFGS bound={history_size} -> "
+    kept = f"{optimizer}.state collections.defaultdict -> ['p'] dict -> ['old_dirs'] list length=64 -> [*{{n}}] tensor 64KiB"
+
+    assert (find_suspects(drawn(kept, lambda step: step)) == ()) is silent
+
+
 @pytest.mark.parametrize(
     ("behind", "through_graph"),
     [

@@ -199,6 +199,14 @@ def test_object_arrays_deques_and_dict_keys_are_looked_into() -> None:
     assert (census.census.nodes.length[node], census.census.nodes.bound[node]) == (1, 4)
 
 
+def test_an_optimizers_bound_is_among_its_defaults() -> None:
+    optimizer = torch.optim.LBFGS([nn.Parameter(kib())], history_size=7)
+
+    census = read()
+
+    assert census.census.nodes.bound[census.node_of(optimizer)] == 7
+
+
 def test_what_the_graph_saved_hangs_below_grad_fn() -> None:
     x = kib(4).requires_grad_()
     y = (x * 2).exp()

@@ -23,6 +23,8 @@ from tenure.model.suspect import Series
 
 _ELEMENTS = (ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED, ReferenceKind.ITEM)
 ELEMENT = "[*]"
+_ABOVE_STATE = 4
+"""References from an optimizer to what `state[parameter][name]` is: its attributes, its table, that of a parameter."""
 """How the key of a shape begins that stands for all elements of a container."""
 _BOUNDED = re.compile(r"\d+")
 _OF_ONE_RUN = re.compile(r"\b0x[0-9A-Fa-f]+|(?<![\w.])/(?:[^\s/'\"]+/)+|(?<=thread Thread-)\d+")
@@ -188,7 +190,7 @@ def series_of_nodes(moment: str, views: Sequence[View], nodes: Sequence[Ints]) -
 def is_bounded(view: View, container: int) -> bool:
     """The container, or the object that owns it, states a bound that it keeps: to fill it is meant.
 
-    The bound of a cached function is mostly a default that nobody weighed: it counts once it is half reached.
+    The owner of a table of an optimizer's state is the optimizer. The bound of a cached function is mostly a default that nobody weighed: it counts once it is half reached.
     """
     nodes, references = view.census.nodes, view.census.references
     length = int(nodes.length[container])
@@ -198,11 +200,22 @@ def is_bounded(view: View, container: int) -> bool:
         owners.append(source)
         if view.graph.instance_tables[source]:
             owners += [int(references.source[above]) for above in view.graph.references_to(source)]
+    owners += _optimizers_above(view, container)
     bounds = [(owner, int(nodes.bound[owner])) for owner in owners if nodes.bound[owner] > 0]
     return any(
         length <= bound and (2 * int(nodes.length[owner]) >= bound or not _is_cached_function(view, owner))
         for owner, bound in bounds
     )
+
+
+def _optimizers_above(view: View, container: int) -> list[int]:
+    """The optimizers in whose table `state[parameter][name]` a container is."""
+    graph, sources = view.graph, view.census.references.source
+    above, found = {container}, []
+    for _ in range(_ABOVE_STATE):
+        above = {int(sources[reference]) for node in above for reference in graph.references_to(node)}
+        found += [node for node in sorted(above) if graph.type_names[node].startswith("torch.optim.")]
+    return found
 
 
 def is_tensor_bounded(view: View, tensor: int) -> bool:

@@ -109,8 +109,10 @@ def _of_instance(item: object) -> Description:
     named = dict(attributes) if attributes is not None else instance_dict(item)
     if not named:
         return _NOTHING
-    for name in _BOUNDS:
-        value = named.get(name)
-        if type(value) is int and value > 0:
-            return Description(bound=value)
+    defaults = named.get("defaults")
+    for settings in (named, defaults if type(defaults) is dict else {}):  # an optimizer's are there
+        for name in _BOUNDS:
+            value = settings.get(name)
+            if type(value) is int and value > 0:
+                return Description(bound=value)
     return _NOTHING

@@ -21,7 +21,10 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return None
     released = suspect.facts.get("released")
     if suspect.symptom in GROWING:
-        message = f"{subject(suspect)} gets ever more parameters and state and gives none up: {growth(suspect)}."
+        message = (
+            f"{subject(suspect)} {plural(suspect, 'gets', 'get')} ever more parameters and state and "
+            f"{plural(suspect, 'gives', 'give')} none up: {growth(suspect)}."
+        )
     else:
         what = f"`{released}` was released" if released else "A layer was released"
         message = (
