@@ -122,6 +122,30 @@ def test_a_chain_is_dropped_by_the_link_to_the_one_before() -> None:
     )
 
 
+def test_optimizers_of_a_chain_of_functions_are_held_by_its_links() -> None:
+    steps = []
+    for step in STEPS:
+        functions = [f"function#report{at} file=crash.py:18 name=report" for at in range(step, -1, -1)]
+        hooked = f"lib:sys.excepthook -> {' -> <cell following> '.join(functions)}"
+        trials = "".join(
+            f"island -> function#report{at} -> <cell trial> __main__.Trial#t{at}"
+            f" -> .optimizer torch.optim.adam.Adam#o{at} -> .state dict#d{at} -> [0] parameter#p{at} 64KiB parameter\n"
+            for at in range(step)
+        )
+        steps.append(census(f"{NET}{hooked}\n{trials}", step=step))
+    (found,) = find_suspects(steps)
+
+    assert (found.path_text[0], found.holder.kind, found.holder.name) == ("`sys.excepthook`", "closure", "following")
+
+
+def test_an_optimizer_that_gets_ever_more_groups_is_held_by_its_name() -> None:
+    groups = (
+        "main.optimizer -> torch.optim.sgd.SGD#sgd -> .param_groups list -> [*{step}] dict -> ['p'] parameter 64KiB"
+    )
+
+    assert grown(groups).holder.name == "optimizer"
+
+
 def test_what_comes_together_in_a_list_of_a_library_is_held_by_that_list() -> None:
     """Not by the program's own name for the object that has it, and not by what lies below its elements."""
     library = "lib:metrics.curve.Curve -> type\n"

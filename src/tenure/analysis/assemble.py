@@ -67,7 +67,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     collects = symptom in ("growth", "sawtooth")
     path = path_to(graph, view.paths, heaviest(group, by_graph=collects))
     droppable = find_droppable(graph)
-    in_optimizer = _reference_to_optimizer(view, path, droppable, group.many)
+    in_optimizer = _reference_to_optimizer(group, path, droppable)
     cut = (_emptied(group) if collects and in_optimizer is None else ()) or cut_of(group)
     held_by = next((dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None)
     link = None if held_by else _link_of_chain(view, path, cut)
@@ -300,22 +300,29 @@ def is_graph_freed(view: View, graph_nodes: Ints) -> bool:
     return bool(freed.any()) and not bool(saves.any())
 
 
-def _reference_to_optimizer(
-    view: View, path: tuple[int, ...], droppable: Bools, many: Collection[int]
-) -> Droppable | None:
+def _reference_to_optimizer(group: Group, path: tuple[int, ...], droppable: Bools) -> Droppable | None:
     """The user's reference to the optimizer in whose own tables a path ends: nobody drops entries of those.
 
     A path that goes on from there through a hook, or anything else that the user's own code made, ends elsewhere; and
-    where it is a container of optimizers that grows, that one is to blame.
+    where it is a container of optimizers that grows, or most of the group lies in others, what has them is to blame.
     """
-    graph, sources = view.graph, view.census.references.source
+    graph, sources = group.view.graph, group.view.census.references.source
     inside = (at for at, r in enumerate(path) if graph.type_names[int(sources[r])].startswith("torch.optim."))
-    enters = next(inside, 0)
+    enters = next(inside, None)
+    if enters is None or any(int(sources[reference]) in group.many for reference in path[:enters]):
+        return None
     user_made = droppable & graph.user_made
-    grows_above = any(int(sources[reference]) in many for reference in path[:enters])
-    if grows_above or any(user_made[reference] for reference in path[enters:]):
+    if any(user_made[reference] for reference in path[enters:]) or not _leads_to_most(group, path[enters:]):
         return None
     return next((Droppable(reference) for reference in reversed(path[:enters]) if user_made[reference]), None)
+
+
+def _leads_to_most(group: Group, path: tuple[int, ...]) -> bool:
+    """Half of the group's bytes, or more, can be reached from where the path starts."""
+    graph = group.view.graph
+    below = reach(graph, group.view.census.references.source[list(path[:1])])
+    sizes = graph.bytes_of_node[group.nodes]
+    return 2 * int(sizes[below[group.nodes]].sum()) >= int(sizes.sum())
 
 
 def _is_of_library(view: View, dropped: Droppable) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tenure.model.heap import SUSPENDED_TYPES
 from tenure.model.suspect import Hop, Suspect
 
@@ -10,6 +12,7 @@ CALLBACKS = "callbacks of"
 MUCH_PER_STEP = 256 * 1024
 """Bytes of the host by which a cached function's cache grows for sure, whoever's function it is."""
 _CELL_OUTPUTS = "cell output history"
+_INTERPRETER_HOOK = re.compile(r"`(sys|threading)\.\w*hook`")
 _FRAME_TYPES = ("traceback", "frame")
 _DICTS = ("dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary")
 
@@ -20,12 +23,14 @@ def short_type(qualified: str) -> str:
 
 
 def hidden_root(suspect: Suspect) -> str:
-    """The root no frame walk shows (`signal handler of SIGTERM`), a notebook's outputs or a thread's own data that the
-    path comes from, or ""."""
+    """The root no frame walk shows (`signal handler of SIGTERM`), a notebook's outputs, a hook of the interpreter's
+    (`sys.excepthook`) or a thread's own data that the path comes from, or ""."""
     first = suspect.path[0] if suspect.path else None
     if first and first.source_kind == "HIDDEN":
         return first.source_name or short_type(first.source_type)
     if suspect.path_text and suspect.path_text[0].startswith((_CELL_OUTPUTS, CALLBACKS)):
+        return suspect.path_text[0]
+    if suspect.path_text and _INTERPRETER_HOOK.fullmatch(suspect.path_text[0]):
         return suspect.path_text[0]
     return "thread-local object" if any(hop.source_type == "_thread._local" for hop in suspect.path) else ""
 
