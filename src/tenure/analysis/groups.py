@@ -190,7 +190,8 @@ def series_of_nodes(moment: str, views: Sequence[View], nodes: Sequence[Ints]) -
 def is_bounded(view: View, container: int) -> bool:
     """The container, or the object that owns it, states a bound that it keeps: to fill it is meant.
 
-    The owner of a table of an optimizer's state is the optimizer. The bound of a cached function is mostly a default that nobody weighed: it counts once it is half reached.
+    The owner of a table of an optimizer's state is the optimizer. The bound of a cached function is mostly a default
+    that nobody weighed: it counts once it is half reached.
     """
     nodes, references = view.census.nodes, view.census.references
     length = int(nodes.length[container])
