@@ -33,6 +33,16 @@ def test_one_kept_exception_keeps_what_its_frames_hold(root: str, holder: str, c
     assert (found.retained_bytes, found.series.bytes) == (8 << 20, (0, *[8 << 20] * 4))
 
 
+def test_what_the_hook_for_uncaught_errors_closes_over() -> None:
+    hook = "function#report file=crash.py:18 name=report -> <cell trial> __main__.Trial#t -> .net tensor#v 8MiB"
+
+    (found,) = survivors(f"lib:sys.excepthook -> {hook}")
+
+    assert (found.path_text[0], found.holder.name, found.retained_bytes) == ("`sys.excepthook`", "net", 8 << 20)
+    assert survivors(f"main.excepthook -> {hook}") == []
+    assert survivors(f"lib:sys.excepthook -> {hook}", "train(t.py:9).trial -> __main__.Trial#t") == []
+
+
 @pytest.mark.parametrize(
     "drawn",
     [

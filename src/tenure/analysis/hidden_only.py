@@ -1,5 +1,5 @@
-"""Memory that only a hidden root or a kept exception holds: no running function, global or class of the program leads
-to it any more, but through the frame of a function that has ended."""
+"""Memory that only a hidden root, a hook of the interpreter or a kept exception holds: no running function, global or
+class of the program leads to it any more, but through the frame of a function that has ended."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
 from tenure.analysis.carriers import drop_the_carrier
-from tenure.analysis.graph import reach
+from tenure.analysis.graph import Bools, Graph, reach
 from tenure.analysis.groups import View, fingerprint_of, in_program_order, root_key, series_of_rows
 from tenure.analysis.wording import finished_frames
-from tenure.model.heap import Ints, NodeKind, Role
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Suspect
 
 FEWEST_CENSUSES = 3
 """In so many censuses, and at least in two steps, the same memory must hang on the same root alone."""
 LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.01
+_WITH_HOOKS = ("sys", "threading")
 _IN_USE = ("autocast weight cache",)
 """Torch's own caches under a hidden root: used by the next forward, and known to nobody else."""
 
 
 def find_hidden_only(views: Sequence[View]) -> tuple[Suspect, ...]:
-    """Suspects of symptom "survivor": storages that hang on a signal handler, an exit handler, a thread's data or a
-    kept exception's frames and on nothing else, in all of the last censuses. What grows there is found as growth."""
+    """Suspects of symptom "survivor": storages that hang on a signal handler, an exit handler, `sys.excepthook`, a
+    thread's data or a kept exception's frames and on nothing else, in all of the last censuses. What grows there is
+    found as growth."""
     ordered = in_program_order(views)
     late = ordered[-FEWEST_CENSUSES:]
     if len(late) < FEWEST_CENSUSES or len({view.census.step for view in late}) < 2:
@@ -44,14 +46,14 @@ def find_hidden_only(views: Sequence[View]) -> tuple[Suspect, ...]:
 
 
 def _by_root(view: View) -> dict[str, Ints]:
-    """Storages that only hidden roots and frames of functions that have ended reach, by the root of their path."""
+    """Storages that only hidden roots, hooks of the interpreter and frames of functions that have ended reach, by the
+    root of their path."""
     graph, kinds = view.graph, view.census.nodes.kind
     hidden = graph.roots[kinds[graph.roots] == NodeKind.HIDDEN]
-    ended = finished_frames(graph)
-    if not len(hidden) and not ended.any():
+    unseen = finished_frames(graph)[view.census.references.target] | _interpreter_hooks(graph)
+    if not len(hidden) and not unseen.any():
         return {}
-    others = np.setdiff1d(graph.roots, hidden)
-    elsewhere = reach(graph, others, without=ended[view.census.references.target])
+    elsewhere = reach(graph, np.setdiff1d(graph.roots, hidden), without=unseen)
     storages = view.census.storages
     only = storages.node[~elsewhere[storages.node] & (storages.role != Role.INPUT)]
     found: dict[str, list[int]] = {}
@@ -60,6 +62,17 @@ def _by_root(view: View) -> dict[str, Ints]:
         if root >= 0 and not _is_used(view, root):
             found.setdefault(root_key(graph, root), []).append(node)
     return {key: np.array(nodes, dtype=np.int64) for key, nodes in found.items()}
+
+
+def _interpreter_hooks(graph: Graph) -> Bools:
+    """Per reference: `sys.excepthook` or its like, which calls a function of the program."""
+    census, references = graph.census, graph.census.references
+    labels = [number for number, text in enumerate(census.strings) if text.endswith("hook")]
+    found = (references.kind == ReferenceKind.GLOBAL) & np.isin(references.label, labels)
+    for reference in np.flatnonzero(found).tolist():
+        name = census.text(int(census.nodes.name[references.source[reference]]))
+        found[reference] = name in _WITH_HOOKS and graph.library[references.source[reference]]
+    return np.asarray(found, dtype=bool)
 
 
 def _root_of(view: View, node: int) -> int:
