@@ -384,6 +384,15 @@ def test_a_batch_that_gets_larger_and_goes_into_the_model_is_no_growth(role: str
     assert [told(each)[1] for each in find_suspects(censuses)] == ["images"] * told_of
 
 
+@pytest.mark.parametrize(("batch", "told_of"), [("{step}", []), ("64", ["out"])])
+def test_results_that_get_larger_as_the_batches_do_are_no_growth(batch: str, told_of: list[str]) -> None:
+    text = f"main.images -> tensor {batch}KiB at=b{{step}} input\nmain.out -> tensor {{out}}KiB at=o{{step}}"
+
+    found = find_suspects(at_both_moments(text, out=lambda step: 3 * step + 1))
+
+    assert [told(each)[1] for each in found if each.symptom == "growth"] == told_of
+
+
 ESPNET = """
 Trainer.fit(trainer.py:598).retval -> dict at=r{step} -> ['loss'] tensor#loss at=l{step} 4B activation -> .grad_fn LossBackward#node at=n{step} freed -> .grads tensor#grads at=g{step} 64MiB
 Trainer.fit(trainer.py:598).retval -> dict -> ['weight'] tensor at=w{step} 4B

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows, without_what_is_in_use
+from tenure.analysis.batch_sizes import is_batch
 from tenure.analysis.copied_types import copied_type, has_module_tables, owners_of
 from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, is_tensor_bounded, series_of, weigh
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, late_part, theil_sen
@@ -16,7 +17,7 @@ from tenure.analysis.name_sites import GAINS_NAMES
 from tenure.analysis.training_more import is_growing_model, is_only_used, is_training_more
 from tenure.analysis.unseen_growth import owners_out_of_sight
 from tenure.analysis.wording import attribute_name, is_finished_frame
-from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
 from tenure.model.suspect import Series, Suspect
 
 KEPT_SHARE = 0.6
@@ -45,25 +46,17 @@ def find_growing(
     if len(views) < 3:
         return (), frozenset()
     weights = weigh(views, shapes)
-    grown = [point for point in _accumulation_points(views, shapes, weights) if not _is_batch(point, entries)]
+    grown = [
+        point
+        for point in _accumulation_points(views, shapes, weights)
+        if not (point.bytes_only and is_batch(point.shape, entries))
+    ]
     suspects = []
     for point in grown:
         suspect = _suspect(views, shapes, weights, point, by_element=by_element)
         if suspect is not None:
             suspects.append(suspect)
     return tuple(suspects), frozenset(point.shape for point in grown)
-
-
-def _is_batch(point: Grown, entries: Sequence[View]) -> bool:
-    """A single storage that swells and is the input of every forward that was seen."""
-    if not point.bytes_only or len(entries) < FEWEST_POINTS:
-        return False
-    return all(_is_input(view, point.shape) for view in entries[-FEWEST_POINTS:])
-
-
-def _is_input(view: View, shape: int) -> bool:
-    rows = storage_rows(view, np.flatnonzero(view.shape == shape))
-    return bool(len(rows)) and bool(np.all(view.census.storages.role[rows] == Role.INPUT))
 
 
 def find_growing_out_of_sight(

@@ -4,7 +4,7 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
-from tenure.rules.path_questions import GROWING, is_dict
+from tenure.rules.path_questions import GROWING, comes_to_much, is_dict
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -26,7 +26,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
             "bound it: key by a rounded-up size, build the largest once and slice it, drop the oldest entry "
             "(`OrderedDict.popitem(last=False)`), or use `functools.lru_cache(maxsize=n)`",
         ),
-        at_most="certain" if suspect.symptom == "growth" else "possible",
+        at_most="certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible",
     )
 
 

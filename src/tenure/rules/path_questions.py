@@ -11,6 +11,9 @@ GROWING = ("growth", "sawtooth")
 CALLBACKS = "callbacks of"
 MUCH_PER_STEP = 256 * 1024
 """Bytes of the host by which a cached function's cache grows for sure, whoever's function it is."""
+NOTABLE_BYTES = 64 << 10
+NOTABLE_PACE = 0.5
+"""Objects per step. A few small results at fewer steps than every other, one per epoch or class, are mostly meant."""
 _CELL_OUTPUTS = "cell output history"
 _INTERPRETER_HOOK = re.compile(r"`(sys|threading)\.\w*hook`")
 _FRAME_TYPES = ("traceback", "frame")
@@ -55,6 +58,11 @@ def is_much_in_a_cache(suspect: Suspect) -> bool:
     """Host memory that a function's cache gains so fast that it is no table of small results that still fills."""
     fast = (suspect.growth_bytes_per_step or 0) >= MUCH_PER_STEP
     return suspect.device == "host" and fast and goes_through_cache(suspect)
+
+
+def comes_to_much(suspect: Suspect) -> bool:
+    """What is collected has many bytes, or comes at every other step at least."""
+    return suspect.retained_bytes >= NOTABLE_BYTES or (suspect.growth_objects_per_step or 1) >= NOTABLE_PACE
 
 
 def is_dict(container_type: str) -> bool:

@@ -4,12 +4,7 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, count, growth, plural, subject
-from tenure.rules.path_questions import GROWING, is_dict, short_type
-
-NOTABLE_BYTES = 64 << 10
-NOTABLE_PACE = 0.5
-"""Objects per step. A few small results at fewer steps than every other, one per epoch or class, are mostly meant."""
-
+from tenure.rules.path_questions import GROWING, comes_to_much, is_dict, short_type
 
 _REMEDY = (
     "keep a number, a running sum or a `deque(maxlen=n)` instead of every tensor; move to the CPU or to disk what must "
@@ -37,7 +32,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         f"{plural(suspect, 'loses', 'lose')} none{until}: "
         f"{growth(suspect)}.",
         remedies=(*_reset(suspect), *_without_graph(suspect), _REMEDY),
-        at_most="certain" if suspect.symptom == "growth" and _matters(suspect) else "possible",
+        at_most="certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible",
     )
 
 
@@ -54,11 +49,6 @@ def _without_graph(suspect: Suspect) -> tuple[str, ...]:
         return ()
     every_step = count((nodes[-1] - nodes[0]) / (steps[-1] - steps[0]), "autograd node")
     return (f"keep them without their graphs, `x.detach()`: {every_step} per step live on with them on the host",)
-
-
-def _matters(suspect: Suspect) -> bool:
-    """Many bytes, or an object at every other step at least."""
-    return suspect.retained_bytes >= NOTABLE_BYTES or (suspect.growth_objects_per_step or 1) >= NOTABLE_PACE
 
 
 def _claim_chain(suspect: Suspect) -> Finding:
