@@ -182,6 +182,14 @@ def test_an_item_of_several_with_one_value_is_chosen_by_its_key() -> None:
     assert list(table) == ["first"]
 
 
+def test_a_name_that_was_bound_anew_since_is_the_same_reference() -> None:
+    before, table = Thing(), {"mean": Thing(), 3: Thing()}
+    drop(reference(table, "ITEM", "mean", before), table)
+    assert list(table) == [3]
+    with pytest.raises(CannotDropError):
+        drop(reference(table, "ITEM", "3", before), table)
+
+
 def test_a_reference_that_python_cannot_take_back_is_refused_in_words() -> None:
     pair = (1, Thing())
     with pytest.raises(CannotDropError, match=r"^index 1: "):

@@ -147,6 +147,10 @@ def _drop_item(table: dict[Any, Any], reference: Drop) -> None:
     else:
         keys = [key for key, value in items if id(value) == reference.target]
         keys.sort(key=lambda key: reference.label not in (key_text(key), str(key) if isinstance(key, str) else ""))
+        # What is bound anew in every step has another value by now: the name is the same reference.
+        keys = keys or [
+            key for key, _ in items if isinstance(key, str) and reference.label in (key_text(key), str(key))
+        ]
     if not keys:
         raise KeyError(reference.label)
     base.__delitem__(table, keys[0])
