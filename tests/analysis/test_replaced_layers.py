@@ -68,3 +68,40 @@ def test_a_layer_that_comes_back_was_only_swapped() -> None:
 
 def test_two_censuses_are_too_few() -> None:
     assert cuts_of(kept_by("main(t.py:30).replaced -> list -> [0]"), later=(4, 6)) == []
+
+
+SLOT = "fit(t.py:9).bay -> __main__.Bay#bay -> .slots dict#slots -> ['coarse'] __main__.Coarse#coarse"
+WHOLE = f"{SLOT} -> ._parameters dict#p -> ['w'] parameter#w 4MiB\n"
+ON_META = f"{SLOT} -> ._parameters dict#p -> ['w'] parameter#m\n"
+METER = "fit(t.py:9).meter -> __main__.Meter#meter -> .watched list#watched -> [0] parameter#w 4MiB\n"
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"),
+    [
+        (METER, [(["meter.watched"], 4)]),
+        ("", []),
+        (METER + "fit(t.py:9).prototypes -> parameter#w 4MiB\n", []),
+        (METER + "fit(t.py:9).clerk -> __main__.Clerk -> ._parameters dict -> ['w'] parameter#w 4MiB\n", []),
+        (METER + "main.optimizer -> torch.optim.SGD#sgd -> .param_groups list -> [0] parameter#w\n", []),
+    ],
+)
+def test_what_a_module_on_meta_had_is_kept_by_a_list_and_not_used(
+    kept: str, found: list[tuple[list[str], int]]
+) -> None:
+    assert cuts_of_what_went_to_meta(ON_META + kept) == found
+
+
+def test_a_module_that_is_called_with_the_parameters_it_had_before_meta_is_in_use() -> None:
+    assert cuts_of_what_went_to_meta(ON_META.replace("#coarse", "#coarse called") + METER) == []
+
+
+def cuts_of_what_went_to_meta(after: str) -> list[tuple[list[str], int]]:
+    rest = f"{FIT} -> ['proj'] torch.nn.Linear#new -> ._parameters dict#n -> ['weight'] parameter#own 4MiB\n"
+    censuses = [census(rest + WHOLE + METER, step=step) for step in (1, 2, 3)]
+    censuses += [census(rest + after, step=step) for step in (4, 6, 8)]
+    return [
+        ([reference.expression for reference in suspect.cut], suspect.retained_bytes >> 20)
+        for suspect in find_suspects(censuses)
+        if suspect.symptom == "survivor"
+    ]

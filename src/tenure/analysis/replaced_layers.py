@@ -1,4 +1,5 @@
-"""Layers whose place in a model was given to others and that something else still keeps: a way back, a log, a list."""
+"""Layers whose place in a model was given to others, or whose parameters went to meta, and that something else still
+keeps: a way back, a log, a list."""
 
 from __future__ import annotations
 
@@ -13,13 +14,15 @@ from tenure.analysis.graph import reach
 from tenure.analysis.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.left_in_optimizers import Place, optimizer_nodes, parameters_of, places_of
 from tenure.analysis.modules import all_below, module_nodes
-from tenure.model.heap import CALLED, GRAPH_CONTINUES, Ints, ReferenceKind, Role
+from tenure.analysis.wording import attribute_name
+from tenure.model.heap import CALLED, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Suspect
 
 FEWEST_LATER = 3
 """So many censuses, of at least two steps, must have seen the layer out of its place."""
 LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.01
+_VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL, ReferenceKind.CELL)
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
 
 
@@ -33,12 +36,15 @@ class _Replaced:
     parameters: frozenset[int]
     modules: frozenset[int]
     """The layer's address and those of the modules inside of it."""
+    to_meta: bool = False
+    """The layer itself is still there, with parameters that have no memory."""
 
 
 def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
     """Suspects of symptom "survivor": parameters of layers that others replaced, once and for all, inside a model
     that lives on. What another module, a variable or an attribute still has, an optimizer updates, a graph uses or
-    the program calls is in use. Layers of one type that went together are one suspect."""
+    the program calls is in use. Layers of one type that went together are one suspect. A module that went to meta
+    has new parameters, and says that the old ones were to go; those that a variable or attribute names are in use."""
     ordered = in_program_order(views)
     places = [places_of(view) for view in ordered]
     found: dict[tuple[str, int], list[_Replaced]] = {}
@@ -46,7 +52,9 @@ def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
         later = ordered[at:]
         if len(later) < FEWEST_LATER or len({view.census.step for view in later}) < 2:
             break
-        for replaced in _find_replaced(ordered[at - 1], ordered[at], before, after, places[at:]):
+        gone = _find_replaced(ordered[at - 1], ordered[at], before, after, places[at:])
+        gone += _find_moved_to_meta(ordered[at - 1], later, before, after, places[at:])
+        for replaced in gone:
             if not _is_used(later, replaced):
                 found.setdefault((replaced.type_name, replaced.step), []).append(replaced)
     suspects = (_suspect(ordered, group) for group in found.values())
@@ -77,6 +85,59 @@ def _find_replaced(
     return found
 
 
+def _find_moved_to_meta(
+    view: View,
+    later_views: Sequence[View],
+    before: frozenset[Place],
+    after: frozenset[Place],
+    later: Sequence[frozenset[Place]],
+) -> list[_Replaced]:
+    """The outermost modules all of whose parameters have no memory from now on, with the ones that had it."""
+    empty = _without_memory(later_views[0])
+    taken = {(place.owner, place.name) for place in after if place.child in empty}
+    if not taken:
+        return []
+    known = _addresses(view, parameters_of(view))
+    went = {place.child for place in before if (place.owner, place.name) in taken} & known
+    below: dict[int, set[int]] = {}
+    for place in before:
+        below.setdefault(place.owner, set()).add(place.child)
+    nodes = {int(view.census.nodes.address[node]): node for node in module_nodes(view.graph)}
+    inside = {address: all_below(below, address) for address in nodes}
+    emptied = {address for address in nodes if inside[address] & went and inside[address] & known <= went}
+    outermost = emptied - {each for address in emptied for each in inside[address] - {address}}
+    in_use = {place.child for places in later for place in places} | frozenset.intersection(*map(_named, later_views))
+    found = []
+    for address in sorted(outermost):
+        type_name = view.graph.type_names[nodes[address]]
+        names = sorted({place.name for place in before if place.child == address} - {"self"})
+        name = names[0] if names else type_name.rpartition(".")[2]
+        parameters, modules = frozenset((inside[address] & went) - in_use), frozenset(inside[address] & set(nodes))
+        if parameters:
+            found.append(_Replaced(name, type_name, later_views[0].census.step, parameters, modules, to_meta=True))
+    return found
+
+
+def _without_memory(view: View) -> set[int]:
+    """Addresses of tensors that no storage is known of, as those on meta."""
+    references = view.census.references
+    tensors = np.flatnonzero(view.census.nodes.kind == NodeKind.TENSOR)
+    with_memory = references.source[references.kind == ReferenceKind.STORAGE]
+    return _addresses(view, np.setdiff1d(tensors, with_memory))
+
+
+def _named(view: View) -> frozenset[int]:
+    """Addresses of tensors that a variable or an attribute stands for."""
+    graph, references = view.graph, view.census.references
+    tensors = np.flatnonzero(view.census.nodes.kind == NodeKind.TENSOR)
+    named = [
+        node
+        for node in tensors.tolist()
+        if any(references.kind[r] in _VARIABLES or attribute_name(graph, r) for r in graph.references_to(node))
+    ]
+    return frozenset(_addresses(view, np.array(named, dtype=np.int64)))
+
+
 def _all_inside(later: Sequence[frozenset[Place]], tops: set[int]) -> set[int]:
     below: dict[int, set[int]] = {}
     for place in (place for each in later for place in each):
@@ -89,7 +150,11 @@ def _addresses(view: View, nodes: Ints) -> set[int]:
 
 
 def _is_used(later: Sequence[View], replaced: _Replaced) -> bool:
-    return any(replaced.parameters & _in_use(view) or replaced.modules & _called(view) for view in later)
+    """A module may be called up to the moment when it goes to meta, and so in the first of the censuses."""
+    called = later[1:] if replaced.to_meta else later
+    return any(replaced.parameters & _in_use(view) for view in later) or any(
+        replaced.modules & _called(view) for view in called
+    )
 
 
 def _called(view: View) -> set[int]:
@@ -125,10 +190,10 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Replaced]) -> Suspect | N
                 "released": first.name,
                 "released_step": first.step,
                 "module": first.type_name,
-                "replaced": len(group),
+                **({} if first.to_meta else {"replaced": len(group)}),
             },
         ),
-        fingerprint=fingerprint_of(f"replaced {first.type_name} {first.name}"),
+        fingerprint=fingerprint_of(f"{'moved' if first.to_meta else 'replaced'} {first.type_name} {first.name}"),
     )
 
 
