@@ -139,3 +139,28 @@ def test_a_head_left_behind_when_the_next_optimizer_took_only_the_body_over() ->
 )
 def test_modules_that_are_not_left_behind(after: str) -> None:
     assert survivors_of(BODY + REGISTRY + HEAD + PRETRAINING, after) == []
+
+
+POOL = "main.pool -> __main__.Pool -> .voices dict -> "
+OTHER = f"{POOL}['b'] __main__.Denoiser#b -> ._parameters dict -> ['b'] parameter 1MiB\n"
+VOICE = f"{POOL}['a'] __main__.Encoder#enc -> {ENCODER}\n"
+WRAPPER = "timing.WRAPPERS -> list -> [0] function name=wrapper -> <cell function> cell -> "
+BY_METHOD = f"{WRAPPER}[0] method -> <self> __main__.Encoder#enc -> {ENCODER}\n"
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"),
+    [
+        (BY_METHOD, [("survivor", ["function"], "voices")]),
+        ("", []),
+        (BY_METHOD + f"main.best -> __main__.Encoder#enc -> {ENCODER}\n", []),
+        (BY_METHOD + f"main.pool -> __main__.Pool -> .retired list -> [0] __main__.Encoder#enc -> {ENCODER}\n", []),
+        (
+            BY_METHOD
+            + f"main.pool -> __main__.Pool -> .best list -> [0] tuple -> [1] __main__.Encoder#enc -> {ENCODER}\n",
+            [],
+        ),
+    ],
+)
+def test_a_module_taken_out_of_a_collection_that_goes_on(kept: str, found: list[object]) -> None:
+    assert suspects_of(VOICE + OTHER + BY_METHOD, OTHER + kept) == found

@@ -53,6 +53,8 @@ class _Module:
     bindings: frozenset[_Binding]
     collections: frozenset[_Binding]
     """Names of the lists and dicts that it is in."""
+    is_element: bool
+    """A list, dict or tuple has it, whatever it goes by."""
     is_called: bool
     """Its forward is being entered or runs."""
     was_called: bool
@@ -117,7 +119,7 @@ def _final_releases(ordered: Sequence[View], found: Sequence[dict[int, _Module]]
     for at, (before_modules, after_modules) in enumerate(pairwise(found), start=1):
         called |= {address for address, module in before_modules.items() if module.is_called or module.was_called}
         for address, module in before_modules.items():
-            release = _find_release(ordered[at], at, module, after_modules.get(address)) or _find_left_behind(
+            release = _find_release(ordered[at], at, address, module, after_modules.get(address)) or _find_left_behind(
                 ordered[at], at, address, before_modules, after_modules
             )
             if release is not None and (release.is_attribute or address in called):
@@ -143,6 +145,7 @@ def _carriers(view: View, modules: dict[int, _Module]) -> dict[int, _Module]:
             parameters=module.parameters | known.parameters,
             bindings=frozenset(_bindings(view, node)),
             collections=frozenset(_collections(view, node)),
+            is_element=any(view.paths.held_by_root(each) for each in _containers(view.graph, node)),
             is_called=module.is_called or known.is_called or _is_called(view.graph, node),
             was_called=module.was_called or known.was_called,
             optimizers=module.optimizers | known.optimizers,
@@ -169,6 +172,7 @@ def _modules(view: View) -> dict[int, _Module]:
                 parameters,
                 bindings,
                 frozenset(_collections(view, node)),
+                any(view.paths.held_by_root(container) for container in _containers(graph, node)),
                 _is_called(graph, node),
                 was_called,
                 _optimizers(graph, below),
@@ -203,15 +207,21 @@ def _bindings(view: View, node: int) -> list[_Binding]:
 
 def _collections(view: View, node: int) -> list[_Binding]:
     """Attributes of the user's own objects by which plain containers go that a module is in."""
-    graph, references = view.graph, view.census.references
-    containers = {
+    graph = view.graph
+    containers = _containers(graph, node)
+    names = [name for owner in containers for above in graph.references_to(owner) for name in _names_for(view, above)]
+    return [name for name in names if name.is_attribute]
+
+
+def _containers(graph: Graph, node: int) -> set[int]:
+    """Lists, dicts, sets and tuples that a module is in."""
+    references = graph.census.references
+    return {
         int(references.source[reference])
         for reference in graph.references_to(node)
         if references.kind[reference] in ELEMENT_REFERENCES
         and not graph.instance_tables[int(references.source[reference])]
     }
-    names = [name for owner in containers for above in graph.references_to(owner) for name in _names_for(view, above)]
-    return [name for name in names if name.is_attribute]
 
 
 def _names_for(view: View, reference: int) -> list[_Binding]:
@@ -238,14 +248,20 @@ def _instance(graph: Graph, owner: int) -> int:
     return owner
 
 
-def _find_release(after: View, at: int, module: _Module, still: _Module | None) -> _Release | None:
-    """Names that went while their owners live, and did not come to stand for something else."""
+def _find_release(after: View, at: int, address: int, module: _Module, still: _Module | None) -> _Release | None:
+    """Names that went while their owners live, and did not come to stand for something else.
+
+    A module that was taken out of a collection that goes on was let go where no name and no other container has it now.
+    """
     remaining = still.bindings if still is not None else frozenset()
     collected = still.collections if still is not None else frozenset()
+    contained = still.is_element if still is not None else address in after.census.nodes.address
+    nameless = not remaining and not contained
     gone = frozenset(
         binding
         for binding in (module.bindings - remaining) | (module.collections - collected)
-        if _has_owner(after, binding) and not _is_bound(after, binding)
+        if _has_owner(after, binding)
+        and (not _is_bound(after, binding) or (nameless and binding in module.collections))
     )
     if remaining - module.bindings or not gone:
         return None
