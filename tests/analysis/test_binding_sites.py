@@ -735,6 +735,20 @@ CASES = [
         },
     ),
     Case(
+        "a dataclass filled with what a call gives",
+        attribute("logits", "train.Output"),
+        {
+            "train.py": """\
+            from dataclasses import dataclass
+            @dataclass
+            class Output:
+                logits: object  # site 2 Output
+            def forward(self, x):
+                return Output(logits=self.head(x))  # site 1 forward
+            """
+        },
+    ),
+    Case(
         "a mutable class attribute",
         attribute("seen", "train.Net", element=True, kind="class"),
         {

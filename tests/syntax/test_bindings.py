@@ -217,6 +217,15 @@ def test_calls_that_pass_a_name_on() -> None:
     )
 
 
+def test_calls_of_classes_whatever_they_are_given() -> None:
+    text = "def f(a):\n  return out.Output(logits=g(a)), Empty(), g(1)\n"
+
+    assert calls(SourceFile("a.py", text)) == (
+        Call(2, 2, "f", "out.Output", (("logits", ""),), "", "", ("",)),
+        Call(2, 2, "f", "g", ((0, "a"),), "", "", ("f",)),
+    )
+
+
 def test_text_is_cut_by_characters_not_bytes() -> None:
     assert found("ü = 'öä'; x = ü.ß") == [
         (1, M, "assign", "ü", "'öä'", False),

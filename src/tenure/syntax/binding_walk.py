@@ -415,12 +415,19 @@ class BindingWalk:
                 self.call_nodes.append((node, scope, in_loop))
                 break
         else:
-            if any(isinstance(keyword.value, (ast.Name, ast.Attribute)) for keyword in node.keywords):
+            named = any(isinstance(keyword.value, (ast.Name, ast.Attribute)) for keyword in node.keywords)
+            if named or (_makes_an_object(node.func) and (node.args or node.keywords)):
                 self.call_nodes.append((node, scope, in_loop))
         for store in stores_of_call(node):
             self._add(
                 scope, node, store.kind, store.name, receiver=store.receiver, value=store.value, method=store.method
             )
+
+
+def _makes_an_object(function: ast.expr) -> bool:
+    """Whether what is called goes by the name of a class."""
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name.lstrip("_")[:1].isupper()
 
 
 def scope_bind(scope: WalkedScope, name: str) -> None:

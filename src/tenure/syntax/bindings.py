@@ -58,7 +58,8 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call with at least one plain name or attribute among its arguments, to follow containers into helpers."""
+    """A call with at least one plain name or attribute among its arguments, to follow containers into helpers; or one
+    of a class, with any argument, that may fill the object's fields."""
 
     line: int
     end_line: int
@@ -83,7 +84,7 @@ def bindings(source: SourceFile) -> tuple[Binding, ...]:
 
 @lru_cache(maxsize=1024)
 def calls(source: SourceFile) -> tuple[Call, ...]:
-    """All calls of a file that pass a name or attribute on."""
+    """All calls of a file that pass a name or attribute on, or that make an object of something."""
     return tuple(_collected(source)[1]())
 
 
