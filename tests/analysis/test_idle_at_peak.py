@@ -270,3 +270,20 @@ def test_what_is_used_or_is_no_survivor_gets_no_such_figures() -> None:
     assert resting((OTHER, 3 * MIB), (WEIGHTS, 2 * MIB)) == [(None, None)]
     assert resting() == [(None, None)]
     assert resting((OTHER, 3 * MIB), symptom="growth") == [(None, None)]
+
+
+OUTPUT = f"{FRAME}.outputs -> __main__.Output"
+
+
+def records_of(*lines: str, addresses: tuple[int, ...]) -> list[str | None]:
+    rows = (*IN_BOTH, (80, 1, 0, 4, 4), (OTHER, 1, 5, 9, 9), (WEIGHTS, 2, -1, 9, ALIVE))
+    found = find_idle_at_peak(profile(*rows), seen(*lines, addresses=addresses))
+    return [suspect.holder.record.expression if suspect.holder.record else None for suspect in found]
+
+
+def test_a_field_of_a_record_made_in_the_step_is_told_with_what_the_record_goes_by() -> None:
+    logits, used = f"{OUTPUT} -> .logits tensor 4MiB activation", f"{OUTPUT} -> .entropy tensor 1MiB"
+    lasting = f"{OUTPUT} -> .model Net -> .weight tensor 2MiB parameter"
+
+    assert records_of(logits, used, addresses=(LOGITS, OTHER)) == ["outputs"]
+    assert records_of(logits, used, lasting, addresses=(LOGITS, OTHER, WEIGHTS)) == [None]

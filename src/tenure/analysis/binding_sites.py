@@ -289,7 +289,7 @@ def _attributes(sought: Sought) -> Iterator[RankedSite]:
     for origin in ("yours", "library"):
         for path, source in sought.files_with_name(origin):
             found.extend(_attributes_in(sought, path, source))
-        found.extend(_constructor_calls(sought) if origin == "yours" else ())
+        found.extend(constructor_calls(sought) if origin == "yours" else ())
         if any(site.plausibility <= LIKELY for site in found):
             break
     yield from found
@@ -311,7 +311,7 @@ def _attributes_in(sought: Sought, path: str, source: SourceFile) -> Iterator[Ra
         yield from stores_through_helpers(sought, path, source, None)
 
 
-def _constructor_calls(sought: Sought) -> Iterator[RankedSite]:
+def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
     """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple."""
     last = sought.owner_type.rpartition(".")[2]
     fields = [

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, belong_together, cut_of
+from tenure.analysis.fresh_records import name_of_record
 from tenure.analysis.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.groups import Shapes, View, fingerprint_of, view_census
 from tenure.analysis.paths import path_to
@@ -151,6 +152,11 @@ class Replay:
         idle = alive & (storages.last_use < at) & (storages.birth != BEFORE) & self._on_device
         heavy = storages.bytes >= _LIGHT * self.peak_bytes
         return [row for row in np.flatnonzero(idle & heavy).tolist() if self._is_dropped(row)]
+
+    def made_nodes(self) -> Ints:
+        """Storages in the census that were made in one of the two steps."""
+        births = self.profile.storages.birth
+        return np.array([node for row, node in self.node_of_row.items() if births[row] != BEFORE], dtype=np.int64)
 
     def is_from_before(self, row: int) -> bool:
         """Whether the storage was there when the second step began."""
@@ -366,6 +372,9 @@ def _suspect(
     measured = Measured(series=series, facts=facts)
     suspect = assemble_suspect(group, symptom="peak", measured=measured, fingerprint="")
     suspect = dataclasses.replace(suspect, holder=_outside_comprehensions(suspect))
+    if suspect.holder.kind == "attribute" and suspect.holder in suspect.cut[:1]:
+        record = name_of_record(view, group, replay.made_nodes())
+        suspect = dataclasses.replace(suspect, holder=dataclasses.replace(suspect.holder, record=record))
     holders = sorted(_name_text(name) for name in _names(suspect.cut))
     return dataclasses.replace(
         suspect,

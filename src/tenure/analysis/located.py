@@ -10,6 +10,7 @@ from tenure.analysis.emptied import emptied_by
 from tenure.analysis.key_sites import name_at
 from tenure.analysis.library_calls import by_the_users_call
 from tenure.analysis.name_sites import by_the_statement_that_adds_names
+from tenure.analysis.record_sites import record_that_is_kept
 from tenure.analysis.state_sites import places_of_change
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
@@ -28,10 +29,18 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
 
     empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
     holder, named = located(suspect.holder), name_that_stores(suspect.holder, sources, growing=growing)
+    record = record_that_is_kept(suspect.holder, sources)
+    kept = located(record) if record is not None else None
+    if kept is not None and kept.sites:
+        named = name_that_stores(kept, sources, growing=growing)
+        holder = dataclasses.replace(holder, name=f"{kept.name}.{holder.name}", sites=kept.sites)
+    cut = tuple(located(each if len(suspect.cut) == 1 else _as_it_is(each)) for each in suspect.cut)
+    if record is not None:
+        cut = (dataclasses.replace(cut[0], sites=holder.sites), *cut[1:])
     found = dataclasses.replace(
         suspect,
         holder=holder,
-        cut=tuple(located(each if len(suspect.cut) == 1 else _as_it_is(each)) for each in suspect.cut),
+        cut=cut,
         ambiguous=_is_ambiguous(holder, named, sources, growing=growing),
         holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
         facts=suspect.facts | ({"emptied_by": empties} if empties else {}),

@@ -67,6 +67,8 @@ class HoldingReference:
     aliases: tuple[HoldingReference, ...] = ()
     """Other names of the same container, where `element` is true: statements may store into it by any of them. Of a
     local variable those of other running functions: a parameter is its caller's to drop."""
+    record: HoldingReference | None = None
+    """Of an attribute of an object that is made anew in each step: what that object goes by."""
 
 
 @dataclass(frozen=True)
