@@ -14,6 +14,7 @@ from tenure.analysis.idle_at_peak import (
     find_idle_at_peak,
     give_figures_of_what_rests,
     give_peak_figures,
+    with_higher_peaks,
 )
 from tenure.model.heap import Census, NodeKind
 
@@ -279,6 +280,18 @@ def records_of(*lines: str, addresses: tuple[int, ...]) -> list[str | None]:
     rows = (*IN_BOTH, (80, 1, 0, 4, 4), (OTHER, 1, 5, 9, 9), (WEIGHTS, 2, -1, 9, ALIVE))
     found = find_idle_at_peak(profile(*rows), seen(*lines, addresses=addresses))
     return [suspect.holder.record.expression if suspect.holder.record else None for suspect in found]
+
+
+def test_where_another_phase_has_a_higher_peak_on_the_device_it_is_told() -> None:
+    here = (profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), two_names())
+    higher = (profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE), (OTHER, 9, -1, 9, ALIVE)), two_names())
+    found = find_idle_at_peak(*here)
+
+    assert [each.facts.get("higher_peak_bytes") for each in with_higher_peaks(found, [here, higher])] == [
+        Replay(*higher).peak_bytes
+    ]
+    assert Replay(*higher).peak_bytes > Replay(*here).peak_bytes
+    assert with_higher_peaks(found, [here, here]) == with_higher_peaks(found, [here]) == found
 
 
 def test_a_field_of_a_record_made_in_the_step_is_told_with_what_the_record_goes_by() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -377,6 +377,31 @@ def test_where_a_program_generates_before_it_trains_two_steps_of_the_training_ar
     assert {Phase(phase) for phase in phases} >= {Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER}
     peaks = [entry.step for entry in open_recording(folders[0]).censuses if entry.moment == "peak"]
     assert (peaks, notes_in(folders[0])) == ([6, 14], [])
+
+
+def test_a_root_that_is_first_called_after_the_profiled_steps_has_two_steps_profiled_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[torch.optim.Optimizer] = []
+    monkeypatch.setattr("tenure.capture.monitor.optimizer_was_made", lambda: bool(made))
+
+    def run(folder: Path, calls: Sequence[int], *, trains: bool = False) -> list[int]:
+        models = [torch.nn.Linear(8, 8) for _ in range(3)]
+        with recording(folder):
+            for number, times in enumerate(calls):
+                for _ in range(times):
+                    with torch.no_grad():
+                        models[number](torch.randn(16, 8))
+            if trains:
+                made.append(torch.optim.SGD(models[0].parameters(), lr=0.1))
+            for _ in range(12 * trains):
+                models[0](torch.randn(16, 8)).square().mean().backward()
+                made[0].step()
+        return [entry.step for entry in open_recording(folder).profiles]
+
+    assert run(tmp_path / "decodes", (12, 8, 8)) == [6, 15]
+    assert run(tmp_path / "alternates", (1, 20)) == [6]
+    assert run(tmp_path / "trains soon", (12, 1), trains=True) == [6, 18]
 
 
 def test_a_time_limit_of_the_program_that_strikes_inside_our_code_is_the_programs(

@@ -144,3 +144,10 @@ def test_a_batch_handed_down_through_many_functions_is_a_hint() -> None:
     found = [check_suspect(idle(*handed[:count])) for count in (2, 3)]
 
     assert [each.confidence for each in found if each] == ["certain", "possible"]
+
+
+def test_the_peak_of_a_phase_that_another_exceeds_is_a_hint() -> None:
+    found = check_suspect(idle(LOGITS, facts=FACTS | {"higher_peak_bytes": 40 * MIB}))
+
+    assert found is not None
+    assert found.confidence == "possible"

@@ -64,6 +64,22 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
 
 
+def with_higher_peaks(suspects: Iterable[Suspect], peaks: Sequence[tuple[StepProfile, Census]]) -> tuple[Suspect, ...]:
+    """The suspects; those of a phase whose peak another profiled phase exceeds on the same device, with that peak: it
+    does not fall with theirs."""
+    replays = [Replay(profile, census) for profile, census in peaks] if len(peaks) > 1 else []
+    highest: dict[str, int] = {}
+    for replay in replays:
+        highest[replay.device] = max(highest.get(replay.device, 0), replay.met_bytes() or 0)
+    return tuple(_below_higher_peak(suspect, highest.get(suspect.device, 0)) for suspect in suspects)
+
+
+def _below_higher_peak(suspect: Suspect, highest: int) -> Suspect:
+    if suspect.peak_bytes is None or highest <= suspect.peak_bytes:
+        return suspect
+    return dataclasses.replace(suspect, facts=suspect.facts | {"higher_peak_bytes": highest})
+
+
 def give_peak_figures(suspects: Iterable[Suspect], idle: Sequence[Suspect]) -> tuple[Suspect, ...]:
     """The suspects; those that carry what is idle at the peak, too, with the figures of the peak."""
     return tuple(_with_figures(suspect, idle) for suspect in suspects)

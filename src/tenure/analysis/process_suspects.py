@@ -8,7 +8,7 @@ from tenure.analysis.evidence import Evidence
 from tenure.analysis.falls import with_falls
 from tenure.analysis.forecast import with_outlook
 from tenure.analysis.forked_workers import find_forked_workers
-from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_figures_of_what_rests
+from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
 from tenure.analysis.located import locate
 from tenure.analysis.native_growth import find_native_growth
 from tenure.analysis.never_read_again import find_never_read_again
@@ -43,6 +43,7 @@ def find_copied_by_workers(evidence: Evidence) -> tuple[Suspect, ...]:
 def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     """What is idle at the peak of a profiled step, and what no statement reads any more."""
     found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census)]
+    found = list(with_higher_peaks(found, evidence.peaks))
     between = [census for census in evidence.of_tensors if census.moment != PEAK]
     found += find_never_read_again(between, evidence.sources)
     return tuple(locate(suspect, evidence.sources) for suspect in found)

@@ -37,6 +37,8 @@ from tenure.store.format import name_census_file
 
 MAX_FIRST_CALLS = 4
 """Root modules whose first call, before any optimizer step, brings a census: what is let go later is seen in use."""
+LATER_ROOT_WARM_UP = 3
+"""Steps from before a root's first call to the first of its steps that is profiled: it may not run for long."""
 STEP_END, FORWARD_ENTRY, FIRST_CALL = "step-end", "forward-entry", "first-call"
 
 
@@ -67,6 +69,7 @@ class Monitor:
         self._start = self._last_step_time = time.perf_counter()
         self._censuses = CensusWriter(self._journal, take_census)
         self._num_first_calls = 0
+        self._later_root_planned = False
         self._copies = ExperimentCopies(self._journal, step=self._options.copy_step)
         self.step = 0
         self._profiler = ProfileOfRecording(
@@ -192,6 +195,7 @@ class Monitor:
         if wanted:
             self._num_first_calls += 1
             self._record_census(f"{FIRST_CALL}-{self._num_first_calls}", None)
+        self._plan_profile_of_another_root()
 
     def take_unseen_step(self, optimizer: Any) -> None:
         """An optimizer has stepped of which no hook told; within the guard."""
@@ -277,8 +281,21 @@ class Monitor:
 
     def _plan_profile_of_training(self) -> None:
         """Where the profiled steps were over before the first optimizer stepped: two more, of the training."""
-        if self._options.profile_step is None and self._profiler.is_over:
+        if self._options.profile_step is None and (self._profiler.is_over or self._waits_for_another_root()):
             self._profiler.plan(choose_step(self._schedule, after=self.step))
+
+    def _waits_for_another_root(self) -> bool:
+        return self._later_root_planned and self._profiler.has_not_begun
+
+    def _plan_profile_of_another_root(self) -> None:
+        """Without an optimizer, where the profiled steps were over before this root was called first: two more, once.
+
+        A decoder that runs after a generator's loop has a peak of its own.
+        """
+        alone = not self._optimizer_seen and not optimizer_was_made()
+        if self._options.profile_step is None and alone and self._profiler.is_over and not self._later_root_planned:
+            self._later_root_planned = True
+            self._profiler.plan(choose_step(self._schedule, after=self.step, warm_up=LATER_ROOT_WARM_UP))
 
     def _count_pause(self, seconds: float) -> None:
         self._count_cost(seconds)

@@ -27,7 +27,7 @@ WATCH_SECONDS = 3.0
 _NEVER = -1
 
 
-def choose_step(schedule: Schedule, *, after: int = 0) -> int:
+def choose_step(schedule: Schedule, *, after: int = 0, warm_up: int = EARLIEST_STEP) -> int:
     """The first of the two steps: the earliest after warm-up that does not end with a planned census.
 
     `after` counts the steps before the phase that warms up. 0, for none, where the user has named the steps to look
@@ -35,7 +35,7 @@ def choose_step(schedule: Schedule, *, after: int = 0) -> int:
     """
     if schedule.steps is not None:
         return 0
-    earliest = after + EARLIEST_STEP
+    earliest = after + warm_up
     return next(step for step in range(earliest, earliest + 1000) if not schedule.is_planned(step))
 
 
@@ -79,6 +79,11 @@ class StepProfiler:
     def is_over(self) -> bool:
         """Whether the planned steps were profiled, or given up, and nothing of the watching is left."""
         return self._step > 0 and self._done and self._watch is None
+
+    @property
+    def has_not_begun(self) -> bool:
+        """Whether the planned steps are still to come."""
+        return self._step > 0 and not self._done and self._watch is None
 
     def wants_entry(self, steps: int) -> bool:
         """Whether, after so many steps, the next root forward's entry begins, parts or ends the profile.

@@ -84,11 +84,12 @@ def _copied_message(suspect: Suspect) -> str:
 def _confidence(suspect: Suspect) -> Confidence:
     """Path and fall of the peak are measured; that it is so in every step only where both profiled steps show it.
 
-    What no operation used may be used in another phase of the program.
+    What no operation used may be used in another phase of the program; a phase that another exceeds has no say in
+    how much memory the program needs.
     What a running backward function keeps on its ctx goes with the graph a moment later.
     """
     share = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
-    if suspect.facts.get("rests"):
+    if suspect.facts.get("rests") or suspect.facts.get("higher_peak_bytes"):
         return "possible"
     if (
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)
