@@ -33,6 +33,16 @@ def test_a_name_that_is_idle_at_the_peak_is_told_with_its_last_use_and_the_peak(
     assert (found.peak_bytes, found.peak_drop_bytes, found.peak_basis) == (20 * MIB, 3 * MIB, "replayed")
 
 
+def test_a_variable_used_last_by_the_statement_that_makes_the_peak_is_a_hint() -> None:
+    at_peak = FACTS | {"last_used_by": FACTS["peak_at"]}
+
+    found, kept = (check_suspect(idle(holder, facts=at_peak)) for holder in (replace(LOGITS, kind="local"), BATCH))
+
+    assert found is not None
+    assert kept is not None
+    assert (found.confidence, kept.confidence) == ("possible", "certain")
+
+
 def test_what_an_object_keeps_is_set_to_none_and_a_graph_belongs_under_no_grad() -> None:
     found = check_suspect(idle(BATCH, LOGITS, through_graph=True))
 

@@ -86,7 +86,8 @@ def _confidence(suspect: Suspect) -> Confidence:
 
     What no operation used may be used in another phase of the program; a phase that another exceeds has no say in
     how much memory the program needs.
-    What a running backward function keeps on its ctx goes with the graph a moment later.
+    What a running backward function keeps on its ctx goes with the graph a moment later. Within the statement that
+    makes the peak a variable it uses cannot be dropped.
     """
     share = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
     if suspect.facts.get("rests") or suspect.facts.get("higher_peak_bytes"):
@@ -95,12 +96,21 @@ def _confidence(suspect: Suspect) -> Confidence:
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)
         or not suspect.holder_is_yours
         or "ctx_type" in suspect.facts
+        or _peaks_where_last_used(suspect)
     ):
         return "possible"
     if len({each.scope_function for each in suspect.cut if each.kind == "local"}) >= MANY_FUNCTIONS:
         return "possible"
     proved = suspect.holder.sites and not suspect.ambiguous and suspect.facts.get("seen_in_both_steps")
     return "certain" if proved else "likely"
+
+
+def _peaks_where_last_used(suspect: Suspect) -> bool:
+    last, peak = (suspect.facts.get(name) for name in ("last_used_by", "peak_at"))
+    if not (isinstance(last, dict) and isinstance(peak, dict) and last.get("line")):
+        return False
+    same = (last.get("file"), last.get("line")) == (peak.get("file"), peak.get("line"))
+    return same and all(each.kind == "local" for each in suspect.cut)
 
 
 def _is_passing(suspect: Suspect) -> bool:
