@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -61,6 +62,15 @@ def test_a_finding_is_as_sure_as_the_experiment_makes_it(before: Any, freed: int
 def test_a_finding_without_a_statement_stays_likely() -> None:
     holder = Holder("global", "cache", "cache")
     (tested,) = with_results([claim(confidence="likely", holder=holder)], [dropped(2 * MIB)])
+    assert tested.confidence == "likely"
+
+
+def test_that_nobody_calls_a_module_any_more_is_not_proved_by_dropping_it() -> None:
+    facts = {"kind": "facts", "last_called_step": 4}
+    resting = dataclasses.replace(claim(confidence="likely"), evidence=(facts,))
+
+    (tested,) = with_results([resting], [dropped(2 * MIB)])
+
     assert tested.confidence == "likely"
 
 

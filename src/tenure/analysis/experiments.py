@@ -44,7 +44,8 @@ def with_results(findings: Iterable[Finding], results: Sequence[ExperimentResult
     """The findings with what experiments on them freed as evidence (kind "experiment"), and as sure as that makes them.
 
     A *likely* finding whose statement is known becomes certain when dropping its references, and nothing else, freed
-    what it claims; a *certain* one becomes likely when that freed less than half of it.
+    what it claims; a *certain* one becomes likely when that freed less than half of it. That nobody will call a module
+    again no experiment shows.
     """
     by_finding: dict[tuple[str, str], list[ExperimentResult]] = {}
     for result in results:
@@ -76,7 +77,8 @@ def _confidence(finding: Finding, freed_shares: Sequence[float]) -> Confidence:
     if not freed_shares:
         return finding.confidence
     best = max(freed_shares)
-    if finding.confidence == "likely" and best >= CONFIRMED_SHARE and finding.holder.file is not None:
+    provable = finding.holder.file is not None and "last_called_step" not in evidence_of(finding, "facts")
+    if finding.confidence == "likely" and best >= CONFIRMED_SHARE and provable:
         return "certain"
     if finding.confidence == "certain" and best < REFUTED_SHARE:
         return "likely"
