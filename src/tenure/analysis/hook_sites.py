@@ -20,7 +20,7 @@ def hooks_of_function(sought: Sought) -> Iterator[RankedSite]:
             for path, source in sought.sources.items()
             if source.origin == origin and "hook" in source.text and _may_tell(source.text, name, around)
             for binding in bindings_of(source)
-            if binding.kind == "hook" and _is_on_table(sought, binding) and _is_of(binding, name, around)
+            if binding.kind == "hook" and registers_on(sought.name, binding.method) and _is_of(binding, name, around)
         ]
         yield from found
         if found:
@@ -29,10 +29,6 @@ def hooks_of_function(sought: Sought) -> Iterator[RankedSite]:
 
 def _may_tell(text: str, name: str, around: str) -> bool:
     return (name if name.isidentifier() else around.rpartition(".")[2]) in text
-
-
-def _is_on_table(sought: Sought, binding: Binding) -> bool:
-    return registers_on(sought.name, binding.method)
 
 
 def registers_on(table: str, method: str) -> bool:
