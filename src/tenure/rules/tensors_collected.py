@@ -45,9 +45,10 @@ def _reset(suspect: Suspect) -> tuple[str, ...]:
 def _without_graph(suspect: Suspect) -> tuple[str, ...]:
     """What to do first where autograd nodes pile up with the tensors."""
     nodes, steps = suspect.series.graph_nodes, suspect.series.steps
-    if len(nodes) < 2 or nodes[-1] - nodes[0] < steps[-1] - steps[0]:
+    added, span = nodes[-1] - nodes[0], steps[-1] - steps[0]
+    if not span or added < span:
         return ()
-    every_step = count((nodes[-1] - nodes[0]) / (steps[-1] - steps[0]), "autograd node")
+    every_step = count(added / span, "autograd node")
     return (f"keep them without their graphs, `x.detach()`: {every_step} per step live on with them on the host",)
 
 
