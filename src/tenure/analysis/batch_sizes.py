@@ -24,8 +24,8 @@ def is_batch(shape: int, entries: Sequence[View]) -> bool:
         return False
     if all(_is_input(view, shape) for view in entries[-FEWEST_POINTS:]):
         return True
-    own = np.array([_bytes_at(view, _rows_at(view, shape)).get(shape, 0) for view in entries])
-    inputs = [_bytes_at(view, np.flatnonzero(view.census.storages.role == Role.INPUT)) for view in entries]
+    own = np.array([int(view.census.storages.bytes[_rows_at(view, shape)].sum()) for view in entries])
+    inputs = [_input_bytes(view) for view in entries]
     common = frozenset.intersection(*map(frozenset, inputs))
     return any(_in_proportion(own, np.array([sizes[each] for sizes in inputs])) for each in sorted(common))
 
@@ -39,9 +39,10 @@ def _rows_at(view: View, shape: int) -> Ints:
     return storage_rows(view, np.flatnonzero(view.shape == shape))
 
 
-def _bytes_at(view: View, rows: Ints) -> dict[int, int]:
-    """Bytes of some storages by shape."""
+def _input_bytes(view: View) -> dict[int, int]:
+    """Bytes of the inputs by shape."""
     storages = view.census.storages
+    rows = np.flatnonzero(storages.role == Role.INPUT)
     found: dict[int, int] = {}
     for shape, size in zip(view.shape[storages.node[rows]].tolist(), storages.bytes[rows].tolist(), strict=True):
         found[shape] = found.get(shape, 0) + size

@@ -23,9 +23,9 @@ from tenure.model.suspect import Series
 
 _ELEMENTS = (ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED, ReferenceKind.ITEM)
 ELEMENT = "[*]"
+"""How the key of a shape begins that stands for all elements of a container."""
 _ABOVE_STATE = 4
 """References from an optimizer to what `state[parameter][name]` is: its attributes, its table, that of a parameter."""
-"""How the key of a shape begins that stands for all elements of a container."""
 _BOUNDED = re.compile(r"\d+")
 _OF_ONE_RUN = re.compile(r"\b0x[0-9A-Fa-f]+|(?<![\w.])/(?:[^\s/'\"]+/)+|(?<=thread Thread-)\d+")
 """Addresses, folders of absolute paths, and the numbers that threads get."""

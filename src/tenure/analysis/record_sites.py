@@ -13,10 +13,10 @@ from tenure.model.suspect import HoldingReference
 
 def record_that_is_kept(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference | None:
     """The record's own name, where the field is filled as the record is made and nowhere else; None for all others."""
-    best = resolve_sites(reference, sources, growing=False)[:1]
-    if reference.record is None or not best or not _fills_what_it_makes(reference, best[0], sources):
+    if reference.record is None:
         return None
-    return reference.record
+    best = resolve_sites(reference, sources, growing=False)[:1]
+    return reference.record if best and _fills_what_it_makes(reference, best[0], sources) else None
 
 
 def _fills_what_it_makes(reference: HoldingReference, site: SourceLocation, sources: Mapping[str, SourceFile]) -> bool:

@@ -3,7 +3,7 @@ keeps: a way back, a log, a list."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -66,9 +66,7 @@ def _find_replaced(
 ) -> list[_Replaced]:
     modules = _addresses(view, np.array(module_nodes(view.graph), dtype=np.int64))
     had, has = ({(place.owner, place.name): place.child for place in each} for each in (before, after))
-    below: dict[int, set[int]] = {}
-    for place in before:
-        below.setdefault(place.owner, set()).add(place.child)
+    below = _children_of(before)
     known = _addresses(view, parameters_of(view))
     found = []
     for (owner, name), child in sorted(had.items()):
@@ -99,9 +97,9 @@ def _find_moved_to_meta(
         return []
     known = _addresses(view, parameters_of(view))
     went = {place.child for place in before if (place.owner, place.name) in taken} & known
-    below: dict[int, set[int]] = {}
-    for place in before:
-        below.setdefault(place.owner, set()).add(place.child)
+    if not went:
+        return []
+    below = _children_of(before)
     nodes = {int(view.census.nodes.address[node]): node for node in module_nodes(view.graph)}
     inside = {address: all_below(below, address) for address in nodes}
     emptied = {address for address in nodes if inside[address] & went and inside[address] & known <= went}
@@ -138,10 +136,15 @@ def _named(view: View) -> frozenset[int]:
     return frozenset(_addresses(view, np.array(named, dtype=np.int64)))
 
 
-def _all_inside(later: Sequence[frozenset[Place]], tops: set[int]) -> set[int]:
+def _children_of(places: Iterable[Place]) -> dict[int, set[int]]:
     below: dict[int, set[int]] = {}
-    for place in (place for each in later for place in each):
+    for place in places:
         below.setdefault(place.owner, set()).add(place.child)
+    return below
+
+
+def _all_inside(later: Sequence[frozenset[Place]], tops: set[int]) -> set[int]:
+    below = _children_of(place for each in later for place in each)
     return {inside for top in tops for inside in all_below(below, top)}
 
 

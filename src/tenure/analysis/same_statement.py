@@ -61,11 +61,11 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
     Where dropping one reference frees them all each retains the same: what is its own then tells them apart.
     """
 
-    def weight(each: Suspect) -> tuple[int, int]:
-        return each.retained_bytes, sum(each.bytes_by_role.values())
+    def rank(each: Suspect) -> tuple[bool, bool, int, int, int, str]:
+        own = sum(each.bytes_by_role.values())
+        return not each.through_graph, _grows_whole(each), -each.retained_bytes, -own, each.key, each.fingerprint
 
-    heaviest_first = sorted(group, key=weight, reverse=True)
-    main = min(heaviest_first, key=lambda each: (not each.through_graph, _grows_whole(each)))
+    main = min(group, key=rank)
     one_cut = all(each.cut == main.cut for each in group)
     roles = {role for each in group for role in each.bytes_by_role}
     by_role = {role: sum(each.bytes_by_role.get(role, 0) for each in group) for role in sorted(roles)}

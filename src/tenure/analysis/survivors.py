@@ -145,7 +145,7 @@ def _carriers(view: View, modules: dict[int, _Module]) -> dict[int, _Module]:
             parameters=module.parameters | known.parameters,
             bindings=frozenset(_bindings(view, node)),
             collections=frozenset(_collections(view, node)),
-            is_element=any(view.paths.held_by_root(each) for each in _containers(view.graph, node)),
+            is_element=_is_element(view, node),
             is_called=module.is_called or known.is_called or _is_called(view.graph, node),
             was_called=module.was_called or known.was_called,
             optimizers=module.optimizers | known.optimizers,
@@ -172,7 +172,7 @@ def _modules(view: View) -> dict[int, _Module]:
                 parameters,
                 bindings,
                 frozenset(_collections(view, node)),
-                any(view.paths.held_by_root(container) for container in _containers(graph, node)),
+                _is_element(view, node),
                 _is_called(graph, node),
                 was_called,
                 _optimizers(graph, below),
@@ -211,6 +211,10 @@ def _collections(view: View, node: int) -> list[_Binding]:
     containers = _containers(graph, node)
     names = [name for owner in containers for above in graph.references_to(owner) for name in _names_for(view, above)]
     return [name for name in names if name.is_attribute]
+
+
+def _is_element(view: View, node: int) -> bool:
+    return any(view.paths.held_by_root(container) for container in _containers(view.graph, node))
 
 
 def _containers(graph: Graph, node: int) -> set[int]:

@@ -198,13 +198,18 @@ def growth(suspect: Suspect) -> str:
     """How fast, in words: "8.00 MiB per step", "12 autograd nodes per step", "1 object per step"."""
     if suspect.growth_bytes_per_step and suspect.growth_bytes_per_step >= 1:
         return f"{format_bytes(suspect.growth_bytes_per_step)} per step"
-    nodes = suspect.series.graph_nodes
-    steps = suspect.series.steps
-    if len(steps) > 1 and nodes and nodes[-1] > nodes[0]:
-        return f"{count((nodes[-1] - nodes[0]) / (steps[-1] - steps[0]), 'autograd node')} per step"
+    nodes = nodes_per_step(suspect)
+    if nodes > 0:
+        return f"{count(nodes, 'autograd node')} per step"
     if suspect.growth_objects_per_step:
         return f"{count(suspect.growth_objects_per_step, 'object')} per step"
     return "a little per step"
+
+
+def nodes_per_step(suspect: Suspect) -> float:
+    """Autograd nodes gained per step over the whole series; 0 where it has no two steps."""
+    nodes, steps = suspect.series.graph_nodes, suspect.series.steps
+    return (nodes[-1] - nodes[0]) / (steps[-1] - steps[0]) if nodes and steps[-1] > steps[0] else 0.0
 
 
 def count(number: float, noun: str) -> str:

@@ -3,7 +3,7 @@
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
-from tenure.rules.claim import claim, count, growth, plural, subject
+from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject
 from tenure.rules.path_questions import GROWING, comes_to_much, is_dict, short_type
 
 _REMEDY = (
@@ -44,11 +44,10 @@ def _reset(suspect: Suspect) -> tuple[str, ...]:
 
 def _without_graph(suspect: Suspect) -> tuple[str, ...]:
     """What to do first where autograd nodes pile up with the tensors."""
-    nodes, steps = suspect.series.graph_nodes, suspect.series.steps
-    added, span = nodes[-1] - nodes[0], steps[-1] - steps[0]
-    if not span or added < span:
+    nodes = nodes_per_step(suspect)
+    if nodes < 1:
         return ()
-    every_step = count(added / span, "autograd node")
+    every_step = count(nodes, "autograd node")
     return (f"keep them without their graphs, `x.detach()`: {every_step} per step live on with them on the host",)
 
 
