@@ -4,10 +4,13 @@ TenureError                        everything a caller may want to catch; its te
  ├── UsageError                    the request itself cannot be carried out (missing script, folder in the way)
  ├── RecordingError                a recording that cannot be read
  │    └── NewerFormatError         written by a later Tenure than this one
- └── SourceError                   a source file that cannot be parsed
+ ├── SourceError                   a source file that cannot be parsed
+ ├── ReleaseError                  memory that cannot be given back as asked; nothing was changed
+ └── StillHeldError                `expect_freed`: something is still held (an AssertionError too)
 
 Command line: each ends the program with exit code 2 and its text on stderr, never a traceback.
-Inside the user's program none of them is ever raised: the recorder notes its own failure and steps aside.
+Inside the user's program the recorder raises none of them: it notes its own failure and steps aside. Calls that the
+program makes itself (`tenure.release`, `tenure.expect_freed`) do.
 """
 
 
@@ -29,3 +32,11 @@ class NewerFormatError(RecordingError):
 
 class SourceError(TenureError):
     """A source file cannot be read or parsed."""
+
+
+class ReleaseError(TenureError):
+    """Something cannot be released as asked; everything is as it was before the call."""
+
+
+class StillHeldError(TenureError, AssertionError):
+    """What was expected to be freed is still held; the text says by whom, and what to drop."""

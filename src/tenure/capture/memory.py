@@ -92,7 +92,7 @@ def memory() -> MemoryReport:
     torch: Any = sys.modules.get("torch")
     loaded = torch is not None and hasattr(torch, "Tensor")
     return MemoryReport(
-        tensors=_count_tensors(torch) if loaded else (),
+        tensors=count_tensors(torch) if loaded else (),
         devices=_read_devices(torch) if loaded else (),
         host=read_host_memory(),
         torch_version=str(torch.__version__) if loaded else None,
@@ -100,7 +100,8 @@ def memory() -> MemoryReport:
     )
 
 
-def _count_tensors(torch: Any) -> tuple[TensorMemory, ...]:
+def count_tensors(torch: Any) -> tuple[TensorMemory, ...]:
+    """Tensors that Python sees, by device; `torch` is the module. One look at all objects the collector knows."""
     from tenure.capture.storages import StorageTable
 
     # A storage read leaves a tracked wrapper behind; thousands of them would start a collection (and with it

@@ -63,7 +63,7 @@ class StorageTable:
         return [storage_id]
 
     def _add_parts(self, tensor: torch.Tensor) -> list[int]:
-        parts = _sparse_parts(tensor)
+        parts = sparse_parts(tensor)
         if not parts:
             self.num_unreadable += 1
         return [storage_id for part in parts for storage_id in self.add(part)]
@@ -107,7 +107,7 @@ def _facts_of(tensor: torch.Tensor, covered: int) -> StorageFacts | None:
     return StorageFacts(num_bytes, str(tensor.device), dtype, shape_text(tensor), covered)
 
 
-def _sparse_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
+def sparse_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
     """The dense tensors that make up a sparse one; detached, and sharing its memory."""
     if tensor.layout is torch.sparse_coo:
         return [tensor._indices(), tensor._values()]
