@@ -11,6 +11,7 @@ from torch.nn.modules import module as torch_module
 from torch.optim import optimizer as torch_optimizer
 
 from capture.recorder import CensusLog, recording
+from tenure.capture import call_cost
 from tenure.capture.census import take_census
 from tenure.capture.options import MonitorOptions
 from tenure.capture.record import record
@@ -116,6 +117,39 @@ def test_calls_between_the_optimizers_of_one_step_and_in_round_steps_are_marked_
     assert called == {"Sequential", "Bilinear", "Embedding"}
 
 
+def test_a_module_that_is_called_between_censuses_is_marked_in_whichever_step_it_is_called(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    every_seven = torch.nn.Embedding(3, 3)
+    with recording(tmp_path, take_census, census_at=(3, 36)):
+        for step in range(36):
+            train_step(model, optimizer)
+            if step % 7 == 6:
+                every_seven(torch.tensor([0]))
+
+    opened = open_recording(tmp_path)
+    last = read_census(opened, next(each for each in opened.censuses if each.step == 36))
+    types = last.nodes.type[(last.nodes.flags & CALLED) != 0].tolist()
+    assert {last.text(type_name).rpartition(".")[2] for type_name in types} == {"Sequential", "Embedding"}
+
+
+def test_censuses_within_an_evaluation_are_taken_before_its_calls(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    log = CensusLog()
+    with recording(tmp_path, log):
+        for _ in range(5):
+            train_step(model, optimizer)
+        model.eval()
+        for _ in range(10):
+            model(torch.ones(2, 3))
+        train_step(model.train(), optimizer)
+
+    assert [call for call in log.calls if call[1].startswith("evaluation")] == [
+        (5, "evaluation-4"),
+        (5, "evaluation-6"),
+        (5, "evaluation-8"),
+    ]
+
+
 def test_nothing_of_the_recorder_is_left_in_torch(tmp_path: Path) -> None:
     model, optimizer = linear_and_sgd()
     with recording(tmp_path):
@@ -125,7 +159,11 @@ def test_nothing_of_the_recorder_is_left_in_torch(tmp_path: Path) -> None:
     assert not torch_optimizer._global_optimizer_post_hooks
 
 
-def test_the_module_hook_is_installed_only_while_an_entry_census_is_due(tmp_path: Path) -> None:
+def test_where_calls_cost_more_than_they_may_the_module_hook_is_there_only_while_an_entry_census_is_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(call_cost, "FREE_SECONDS", 0.0)
+    monkeypatch.setattr(call_cost, "SHARE", 0.0)
     model, optimizer = linear_and_sgd()
     installed = []
     with recording(tmp_path, census_at=(2,)):

@@ -11,7 +11,7 @@ from pathlib import Path
 from tenure.analysis.host_part import tensor_part
 from tenure.analysis.idle_at_peak import PEAK
 from tenure.errors import RecordingError
-from tenure.model.heap import Census
+from tenure.model.heap import EVALUATION, Census
 from tenure.model.profile import StepProfile
 from tenure.model.recording import Recording
 from tenure.model.source import SourceFile
@@ -32,13 +32,25 @@ class Evidence:
 
     @cached_property
     def between_steps(self) -> tuple[Census, ...]:
-        """The censuses but those at a profiled step's peak."""
-        return tuple(census for census in self.censuses if census.moment != PEAK)
+        """The censuses but those at a profiled step's peak and within evaluations."""
+        return tuple(census for census in self.censuses if _is_between_steps(census))
+
+    @cached_property
+    def evaluations(self) -> tuple[tuple[Census, ...], ...]:
+        """The censuses within each evaluation that was looked into, in the order of the model's calls."""
+        inside = [census for census in self.of_tensors if census.moment.startswith(EVALUATION)]
+        steps = sorted({census.step for census in inside})
+        return tuple(tuple(census for census in inside if census.step == step) for step in steps)
 
     @cached_property
     def of_tensors(self) -> tuple[Census, ...]:
         """All censuses without what leads to memory of the host alone."""
         return tuple(tensor_part(census) for census in self.censuses)
+
+    @cached_property
+    def of_tensors_between_steps(self) -> tuple[Census, ...]:
+        """The same of those between steps."""
+        return tuple(census for census in self.of_tensors if _is_between_steps(census))
 
     @cached_property
     def peaks(self) -> tuple[tuple[StepProfile, Census], ...]:
@@ -71,6 +83,10 @@ def read_evidence(recording: Recording) -> Evidence:
         sources={source.path: source for source in read_sources(recording)},
         profiles=tuple(_read_profiles(recording)),
     )
+
+
+def _is_between_steps(census: Census) -> bool:
+    return census.moment != PEAK and not census.moment.startswith(EVALUATION)
 
 
 def _read_censuses(recording: Recording) -> Iterable[Census]:

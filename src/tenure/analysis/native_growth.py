@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -23,6 +24,7 @@ LEAST_SHARE = 0.05
 EXPLAINED_SHARE = 0.5
 LITTLE_EXPLAINED = 0.1
 """Where findings explain more of the growth than this, the rest may well be theirs: overhead of what they name."""
+ONE_JUMP_SHARE = 0.8
 _WARM_UP = 0.25
 """Share of the run that does not count."""
 _POINTS = 32
@@ -41,12 +43,14 @@ class Rise:
 
 
 def find_rise(steps: Sequence[Step], counter: str = RSS) -> Rise | None:
-    """None where the counter was not measured, or rises little, in one half only, or in too short a run."""
+    """None where the counter was not measured, or rises little, in one half only, at once, or in too short a run."""
     measured = [(step.step, step.counters[counter]) for step in steps if counter in step.counters]
     late = measured[int(len(measured) * _WARM_UP) :]
     if len(late) < 8 or late[-1][0] - late[0][0] < LEAST_STEPS:
         return None
     middle = len(late) // 2
+    if _is_one_jump(late[: middle + 1]) or _is_one_jump(late[middle:]):
+        return None
     before, after = _rate(late[: middle + 1]), _rate(late[middle:])
     rate = min(before, after)
     rise = rate * (late[-1][0] - late[0][0])
@@ -184,6 +188,12 @@ def _shapes_vary(profile: StepProfile) -> bool:
         if birth != BEFORE:
             made[birth >= profile.second].add(shape)
     return made[0] != made[1]
+
+
+def _is_one_jump(points: Sequence[tuple[int, int]]) -> bool:
+    """Nearly all of the rise came between two measurements: an evaluation, say, whose memory the C library keeps."""
+    rises = [later - earlier for (_, earlier), (_, later) in pairwise(points)]
+    return max(rises) >= ONE_JUMP_SHARE * (points[-1][1] - points[0][1]) > 0
 
 
 def _rate(points: Sequence[tuple[int, int]]) -> float:

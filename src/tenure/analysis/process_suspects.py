@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tenure.analysis.evaluation_growth import find_growing_in_evaluations
 from tenure.analysis.evidence import Evidence
 from tenure.analysis.falls import with_falls
 from tenure.analysis.forecast import with_outlook
 from tenure.analysis.forked_workers import find_forked_workers
-from tenure.analysis.idle_at_peak import PEAK, find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
+from tenure.analysis.idle_at_peak import find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
 from tenure.analysis.located import locate
 from tenure.analysis.native_growth import find_native_growth
 from tenure.analysis.never_read_again import find_never_read_again
@@ -29,10 +30,17 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))
     found = with_falls(found, steps, sources)
     found = with_outlook(found, steps, processes=evidence.processes_here)
-    found = (*found, *copied)
+    found = (*found, *copied, *_piled_up_in_evaluations(evidence, found))
     for profile, census in evidence.peaks:
         found = give_figures_of_what_rests(found, profile, census)
     return found
+
+
+def _piled_up_in_evaluations(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """What grows within an evaluation, beside what is `told` to grow from step to step at the same statement."""
+    located = (locate(each, evidence.sources) for each in find_growing_in_evaluations(evidence.evaluations))
+    known = {site for suspect in told for site in suspect.holder.sites}
+    return tuple(suspect for suspect in located if known.isdisjoint(suspect.holder.sites))
 
 
 def find_copied_by_workers(evidence: Evidence) -> tuple[Suspect, ...]:
@@ -44,8 +52,7 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     """What is idle at the peak of a profiled step, and what no statement reads any more."""
     found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census)]
     found = list(with_higher_peaks(found, evidence.peaks))
-    between = [census for census in evidence.of_tensors if census.moment != PEAK]
-    found += find_never_read_again(between, evidence.sources)
+    found += find_never_read_again(evidence.of_tensors_between_steps, evidence.sources)
     return tuple(locate(suspect, evidence.sources) for suspect in found)
 
 
@@ -54,8 +61,7 @@ def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, 
     phase that is over, may have used it."""
     if not evidence.peaks:
         return ()
-    between = [census for census in evidence.of_tensors if census.moment != PEAK]
-    found = find_resting_at_peak(*evidence.peaks[-1], between, told)
+    found = find_resting_at_peak(*evidence.peaks[-1], evidence.of_tensors_between_steps, told)
     return tuple(locate(suspect, evidence.sources) for suspect in found)
 
 

@@ -59,6 +59,8 @@ class CompiledCalls:
         self._scalers = scalers
         self._profiler = profiler
         self._calls: dict[int, CompiledSteps] = {}
+        self.in_use = False
+        """Whether the program has compiled anything."""
         self._watch = CompilationWatch(self)
 
     @property
@@ -78,6 +80,7 @@ class CompiledCalls:
 
     def before_compilation(self, *, sees_calls: bool) -> None:
         """As `CompiledCallListener` says."""
+        self.in_use = True
         self._profiler.stop("torch.compile is in use")
         if not sees_calls:
             self._modules.give_up()

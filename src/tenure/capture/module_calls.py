@@ -15,13 +15,14 @@ from typing import Any
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
+from tenure.capture.call_cost import CallCost
 from tenure.capture.calls import has_parameters, is_inside_module_call
 
 MAX_KNOWN_MODULES = 100_000
 
 
 class ModuleCalls:
-    """Tells of each root call: `on_new_root()` at a module's first, `on_root_call(inputs)` at each.
+    """Tells of each root call: `on_new_root()` at a module's first, `on_root_call(inputs, module)` at each.
 
     `guard` runs our own code, one piece at a time (`is_busy`). `on_root_call` is called outside of it, for it may
     end the program.
@@ -32,7 +33,7 @@ class ModuleCalls:
         guard: Callable[..., None],
         is_busy: Callable[[], bool],
         on_new_root: Callable[[], None],
-        on_root_call: Callable[[Any], None],
+        on_root_call: Callable[[Any, Any], None],
     ) -> None:
         self._guard = guard
         self._is_busy = is_busy
@@ -44,6 +45,8 @@ class ModuleCalls:
         self._known: dict[int, bool] = {}
         self._called: set[int] = set()
         self._root_call: tuple[int] | None = None
+        self.cost = CallCost()
+        """What the hooks have been called so far."""
         self.every_root = False
         """Whether roots that are known already are told of too; a module that is no root stays known as such."""
 
@@ -85,6 +88,7 @@ class ModuleCalls:
             if self._root_call is not None:
                 self._at_root_call(module, args, kwargs)
 
+        self.cost.num_installed += 1
         first = register_module_forward_pre_hook(tenure_prepare_hook)
         second = register_module_forward_pre_hook(tenure_forward_hook)
         self._handles = (first, second)
@@ -95,6 +99,7 @@ class ModuleCalls:
         return called
 
     def _before_forward(self, module: Any) -> None:
+        self.cost.num_calls += 1
         if not self._handles or self._is_busy():
             return
         if self._known.get(id(module)) is False and not self.every_root:
@@ -114,6 +119,7 @@ class ModuleCalls:
         self._known[id(module)] = is_root
         if not is_root:
             return
+        self.cost.num_root_calls += 1
         self._called.add(id(module))
         if is_new:
             self._on_new_root()
@@ -130,4 +136,4 @@ class ModuleCalls:
         with_kwargs = module.__dict__.get("_forward_pre_hooks_with_kwargs")
         if with_kwargs is not None and self._handles:
             with_kwargs.pop(self._handles[1].id, None)
-        self._on_root_call((args, kwargs))
+        self._on_root_call((args, kwargs), module)

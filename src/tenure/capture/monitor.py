@@ -19,6 +19,7 @@ from tenure.capture.calls import is_nested_step, optimizer_was_made
 from tenure.capture.census_writing import CensusWriter, TakeCensus
 from tenure.capture.compiled_calls import UNSEEN_COMPILED_CALLS, CompiledCalls
 from tenure.capture.counters import CounterReader
+from tenure.capture.evaluation_calls import EvaluationCalls
 from tenure.capture.experiment_copy import ExperimentCopies
 from tenure.capture.forks import call_in_forked_children
 from tenure.capture.guard import Guard
@@ -28,11 +29,12 @@ from tenure.capture.known_optimizers import KnownOptimizers
 from tenure.capture.module_calls import ModuleCalls
 from tenure.capture.options import MonitorOptions
 from tenure.capture.profile_writing import ProfileOfRecording
-from tenure.capture.schedule import is_due, watches_calls
+from tenure.capture.schedule import can_afford, is_due, watches_calls
 from tenure.capture.skipped_steps import ScalerWatch
 from tenure.capture.step_profile import choose_step
 from tenure.capture.steps import OptimizerSequence, RootCalls
 from tenure.capture.stopping import Stopper
+from tenure.model.heap import EVALUATION
 from tenure.store.format import name_census_file
 
 MAX_FIRST_CALLS = 4
@@ -59,6 +61,7 @@ class Monitor:
         self._counters = CounterReader()
         self._sequence = OptimizerSequence()
         self._roots = RootCalls()
+        self._evaluation_calls = EvaluationCalls()
         self._optimizers = KnownOptimizers()
         self._optimizer_seen = False
         self._optimizer_steps = 0
@@ -207,11 +210,13 @@ class Monitor:
         entry_wanted = self._entry_due or self._profiler.wants_entry(self.step)
         return not self._manual and (entry_wanted or self._sequence.asks_for_forward or not self._optimizer_seen)
 
-    def enter_root(self, inputs: Any) -> None:
-        """A root forward begins; runs outside of the guard and may raise SystemExit."""
+    def enter_root(self, inputs: Any, module: Any = None) -> None:
+        """A root forward begins, of `module` where that is known; outside of the guard, and may raise SystemExit."""
         if self._guard.off or self._manual:
             return
         self._guard.run(self.take_root_call, inputs)
+        if self._optimizer_seen and module is not None and not getattr(module, "training", True):
+            self._guard.run(self._take_evaluation_call, inputs)
         if not self._optimizer_seen:
             self.stop_if_asked()
 
@@ -223,6 +228,12 @@ class Monitor:
         elif self._roots.begins_step(optimizer_exists=optimizer_was_made()):
             self._end_step(FORWARD_ENTRY, inputs)
             self._profiler.enter_forward(self.step)
+
+    def _take_evaluation_call(self, inputs: Any) -> None:
+        moment = self._evaluation_calls.take_call()
+        elapsed = time.perf_counter() - self._start
+        if moment and can_afford(self._schedule, self._censuses.spending, elapsed=elapsed):
+            self._record_census(moment, inputs)
 
     def _enter_forward(self, inputs: Any) -> None:
         if self._entry_due:
@@ -238,6 +249,7 @@ class Monitor:
         now = time.perf_counter()
         seconds, self._last_step_time = now - self._last_step_time, now
         self.step += 1
+        self._evaluation_calls.end_step()
         counters = self._counters.read_after_step(self.step, seconds)
         elapsed = now - self._start
         self._write_step(elapsed, seconds, counters)
@@ -249,9 +261,13 @@ class Monitor:
             if self._entry_due and not self._manual:
                 self._watch_modules()
         calls_wanted = self._profiler.wants_entry(self.step) or watches_calls(self.step)
-        if calls_wanted and not self._manual:
+        if (calls_wanted or self._may_watch(elapsed)) and not self._manual:
             self._watch_modules()
         self._last_step_time = time.perf_counter()
+
+    def _may_watch(self, elapsed: float) -> bool:
+        """Not where the program compiles: each compiled call would take the hooks out and put them back."""
+        return not self._compiled.in_use and self._modules.cost.allows(self.step, elapsed=elapsed)
 
     def _write_step(self, at: float, seconds: float, counters: dict[str, int]) -> None:
         self._journal.write_step(self.step, time=at, seconds=seconds, counters=counters)
@@ -267,7 +283,7 @@ class Monitor:
                 inputs=inputs,
                 optimizers=self._optimizers.live(),
                 ignore=(self, self.__dict__, inputs),
-                called=self._modules.take_called(),
+                called=set() if moment.startswith(EVALUATION) else self._modules.take_called(),
                 counters=self._counters.last,
             )
         except OSError as error:

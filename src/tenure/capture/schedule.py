@@ -129,6 +129,16 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
     return affordable and (planned or _is_at_rise(spending, step=step, elapsed=elapsed, counters=counters))
 
 
+def can_afford(schedule: Schedule, spending: Spending, *, elapsed: float) -> bool:
+    """Whether a census beside the planned ones may be taken. Never with several ranks, which would wait for one, nor
+    where the user has chosen the steps."""
+    if schedule.several_ranks or schedule.steps is not None:
+        return False
+    cheap = spending.processor_seconds + spending.last.processor_seconds <= FREE_SECONDS
+    free = cheap and spending.longest_seconds <= LONG_CENSUS_SECONDS
+    return free or spending.seconds + spending.last.seconds <= schedule.budget_percent / 100 * elapsed
+
+
 def _is_at_rise(spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:
     if elapsed < RISES_AFTER_SECONDS or step - spending.last_step < STEPS_BETWEEN_RISES:
         return False

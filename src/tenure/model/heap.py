@@ -112,6 +112,8 @@ OWNER_UNKNOWN = 4
 """Flag: reference counts could not be read for this node, so `unseen` says nothing."""
 NAMED_BY_LIBRARY = 8
 """Flag of a root: its file lies in an installed package or the standard library, not in the user's tree."""
+EVALUATION = "evaluation-"
+"""Begins the moment of a census within an evaluation; the number of the model's call since the last step follows."""
 CALLED = 16
 """Flag of a module: called by the program (not by another module) since the census before, in a watched step."""
 
@@ -206,7 +208,8 @@ class Census:
 
     `moment` is "step-end" (optimizer step done, everything of the step still bound), "forward-entry" (the root
     module is being called: what was carried over from earlier steps is alive here), "first-call-N" (before any
-    step, the N-th root module is called for the first time), "request" or "exit".
+    step, the N-th root module is called for the first time), "evaluation-N" (the N-th call of a root module in
+    evaluation mode begins since the step's end), "request" or "exit".
     `seconds` is the pause it cost the program.
     """
 

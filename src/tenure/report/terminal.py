@@ -195,6 +195,10 @@ def _growth(finding: Finding) -> str:
         steps = finding.last_step - finding.first_step
         per_step = f"{format_bytes(rate)}{_range(finding.growth_bytes_per_step_interval, rate)} per step"
         texts.append(f"{per_step} for {steps:,} step{'' if steps == 1 else 's'}")
+    facts = evidence_of(finding, "facts")
+    if "bytes_per_call" in facts:
+        per_call = f"{format_bytes(facts['bytes_per_call'])} per call of the model"
+        texts.append(f"{per_call}, seen up to call {facts['calls']:,} after step {finding.last_step:,}")
     if finding.symptom in ("growth", "sawtooth"):
         texts += _counted_growth(finding)
     return "; ".join(texts)

@@ -69,8 +69,11 @@ _ORDER: tuple[Confidence, ...] = ("possible", "likely", "certain")
 def _confidence(suspect: Suspect) -> Confidence:
     """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing.
 
-    What has risen twice may do so a third time, or be full: possible.
+    What has risen twice may do so a third time, or be full: possible. So is what an evaluation collects, unless with
+    graphs, which it has no use for.
     """
+    if within_evaluation(suspect):
+        return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"
     if suspect.facts.get("rises_seen") == 2:
         return "possible"
     seen = suspect.facts.get("censuses_while_growing", len(suspect.series.steps))
@@ -196,6 +199,9 @@ def where(location: SourceLocation | None) -> str:
 
 def growth(suspect: Suspect) -> str:
     """How fast, in words: "8.00 MiB per step", "12 autograd nodes per step", "1 object per step"."""
+    if within_evaluation(suspect):
+        each = format_bytes(int(str(suspect.facts["bytes_per_call"])))
+        return f"{each} per call of the model, until the evaluation after step {suspect.last_step:,} ends"
     if suspect.growth_bytes_per_step and suspect.growth_bytes_per_step >= 1:
         return f"{format_bytes(suspect.growth_bytes_per_step)} per step"
     nodes = nodes_per_step(suspect)
@@ -204,6 +210,11 @@ def growth(suspect: Suspect) -> str:
     if suspect.growth_objects_per_step:
         return f"{count(suspect.growth_objects_per_step, 'object')} per step"
     return "a little per step"
+
+
+def within_evaluation(suspect: Suspect) -> bool:
+    """Whether it grows from call to call within an evaluation, not from step to step."""
+    return "bytes_per_call" in suspect.facts
 
 
 def nodes_per_step(suspect: Suspect) -> float:

@@ -3,27 +3,37 @@
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
-from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.claim import claim, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, keeps_scalar
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """A container gains tensors of more than one element, each with its graph."""
-    collects = suspect.symptom in GROWING and suspect.through_graph and suspect.holder.element
-    if not collects or keeps_scalar(suspect):
+    collects = suspect.symptom in GROWING and suspect.holder.element
+    if not collects or not (_keeps_graphs_of_tensors(suspect) or _keeps_graphs_of_an_evaluation(suspect)):
         return None
     shape = suspect.facts.get("kept_shape")
+    what = f"tensors of shape {shape}" if shape else "tensors"
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{subject(suspect)} {plural(suspect, 'collects', 'collect')} tensors of shape {shape} together with "
+        message=f"{subject(suspect)} {plural(suspect, 'collects', 'collect')} {what} together with "
         f"the graph that made each: {growth(suspect)}.",
         remedies=(
             "store `x.detach()` (a copy on the CPU, `x.detach().cpu()`, where many are kept); run evaluation and "
             "inference under `torch.no_grad()` or `torch.inference_mode()`",
         ),
     )
+
+
+def _keeps_graphs_of_tensors(suspect: Suspect) -> bool:
+    return suspect.through_graph and not keeps_scalar(suspect)
+
+
+def _keeps_graphs_of_an_evaluation(suspect: Suspect) -> bool:
+    """No evaluation has a use for graphs, whether they or the outputs weigh more."""
+    return within_evaluation(suspect) and nodes_per_step(suspect) >= 1
 
 
 RULE = Rule(

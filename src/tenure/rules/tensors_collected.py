@@ -3,7 +3,7 @@
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
-from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject
+from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, comes_to_much, is_dict, short_type
 
 _REMEDY = (
@@ -18,6 +18,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return None
     if "chain_of" in suspect.facts:
         return _claim_chain(suspect)
+    if within_evaluation(suspect):
+        return _claim_within_evaluation(suspect)
     if not suspect.holder.element:
         return None
     is_mapping = is_dict(suspect.holder.container_type) or "keys" in suspect.facts
@@ -49,6 +51,20 @@ def _without_graph(suspect: Suspect) -> tuple[str, ...]:
         return ()
     every_step = count(nodes, "autograd node")
     return (f"keep them without their graphs, `x.detach()`: {every_step} per step live on with them on the host",)
+
+
+def _claim_within_evaluation(suspect: Suspect) -> Finding:
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} memory with every batch that is evaluated: "
+        f"{growth(suspect)}.",
+        remedies=(
+            "move results to the CPU as they come (transformers: `eval_accumulation_steps`), or keep what the metric "
+            "needs of them: labels and predicted classes instead of logits",
+        ),
+    )
 
 
 def _claim_chain(suspect: Suspect) -> Finding:
