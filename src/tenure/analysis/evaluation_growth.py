@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from tenure.analysis.groups import Shapes, View, view_census
 from tenure.analysis.growing import find_growing
-from tenure.model.heap import EVALUATION, Census
+from tenure.model.heap import Census
+from tenure.model.recording import EVALUATION
 from tenure.model.suspect import Suspect
 
 LEAST_BYTES = 1 << 20

@@ -11,9 +11,9 @@ from pathlib import Path
 from tenure.analysis.host_part import tensor_part
 from tenure.analysis.idle_at_peak import PEAK
 from tenure.errors import RecordingError
-from tenure.model.heap import EVALUATION, Census
+from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
-from tenure.model.recording import Recording
+from tenure.model.recording import EVALUATION, Recording
 from tenure.model.source import SourceFile
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import read_census, read_sources

@@ -7,7 +7,7 @@ What a long evaluation piles up is gone when the next step ends (transformers ke
 from __future__ import annotations
 
 from tenure.capture.schedule import is_geometric
-from tenure.model.heap import EVALUATION
+from tenure.model.recording import EVALUATION
 
 FIRST_CALL, LAST_CALL = 4, 96
 MOST_PHASES = 3

@@ -34,7 +34,7 @@ from tenure.capture.skipped_steps import ScalerWatch
 from tenure.capture.step_profile import choose_step
 from tenure.capture.steps import OptimizerSequence, RootCalls
 from tenure.capture.stopping import Stopper
-from tenure.model.heap import EVALUATION
+from tenure.model.recording import EVALUATION
 from tenure.store.format import name_census_file
 
 MAX_FIRST_CALLS = 4

@@ -112,8 +112,6 @@ OWNER_UNKNOWN = 4
 """Flag: reference counts could not be read for this node, so `unseen` says nothing."""
 NAMED_BY_LIBRARY = 8
 """Flag of a root: its file lies in an installed package or the standard library, not in the user's tree."""
-EVALUATION = "evaluation-"
-"""Begins the moment of a census within an evaluation; the number of the model's call since the last step follows."""
 CALLED = 16
 """Flag of a module: called by the program (not by another module) since the census before, in a watched step."""
 

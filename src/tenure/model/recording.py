@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+EVALUATION = "evaluation-"
+"""Begins the moment of a census within an evaluation; the number of the model's call since the last step follows."""
+
 
 @dataclass(frozen=True)
 class Step:
