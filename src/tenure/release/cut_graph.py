@@ -1,0 +1,27 @@
+"""A tensor's values without the graph that made them, and without memory that they only happen to lie in."""
+
+from __future__ import annotations
+
+import torch
+
+_MOST_UNUSED = 2
+"""A storage of more than so many times the bytes that a tensor shows of it is not worth keeping for them."""
+
+
+def carries_graph(tensor: torch.Tensor) -> bool:
+    """Whether an autograd graph hangs on this tensor. Asks without making a wrapper for the graph's node."""
+    return bool(tensor.requires_grad and not tensor.is_leaf)
+
+
+def without_graph(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values, detached; shares the tensor's memory, except where that is twice what the tensor shows.
+
+    Then the values are copied: a view may pin a whole batch, and `mse_loss` of torch 2.13 gives back a number that
+    lies in a storage as large as its input (pytorch#185647). Never synchronises.
+    """
+    values = tensor.detach()
+    try:
+        stored = values.untyped_storage().nbytes()
+    except (RuntimeError, NotImplementedError):  # sparse, opaque
+        return values
+    return values.clone() if stored > _MOST_UNUSED * values.nbytes else values

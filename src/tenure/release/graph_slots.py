@@ -1,0 +1,304 @@
+"""Cuts autograd graphs off what names refer to: tensors, and containers that nothing but the names lead to.
+
+Runs at the end of every step: a few microseconds for some tensors and a dict of results, which is why containers are
+noted in plain lists here and types are told apart once.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import weakref
+from collections import deque
+from typing import Any
+
+import torch
+
+from tenure.capture.labels import instance_dict
+from tenure.release.cut_graph import without_graph
+
+MOST_LOOKED_AT = 1_000
+"""Elements of one container, and containers in all, that are looked at; what lies beyond is left as it is."""
+SHARED = "something else holds it too"
+_NOT_ENTERED, _TENSOR, _DICT, _LIST, _TUPLE, _DEQUE, _OBJECT = range(7)
+_NEVER_ENTERED = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    bytearray,
+    type(None),
+    type,
+    set,
+    frozenset,
+    torch.nn.Module,
+    torch.optim.Optimizer,
+    types.ModuleType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.GeneratorType,
+    types.CoroutineType,
+)
+_BASES = ((torch.Tensor, _TENSOR), (dict, _DICT), (list, _LIST), (tuple, _TUPLE), (deque, _DEQUE))
+_SEQUENCES = {_LIST: list, _TUPLE: tuple, _DEQUE: deque}
+_WITHOUT_ATTRIBUTES = frozenset((dict, list, tuple, deque))
+_MOST_KINDS = 1_000
+_kinds: dict[type, int] = {}
+
+
+class NameCut:
+    """What became of one name: how many tensors behind it carried a graph, and how many of them were cut off it.
+
+    `bytes` are those tensors' own; `left` says why not all were cut, "" where they were. `tensors` are weak
+    references to them: one that still lives when the names have let go is held by somebody else.
+    """
+
+    __slots__ = ("bytes", "left", "name", "num_cut", "num_graphs", "num_survived", "tensors", "type")
+
+    def __init__(self, name: str, type_name: str, tensors: list[torch.Tensor]) -> None:
+        self.name = name
+        self.type = type_name
+        self.num_graphs = self.num_cut = len(tensors)
+        self.bytes = sum([each.nbytes for each in tensors])
+        self.left = ""
+        self.num_survived = 0
+        self.tensors = [weakref.ref(each) for each in tensors]
+
+
+class _Container:
+    """A container behind a name: what stands in it, and how many references to it were met on the way there.
+
+    `places` are (attributes to write to, None for the container itself; key; value) of tensors with a graph and of
+    containers.
+    """
+
+    __slots__ = ("alone", "kind", "met", "places", "value")
+
+    def __init__(self, value: Any, kind: int, met: int) -> None:
+        self.value = value
+        self.kind = kind
+        self.met = met
+        self.alone = True
+        self.places: list[tuple[Any, Any, Any]] = []
+
+
+def cut_values(values: dict[str, Any], *, holders: int) -> tuple[list[NameCut], dict[str, Any]]:
+    """Cuts what can be cut; gives back what each name with a graph came to, and the values to bind names to anew.
+
+    Lists, dicts, deques and plain objects are changed in place where the names in `values` alone lead to them; for
+    tensors and tuples there is a new value. `holders` is how many references each name stands for, the one in
+    `values` included. Tensors keep their values; subclasses of Tensor do not see our reads.
+    """
+    cuts: list[NameCut] = []
+    anew: dict[str, Any] = {}
+    replaced: dict[int, Any] = {}
+    kinds, others = _kinds, []
+    for name, value in values.items():
+        if type(value) is torch.Tensor:
+            if value.requires_grad and not value.is_leaf:
+                cuts.append(NameCut(name, "Tensor", [value]))
+                new = replaced.get(id(value))
+                anew[name] = replaced[id(value)] = without_graph(value) if new is None else new
+        elif kinds.get(type(value)) != _NOT_ENTERED:
+            others.append(name)
+    if others:
+        value = None  # it would count as a holder
+        with torch._C.DisableTorchFunctionSubclass():
+            _cut_others(values, others, holders, replaced, cuts, anew)
+    return cuts, anew
+
+
+def _cut_others(
+    values: dict[str, Any],
+    names: list[str],
+    holders: int,
+    replaced: dict[int, Any],
+    cuts: list[NameCut],
+    anew: dict[str, Any],
+) -> None:
+    """The same for containers and for subclasses of Tensor; `replaced` has what tensors were replaced by already."""
+    search = _Search(replaced)
+    search.enter([(values[name], holders) for name in names])
+    if not search.graphs:
+        return
+    search.find_shared()
+    first = len(cuts)
+    for name in names:
+        tensors = search.graphs_behind(values[name])
+        if tensors:
+            cuts.append(NameCut(name, type(values[name]).__name__, tensors))
+    for cut in cuts[first:]:
+        new = search.without_graphs(values[cut.name])
+        if new is not values[cut.name]:
+            anew[cut.name] = new
+    if search.num_shared:
+        _count_what_is_left(cuts[first:], values, anew)
+
+
+def _count_what_is_left(cuts: list[NameCut], values: dict[str, Any], anew: dict[str, Any]) -> None:
+    for cut in cuts:
+        value, after = anew.get(cut.name, values[cut.name]), _Search({})
+        after.enter([(value, 0)])
+        num_left = len(after.graphs_behind(value))
+        cut.num_cut = cut.num_graphs - num_left
+        cut.left = SHARED if num_left else ""
+
+
+class _Search:
+    """The containers behind some names. Holds what it found, so it lives as short as the cut."""
+
+    __slots__ = ("_anew", "_containers", "_originals", "graphs", "num_shared")
+
+    def __init__(self, replaced: dict[int, Any]) -> None:
+        self.graphs: set[int] = set()
+        """Ids of the tensors with a graph."""
+        self.num_shared = 0
+        self._containers: dict[int, _Container] = {}
+        self._anew = replaced
+        self._originals: list[Any] = []  # what was replaced keeps its id while that names the new value
+
+    def enter(self, waiting: list[tuple[Any, int]]) -> None:
+        """Finds the containers behind these values; the number beside each is that of its references so far."""
+        containers, graphs, kinds = self._containers, self.graphs, _kinds
+        while waiting:
+            value, met = waiting.pop()
+            kind = kinds.get(type(value))
+            if kind is None:
+                kind = _kind_of(type(value))
+            if kind == _TENSOR:
+                if value.requires_grad and not value.is_leaf:
+                    graphs.add(id(value))
+                continue
+            known = containers.get(id(value))
+            if known is not None:
+                known.met += met
+            elif kind and len(containers) < MOST_LOOKED_AT:
+                containers[id(value)] = container = _Container(value, kind, met)
+                places = container.places
+                for place in _places_in(value, kind):
+                    item = place[2]
+                    inner = kinds.get(type(item))
+                    if inner is None:
+                        inner = _kind_of(type(item))
+                    if inner == _TENSOR:
+                        if item.requires_grad and not item.is_leaf:
+                            graphs.add(id(item))
+                            places.append(place)
+                    elif inner:
+                        places.append(place)
+                        waiting.append((item, _REFERENCE_AND_PLACE))
+
+    def find_shared(self) -> None:
+        """Marks containers that others hold too, by their reference counts, and all that hang on them."""
+        shared = [each for each in self._containers.values() if _num_references(each) > each.met + _OWN]
+        while shared:
+            container = shared.pop()
+            if container.alone:
+                container.alone = False
+                self.num_shared += 1
+                inner = [self._containers.get(id(value)) for _, _, value in container.places]
+                shared += [each for each in inner if each is not None]
+
+    def graphs_behind(self, value: Any) -> list[torch.Tensor]:
+        """Tensors with a graph that `value` is or leads to, each once."""
+        container = self._containers.get(id(value))
+        if container is None:
+            return [value] if id(value) in self.graphs else []
+        found: dict[int, torch.Tensor] = {}
+        waiting, seen = [container], {id(container)}
+        while waiting:
+            for _, _, item in waiting.pop().places:
+                inner = self._containers.get(id(item))
+                if inner is None:
+                    if id(item) in self.graphs:
+                        found[id(item)] = item
+                elif id(inner) not in seen:
+                    seen.add(id(inner))
+                    waiting.append(inner)
+        return list(found.values())
+
+    def without_graphs(self, value: Any) -> Any:
+        """`value` with its graphs cut: a new tensor or tuple, or the same container, changed in place."""
+        known = self._anew.get(id(value))
+        if known is not None:
+            return known
+        container = self._containers.get(id(value))
+        if container is None:
+            return self._replaced(value, without_graph(value)) if id(value) in self.graphs else value
+        if not (container.alone or container.kind == _TUPLE):
+            return value
+        self._anew[id(value)] = value
+        changed = [(target, key, item, self.without_graphs(item)) for target, key, item in container.places]
+        changed = [place for place in changed if place[3] is not place[2]]
+        return self._change(container, changed) if changed else value
+
+    def _change(self, container: _Container, changed: list[tuple[Any, Any, Any, Any]]) -> Any:
+        value = container.value
+        if container.kind == _TUPLE:
+            items = list(tuple.__iter__(value))
+            for _, position, _, new in changed:
+                items[position] = new
+            return self._replaced(value, _tuple_like(value, items))
+        for target, key, _, new in changed:
+            _write(value if target is None else target, key, new)
+        return value
+
+    def _replaced(self, old: Any, new: Any) -> Any:
+        self._originals.append(old)
+        self._anew[id(old)] = new
+        return new
+
+
+def _kind_of(cls: type) -> int:
+    known = _kinds.get(cls)
+    if known is None:
+        if len(_kinds) >= _MOST_KINDS:
+            _kinds.clear()
+        known = _kinds[cls] = _tell_kind(cls)
+    return known
+
+
+def _tell_kind(cls: type) -> int:
+    if issubclass(cls, _NEVER_ENTERED):
+        return _NOT_ENTERED
+    return next((kind for base, kind in _BASES if issubclass(cls, base)), _OBJECT)
+
+
+def _places_in(value: Any, kind: int) -> list[tuple[Any, Any, Any]]:
+    """What a container refers to, by the key to write to, without running code of its class."""
+    places: list[tuple[Any, Any, Any]] = []
+    if kind == _DICT:
+        if dict.__len__(value) <= MOST_LOOKED_AT:
+            places = [(None, key, each) for key, each in dict.items(value)]
+    elif kind != _OBJECT:
+        base: Any = _SEQUENCES[kind]
+        if base.__len__(value) <= MOST_LOOKED_AT:
+            places = [(None, position, each) for position, each in enumerate(base.__iter__(value))]
+    if type(value) not in _WITHOUT_ATTRIBUTES and kind != _TUPLE:
+        attributes = instance_dict(value)
+        if attributes:
+            places += [(attributes, key, each) for key, each in attributes.items()]
+    return places
+
+
+def _write(target: Any, key: Any, value: object) -> None:
+    base: Any = next(base for base in (dict, list, deque) if isinstance(target, base))
+    base.__setitem__(target, key, value)
+
+
+def _tuple_like(value: tuple[Any, ...], items: list[Any]) -> Any:
+    """A tuple of the same type: plain, named, or one of torch's return types."""
+    if hasattr(type(value), "n_sequence_fields"):
+        return type(value)(items)
+    return tuple.__new__(type(value), items)
+
+
+def _num_references(container: _Container) -> int:
+    return sys.getrefcount(container.value)
+
+
+_REFERENCE_AND_PLACE = 2
+_OWN = _num_references(_Container([], _LIST, 0))
+"""References to a container's value that are our own while they are counted."""

@@ -1,0 +1,211 @@
+"""`tenure.step_scope()`: what a step binds does not carry its graph into the next step.
+
+A loop's variables live until they are bound again, which for most of them is after the next forward has run: two
+graphs are alive at once. At the end of the scope every name that was bound inside gets the same values without the
+graph. Names that were bound before it, attributes of objects and lists that someone else holds are not touched; where
+a graph survives in them, the outcome says by which name.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Any, TypeVar
+
+from tenure.errors import UsageError
+from tenure.model.units import format_bytes
+from tenure.release.bound_names import is_with_statement, names_bound_between
+from tenure.release.frame_names import read_names, rebind_names
+from tenure.release.graph_slots import NameCut, cut_values
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_NOTHING: frozenset[str] = frozenset()
+RESULT = "the returned value"
+_checked: set[tuple[int, int]] = set()
+
+
+@dataclass(frozen=True)
+class CarriedName:
+    """A name that would have carried graphs into the next step.
+
+    `num_graphs` tensors behind it had a graph, `num_cut` of them were cut off it, and `num_survived` live on all the
+    same, graph and all, because somebody else holds them. `bytes` are those of the tensors themselves: what their
+    graphs held on to beside is not measured here. `left` says why something was not cut; "" where all was.
+    """
+
+    name: str
+    type: str
+    num_graphs: int
+    num_cut: int
+    num_survived: int
+    bytes: int
+    left: str = ""
+
+
+@dataclass(frozen=True)
+class ScopeOutcome:
+    """What one step would have carried, name by name; empty (and false) where there was nothing to cut."""
+
+    carried: tuple[CarriedName, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.carried)
+
+    @property
+    def survived(self) -> tuple[str, ...]:
+        """Names whose graphs live on, held by someone else: `tenure run` says by whom."""
+        return tuple(each.name for each in self.carried if each.num_survived)
+
+    def __str__(self) -> str:
+        return "\n".join(map(_describe, self.carried)) or "no name carried a graph"
+
+
+class StepScope:
+    """Made by `step_scope`: the scope of one `with` block, or of every call of the function that it decorates."""
+
+    __slots__ = ("_cuts", "_frame", "_keep", "_start")
+
+    def __init__(self, keep: Collection[str]) -> None:
+        self._cuts: list[NameCut] = []
+        self._keep = frozenset(keep) if keep else _NOTHING
+        self._frame: FrameType | None = None
+        self._start = 0
+
+    @property
+    def outcome(self) -> ScopeOutcome:
+        """What the step that ended last would have carried on."""
+        return ScopeOutcome(
+            tuple(
+                CarriedName(cut.name, cut.type, cut.num_graphs, cut.num_cut, cut.num_survived, cut.bytes, cut.left)
+                for cut in self._cuts
+            )
+        )
+
+    def __enter__(self) -> StepScope:
+        frame = sys._getframe(1)
+        place = (id(frame.f_code), frame.f_lasti)
+        if place not in _checked:
+            _check_with_statement(frame)
+            _checked.add(place)
+        self._frame, self._start = frame, frame.f_lasti
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: TracebackType | None) -> None:
+        frame, self._frame = self._frame, None
+        assert frame is not None, "the scope was left twice"
+        end = frame.f_lasti if trace is None else _raised_at(trace, frame)
+        self._cuts = _end_of_block(frame, self._start, end, self._keep)
+
+    def __call__(self, function: _Function) -> _Function:
+        """The function, whose results come back without a graph; its variables end with each call anyway."""
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            name = getattr(function, "__qualname__", str(function))
+            raise UsageError(
+                f"step_scope cannot decorate the generator {name}: its variables live on between its values; "
+                "put `with tenure.step_scope():` around the step inside it"
+            )
+        if not callable(function):
+            raise UsageError(f"step_scope decorates a function, not a {type(function).__name__}")
+        wrapped: _Function = _wrap(self, function)
+        return wrapped
+
+    def end_call(self, values: dict[str, Any]) -> Any:
+        """A decorated call is over: its result without graphs. `values` alone holds it, under the name RESULT."""
+        cuts, anew = cut_values(values, holders=1)
+        result = anew.get(RESULT, values[RESULT])
+        del anew
+        values.clear()
+        self._cuts = _judge(cuts)
+        return result
+
+
+def step_scope(*, keep: Collection[str] = ()) -> StepScope:
+    """`with tenure.step_scope():` around the body of a training loop, or `@tenure.step_scope()` on a step function.
+
+    When the block ends, also by an exception, every name bound inside it that leads to a tensor with a graph is bound
+    to the same values without one. Names in `keep` carry theirs on, as truncated backpropagation through time wants.
+    Of a decorated function the result comes back without graphs. Values, gradients and random numbers stay as they
+    are; nothing waits for a device. Some microseconds per step (docs/step-scope.md).
+
+    Raises UsageError where it is not the `with` statement's own expression, and for a generator function.
+    """
+    if keep and (isinstance(keep, str) or not all(isinstance(name, str) for name in keep)):
+        raise UsageError(f'step_scope(keep=...) takes names, as in keep=("hidden",); {keep!r} was given')
+    return StepScope(keep)
+
+
+def _wrap(scope: StepScope, function: Any) -> Any:
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            return scope.end_call({RESULT: await function(*args, **kwargs)})
+
+        wrapped: Any = awaited
+    else:
+
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return scope.end_call({RESULT: function(*args, **kwargs)})
+
+        wrapped = called
+    wrapped.scope = scope
+    return wrapped
+
+
+def _check_with_statement(frame: FrameType) -> None:
+    if not is_with_statement(frame.f_code, frame.f_lasti):
+        raise UsageError(
+            f"step_scope() was entered by {frame.f_code.co_name}(), not by a `with` statement; which names it is to "
+            "watch is read from that statement: write `with tenure.step_scope():` in the function itself"
+        )
+
+
+def _raised_at(trace: TracebackType, frame: FrameType) -> int:
+    """The instruction of `frame` that an exception came from: what stands before it has run."""
+    return trace.tb_lasti if trace.tb_frame is frame else frame.f_lasti
+
+
+def _end_of_block(frame: FrameType, start: int, end: int, keep: frozenset[str]) -> list[NameCut]:
+    names = names_bound_between(frame.f_code, start, end)
+    values = read_names(frame, names, keep)
+    if not values:
+        return []
+    held_by_frame_and_values = 2
+    cuts, anew = cut_values(values, holders=held_by_frame_and_values)
+    if anew:
+        reason = rebind_names(frame, anew, names)
+        if reason:
+            _take_back(cuts, anew, reason)
+        anew.clear()
+    values.clear()
+    return _judge(cuts)
+
+
+def _take_back(cuts: list[NameCut], anew: dict[str, object], reason: str) -> None:
+    """The names could not be bound anew: they still lead to what they led to."""
+    for cut in cuts:
+        if cut.name in anew:
+            cut.num_cut, cut.left = 0, reason
+
+
+def _judge(cuts: list[NameCut]) -> list[NameCut]:
+    """Called when the names have let go: what of their tensors still lives is held by someone else."""
+    for cut in cuts:
+        cut.num_survived = sum([reference() is not None for reference in cut.tensors])
+    return cuts
+
+
+def _describe(carried: CarriedName) -> str:
+    tensors = "1 tensor" if carried.num_graphs == 1 else f"{carried.num_graphs} tensors"
+    text = f"`{carried.name}` ({carried.type}): {tensors} with a graph, {format_bytes(carried.bytes)}"
+    text += ", cut" if carried.num_cut == carried.num_graphs else f"; {carried.num_cut} cut"
+    if carried.left:
+        text += f": {carried.left}"
+    elif carried.num_survived:
+        text += f"; {carried.num_survived} of them live on: someone else holds them"
+    return text
