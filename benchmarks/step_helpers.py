@@ -92,7 +92,7 @@ def main() -> None:
     results = {}
     print(f"on {device}; bound {BOUND_MICROSECONDS:g} us per step")
     print(f"{'helper':14}{'step us':>10}{'added us':>10}{'A/A us':>8}")
-    for name, helper in (("step_scope", scoped_steps),):
+    for name, helper in (("step_scope", scoped_steps), ("LossMeter", metered_steps)):
         model, batch = make_model(device)
         results[name] = found = measure(helper, model, batch, arguments.steps)
         print(f"{name:14}{found['step_us']:10.1f}{found['added_us']:10.1f}{found['aa_us']:8.1f}")

@@ -11,16 +11,35 @@ if TYPE_CHECKING:
     from tenure.capture.memory import MemoryReport, memory
     from tenure.capture.record import record
     from tenure.errors import TenureError
+    from tenure.release.detached import detached
+    from tenure.release.losses import LossMeter, LossValues
+    from tenure.release.scopes import ScopeOutcome, step_scope
 
 __version__ = "0.1.0"
 
-__all__ = ["MemoryReport", "TenureError", "__version__", "memory", "record"]
+__all__ = [
+    "LossMeter",
+    "LossValues",
+    "MemoryReport",
+    "ScopeOutcome",
+    "TenureError",
+    "__version__",
+    "detached",
+    "memory",
+    "record",
+    "step_scope",
+]
 
 _HOMES = {
+    "LossMeter": "tenure.release.losses",
+    "LossValues": "tenure.release.losses",
     "MemoryReport": "tenure.capture.memory",
+    "ScopeOutcome": "tenure.release.scopes",
     "TenureError": "tenure.errors",
+    "detached": "tenure.release.detached",
     "memory": "tenure.capture.memory",
     "record": "tenure.capture.record",
+    "step_scope": "tenure.release.scopes",
 }
 
 

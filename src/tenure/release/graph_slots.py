@@ -57,14 +57,14 @@ class NameCut:
 
     __slots__ = ("bytes", "left", "name", "num_cut", "num_graphs", "num_survived", "tensors", "type")
 
-    def __init__(self, name: str, type_name: str, tensors: list[torch.Tensor]) -> None:
+    def __init__(self, name: str, type_name: str, num_bytes: int, tensors: tuple[weakref.ref[torch.Tensor], ...]):
         self.name = name
         self.type = type_name
         self.num_graphs = self.num_cut = len(tensors)
-        self.bytes = sum([each.nbytes for each in tensors])
-        self.left = ""
         self.num_survived = 0
-        self.tensors = [weakref.ref(each) for each in tensors]
+        self.bytes = num_bytes
+        self.left = ""
+        self.tensors = tensors
 
 
 class _Container:
@@ -76,12 +76,12 @@ class _Container:
 
     __slots__ = ("alone", "kind", "met", "places", "value")
 
-    def __init__(self, value: Any, kind: int, met: int) -> None:
+    def __init__(self, value: Any, kind: int, met: int, places: list[tuple[Any, Any, Any]]) -> None:
         self.value = value
         self.kind = kind
         self.met = met
+        self.places = places
         self.alone = True
-        self.places: list[tuple[Any, Any, Any]] = []
 
 
 def cut_values(values: dict[str, Any], *, holders: int) -> tuple[list[NameCut], dict[str, Any]]:
@@ -94,17 +94,18 @@ def cut_values(values: dict[str, Any], *, holders: int) -> tuple[list[NameCut], 
     cuts: list[NameCut] = []
     anew: dict[str, Any] = {}
     replaced: dict[int, Any] = {}
-    kinds, others = _kinds, []
+    kinds, others, value = _kinds, [], None
     for name, value in values.items():
         if type(value) is torch.Tensor:
             if value.requires_grad and not value.is_leaf:
-                cuts.append(NameCut(name, "Tensor", [value]))
-                new = replaced.get(id(value))
-                anew[name] = replaced[id(value)] = without_graph(value) if new is None else new
+                cuts.append(NameCut(name, "Tensor", value.nbytes, (weakref.ref(value),)))
+                if id(value) not in replaced:
+                    replaced[id(value)] = without_graph(value)
+                anew[name] = replaced[id(value)]
         elif kinds.get(type(value)) != _NOT_ENTERED:
             others.append(name)
     if others:
-        value = None  # it would count as a holder
+        del value  # it would count as a holder
         with torch._C.DisableTorchFunctionSubclass():
             _cut_others(values, others, holders, replaced, cuts, anew)
     return cuts, anew
@@ -128,7 +129,9 @@ def _cut_others(
     for name in names:
         tensors = search.graphs_behind(values[name])
         if tensors:
-            cuts.append(NameCut(name, type(values[name]).__name__, tensors))
+            num_bytes = sum([each.nbytes for each in tensors])
+            references = tuple(map(weakref.ref, tensors))
+            cuts.append(NameCut(name, type(values[name]).__name__, num_bytes, references))
     for cut in cuts[first:]:
         new = search.without_graphs(values[cut.name])
         if new is not values[cut.name]:
@@ -175,8 +178,7 @@ class _Search:
             if known is not None:
                 known.met += met
             elif kind and len(containers) < MOST_LOOKED_AT:
-                containers[id(value)] = container = _Container(value, kind, met)
-                places = container.places
+                places = []
                 for place in _places_in(value, kind):
                     item = place[2]
                     inner = kinds.get(type(item))
@@ -189,10 +191,13 @@ class _Search:
                     elif inner:
                         places.append(place)
                         waiting.append((item, _REFERENCE_AND_PLACE))
+                if places:
+                    containers[id(value)] = _Container(value, kind, met, places)
 
     def find_shared(self) -> None:
         """Marks containers that others hold too, by their reference counts, and all that hang on them."""
-        shared = [each for each in self._containers.values() if _num_references(each) > each.met + _OWN]
+        count = sys.getrefcount
+        shared = [each for each in self._containers.values() if count(each.value) > each.met + _OWN]
         while shared:
             container = shared.pop()
             if container.alone:
@@ -229,21 +234,20 @@ class _Search:
             return self._replaced(value, without_graph(value)) if id(value) in self.graphs else value
         if not (container.alone or container.kind == _TUPLE):
             return value
-        self._anew[id(value)] = value
-        changed = [(target, key, item, self.without_graphs(item)) for target, key, item in container.places]
-        changed = [place for place in changed if place[3] is not place[2]]
-        return self._change(container, changed) if changed else value
-
-    def _change(self, container: _Container, changed: list[tuple[Any, Any, Any, Any]]) -> Any:
-        value = container.value
-        if container.kind == _TUPLE:
-            items = list(tuple.__iter__(value))
-            for _, position, _, new in changed:
-                items[position] = new
-            return self._replaced(value, _tuple_like(value, items))
-        for target, key, _, new in changed:
-            _write(value if target is None else target, key, new)
-        return value
+        self._anew[id(value)] = value  # a container may lead to itself
+        items = list(tuple.__iter__(value)) if container.kind == _TUPLE else None
+        any_new = False
+        for target, key, item in container.places:
+            new = self.without_graphs(item)
+            if new is not item:
+                any_new = True
+                if items is not None:
+                    items[key] = new
+                elif type(value) is dict:
+                    value[key] = new
+                else:
+                    _write(value if target is None else target, key, new)
+        return self._replaced(value, _tuple_like(value, items)) if any_new and items is not None else value
 
     def _replaced(self, old: Any, new: Any) -> Any:
         self._originals.append(old)
@@ -295,10 +299,7 @@ def _tuple_like(value: tuple[Any, ...], items: list[Any]) -> Any:
     return tuple.__new__(type(value), items)
 
 
-def _num_references(container: _Container) -> int:
-    return sys.getrefcount(container.value)
-
-
 _REFERENCE_AND_PLACE = 2
-_OWN = _num_references(_Container([], _LIST, 0))
-"""References to a container's value that are our own while they are counted."""
+_PROBE = _Container([], _LIST, 0, [])
+_OWN = sys.getrefcount(_PROBE.value)
+"""References to a container's value that are our own while they are counted: its note's, and the count's argument."""

@@ -24,6 +24,7 @@ from tenure.release.graph_slots import NameCut, cut_values
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NOTHING: frozenset[str] = frozenset()
+_FRAME_AND_VALUES = 2
 RESULT = "the returned value"
 _checked: set[tuple[int, int]] = set()
 
@@ -98,7 +99,16 @@ class StepScope:
         frame, self._frame = self._frame, None
         assert frame is not None, "the scope was left twice"
         end = frame.f_lasti if trace is None else _raised_at(trace, frame)
-        self._cuts = _end_of_block(frame, self._start, end, self._keep)
+        names = names_bound_between(frame.f_code, self._start, end)
+        values = read_names(frame, names, self._keep)
+        cuts, anew = cut_values(values, holders=_FRAME_AND_VALUES) if values else ([], {})
+        if anew:
+            reason = rebind_names(frame, anew, names)
+            if reason:
+                _take_back(cuts, anew, reason)
+            anew.clear()
+        values.clear()
+        self._cuts = _judge(cuts) if cuts else cuts
 
     def __call__(self, function: _Function) -> _Function:
         """The function, whose results come back without a graph; its variables end with each call anyway."""
@@ -170,22 +180,6 @@ def _raised_at(trace: TracebackType, frame: FrameType) -> int:
     return trace.tb_lasti if trace.tb_frame is frame else frame.f_lasti
 
 
-def _end_of_block(frame: FrameType, start: int, end: int, keep: frozenset[str]) -> list[NameCut]:
-    names = names_bound_between(frame.f_code, start, end)
-    values = read_names(frame, names, keep)
-    if not values:
-        return []
-    held_by_frame_and_values = 2
-    cuts, anew = cut_values(values, holders=held_by_frame_and_values)
-    if anew:
-        reason = rebind_names(frame, anew, names)
-        if reason:
-            _take_back(cuts, anew, reason)
-        anew.clear()
-    values.clear()
-    return _judge(cuts)
-
-
 def _take_back(cuts: list[NameCut], anew: dict[str, object], reason: str) -> None:
     """The names could not be bound anew: they still lead to what they led to."""
     for cut in cuts:
@@ -196,7 +190,9 @@ def _take_back(cuts: list[NameCut], anew: dict[str, object], reason: str) -> Non
 def _judge(cuts: list[NameCut]) -> list[NameCut]:
     """Called when the names have let go: what of their tensors still lives is held by someone else."""
     for cut in cuts:
-        cut.num_survived = sum([reference() is not None for reference in cut.tensors])
+        for reference in cut.tensors:
+            if reference() is not None:
+                cut.num_survived += 1
     return cuts
 
 

@@ -1,0 +1,221 @@
+"""`tenure.LossMeter`: last, mean and max of a loss without a list, a graph or a wait.
+
+Sum, weight, maximum and last value lie in one small tensor on the loss's own device and are brought up to date in
+place. At a log that tensor is copied, on CUDA into pinned memory and without waiting: the values can be read when the
+copy has arrived, at the latest two logs later. Ranks are gathered in the same moment and at no other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from tenure.errors import UsageError
+
+_SUM, _WEIGHT, _MAX, _LAST, _STEPS = range(5)
+_WIDTH = 5
+_NUM_SLOTS = 2
+
+
+@dataclass(frozen=True)
+class LossValues:
+    """Last, mean and maximum over the steps since the log before; false and all None while nothing has arrived.
+
+    The mean is over weights, and with several ranks over all of them; `last` is then the mean of their last values.
+    `num_steps` counts the updates in this window, of the rank that had most, `through_step` all updates up to its end.
+    """
+
+    last: float | None = None
+    mean: float | None = None
+    max: float | None = None
+    num_steps: int = 0
+    through_step: int = 0
+    num_ranks: int = 1
+
+    def __bool__(self) -> bool:
+        return self.num_steps > 0
+
+    def __str__(self) -> str:
+        if not self:
+            return "loss: no value has arrived yet"
+        ranks = f" on {self.num_ranks} ranks" if self.num_ranks > 1 else ""
+        return (
+            f"loss {self.last:.4f} (mean {self.mean:.4f}, max {self.max:.4f} over {self.num_steps} steps{ranks}, "
+            f"to step {self.through_step})"
+        )
+
+
+@dataclass
+class _Copy:
+    """One window on its way to the host: where it lands, and how to know that it has."""
+
+    landing: torch.Tensor
+    event: Any = None
+    through_step: int = 0
+
+    @property
+    def has_arrived(self) -> bool:
+        return self.event is None or bool(self.event.query())
+
+    def wait(self) -> None:
+        if self.event is not None:
+            self.event.synchronize()
+
+
+class LossMeter:
+    """`meter.update(loss)` in each step, `print(meter.log())` every k steps, or never.
+
+    `update` keeps no graph and waits for nothing; memory is the same after a million steps as after one. With
+    `reduce=True` (the default) and torch.distributed initialised, `log()` and `read()` gather all ranks: every rank
+    has to call them at the same steps, one that had no loss as well. A NaN stays visible: mean and max of its window
+    are NaN.
+    """
+
+    def __init__(self, *, reduce: bool = True) -> None:
+        self.num_updates = 0
+        self._reduce = reduce
+        self._logged_through = 0
+        self._num_logs = 0
+        self._state: torch.Tensor | None = None
+
+    def update(self, loss: torch.Tensor | float, weight: float = 1.0) -> None:
+        """Take one step's loss, a tensor of one element or a number; `weight` is its share in the mean (batch size).
+
+        Raises UsageError for a tensor of several elements, or of another device than the first; nothing is taken then.
+        """
+        if isinstance(loss, torch.Tensor):
+            value = loss.detach()
+            if value.dim():
+                value = _single(value)
+            if self._state is None:
+                self._begin(value.device)
+            elif value.device != self._device:
+                raise UsageError(
+                    f"this LossMeter is on {self._device}, where its first loss was; a loss on {value.device} was "
+                    "given: use one meter per device"
+                )
+            self._last.copy_(value)
+            self._sum.add_(value, alpha=weight)
+            torch.maximum(self._max, value, out=self._max)
+        else:
+            if self._state is None:
+                self._begin(torch.device("cpu"))
+            self._last.fill_(loss)
+            self._sum.add_(loss, alpha=weight)
+            torch.maximum(self._max, self._last, out=self._max)
+        self._window_weight += weight
+        self.num_updates += 1
+
+    def log(self) -> LossValues:
+        """Start the copy of this window and begin a new one; gives back the newest values that have arrived.
+
+        On the CPU that is this window; on CUDA mostly the one before (empty at the first log). Waits only where the
+        copy of two logs ago is still under way, and for other ranks.
+        """
+        if self._has_news():
+            self._start_copy()
+        return self._newest()
+
+    def read(self) -> LossValues:
+        """The same as `log()`, but waits for this window's values: for the end of an epoch."""
+        if self._has_news():
+            self._start_copy()
+        if self._num_logs:
+            self._copies[(self._num_logs - 1) % _NUM_SLOTS].wait()
+        return self._newest()
+
+    def _has_news(self) -> bool:
+        """Whether there is something to copy; with several ranks always, for the others wait for this one."""
+        if self._state is None and self._reduce and _num_ranks() > 1:
+            self._begin(_device_of_ranks())
+        return self._state is not None and (self.num_updates > self._logged_through or len(self._gathered) > 1)
+
+    def _begin(self, device: torch.device) -> None:
+        kind = torch.float32 if device.type == "mps" else torch.float64
+        with torch.inference_mode(False), torch.no_grad():
+            self._empty = torch.tensor([0.0, 0.0, -math.inf, math.nan, 0.0], dtype=kind).to(device)
+            state = self._empty.clone()
+            self._sum, self._max, self._last = state[_SUM], state[_MAX], state[_LAST]
+            self._counts = state[_WEIGHT], state[_STEPS]
+            num_ranks = _num_ranks() if self._reduce else 1
+            self._gathered = torch.zeros(num_ranks, _WIDTH, dtype=kind, device=device)
+            pinned = device.type == "cuda"
+            self._copies = [
+                _Copy(torch.zeros(num_ranks, _WIDTH, dtype=kind, pin_memory=pinned)) for _ in range(_NUM_SLOTS)
+            ]
+        self._device = state.device
+        self._window_weight = 0.0
+        self._state = state
+
+    def _start_copy(self) -> None:
+        assert self._state is not None
+        slot = self._copies[self._num_logs % _NUM_SLOTS]
+        slot.wait()
+        self._counts[0].fill_(self._window_weight)
+        self._counts[1].fill_(self.num_updates - self._logged_through)
+        _gather(self._gathered, self._state)
+        slot.landing.copy_(self._gathered, non_blocking=True)
+        self._state.copy_(self._empty)
+        if self._device.type == "cuda":
+            slot.event = slot.event or torch.cuda.Event()
+            slot.event.record(torch.cuda.current_stream(self._device))
+        slot.through_step = self._logged_through = self.num_updates
+        self._window_weight = 0.0
+        self._num_logs += 1
+
+    def _newest(self) -> LossValues:
+        for age in range(1, min(self._num_logs, _NUM_SLOTS) + 1):
+            slot = self._copies[(self._num_logs - age) % _NUM_SLOTS]
+            if slot.has_arrived:
+                return _values_of(slot)
+        return LossValues()
+
+
+def _single(value: torch.Tensor) -> torch.Tensor:
+    if value.numel() != 1:
+        raise UsageError(
+            f"LossMeter takes one number per step; a tensor of shape {list(value.shape)} was given: "
+            "reduce it first, as in loss.mean()"
+        )
+    return value.reshape(())
+
+
+def _device_of_ranks() -> torch.device:
+    """Where ranks exchange tensors: of a rank that has had no loss yet."""
+    return torch.device("cuda" if "nccl" in torch.distributed.get_backend() else "cpu")
+
+
+def _num_ranks() -> int:
+    distributed = torch.distributed
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return 1
+    return int(distributed.get_world_size())
+
+
+def _gather(gathered: torch.Tensor, state: torch.Tensor) -> None:
+    """Every rank's state, a row each; a copy where there is one rank."""
+    if gathered.size(0) > 1:
+        torch.distributed.all_gather(list(gathered.unbind()), state)
+    else:
+        gathered[0].copy_(state)
+
+
+def _values_of(slot: _Copy) -> LossValues:
+    """Read from host memory: nothing waits here."""
+    rows = [row for row in slot.landing.tolist() if row[_STEPS]]
+    if not rows:
+        return LossValues(through_step=slot.through_step)
+    weight = sum(row[_WEIGHT] for row in rows)
+    total = sum(row[_SUM] for row in rows)
+    maxima = [row[_MAX] for row in rows]
+    return LossValues(
+        last=sum(row[_LAST] for row in rows) / len(rows),
+        mean=total / weight if weight else math.nan,
+        max=math.nan if any(map(math.isnan, maxima)) else max(maxima),
+        num_steps=int(max(row[_STEPS] for row in rows)),
+        through_step=slot.through_step,
+        num_ranks=len(slot.landing),
+    )

@@ -1,0 +1,49 @@
+"""The pages of the helpers: each block of code runs, and prints what stands below it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES = ("step-scope", "losses")
+BLOCK = re.compile(r"^```py\n(.*?)^```$(?:\n+^```\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    page: str
+    number: int
+    program: str
+    output: str
+
+
+def blocks_of(page: str) -> list[Block]:
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    return [Block(page, number, found[1], found[2] or "") for number, found in enumerate(BLOCK.finditer(text), start=1)]
+
+
+BLOCKS = [block for page in PAGES for block in blocks_of(page)]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page}-{block.number}")
+def test_a_block_prints_what_its_page_says(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = io.StringIO()
+    program = compile(block.program, f"{block.page}.md, block {block.number}", "exec")
+    with contextlib.redirect_stdout(printed):
+        exec(program, {"__name__": "__main__"})
+    assert printed.getvalue() == block.output
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_its_parts_and_is_linked(page: str) -> None:
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert {"The call", "What it costs", "What it does not do"} <= set(headings)
+    assert f"{page}.md" in (DOCS / "helpers.md").read_text(encoding="utf-8")
