@@ -105,3 +105,12 @@ def test_what_a_stronger_finding_says_to_drop_is_not_told_again_without_memory()
 
     assert short(explain_bytes_once([heavy, light])) == [("TN205", 1)]
     assert len(explain_bytes_once([heavy, replace(light, rule="TN202")])) == 2
+
+
+def test_the_newest_of_what_a_statement_adds_is_not_told_beside_those_before() -> None:
+    older, newest = told("TN302", 1, 2), carried("TN302", 3)
+    elsewhere = replace(newest, holder=replace(newest.holder, line=99))
+
+    assert short(explain_bytes_once([older, newest])) == [("TN302", 2)]
+    assert short(explain_bytes_once([older, elsewhere])) == [("TN302", 2), ("TN302", 1)]
+    assert short(explain_bytes_once([older, replace(newest, rule="TN102")])) == [("TN302", 2), ("TN102", 1)]

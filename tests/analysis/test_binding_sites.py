@@ -1054,6 +1054,23 @@ CASES = [
         },
     ),
     Case(
+        "a link of a chain, made by a constructor in a method",
+        attribute("before", "train.Link"),
+        {
+            "train.py": """\
+            from dataclasses import dataclass
+            @dataclass
+            class Link:
+                before: "Link | None"  # site 3 Link
+            FIRST = Link(None)  # site 2 <module>
+            class Trail:
+                def add(self):
+                    self.last = Link(self.last)  # site 1 Trail.add
+            """
+        },
+        growing=True,
+    ),
+    Case(
         "a field inherited by a dataclass",
         attribute("loss", "train.Output"),
         {

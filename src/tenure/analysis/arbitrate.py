@@ -38,7 +38,7 @@ def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
             kept[same] = _with_other(
                 kept[same], finding, min(each.retained_bytes or 0 for each in (finding, kept[same]))
             )
-        elif (told := next((at for at, other in enumerate(kept) if _is_told_by_cut(finding, other)), None)) is not None:
+        elif (told := next((at for at, other in enumerate(kept) if _is_told_by(finding, other)), None)) is not None:
             kept[told] = _with_other(kept[told], finding, 0)
         elif not explained:
             kept.append(finding)
@@ -57,6 +57,18 @@ def _is_part(finding: Finding, other: Finding) -> bool:
     if not inside or finding.rule not in _ANY_COLLECTION or finding.ranks != other.ranks:
         return False
     return bool(_shared(finding, other)) or not (finding.storages or finding.retained_bytes)
+
+
+def _is_told_by(finding: Finding, other: Finding) -> bool:
+    return _is_told_by_cut(finding, other) or _is_newest_of(finding, other)
+
+
+def _is_newest_of(finding: Finding, other: Finding) -> bool:
+    """Whether what a statement keeps for one step more is the newest of what it adds with every step, as where a
+    record refers to the one before: what is dropped of the chain is all but its head."""
+    same_place = (finding.holder.file, finding.holder.line) == (other.holder.file, other.holder.line)
+    one_cause = finding.rule == other.rule and finding.ranks == other.ranks and finding.holder.file is not None
+    return one_cause and same_place and (finding.symptom, other.symptom) == ("peak", "growth")
 
 
 def _is_told_by_cut(finding: Finding, other: Finding) -> bool:

@@ -31,7 +31,7 @@ from tenure.analysis.site_search import (
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
-from tenure.syntax.bindings import Binding
+from tenure.syntax.bindings import Binding, Call
 from tenure.syntax.reaching import reaching_lines
 from tenure.syntax.scopes import MODULE, definitions
 
@@ -329,8 +329,15 @@ def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
                 keys = [key for key, _ in call.arguments]
                 given = any(key in sought.names or key == position for key in keys)
                 if given and call.callee.rpartition(".")[2] == last:
-                    made_once = sought.growing and not call.in_loop
-                    yield sought.site(file, call, WEAK if made_once else SURE if sought.family else LIKELY)
+                    level = SURE if sought.family else LIKELY
+                    yield sought.site(file, call, _level_of_repeated(call, level) if sought.growing else level)
+
+
+def _level_of_repeated(call: Call, level: int) -> int:
+    """How well a call explains what is made again and again: in a function, though in no loop there, it may be."""
+    if call.in_loop:
+        return level
+    return WEAK if call.function == MODULE or call.function.endswith("__init__") else LIKELY
 
 
 def _hooks(sought: Sought) -> Iterator[RankedSite]:
