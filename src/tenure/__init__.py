@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tenure.capture.memory import MemoryReport, memory
     from tenure.capture.record import record
-    from tenure.errors import TenureError
+    from tenure.errors import ReleaseError, StillHeldError, TenureError
     from tenure.release.detached import detached
+    from tenure.release.expect import expect_freed
+    from tenure.release.loaded import loaded
     from tenure.release.losses import LossMeter, LossValues
+    from tenure.release.outcome import Outcome
     from tenure.release.scopes import ScopeOutcome, step_scope
+    from tenure.release.unload import release
 
 __version__ = "0.1.0"
 
@@ -21,12 +25,18 @@ __all__ = [
     "LossMeter",
     "LossValues",
     "MemoryReport",
+    "Outcome",
+    "ReleaseError",
     "ScopeOutcome",
+    "StillHeldError",
     "TenureError",
     "__version__",
     "detached",
+    "expect_freed",
+    "loaded",
     "memory",
     "record",
+    "release",
     "step_scope",
 ]
 
@@ -34,11 +44,17 @@ _HOMES = {
     "LossMeter": "tenure.release.losses",
     "LossValues": "tenure.release.losses",
     "MemoryReport": "tenure.capture.memory",
+    "Outcome": "tenure.release.outcome",
+    "ReleaseError": "tenure.errors",
     "ScopeOutcome": "tenure.release.scopes",
+    "StillHeldError": "tenure.errors",
     "TenureError": "tenure.errors",
     "detached": "tenure.release.detached",
+    "expect_freed": "tenure.release.expect",
+    "loaded": "tenure.release.loaded",
     "memory": "tenure.capture.memory",
     "record": "tenure.capture.record",
+    "release": "tenure.release.unload",
     "step_scope": "tenure.release.scopes",
 }
 
@@ -49,9 +65,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'tenure' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+    module = import_module(home)
+    if name not in globals():  # importing the room `release` binds that name: the room can be called
+        globals()[name] = getattr(module, name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -111,21 +111,31 @@ def count_tensors(torch: Any) -> tuple[TensorMemory, ...]:
     try:
         storages = StorageTable()
         # Subclasses must not see our reads in their `__torch_function__`.
+        is_tensor = _IsTensor(torch.Tensor)
         with torch._C.DisableTorchFunctionSubclass():
-            num_tensors = Counter(
-                device
-                for item in gc.get_objects()
-                if issubclass(type(item), torch.Tensor) and (device := _add_tensor(storages, item))
-            )
+            found = [item for item in gc.get_objects() if is_tensor[type(item)]]
+            num_tensors = Counter(device for item in found if (device := _add_tensor(storages, item)))
+        del found
     finally:
         if was_enabled:
             gc.enable()
-    found: dict[str, list[int]] = {}
+    sizes_on: dict[str, list[int]] = {}
     for facts in storages.by_id.values():
-        found.setdefault(facts.device, []).append(facts.num_bytes)
+        sizes_on.setdefault(facts.device, []).append(facts.num_bytes)
     return tuple(
-        TensorMemory(device, sum(sizes), len(sizes), num_tensors[device]) for device, sizes in sorted(found.items())
+        TensorMemory(device, sum(sizes), len(sizes), num_tensors[device]) for device, sizes in sorted(sizes_on.items())
     )
+
+
+class _IsTensor(dict[type, bool]):
+    """Whether objects of a type are tensors; each type is asked once."""
+
+    def __init__(self, tensor_type: type) -> None:
+        self.tensor_type = tensor_type
+
+    def __missing__(self, cls: type) -> bool:
+        self[cls] = answer = issubclass(cls, self.tensor_type)
+        return answer
 
 
 def _add_tensor(storages: StorageTable, tensor: Any) -> str:

@@ -5,7 +5,8 @@ An address says little, for it is used again; a weak reference keeps it from bei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import gc
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,9 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from tenure.capture.storages import StorageTable, is_fake, sparse_parts, storage_id_of
+
+MOST_COLLECTIONS = 4
+"""Each may make the next find more; a ring behind another ring needs one more."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,13 @@ class StorageRefs:
 
     def __iter__(self) -> Iterator[StorageRef]:
         return iter(self.by_address.values())
+
+
+def collect_until_gone(storages: Sequence[StorageRef]) -> None:
+    """Collect garbage once, and again as long as that frees something and not all of the storages are gone."""
+    for _ in range(MOST_COLLECTIONS):
+        if not gc.collect() or not any(storage.is_alive for storage in storages):
+            return
 
 
 def addresses_of(tensor: torch.Tensor) -> set[int]:

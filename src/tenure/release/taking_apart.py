@@ -1,0 +1,133 @@
+"""Modules made into shells without memory: what they own goes, and their object stays for whoever still has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from tenure.capture.labels import instance_dict
+from tenure.errors import ReleaseError
+from tenure.release.commit import Changes
+from tenure.release.slots import Slot, hook_tables, other_attributes, tensors_below
+
+
+class Released:
+    """Stands in for the `forward` of a module that was released, and says so to whoever calls it."""
+
+    def __init__(self, name: str, place: str) -> None:
+        self.name = name
+        self.place = place
+
+    def __call__(self, *args: object, **kwargs: object) -> None:
+        """Raise ReleaseError."""
+        raise ReleaseError(f"{self.name} was released ({self.place}) and has no weights any more; load it anew")
+
+
+def empty_slots(changes: Changes, slots: Iterable[Slot]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Parameters and buffers become `meta` tensors of the same shapes; tied ones stay tied. Each with its shell.
+
+    The tensors themselves are not touched: a list that has one keeps its memory, and is told.
+    """
+    shells: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+    for slot in slots:
+        if id(slot.tensor) not in shells:
+            shells[id(slot.tensor)] = (slot.tensor, shell_of(slot.tensor))
+        changes.set_entry(_table(slot), slot.key, shells[id(slot.tensor)][1])
+    return list(shells.values())
+
+
+def drop_gradients(changes: Changes, slots: Iterable[Slot]) -> int:
+    """Bytes of the gradients that will be dropped."""
+    num_bytes = 0
+    for tensor in {id(slot.tensor): slot.tensor for slot in slots}.values():
+        if tensor.is_leaf and tensor.grad is not None:
+            num_bytes += tensor.grad.numel() * tensor.grad.element_size()
+            changes.set_gradient(tensor, None)
+    return num_bytes
+
+
+def destroy(changes: Changes, slots: Iterable[Slot]) -> None:
+    """Take the memory from the tensors themselves, whoever else has them. Only where that was asked for."""
+    for tensor in {id(slot.tensor): slot.tensor for slot in slots}.values():
+        if tensor.device.type != "meta" and not tensor.is_inference():
+            changes.set_data(tensor, torch.empty(0, dtype=_plain_dtype(tensor), device=tensor.device))
+
+
+def drop_attributes(changes: Changes, module: nn.Module) -> list[str]:
+    """Remove what a module refers to beside its tables and what leads to memory; the names of what goes."""
+    attributes = instance_dict(module) or {}
+    gone = [name for name, _ in other_attributes(module)]
+    for name in gone:
+        changes.remove_entry(attributes, name)
+    return gone
+
+
+def drop_offloading(changes: Changes, module: nn.Module) -> bool:
+    """Remove the hook by which accelerate keeps a module's weights elsewhere and brings them in for each call."""
+    attributes = instance_dict(module) or {}
+    if "_hf_hook" not in attributes:
+        return False
+    for name in ("_hf_hook", "_old_forward", "forward"):
+        if name in attributes:
+            changes.remove_entry(attributes, name)
+    return True
+
+
+def drop_hooks(changes: Changes, module: nn.Module) -> int:
+    """How many hooks will be removed; handles to them stay valid and do nothing."""
+    tables = [table for table in hook_tables(module) if table]
+    for table in tables:
+        changes.replace_contents(table, {})
+    return sum(len(table) for table in tables)
+
+
+def close(changes: Changes, module: nn.Module, name: str, place: str) -> None:
+    """Have a call of the module say that it was released."""
+    attributes = instance_dict(module)
+    if attributes is not None:
+        closed = Released(name, place)
+        before = attributes.get("forward")
+
+        def undo() -> None:
+            attributes.pop("forward", None)
+            if before is not None:
+                attributes["forward"] = before
+
+        changes.add(lambda: attributes.__setitem__("forward", closed), undo)
+
+
+def is_closed(module: nn.Module) -> str:
+    """Where the module was released; "" where it was not."""
+    found = (instance_dict(module) or {}).get("forward")
+    return found.place if isinstance(found, Released) else ""
+
+
+def attribute_tensors(modules: Iterable[nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Tensors that modules keep beside their tables, with the attribute's name."""
+    for module in modules:
+        for name, value in other_attributes(module):
+            for tensor in tensors_below(value):
+                yield f"{type(module).__name__}.{name}", tensor
+
+
+def shell_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor without memory in the place of another: same shape, same type of number where `meta` has it."""
+    try:
+        shell = torch.empty(tensor.shape, dtype=tensor.dtype, device="meta")
+    except (RuntimeError, NotImplementedError):
+        shell = torch.empty(0, device="meta")
+    if isinstance(tensor, nn.Parameter):
+        return nn.Parameter(shell, requires_grad=tensor.requires_grad)
+    return shell
+
+
+def _plain_dtype(tensor: torch.Tensor) -> torch.dtype:
+    return torch.uint8 if tensor.is_quantized else tensor.dtype
+
+
+def _table(slot: Slot) -> dict[str, Any]:
+    table: dict[str, Any] = (instance_dict(slot.module) or {})[slot.table]
+    return table

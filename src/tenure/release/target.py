@@ -1,0 +1,35 @@
+"""Where tensors go: nowhere, to `meta`, or to a device of this machine."""
+
+from __future__ import annotations
+
+import torch
+
+from tenure.errors import ReleaseError
+
+
+def read_target(to: str | torch.device | None) -> torch.device | None:
+    """The device that was asked for, checked before anything is done; None where memory is to go for good."""
+    if to is None:
+        return None
+    try:
+        device = torch.device(to)
+    except (RuntimeError, TypeError) as error:
+        raise ReleaseError(f'to={to!r} is no device; "cpu", "meta" or "cuda:0" would be') from error
+    why = _why_absent(device)
+    if why:
+        raise ReleaseError(f"to={str(device)!r}: {why}. Nothing was changed")
+    return device
+
+
+def _why_absent(device: torch.device) -> str:
+    """Why tensors cannot be put there; "" where they can."""
+    if device.type in ("cpu", "meta"):
+        return ""
+    if device.type == "cuda":
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        return "" if (device.index or 0) < count else f"this process sees {count} CUDA devices"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, NotImplementedError, AssertionError) as error:
+        return f"torch cannot use it here ({str(error).splitlines()[0]})"
+    return ""

@@ -1,0 +1,248 @@
+"""Modules emptied to a skeleton or moved, modules in use, and modules of unusual kinds."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+
+import pytest
+import torch
+import torch.ao.nn.quantized
+from torch import nn
+
+import tenure
+from release.models import ENCODER_BYTES, TRAINED_BYTES, Encoder, tokens, train_step
+
+
+def test_a_skeleton_is_left_to_be_loaded_anew() -> None:
+    encoder = Encoder()
+    saved = {key: value.clone() for key, value in encoder.state_dict().items()}
+    expected = encoder(tokens()).detach()
+    calls = []
+    encoder.register_forward_hook(lambda *args: calls.append(1))
+
+    outcome = tenure.release(encoder, to="meta")
+
+    assert (outcome.complete, outcome.freed_bytes) == (True, ENCODER_BYTES + 4 * 3 * 32 * 4)
+    assert {item.device.type for item in (*encoder.parameters(), *encoder.buffers())} == {"meta"}
+    encoder.load_state_dict(saved, assign=True)
+    assert (torch.equal(encoder(tokens()), expected), calls) == (True, [1])
+
+
+def test_a_skeleton_keeps_its_ties() -> None:
+    model = nn.Module()
+    model.embedding, model.head = nn.Embedding(100, 32), nn.Linear(32, 100, bias=False)
+    model.head.weight = model.embedding.weight
+
+    tenure.release(model, to="meta")
+
+    assert model.head.weight is model.embedding.weight
+
+
+def test_what_is_moved_to_where_it_is_loses_gradients_and_graphs_and_goes_on_working() -> None:
+    encoder = Encoder()
+    before = encoder(tokens())
+    before.sum().backward()
+    weight = encoder.embedding.weight
+
+    outcome = tenure.release(encoder, to="cpu")
+
+    assert (outcome.complete, outcome.freed_bytes) == (True, TRAINED_BYTES)
+    assert (encoder.embedding.weight is weight, weight.grad, encoder.last.grad_fn) == (True, None, None)
+    assert torch.equal(encoder(tokens()), before)
+
+
+def test_an_optimizer_goes_on_with_a_module_that_was_moved() -> None:
+    encoder = Encoder()
+    optimizer = torch.optim.AdamW(encoder.parameters())
+    train_step(encoder, optimizer)
+
+    outcome = tenure.release(encoder, optimizer, to="cpu")
+
+    assert (outcome.complete, outcome.freed_bytes, len(optimizer.state)) == (True, TRAINED_BYTES, 5)
+    train_step(encoder, optimizer)
+
+
+def test_a_module_without_memory_is_no_mistake() -> None:
+    with torch.device("meta"):
+        encoder = Encoder()
+
+    outcome = tenure.release(encoder)
+
+    assert (outcome.complete, outcome.expected_bytes) == (True, 0)
+    assert outcome.notes == ("its parameters and buffers were on meta, without memory",)
+
+
+def test_half_of_a_module_on_meta_is_released_by_the_other_half() -> None:
+    encoder = Encoder()
+    encoder.embedding.to("meta")
+
+    outcome = tenure.release(encoder, to="cpu")
+
+    assert (outcome.complete, encoder.embedding.weight.device.type) == (True, "meta")
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")
+def test_quantised_buffers_and_packed_weights_go() -> None:
+    model = nn.Module()
+    model.register_buffer("table", torch.quantize_per_tensor(torch.ones(64, 64), 0.1, 0, torch.quint8))
+    model.packed = torch.ao.nn.quantized.Linear(64, 64)
+    packed = model.packed._packed_params
+
+    outcome = tenure.release(model)
+
+    assert (outcome.complete, outcome.freed_bytes) == (True, 64 * 64)
+    assert "_packed_params" not in vars(packed)
+
+
+def test_sparse_and_half_precision_tensors_are_counted_by_their_parts() -> None:
+    model = nn.Linear(64, 64, bias=False).half()
+    model.register_buffer("mask", torch.eye(64).to_sparse())
+
+    outcome = tenure.release(model)
+
+    assert (outcome.complete, outcome.freed_bytes) == (True, 64 * 64 * 2 + 64 * 4 + 2 * 64 * 8)
+
+
+def test_a_module_made_in_inference_mode_is_released() -> None:
+    with torch.inference_mode():
+        encoder = Encoder()
+        encoder(tokens())
+
+    assert tenure.release(encoder, to="meta").complete
+
+
+def test_recurrent_modules_lose_their_flat_list_of_weights() -> None:
+    model = nn.LSTM(8, 8)
+
+    assert tenure.release(model, to="meta").complete
+    assert {item.device.type for item in model._flat_weights} == {"meta"}
+    assert tenure.release(nn.LSTM(8, 8)).complete
+
+
+def test_parametrized_modules_are_released() -> None:
+    model = nn.utils.parametrizations.weight_norm(nn.Linear(8, 8))
+
+    outcome = tenure.release(model)
+
+    assert (outcome.complete, outcome.freed_bytes) == (True, (8 + 8 + 64) * 4)
+
+
+def test_a_release_inside_a_backward_is_refused() -> None:
+    encoder, answers = Encoder(), []
+
+    def hook(gradient: torch.Tensor) -> None:
+        with pytest.raises(tenure.ReleaseError, match="a backward is running") as caught:
+            tenure.release(encoder)
+        answers.append(str(caught.value))
+
+    result = encoder(tokens())
+    result.register_hook(hook)
+    result.sum().backward()
+
+    assert (len(answers), encoder.embedding.weight.grad is not None) == (1, True)
+
+
+def test_a_release_inside_the_modules_own_forward_is_refused() -> None:
+    class Impatient(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(3))
+
+        def forward(self) -> torch.Tensor:
+            tenure.release(self)
+            return self.weight
+
+    model = Impatient()
+
+    with pytest.raises(tenure.ReleaseError, match=r"this thread runs .*Impatient.forward \(test_unload_elsewhere.py:"):
+        model()
+    assert model.weight.sum().item() == 3.0
+
+
+def test_a_release_while_another_thread_is_inside_a_call_is_refused() -> None:
+    class Slow(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(3))
+            self.entered, self.go_on = threading.Event(), threading.Event()
+
+        def forward(self) -> torch.Tensor:
+            self.entered.set()
+            self.go_on.wait(60)
+            return self.weight.sum()
+
+    model, results = Slow(), []
+    thread = threading.Thread(target=lambda: results.append(model().item()), name="server")
+    thread.start()
+    model.entered.wait(60)
+    try:
+        with pytest.raises(tenure.ReleaseError, match=r"thread server runs .*Slow.forward"):
+            tenure.release(model)
+    finally:
+        model.go_on.set()
+        thread.join()
+
+    assert results == [3.0]
+    del thread
+    assert tenure.release(model).complete
+
+
+def test_a_release_from_another_thread_while_the_main_one_waits_is_done() -> None:
+    async def unload() -> bool:
+        encoder = Encoder()
+        outcome = await asyncio.to_thread(tenure.release, encoder)
+        return outcome.complete
+
+    assert asyncio.run(unload())
+
+
+def test_a_holder_that_takes_no_assignment_lets_go_all_the_same() -> None:
+    class Holder:
+        __slots__ = ("module",)
+
+        def __setattr__(self, key: str, value: object) -> None:
+            raise AttributeError("read only")
+
+    encoder, holder = Encoder(), Holder()
+    object.__setattr__(holder, "module", encoder)
+
+    outcome = tenure.release(encoder, holder)
+
+    assert (outcome.complete, holder.module) == (True, None)
+
+
+def test_an_error_inside_the_act_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    import tenure.release.unload as unload
+
+    encoder = Encoder()
+    optimizer = torch.optim.AdamW(encoder.parameters())
+    train_step(encoder, optimizer)
+    pipeline = {"text": encoder}
+    before = {key: value.clone() for key, value in encoder.state_dict().items()}
+
+    def broken(changes: object, module: nn.Module, name: str, place: str) -> None:
+        changes.add(lambda: 1 / 0, lambda: None)
+
+    monkeypatch.setattr(unload, "close", broken)
+    with pytest.raises(ZeroDivisionError):
+        tenure.release(encoder, optimizer, pipeline)
+
+    assert (pipeline, len(optimizer.state), len(optimizer.param_groups[0]["params"])) == ({"text": encoder}, 5, 5)
+    assert all(torch.equal(value, before[key]) for key, value in encoder.state_dict().items())
+    assert (encoder.last is not None, encoder.embedding.weight.grad is not None) == (True, True)
+    train_step(encoder, optimizer)
+
+
+def test_an_outcome_names_the_line_of_a_variable_that_still_has_the_module() -> None:
+    encoder = Encoder()
+
+    outcome = tenure.release(encoder)
+
+    (name,) = outcome.still_bound
+    assert re.fullmatch(
+        r"local variable `encoder` in test_an_outcome_names_the_line_of_a_variable_that_still_has_the_module "
+        r"\(test_unload_elsewhere.py:\d+\)",
+        name,
+    )
