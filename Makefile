@@ -73,7 +73,7 @@ $(READY): $(VENV)/bin/python pyproject.toml setup.py constraints.txt $(WALKER)
 	@touch $@
 
 $(REAL): $(READY)
-	@echo "installing the real programs that tests/real watches (transformers, lightning, accelerate) ..."
+	@echo "installing the real programs that tests/real watches (transformers, diffusers, lightning, accelerate) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,real]'
 	@touch $@
 

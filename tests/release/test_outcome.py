@@ -70,3 +70,19 @@ def test_of_many_survivors_the_first_five_are_shown_and_the_rest_is_summed() -> 
 
     assert [line for line in lines if "survived" in line][-1] == "  survived    300 B more, held in 3 other ways"
     assert len(lines) == 8
+
+
+def test_the_middle_of_a_long_path_is_counted() -> None:
+    path = ("local variable `loss` in main (train.py:3)", *[f".next_functions[{number}]" for number in range(20)])
+
+    lines = str(Outcome("released Linear", survivors=(Survivor("a", "cpu", 8, 1, path=path),))).splitlines()
+
+    assert [line.strip().removeprefix("└─ ") for line in lines if "next" in line or "more" in line] == [
+        ".next_functions[0]",
+        ".next_functions[1]",
+        ".next_functions[2]",
+        "... 14 more references",
+        ".next_functions[17]",
+        ".next_functions[18]",
+        ".next_functions[19]",
+    ]

@@ -94,14 +94,21 @@ def lent_modules(scan: Scan, own: Collection[int], roots: Collection[int]) -> di
 
 
 def optimizers_of(scan: Scan, parameters: Collection[int], known: Collection[int]) -> list[tuple[Any, int]]:
-    """Live optimizers, other than `known` (ids), that train some of the parameters (ids), and how many."""
-    found = []
+    """Live optimizers that train some of the parameters (ids), and how many; not those whose groups are `known`
+    (`groups_of`): a trainer's wrapper around an optimizer has the very groups of that."""
+    found: dict[int, tuple[Any, int]] = {}
     for optimizer in scan.optimizers:
-        if id(optimizer) not in known:
+        groups = groups_of(optimizer)
+        if groups not in known and groups not in found:
             count = sum(id(item) in parameters for item in parameters_of(optimizer))
             if count:
-                found.append((optimizer, count))
-    return found
+                found[groups] = (optimizer, count)
+    return list(found.values())
+
+
+def groups_of(optimizer: Any) -> int:
+    """What two optimizers have in common that are one: the id of their list of groups."""
+    return id(getattr(optimizer, "param_groups", optimizer))
 
 
 def parameters_of(optimizer: Any) -> list[Any]:

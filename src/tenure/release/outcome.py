@@ -8,6 +8,8 @@ from tenure.model.units import format_bytes, format_seconds
 
 _LABEL = 12
 _MOST_SHOWN = 5
+_HOPS_IN_FULL = 10
+_HOPS_AT_START, _HOPS_AT_END = 4, 3
 
 
 @dataclass(frozen=True)
@@ -132,10 +134,13 @@ def _survivor_lines(survivor: Survivor) -> list[str]:
 
 
 def draw_path(survivor: Survivor) -> list[str]:
-    """The retention path, one reference a line, each one step further in."""
+    """The retention path, one reference a line, each one step further in; the middle of a long one is counted."""
     lines = []
-    targets = (*survivor.targets, *[""] * len(survivor.path))
-    for depth, (text, target) in enumerate(zip(survivor.path, targets, strict=False)):
+    hops = list(zip(survivor.path, (*survivor.targets, *[""] * len(survivor.path)), strict=False))
+    if len(hops) > _HOPS_IN_FULL:
+        left_out = len(hops) - _HOPS_AT_START - _HOPS_AT_END
+        hops = [*hops[:_HOPS_AT_START], (f"... {left_out} more references", ""), *hops[-_HOPS_AT_END:]]
+    for depth, (text, target) in enumerate(hops):
         branch = f"{' ' * (4 * depth - 3)}└─ " if depth else ""
         leads_to = f"  {target}" if target and depth else ""
         lines.append(_line("held by" if not depth else "", f"{branch}{text.strip()}{leads_to}"))

@@ -12,7 +12,15 @@ from torch import nn
 
 from tenure.errors import ReleaseError
 from tenure.model.units import format_bytes
-from tenure.release.heap_scan import Scan, lent_modules, optimizers_of, parameters_of, scan_heap, shared_with_others
+from tenure.release.heap_scan import (
+    Scan,
+    groups_of,
+    lent_modules,
+    optimizers_of,
+    parameters_of,
+    scan_heap,
+    shared_with_others,
+)
 from tenure.release.in_use import describe_calls, is_backward_running
 from tenure.release.letting_go import averaged_copies, state_tensors
 from tenure.release.loaded import is_loaded
@@ -120,14 +128,14 @@ def _survey(
         force=force,
         modules=modules,
         slots=acted,
-        optimizers=wanted.optimizers,
+        optimizers=list({groups_of(optimizer): optimizer for optimizer in wanted.optimizers}.values()),
         copies=[found for holder in wanted.holders for found in averaged_copies(holder, slots)],
         shared=list(shared.values()) if force else [],
         expected=StorageRefs(),
         also=StorageRefs(),
         kept=kept,
     )
-    known = {id(optimizer) for optimizer in wanted.optimizers}
+    known = {groups_of(optimizer) for optimizer in wanted.optimizers}
     return plan, optimizers_of(scan, plan.tensors, known)
 
 

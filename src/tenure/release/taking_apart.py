@@ -13,6 +13,9 @@ from tenure.errors import ReleaseError
 from tenure.release.commit import Changes
 from tenure.release.slots import Slot, hook_tables, other_attributes, tensors_below
 
+_OFFLOADING = ("_hf_hook", "_old_forward", "forward")
+"""What accelerate (`accelerate.hooks.add_hook_to_module`) sets on a module that it offloads."""
+
 
 class Released:
     """Stands in for the `forward` of a module that was released, and says so to whoever calls it."""
@@ -60,6 +63,7 @@ def drop_attributes(changes: Changes, module: nn.Module) -> list[str]:
     """Remove what a module refers to beside its tables and what leads to memory; the names of what goes."""
     attributes = instance_dict(module) or {}
     gone = [name for name, _ in other_attributes(module)]
+    gone += [name for name in _OFFLOADING[:2] if name in attributes and name not in gone]
     for name in gone:
         changes.remove_entry(attributes, name)
     return gone
@@ -70,7 +74,7 @@ def drop_offloading(changes: Changes, module: nn.Module) -> bool:
     attributes = instance_dict(module) or {}
     if "_hf_hook" not in attributes:
         return False
-    for name in ("_hf_hook", "_old_forward", "forward"):
+    for name in _OFFLOADING:
         if name in attributes:
             changes.remove_entry(attributes, name)
     return True

@@ -13,7 +13,7 @@ from tenure.analysis.holders import Droppable, find_droppable, holding_reference
 from tenure.analysis.paths import Paths, path_to, shortest_paths
 from tenure.analysis.wording import expression, render_path, render_targets
 from tenure.capture.census import take_census
-from tenure.model.heap import Ints
+from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.suspect import HoldingReference
 from tenure.release.outcome import Survivor
 from tenure.release.storage_refs import StorageRef
@@ -119,7 +119,16 @@ class Verification:
         leading = [dropped for dropped in cut if self._leads_to(dropped, group)]
         if not leading and path:
             leading = [innermost_droppable(graph, find_droppable(graph), path, ())]
-        return tuple(dict.fromkeys(describe_holder(holding_reference(graph, self._paths, each)) for each in leading))
+        return tuple(dict.fromkeys(self._drop_text(dropped) for dropped in leading))
+
+    def _drop_text(self, dropped: Droppable) -> str:
+        """What to drop; of a tensor that is held for its value's sake, what else would do."""
+        graph, references = self._graph, self._graph.census.references
+        holder = holding_reference(graph, self._paths, dropped)
+        made = graph.references_from(int(references.target[dropped.reference]))
+        has_graph = any(references.kind[reference] == ReferenceKind.GRAD_FN for reference in made)
+        is_tensor = dropped.container < 0 and has_graph
+        return describe_holder(holder) + (f" or keep `{holder.expression}.detach()` alone" if is_tensor else "")
 
     def _leads_to(self, dropped: Droppable, group: Sequence[int]) -> bool:
         graph = self._graph
