@@ -13,8 +13,8 @@ A line is a root with the label of its first reference, then nodes, joined by `-
 A node is `[label] type[#name] [size] [words...]`. Labels: `[0]`, `['key']`, `.name` (through a `__dict__`),
 `.grad_fn`, `.next`, `.saved`, `.grad`, `._base`, `<cell x>`, `<default x>`, `<self>`, `<member>`, `<cached>`,
 `<hook>`. `[*9]` repeats the line for 0..8; `*` in names becomes the number. Sizes make a tensor's storage;
-words: parameter buffer gradient state input activation (roles), freed continues called, unknown, unseen=1, native=1,
-bound=9, length=9, view=8, storage=name (shared), at=addr, file=f.py:3, cuda.
+words: parameter buffer gradient state input activation (roles), freed continues called inside unknown, unseen=1,
+native=1, bound=9, length=9, view=8, storage=name (shared), at=addr, file=f.py:3, cuda.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import numpy as np
 from tenure.model.heap import (
     BUFFERS_FREED,
     CALLED,
+    CALLED_BY_ANY,
     GRAPH_CONTINUES,
     NAMED_BY_LIBRARY,
     OWNER_UNKNOWN,
@@ -48,7 +49,13 @@ _ROLES = {
     "input": Role.INPUT,
     "activation": Role.ACTIVATION,
 }
-_FLAGS = {"called": CALLED, "freed": BUFFERS_FREED, "continues": GRAPH_CONTINUES, "unknown": OWNER_UNKNOWN}
+_FLAGS = {
+    "called": CALLED,
+    "inside": CALLED_BY_ANY,
+    "freed": BUFFERS_FREED,
+    "continues": GRAPH_CONTINUES,
+    "unknown": OWNER_UNKNOWN,
+}
 _GRAPH = {
     ".grad_fn": ReferenceKind.GRAD_FN,
     ".next": ReferenceKind.NEXT,

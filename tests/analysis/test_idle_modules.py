@@ -1,10 +1,15 @@
 # ruff: noqa: E501  (a drawn path is one line)
 from __future__ import annotations
 
+from dataclasses import fields
+
+import numpy as np
 import pytest
 
-from heaps import census
+from heaps import address_of, census
+from tenure.analysis.idle_modules import without_used
 from tenure.analysis.suspects import find_suspects
+from tenure.model.profile import ALIVE, BEFORE, Operations, ProfiledStorages, Sites, StepProfile
 
 WEIGHT = "._parameters dict -> ['w'] parameter#w 8MiB"
 TRAINER = "Trainer.fit(t.py:9).self -> __main__.Trainer#trainer"
@@ -121,6 +126,104 @@ def test_modules_that_are_used_or_may_be_or_weigh_nothing_are_not_told(
     used_at: tuple[int, ...], options: dict[str, str]
 ) -> None:
     assert idle_of(used_at=used_at, **options) == []
+
+
+NET = "main(t.py:9).net -> __main__.Net#net called inside -> ._modules dict#parts"
+BODY = f"""
+{NET} -> ['body'] __main__.Body#body inside -> ._parameters dict -> ['s'] parameter#s 1MiB
+main(t.py:9).optimizer -> torch.optim.sgd.SGD#sgd -> .param_groups list -> [0] parameter#s
+"""
+PART = f"{NET} -> ['stem'] __main__.Stem#stem -> {WEIGHT}\n"
+PART_USED = PART.replace("#stem", "#stem inside")
+INNER = f"{NET} -> ['stem'] __main__.Stem#stem -> ._modules dict -> ['conv'] __main__.Conv#conv -> {WEIGHT}\n"
+
+
+@pytest.mark.parametrize(
+    ("used", "idle"),
+    [
+        (PART_USED, PART),
+        (PART.replace("#stem", "#stem called"), PART),  # by the program itself
+        (INNER.replace("#conv", "#conv inside"), INNER),  # through a method of the part
+    ],
+)
+def test_a_part_of_a_module_in_use_that_is_not_called_any_more_is_told_by_its_place(used: str, idle: str) -> None:
+    assert idle_of(used_at=(1, 2, 3), used=used, idle=idle, others=BODY) == [(["net.stem"], 3, "")]
+
+
+def test_where_calls_by_other_modules_were_not_watched_a_part_of_a_module_in_use_is_in_use() -> None:
+    old = {"used": PART_USED, "idle": PART, "others": BODY}
+    old = {name: text.replace(" inside", "") for name, text in old.items()}
+    old["used"] = old["used"].replace("#stem", "#stem called")
+
+    assert idle_of(used_at=(1, 2, 3), **old) == []
+
+
+@pytest.mark.parametrize(
+    ("type_name", "told"),
+    [
+        ("torch.nn.parallel.distributed.DistributedDataParallel", 1),
+        ("torch.nn.modules.container.Sequential", 1),
+        ("torch.nn.parallel.data_parallel.DataParallel", 0),
+        ("torch.nn.modules.transformer.TransformerEncoderLayer", 0),
+        ("torch.jit._script.RecursiveScriptModule", 0),
+    ],
+)
+def test_a_part_is_told_where_the_module_around_it_would_call_it(type_name: str, told: int) -> None:
+    used, idle, others = (text.replace("__main__.Net", type_name) for text in (PART_USED, PART, BODY))
+
+    assert len(idle_of(used_at=(1, 2, 3), used=used, idle=idle, others=others)) == told
+
+
+BLOCKS = f"{NET} -> ['blocks'] torch.nn.modules.container.ModuleList -> ._modules dict"
+EXPERT = f"{BLOCKS} -> ['0'] __main__.Expert#one -> {WEIGHT}\n"
+OTHER_EXPERT = f"{BLOCKS} -> ['1'] __main__.Expert inside -> ._parameters dict -> ['v'] parameter#v 8MiB\n"
+KEPT = "main(t.py:9).net -> __main__.Net#net -> .helpers list -> [0] __main__.Stem#stem\n"
+TIED_TO_BODY = f"{NET} -> ['body'] __main__.Body#body -> .table parameter#w\n"
+
+
+@pytest.mark.parametrize(
+    ("used_at", "options"),
+    [
+        ((), {}),  # a part never called: its weights may be used by the function around it
+        ((1, 2, 3, 12), {}),
+        ((1, 2, 3), {"used": EXPERT.replace("#one", "#one inside"), "idle": EXPERT, "others": BODY + OTHER_EXPERT}),
+        ((1, 2, 3), {"others": BODY + KEPT}),
+        ((1, 2, 3), {"others": BODY + TIED_TO_BODY}),
+        (
+            (1, 2, 3),
+            {"idle": PART + "main(t.py:9).optimizer -> torch.optim.sgd.SGD#sgd -> .state list -> [0] parameter#w\n"},
+        ),
+    ],
+)
+def test_parts_that_are_or_may_be_used_are_not_told(used_at: tuple[int, ...], options: dict[str, str]) -> None:
+    assert idle_of(used_at=used_at, **{"used": PART_USED, "idle": PART, "others": BODY, **options}) == []
+
+
+@pytest.mark.parametrize(("step", "last_use", "told"), [(12, 3, 0), (12, BEFORE, 1), (4, 3, 1)])
+def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: int, told: int) -> None:
+    censuses = [census(STUDENT + (USED if at in (1, 2, 3) else TEACHER), step=at) for at in STEPS]
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+    columns = {
+        "address": address_of("storage of w"),
+        "bytes": 8 << 20,
+        "birth": BEFORE,
+        "last_use": last_use,
+        "death": ALIVE,
+    }
+    profile = StepProfile(
+        step=step,
+        second=5,
+        census_op=-1,
+        seconds=0,
+        strings=(),
+        operations=Operations(*(np.zeros(9, dtype=np.int64),) * 3),
+        sites=Sites(*(np.zeros(0, dtype=np.int64),) * 3),
+        storages=ProfiledStorages(
+            **{each.name: np.array([columns.get(each.name, 0)]) for each in fields(ProfiledStorages)}
+        ),
+    )
+
+    assert len(without_used(found, [profile])) == told
 
 
 def test_what_was_found_to_be_released_is_not_told_again() -> None:

@@ -47,6 +47,7 @@ def test_a_layer_that_gave_way_is_kept_by_whoever_can_put_it_back(keeper: str, c
     [
         "",
         kept_by("main(t.py:30).replaced -> list -> [0]").replace("#old", "#old called"),
+        kept_by("main(t.py:30).replaced -> list -> [0]").replace("#old", "#old inside"),
         kept_by(f"{FIT} -> ['wrapper'] __main__.Wrapper#wrapper -> ._modules dict#in -> ['inner']"),
         kept_by("main(t.py:30).spare ->"),
         kept_by("main(t.py:30).replaced -> list -> [0]")

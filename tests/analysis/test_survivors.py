@@ -99,6 +99,7 @@ def test_an_item_of_a_table_whose_other_items_are_in_use_is_what_to_drop() -> No
         (NAMED + CACHED, CACHED, ()),  # never called under that name
         (NAMED + CACHED, CACHED, (0, 5)),  # used again by its other name
         (NAMED + CACHED, CACHED.replace("#enc", "#enc called"), (0,)),  # called between the censuses that follow
+        (NAMED + CACHED, CACHED.replace("#enc", "#enc inside"), (0,)),  # by another module that has it
         (BUILT + CACHED, CACHED, (0,)),  # the function that made it returned
         (NAMED + CACHED, NAMED + CACHED, (0,)),  # rests
     ],

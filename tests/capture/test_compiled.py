@@ -11,7 +11,7 @@ from torch.nn.modules import module as torch_module
 from capture.recorder import CensusLog, recording
 from tenure.capture.census import take_census
 from tenure.capture.stopping import StoppedAfterSteps
-from tenure.model.heap import Role
+from tenure.model.heap import CALLED, CALLED_BY_ANY, Role
 from tenure.store.recording_file import open_recording, read_census
 
 # Dynamo itself calls what torch 2.13 deprecates.
@@ -99,6 +99,19 @@ def test_dynamo_counts_and_results_are_the_same_with_and_without(tmp_path: Path,
 
     assert recorded == without
     assert monitor.step == 8
+
+
+def test_of_a_program_that_compiles_only_calls_by_the_program_are_marked(tmp_path: Path) -> None:
+    net, optimizer = net_and_sgd()
+    call = compiled_block(net)
+    with recording(tmp_path, take_census, census_at=(2,)):
+        for _ in range(2):
+            call(torch.ones(2, 3)).sum().backward()
+            optimizer.step()
+
+    opened = open_recording(tmp_path)
+    flags = [flag for entry in opened.censuses for flag in read_census(opened, entry).nodes.flags.tolist()]
+    assert {flag & (CALLED | CALLED_BY_ANY) for flag in flags} == {0, CALLED}
 
 
 def test_the_batch_of_a_compiled_function_is_an_input_in_its_census(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tenure.capture.options import MonitorOptions
 from tenure.capture.record import record
 from tenure.capture.stopping import StoppedAfterSteps
 from tenure.errors import UsageError
-from tenure.model.heap import CALLED, Census
+from tenure.model.heap import CALLED, CALLED_BY_ANY, Census
 from tenure.store.recording_file import open_recording, read_census
 
 
@@ -96,6 +96,24 @@ def test_modules_called_anywhere_in_the_step_after_a_census_are_marked_in_the_ne
         (2, "forward-entry", "Sequential"),
     }
     assert resting.weight is not None
+
+
+def test_modules_that_other_modules_call_are_marked_apart_and_those_that_nobody_calls_are_not(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    model.unused = torch.nn.Bilinear(3, 3, 3)
+    model.forward = lambda inputs: model[0](inputs)
+    with recording(tmp_path, take_census, census_at=(2,)):
+        for _ in range(2):
+            train_step(model, optimizer)
+
+    opened = open_recording(tmp_path)
+    last = read_census(opened, opened.censuses[0])
+    flags = {
+        last.text(type_name).rpartition(".")[2]: flag & (CALLED | CALLED_BY_ANY)
+        for type_name, flag in zip(last.nodes.type.tolist(), last.nodes.flags.tolist(), strict=True)
+        if last.text(type_name).startswith("torch.nn.modules")
+    }
+    assert flags == {"Sequential": CALLED | CALLED_BY_ANY, "Linear": CALLED_BY_ANY, "Bilinear": 0}
 
 
 def test_calls_between_the_optimizers_of_one_step_and_in_round_steps_are_marked_too(tmp_path: Path) -> None:

@@ -36,8 +36,9 @@ class Group:
     """Nodes of one census that are held in the same way.
 
     `nodes` are all of them (storages and graph nodes count); `targets` those a cut must free, `many` the containers
-    whose elements come and go, `passing` objects that are made anew each step. `cut` is filled where it is known;
-    `freed` where only some of the storages that dropping it frees should not be there.
+    whose elements come and go, `passing` objects that are made anew each step, `parts` modules that other modules
+    may go on without. `cut` is filled where it is known; `freed` where only some of the storages that dropping it
+    frees should not be there.
     """
 
     view: View
@@ -45,6 +46,7 @@ class Group:
     targets: Ints
     many: frozenset[int] = frozenset()
     passing: frozenset[int] = frozenset()
+    parts: frozenset[int] = frozenset()
     cut: tuple[Droppable, ...] | None = None
     freed: Ints | None = None
 
@@ -157,7 +159,15 @@ def cut_of(group: Group) -> tuple[Droppable, ...]:
     if group.cut is not None:
         return group.cut
     view, spared = group.view, group.nodes.tolist()
-    return find_cut(view.graph, view.paths, group.targets, spared=spared, many=group.many, passing=group.passing)
+    return find_cut(
+        view.graph,
+        view.paths,
+        group.targets,
+        spared=spared,
+        many=group.many,
+        passing=group.passing,
+        parts=group.parts,
+    )
 
 
 def _emptied(group: Group) -> tuple[Droppable, ...]:

@@ -23,6 +23,7 @@ from tenure.analysis.graph import (
     reach,
 )
 from tenure.analysis.holders import Droppable, find_droppable
+from tenure.analysis.modules import references_to_submodules
 from tenure.analysis.paths import Paths
 from tenure.analysis.wording import LARGE_CONTAINER
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
@@ -44,12 +45,14 @@ def find_cut(
     spared: Collection[int] = (),
     many: Collection[int] = (),
     passing: Collection[int] = (),
+    parts: Collection[int] = (),
 ) -> tuple[Droppable, ...]:
     """References whose removal leaves every target without an owner; empty where no such set can be named.
 
     `targets` are node numbers. `spared` are further nodes that may be freed with them (storages of the same
     finding). A container in `many` counts as one reference for all of its elements. What objects in `passing` refer
     to is left to them where that is possible: they are made anew each step, and a person drops the variable.
+    Modules in `parts` may be taken out of the modules that have them, which are dropped whole otherwise.
     References made by the user are tried first, then those made in libraries. Costs one search of the targets'
     ancestry per reference found.
     """
@@ -59,7 +62,7 @@ def find_cut(
     forbidden = leads_to_use[graph.census.references.target]
     containers = many_containers(graph, many)
     of_passing = np.isin(graph.census.references.source, np.array(sorted(passing), dtype=np.int64))
-    droppable = find_droppable(graph)
+    droppable = find_droppable(graph) | references_to_submodules(graph, parts)
     for allowed, can_drop in (
         (graph.user_made & ~forbidden & ~of_passing, droppable),
         (graph.user_made & ~forbidden, droppable),

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
 from tenure.analysis.carriers import drop_the_carrier
-from tenure.analysis.graph import GRAPH_REFERENCES, Graph, reach
+from tenure.analysis.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.left_in_optimizers import optimizer_nodes
-from tenure.analysis.modules import all_below, children_of_modules, parameter_tensors
-from tenure.model.heap import CALLED, Ints, ReferenceKind
+from tenure.analysis.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
+from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
+from tenure.model.profile import BEFORE, StepProfile
 from tenure.model.suspect import Suspect
 
 LEAST_BYTES = 1 << 20
@@ -23,9 +24,15 @@ LEAST_WINDOWS = 3
 LEAST_SPAN = 1 / 3
 """Of the run's steps: so long nobody may have called it, in so many watched windows."""
 BASIS = "nobody called it in the later steps, all through which it is alive"
+IDLE_FROM = "idle_from_step"
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
 _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
 _COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
+_LISTS = ("torch.nn.modules.container.ModuleList", "torch.nn.modules.container.ModuleDict")
+_TORCH = "torch."
+_CALLING = ("torch.nn.modules.container.", "torch.nn.parallel.distributed.DistributedDataParallel")
+"""Of torch's own modules with parts, those that call them. Others hand weights to fused operations, run in C++, or call
+copies on other devices, as a transformer's layer, a scripted module and DataParallel do."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class _Window:
     """Addresses of all nodes in the census that ends the window."""
     position: int
     """Of the first census after it."""
+    sees_inside: bool
+    """Whether calls by other modules were watched too."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,9 @@ class _Idle:
     rest: _Rest
     storages: Ints
     parameters: frozenset[tuple[int, int]]
+    by_registry: Bools
+    """References by which modules have it, or what is inside of it, among their submodules: calls tell who is in use,
+    where calls inside modules were watched."""
 
 
 def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection[str] = ()) -> tuple[Suspect, ...]:
@@ -73,8 +85,10 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     A module counts that was called in every watched window from its first census on up to one, and in none of at
     least three later ones over a third of the run; a module inside counts where none around it was ever called.
     What an optimizer has, a graph uses, or a module in use refers to, is none; nor what was never called, such as
-    an average of weights. `told` are types of modules that were found to be released. Calls inside another module
-    and calls in windows that were not watched cannot be seen: findings of this kind are never certain.
+    an average of weights. Where calls inside other modules were watched, a part of a module in use counts too, which
+    refers to it as its submodule only; not beside one in use that is made like it, for data may choose between them.
+    `told` are types of modules that were found to be released. Weights used without a call and calls in windows that
+    were not watched cannot be seen: findings of this kind are never certain.
     """
     ordered = in_program_order(views)
     windows, unfinished = _windows(ordered)
@@ -96,17 +110,40 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     )
 
 
+def without_used(found: Iterable[Suspect], profiles: Sequence[StepProfile]) -> tuple[Suspect, ...]:
+    """The suspects but those idle modules whose memory an operation of later steps used, called or not."""
+    return tuple(
+        suspect
+        for suspect in found
+        if IDLE_FROM not in suspect.facts
+        or not any(
+            suspect.storages & _used_in(profile)
+            for profile in profiles
+            if profile.step - 1 >= int(str(suspect.facts[IDLE_FROM]))
+        )
+    )
+
+
+def _used_in(profile: StepProfile) -> set[tuple[int, int]]:
+    """Address and bytes of what was there before the two steps and was used in them."""
+    storages = profile.storages
+    used = (storages.birth == BEFORE) & (storages.last_use != BEFORE)
+    return set(zip(storages.address[used].tolist(), storages.bytes[used].tolist(), strict=True))
+
+
 def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:
     """Windows in which at least one call was seen, and what was called since the last of them."""
     ends = {view.census.step for view in ordered if view.census.moment == "step-end"}
     windows: list[_Window] = []
     called: set[int] = set()
     first_calls: set[int] = set()
+    sees_inside = False
     step = 1
     for at, view in enumerate(ordered):
         moment = view.census.moment
-        now = _called(view)
+        now = _called(view, CALLED | CALLED_BY_ANY)
         called |= now
+        sees_inside |= bool(_called(view, CALLED_BY_ANY))
         if moment.startswith("first-call"):
             first_calls |= now
         if moment != "step-end" and (moment != "forward-entry" or view.census.step in ends):
@@ -120,16 +157,17 @@ def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:
                     called=frozenset(called),
                     present=frozenset(view.census.nodes.address.tolist()),
                     position=at + 1,
+                    sees_inside=sees_inside,
                 )
             )
         step = view.census.step + 1
-        called, first_calls = set(), set()
+        called, first_calls, sees_inside = set(), set(), False
     return windows, frozenset(called)
 
 
-def _called(view: View) -> set[int]:
+def _called(view: View, flags: int) -> set[int]:
     nodes = view.census.nodes
-    return set(nodes.address[(nodes.flags & CALLED) != 0].tolist())
+    return set(nodes.address[(nodes.flags & flags) != 0].tolist())
 
 
 def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished: frozenset[int]) -> list[_Idle]:
@@ -139,6 +177,7 @@ def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished:
     children = children_of_modules(graph)
     inside = {child for below in children.values() for child in below}
     ever_called = unfinished.union(*(window.called for window in windows))
+    sees_inside = all(window.sees_inside for window in windows)
     tensors = parameter_tensors(graph)
     waiting, seen = [node for node in children if node not in inside], set()
     found = []
@@ -147,13 +186,31 @@ def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished:
         if node in seen or not last.paths.held_by_root(node):
             continue
         seen.add(node)
-        subtree = frozenset(address[sorted(all_below(children, node))].tolist())
+        below = all_below(children, node)
+        subtree = frozenset(address[sorted(below)].tolist())
         rest = _find_rest(subtree, int(address[node]), windows, unfinished, ordered[-1].census.step)
-        if rest is not None:
-            found.append(_weighed(graph, node, rest, tensors))
-        elif int(address[node]) not in ever_called:
+        if rest is not None and not (sees_inside and _is_one_of_several(last, children, node, rest)):
+            found.append(_weighed(graph, node, rest, tensors, below if sees_inside else set()))
+        elif int(address[node]) not in ever_called or (sees_inside and _calls_its_parts(graph, node)):
             waiting += children[node]
     return found
+
+
+def _is_one_of_several(last: View, children: Mapping[int, Sequence[int]], node: int, rest: _Rest) -> bool:
+    """A list of modules has it and another of its type that is in use: an expert that data may choose again, a layer
+    that chance leaves out."""
+    types, address = last.graph.type_names, last.census.nodes.address
+    return any(
+        types[other] == types[node] and int(address[other]) in rest.used_later
+        for above, inside in children.items()
+        if types[above] in _LISTS and node in inside
+        for other in inside
+    )
+
+
+def _calls_its_parts(graph: Graph, node: int) -> bool:
+    name = graph.type_names[node]
+    return not name.startswith(_TORCH) or name.startswith(_CALLING)
 
 
 def _find_rest(
@@ -181,11 +238,20 @@ def _find_rest(
     )
 
 
-def _weighed(graph: Graph, node: int, rest: _Rest, tensors: Iterable[tuple[int, int, int]]) -> _Idle:
+def _weighed(
+    graph: Graph, node: int, rest: _Rest, tensors: Iterable[tuple[int, int, int]], calls_seen: Collection[int]
+) -> _Idle:
+    """`calls_seen`: the modules, itself among them, whose calls by other modules would have been seen."""
     below = reach(graph, np.array([node]), without=np.isin(graph.census.references.kind, _PASSING))
     mine = [(address, size, storage) for address, size, storage in tensors if below[storage]]
     storages = np.array(sorted({storage for _, _, storage in mine}), dtype=np.int64)
-    return _Idle(node, rest, storages, frozenset((address, size) for address, size, _ in mine))
+    return _Idle(
+        node,
+        rest,
+        storages,
+        frozenset((address, size) for address, size, _ in mine),
+        by_registry=references_to_submodules(graph, calls_seen),
+    )
 
 
 def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
@@ -196,7 +262,8 @@ def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
         return False
     used = np.flatnonzero(np.isin(nodes.address, sorted(idle.rest.used_later)))
     seeds = np.union1d(used, np.array(optimizer_nodes(graph), dtype=np.int64))
-    below = reach(graph, seeds, without=np.isin(graph.census.references.kind, GRAPH_REFERENCES))
+    without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | idle.by_registry
+    below = reach(graph, seeds, without=without)
     if below[idle.storages].any():
         return False
     mine = {address for address, _ in idle.parameters} | set(nodes.address[idle.storages].tolist())
@@ -233,14 +300,16 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
     parameters = frozenset().union(*(idle.parameters for idle in group))
     alive = [_alive(view, parameters) for view in ordered]
     memory = _memory(group)
+    group_of = Group(last, memory, memory, parts=frozenset(idle.node for idle in group))
     suspect = assemble_suspect(
-        Group(last, memory, memory, cut=drop_the_carrier(last, cut_of(Group(last, memory, memory)), memory)),
+        replace(group_of, cut=drop_the_carrier(last, cut_of(group_of), memory)),
         symptom="survivor",
         measured=Measured(
             series=series_of_nodes(last.census.moment, ordered, alive),
             facts={
                 "module": last.graph.type_names[heaviest.node],
                 "last_called_step": max(idle.rest.last_step for idle in group),
+                IDLE_FROM: ordered[max(idle.rest.since for idle in group)].census.step + 1,
                 "windows_called": min(idle.rest.times_called for idle in group),
                 "windows_idle": min(idle.rest.times_idle for idle in group),
                 "doubt": next(filter(None, (_doubt(ordered, idle) for idle in group)), ""),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
-from tenure.analysis.graph import Graph, unquoted
+from tenure.analysis.graph import Bools, Graph, unquoted
 from tenure.model.heap import ReferenceKind, Role
 
 
@@ -29,14 +29,23 @@ def module_nodes(graph: Graph) -> list[int]:
 
 def is_inside_module(graph: Graph, node: int) -> bool:
     """Whether another module has this one among its submodules."""
-    references = graph.census.references
-    for reference in graph.references_to(node):
-        table = int(references.source[reference])
-        if graph.instance_tables[table] and any(
-            unquoted(graph.labels[above]) == "_modules" for above in graph.references_to(table)
-        ):
-            return True
-    return False
+    return any(_is_of_submodule(graph, reference) for reference in graph.references_to(node))
+
+
+def references_to_submodules(graph: Graph, nodes: Collection[int]) -> Bools:
+    """Per reference: a module has one of these nodes as its submodule by it."""
+    found = np.zeros(len(graph.census.references.target), dtype=bool)
+    for node in nodes:
+        for reference in graph.references_to(node):
+            found[reference] = _is_of_submodule(graph, reference)
+    return found
+
+
+def _is_of_submodule(graph: Graph, reference: int) -> bool:
+    table = int(graph.census.references.source[reference])
+    return bool(graph.instance_tables[table]) and any(
+        unquoted(graph.labels[above]) == "_modules" for above in graph.references_to(table)
+    )
 
 
 def parameter_tensors(graph: Graph) -> list[tuple[int, int, int]]:

@@ -10,6 +10,7 @@ from tenure.analysis.falls import with_falls
 from tenure.analysis.forecast import with_outlook
 from tenure.analysis.forked_workers import find_forked_workers
 from tenure.analysis.idle_at_peak import find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
+from tenure.analysis.idle_modules import without_used
 from tenure.analysis.located import locate
 from tenure.analysis.native_growth import find_native_growth
 from tenure.analysis.never_read_again import find_never_read_again
@@ -25,7 +26,8 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     """What outlives its step: memory, threads, processes and files, with what is known of its growth and its peak;
     `copied` data sets among them."""
     steps, sources = evidence.recording.steps, evidence.sources
-    found = join_same_statement(locate(suspect, sources) for suspect in find_suspects(evidence.between_steps))
+    suspects = without_used(find_suspects(evidence.between_steps), evidence.profiles)
+    found = join_same_statement(locate(suspect, sources) for suspect in suspects)
     at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]
     found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))
     found = with_falls(found, steps, sources)

@@ -15,7 +15,7 @@ from tenure.analysis.groups import View, fingerprint_of, in_program_order, serie
 from tenure.analysis.left_in_optimizers import Place, optimizer_nodes, parameters_of, places_of
 from tenure.analysis.modules import all_below, module_nodes
 from tenure.analysis.wording import attribute_name
-from tenure.model.heap import CALLED, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import CALLED, CALLED_BY_ANY, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Suspect
 
 FEWEST_LATER = 3
@@ -161,7 +161,7 @@ def _is_used(later: Sequence[View], replaced: _Replaced) -> bool:
 
 
 def _called(view: View) -> set[int]:
-    return _addresses(view, np.flatnonzero((view.census.nodes.flags & CALLED) != 0))
+    return _addresses(view, np.flatnonzero((view.census.nodes.flags & (CALLED | CALLED_BY_ANY)) != 0))
 
 
 def _in_use(view: View) -> set[int]:

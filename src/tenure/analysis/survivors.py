@@ -15,7 +15,7 @@ from tenure.analysis.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, r
 from tenure.analysis.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.modules import all_tensors, is_inside_module, module_nodes, parameter_tensors
 from tenure.analysis.wording import attribute_name
-from tenure.model.heap import CALLED, ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import CALLED, CALLED_BY_ANY, ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Suspect
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
@@ -58,7 +58,7 @@ class _Module:
     is_called: bool
     """Its forward is being entered or runs."""
     was_called: bool
-    """The program called it since the census before, as far as that was watched."""
+    """It was called since the census before, as far as that was watched."""
     optimizers: frozenset[int]
     """Addresses of the optimizers that have its parameters."""
 
@@ -165,7 +165,7 @@ def _modules(view: View) -> dict[int, _Module]:
         parameters = frozenset((address, size) for address, size, storage in tensors if below[storage])
         if parameters:
             bindings = frozenset(_bindings(view, node))
-            was_called = bool(graph.census.nodes.flags[node] & CALLED)
+            was_called = bool(graph.census.nodes.flags[node] & (CALLED | CALLED_BY_ANY))
             found[int(graph.census.nodes.address[node])] = _Module(
                 node,
                 graph.type_names[node],

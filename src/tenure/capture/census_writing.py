@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tenure.capture.journal import Journal
+from tenure.capture.module_calls import CalledModules
 from tenure.capture.schedule import Cost, Spending
 from tenure.capture.step_profile import PEAK
 
@@ -46,10 +47,10 @@ class CensusWriter:
         inputs: object,
         optimizers: Sequence[object],
         ignore: Sequence[object],
-        called: set[int],
+        called: CalledModules,
         counters: dict[str, int],
     ) -> None:
-        """Take one census and write it; `called` are ids of modules that were called. OSError where it cannot be."""
+        """Take one census and write it; with the modules `called`. OSError where it cannot be."""
         started = Cost.now()
         take_census = self._load()
         census = take_census(step=step, moment=moment, inputs=inputs, optimizers=optimizers, ignore=ignore)
@@ -74,10 +75,11 @@ class CensusWriter:
         return self._take_census
 
 
-def _mark_called(census: Census, called: set[int]) -> None:
-    """Say of the modules with these ids that they were called; here, for NumPy is loaded with the first census."""
+def _mark_called(census: Census, called: CalledModules) -> None:
+    """Say of modules that they were called; here, for NumPy is loaded with the first census."""
     import numpy as np
 
-    from tenure.model.heap import CALLED
+    from tenure.model.heap import CALLED, CALLED_BY_ANY
 
-    census.nodes.flags[np.isin(census.nodes.address, np.array(sorted(called), dtype=np.int64))] |= CALLED
+    for flag, addresses in ((CALLED, called.roots), (CALLED_BY_ANY, called.all)):
+        census.nodes.flags[np.isin(census.nodes.address, np.array(sorted(addresses), dtype=np.int64))] |= flag

@@ -81,6 +81,7 @@ class CompiledCalls:
     def before_compilation(self, *, sees_calls: bool) -> None:
         """As `CompiledCallListener` says."""
         self.in_use = True
+        self._modules.expect_compiled_calls()
         self._profiler.stop("torch.compile is in use")
         if not sees_calls:
             self._modules.give_up()

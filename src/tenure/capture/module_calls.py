@@ -1,4 +1,4 @@
-"""Calls of root modules: two global module hooks, there only while somebody asks and nothing compiled runs.
+"""Calls of modules: two global module hooks, there only while somebody asks and nothing compiled runs.
 
 The hooks must never be seen by dynamo (guards, and a second graph once they are gone; measured on torch 2.13):
 the compiled call that begins suspends them, its end resumes them. Installed and removed between compiled calls,
@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -19,6 +20,16 @@ from tenure.capture.call_cost import CallCost
 from tenure.capture.calls import has_parameters, is_inside_module_call
 
 MAX_KNOWN_MODULES = 100_000
+
+
+@dataclass(frozen=True)
+class CalledModules:
+    """Ids of the modules that were called while somebody watched."""
+
+    roots: set[int] = field(default_factory=set)
+    """By the program, while no other module's forward ran."""
+    all: set[int] = field(default_factory=set)
+    """By whomever; none at all where the program compiles, for what runs inside compiled calls cannot be seen."""
 
 
 class ModuleCalls:
@@ -43,7 +54,8 @@ class ModuleCalls:
         self._wanted = False
         self.gave_up = False
         self._known: dict[int, bool] = {}
-        self._called: set[int] = set()
+        self._called = CalledModules()
+        self._compiles = False
         self._root_call: tuple[int] | None = None
         self.cost = CallCost()
         """What the hooks have been called so far."""
@@ -60,6 +72,10 @@ class ModuleCalls:
         """Watch no longer."""
         self._wanted = False
         self.suspend()
+
+    def expect_compiled_calls(self) -> None:
+        """The program compiles: from now on modules may be called where nobody sees it."""
+        self._compiles = True
 
     def give_up(self) -> None:
         """Watch never again: the program compiles, and its compiled calls cannot be told from outside."""
@@ -93,14 +109,17 @@ class ModuleCalls:
         second = register_module_forward_pre_hook(tenure_forward_hook)
         self._handles = (first, second)
 
-    def take_called(self) -> set[int]:
-        """The ids of the root modules that were called since this was asked last."""
-        called, self._called = self._called, set()
-        return called
+    def take_called(self) -> CalledModules:
+        """The modules that were called since this was asked last."""
+        called, self._called = self._called, CalledModules()
+        return CalledModules(called.roots) if self._compiles else called
 
     def _before_forward(self, module: Any) -> None:
         self.cost.num_calls += 1
-        if not self._handles or self._is_busy():
+        if not self._handles:
+            return
+        self._called.all.add(id(module))
+        if self._is_busy():
             return
         if self._known.get(id(module)) is False and not self.every_root:
             return
@@ -114,13 +133,13 @@ class ModuleCalls:
         is_root = has_parameters(module) and not is_inside_module_call(sys._getframe(4))
         if len(self._known) >= MAX_KNOWN_MODULES:
             self._known.clear()
-            self._called.clear()
+            self._called = CalledModules()
         is_new = id(module) not in self._known
         self._known[id(module)] = is_root
         if not is_root:
             return
         self.cost.num_root_calls += 1
-        self._called.add(id(module))
+        self._called.roots.add(id(module))
         if is_new:
             self._on_new_root()
         second = self._handles[1]

@@ -26,7 +26,7 @@ from tenure.capture.guard import Guard
 from tenure.capture.handlers import is_from_signal_handler
 from tenure.capture.journal import Journal
 from tenure.capture.known_optimizers import KnownOptimizers
-from tenure.capture.module_calls import ModuleCalls
+from tenure.capture.module_calls import CalledModules, ModuleCalls
 from tenure.capture.options import MonitorOptions
 from tenure.capture.profile_writing import ProfileOfRecording
 from tenure.capture.schedule import can_afford, is_due, watches_calls
@@ -283,7 +283,7 @@ class Monitor:
                 inputs=inputs,
                 optimizers=self._optimizers.live(),
                 ignore=(self, self.__dict__, inputs),
-                called=set() if moment.startswith(EVALUATION) else self._modules.take_called(),
+                called=CalledModules() if moment.startswith(EVALUATION) else self._modules.take_called(),
                 counters=self._counters.last,
             )
         except OSError as error:

@@ -114,6 +114,9 @@ NAMED_BY_LIBRARY = 8
 """Flag of a root: its file lies in an installed package or the standard library, not in the user's tree."""
 CALLED = 16
 """Flag of a module: called by the program (not by another module) since the census before, in a watched step."""
+CALLED_BY_ANY = 32
+"""Flag of a module: called since then by whomever, by another module too. Where nothing has this flag, such calls
+were not watched: the recording is an older one, or its program compiles."""
 
 
 @dataclass(frozen=True)
