@@ -10,7 +10,8 @@ A line is a root with the label of its first reference, then nodes, joined by `-
     hidden sys.last_exc.value -> ...           any other root
     unseen -> ... / island -> ...              held by something unseen / by nothing
 
-A node is `[label] type[#name] [size] [words...]`. Labels: `[0]`, `['key']`, `.name` (through a `__dict__`),
+A node is `[label] type[#name] [size] [words...]`. Labels: `[0]`, `['key']`, `.name` (through a `__dict__`), `..name`
+(directly, as the interpreter keeps attributes until somebody asks for the `__dict__`),
 `.grad_fn`, `.next`, `.saved`, `.grad`, `._base`, `<cell x>`, `<default x>`, `<self>`, `<member>`, `<cached>`,
 `<hook>`. `[*9]` repeats the line for 0..8; `*` in names becomes the number. Sizes make a tensor's storage;
 words: parameter buffer gradient state input activation (roles), freed continues called inside unknown, unseen=1,
@@ -261,8 +262,8 @@ class _Builder:
                 self.nodes[source]["length"] = max(self.nodes[source]["length"], 0) + 1
 
     def attribute(self, source: int, target: int, name: str) -> None:
-        if self.nodes[source]["kind"] == NodeKind.AUTOGRAD:
-            self.connect(source, target, ReferenceKind.ATTRIBUTE, name)
+        if self.nodes[source]["kind"] == NodeKind.AUTOGRAD or name.startswith("."):
+            self.connect(source, target, ReferenceKind.ATTRIBUTE, name.removeprefix("."))
             return
         table = self.helper(source, "__dict__", "dict")
         self.connect(source, table, ReferenceKind.DICT, "__dict__")

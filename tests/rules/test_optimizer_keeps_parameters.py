@@ -42,14 +42,26 @@ def test_a_layer_that_only_its_optimizer_keeps() -> None:
     )
 
 
+def test_ever_more_optimizers_of_models_that_are_gone() -> None:
+    found = check_suspect(replace(SPECIMENS["TN203"], facts={"only_in_optimizers": 13}))
+
+    assert found is not None
+    assert (found.rule, found.holder.name, found.growth_bytes_per_step) == ("TN404", "masks", 1 << 20)
+    assert found.message == (
+        "`model.masks[*]` leads to ever more optimizers (13 by now), and nothing but these keeps the parameters and "
+        "state that they have: 1.00 MiB per step."
+    )
+
+
 OTHERS = {
     "held by something else": SPECIMENS["TN401"],
     "a hook of the optimizer holds it": replace(
         SPECIMENS["TN404"], symptom="growth", holder=replace(SPECIMENS["TN404"].holder, kind="hook")
     ),
-    "ever more optimizers": replace(
+    "ever more records of which an optimizer is the least part": replace(
         SPECIMENS["TN404"], symptom="growth", holder=replace(SPECIMENS["TN404"].holder, element=True)
     ),
+    "hooks that close over optimizers": replace(SPECIMENS["TN303"], facts={"only_in_optimizers": 5}),
     "nothing was released": replace(SPECIMENS["TN404"], symptom="peak"),
 }
 

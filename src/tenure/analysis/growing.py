@@ -11,6 +11,7 @@ import numpy as np
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows, without_what_is_in_use
 from tenure.analysis.batch_sizes import is_batch
 from tenure.analysis.copied_types import copied_type, has_module_tables, owners_of
+from tenure.analysis.gained_optimizers import optimizer_facts
 from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, is_tensor_bounded, series_of, weigh
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, late_part, theil_sen
 from tenure.analysis.name_sites import GAINS_NAMES
@@ -156,7 +157,8 @@ def _suspect(
         copies_of=copied_type(view, members, nodes),
         facts=_late_facts(series, grown.trend)
         | _name_facts(view, shapes, grown.shape, members)
-        | _owner_facts(view, members),
+        | _owner_facts(view, members)
+        | optimizer_facts(view, members, nodes),
     )
     return assemble_suspect(
         group,

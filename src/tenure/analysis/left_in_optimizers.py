@@ -140,12 +140,10 @@ def parameters_of(view: View) -> Ints:
 def optimizer_nodes(graph: Graph) -> list[int]:
     """Objects with parameter groups and a state of their own, as `torch.optim.Optimizer` has them."""
     references = graph.census.references
-    owners: dict[int, set[str]] = {}
-    for reference in np.flatnonzero(references.kind == ReferenceKind.DICT).tolist():
-        table = int(references.target[reference])
-        names = {attribute_name(graph, r) for r in graph.references_from(table)}
-        owners[int(references.source[reference])] = names
-    return sorted(node for node, names in owners.items() if "param_groups" in names)
+    labels = [number for number, text in enumerate(graph.census.strings) if unquoted(text) == "param_groups"]
+    named = np.flatnonzero(np.isin(references.label, labels)).tolist()
+    attributes = (reference for reference in named if attribute_name(graph, reference))
+    return sorted({object_of(graph, int(references.source[reference])) for reference in attributes})
 
 
 def _suspects(ordered: Sequence[View], later: Sequence[View], replaced: _Replaced) -> list[Suspect]:

@@ -8,38 +8,58 @@ from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import GROWING
 
 
+_RENEW = (
+    "the optimizer still has the old parameters and their state: make a new optimizer for what is trained now, or take "
+    "their group out of `param_groups` and their entries out of `state`"
+)
+_KEEP_LESS = (
+    "keep what is read later instead of the optimizer: its settings as numbers (`optimizer.param_groups[0]['lr']`), or "
+    "its `state_dict()` on the CPU; a scheduler refers to its optimizer, and that to the parameters"
+)
+
+
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Parameters that lost their place in a model, or ever more of them, that live on behind an optimizer."""
-    in_optimizer = any(hop.source_type.startswith("torch.optim.") for hop in suspect.path)
-    if (
-        not in_optimizer
-        or _by_a_function(suspect)
-        or suspect.through_graph
-        or (suspect.symptom in GROWING and suspect.holder.element)  # ever more optimizers, not one that gets more
-        or suspect.symptom not in ("survivor", *GROWING)
-    ):
+    """Parameters that lost their place in a model, or ever more of them, that live on behind one optimizer or ever
+    more."""
+    if suspect.through_graph or _by_a_function(suspect):
         return None
-    released = suspect.facts.get("released")
-    if suspect.symptom in GROWING:
-        message = (
-            f"{subject(suspect)} {plural(suspect, 'gets', 'get')} ever more parameters and state and "
-            f"{plural(suspect, 'gives', 'give')} none up: {growth(suspect)}."
-        )
+    if suspect.symptom in GROWING and _optimizers(suspect) > 1:
+        message, remedy = _more_optimizers(suspect), _KEEP_LESS
+    elif not any(hop.source_type.startswith("torch.optim.") for hop in suspect.path):
+        return None
+    elif suspect.symptom in GROWING and not suspect.holder.element:
+        message, remedy = _more_parameters(suspect), _RENEW
+    elif suspect.symptom == "survivor":
+        message, remedy = _old_parameters(suspect), _RENEW
     else:
-        what = f"`{released}` was released" if released else "A layer was released"
-        message = (
-            f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
-            f"{format_bytes(suspect.retained_bytes)} of it."
-        )
-    return claim(
-        suspect,
-        rule=RULE.code,
-        name=RULE.name,
-        message=message,
-        remedies=(
-            "the optimizer still has the old parameters and their state: make a new optimizer for what is trained "
-            "now, or take their group out of `param_groups` and their entries out of `state`",
-        ),
+        return None
+    return claim(suspect, rule=RULE.code, name=RULE.name, message=message, remedies=(remedy,))
+
+
+def _optimizers(suspect: Suspect) -> int:
+    return int(str(suspect.facts.get("only_in_optimizers", 0)))
+
+
+def _more_optimizers(suspect: Suspect) -> str:
+    return (
+        f"{subject(suspect)} {plural(suspect, 'leads', 'lead')} to ever more optimizers ({_optimizers(suspect)} by "
+        f"now), and nothing but these keeps the parameters and state that they have: {growth(suspect)}."
+    )
+
+
+def _more_parameters(suspect: Suspect) -> str:
+    return (
+        f"{subject(suspect)} {plural(suspect, 'gets', 'get')} ever more parameters and state and "
+        f"{plural(suspect, 'gives', 'give')} none up: {growth(suspect)}."
+    )
+
+
+def _old_parameters(suspect: Suspect) -> str:
+    released = suspect.facts.get("released")
+    what = f"`{released}` was released" if released else "A layer was released"
+    return (
+        f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
+        f"{format_bytes(suspect.retained_bytes)} of it."
     )
 
 
