@@ -74,3 +74,14 @@ def test_carried_memory_that_no_forward_made_is_none() -> None:
 
 def test_a_growing_graph_is_none() -> None:
     assert check_suspect(suspect(through_graph=True, bytes_by_role={"ACTIVATION": 3 * MIB})) is None
+
+
+def test_what_backward_left_on_a_ctx_could_be_freed_by_backward() -> None:
+    facts = {"ctx_attribute": "grads", "ctx_type": "losses.TransducerBackward"}
+    freed = check_suspect(carried(through_graph=True, graph_freed=True, facts=facts))
+    whole = check_suspect(carried(through_graph=True, facts=facts))
+
+    assert [remedy.summary for remedy in (freed.remedies if freed else ())][1:] == [
+        "or pass `grads` of Transducer through `ctx.save_for_backward(...)`: what backward frees is not carried"
+    ]
+    assert len(whole.remedies if whole else ()) == 1

@@ -4,6 +4,7 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, plural, subject
+from tenure.rules.path_questions import short_type
 
 NOTABLE_SHARE = 0.10
 """Of the profiled step's peak: outputs that take so much off it are told, however small."""
@@ -26,8 +27,19 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{subject(suspect)} still {plural(suspect, 'holds', 'hold')} step N's {what} "
         "while step N+1's forward runs.",
-        remedies=(f"{drop}; keep only detached scalars (`.item()`, `.detach()`) for later",),
+        remedies=(f"{drop}; keep only detached scalars (`.item()`, `.detach()`) for later", *_off_the_ctx(suspect)),
         at_most="certain" if _matters(suspect) else "possible",
+    )
+
+
+def _off_the_ctx(suspect: Suspect) -> tuple[str, ...]:
+    """What else helps where backward has freed the graph, but for what a custom Function has on its ctx."""
+    attribute = suspect.facts.get("ctx_attribute")
+    if not attribute or not suspect.graph_freed:
+        return ()
+    function = short_type(str(suspect.facts.get("ctx_type", "the Function"))).removesuffix("Backward")
+    return (
+        f"or pass `{attribute}` of {function} through `ctx.save_for_backward(...)`: what backward frees is not carried",
     )
 
 
