@@ -150,6 +150,14 @@ def test_of_a_record_that_only_a_graph_still_uses_the_variable_is_to_be_dropped(
     assert cut((1,) * 10) == [["output.masks"]]
 
 
+def test_of_a_record_that_both_steps_use_its_idle_part_is_to_be_dropped() -> None:
+    """Two passes over one rollout: its masks are idle in both, its features were used in the first step as well."""
+    rollout = ((LOGITS, 4, 0, 1, 9), (WEIGHTS, 2, 0, 8, 9), (90, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7))
+    (found,) = find_idle_at_peak(profile(*rollout, phases=USES), seen(*RECORD, addresses=(LOGITS, WEIGHTS)))
+
+    assert [reference.expression for reference in found.cut] == ["output.masks"]
+
+
 def test_a_batch_is_told_apart_from_what_the_step_made() -> None:
     both = (
         (89, 4, BEFORE, 0, 3),

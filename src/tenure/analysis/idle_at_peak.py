@@ -179,10 +179,16 @@ class Replay:
         return int(self.profile.storages.birth[row]) < self.profile.second
 
     def is_spent(self, row: int) -> bool:
-        """Whether no statement of the step uses the storage after the peak: only a graph does, which saved it."""
+        """Whether no statement uses the storage after the peak: only a graph does, which saved it.
+
+        What was there before the step must have a counterpart in the other one: else both steps use the same, as
+        several passes over one rollout do, and nobody may drop it in the first.
+        """
         storages, last = self.profile.storages, int(self.profile.storages.last_use[row])
         in_backward = int(self.profile.operations.phase[last]) == Phase.BACKWARD
-        return int(storages.birth[row]) != BEFORE and (last <= self.profile.census_op or in_backward)
+        if int(storages.birth[row]) == BEFORE or not (last <= self.profile.census_op or in_backward):
+            return False
+        return not self.is_from_before(row) or self.counterpart(row) is not None
 
     def counterpart(self, row: int) -> int | None:
         """The storage of the other step that stands where this one does; None where there is none alike.
