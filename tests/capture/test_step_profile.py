@@ -309,6 +309,47 @@ def test_where_each_call_has_its_own_inference_mode_the_program_goes_on(tmp_path
         torch.randn(2)
 
 
+def test_where_each_call_has_its_own_inference_mode_both_steps_are_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tenure.capture.monitor.optimizer_was_made", lambda: False)
+    model = torch.nn.Linear(8, 8)
+
+    @torch.inference_mode()
+    def answer() -> torch.Tensor:
+        return model(torch.ones(2, 8)).softmax(-1)
+
+    with recording(tmp_path, profile_step=3):
+        for _ in range(10):
+            answer()
+
+    found = profile_in(tmp_path)
+    names = [found.text(name).split(".")[1] for name in found.operations.name.tolist()]
+    one_step = ["linear", "softmax"]
+    assert [name for name in names[: found.second] if name in one_step] == one_step
+    assert [name for name in names[found.second :] if name in one_step] == one_step
+    assert found.census_op >= found.second
+
+
+def test_what_trains_nothing_is_profiled_again_where_its_memory_has_doubled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for user in ("monitor", "profile_planning"):
+        monkeypatch.setattr(f"tenure.capture.{user}.optimizer_was_made", lambda: False)
+
+    def run(folder: Path, elements: int) -> list[int]:
+        model, kept = torch.nn.Linear(8, 8), [torch.empty(1 << 22)]
+        with recording(folder, take_census):
+            for _ in range(60):
+                with torch.no_grad():
+                    model(torch.randn(16, 8))
+                kept.append(torch.empty(elements))
+        return [entry.step for entry in open_recording(folder).profiles]
+
+    assert run(tmp_path / "grows", 1 << 21) == [6, 18, 50]
+    assert run(tmp_path / "hardly grows", 1 << 10) == [6]
+
+
 def test_where_the_peak_does_not_come_again_nobody_is_asked(tmp_path: Path) -> None:
     model, _ = make_step()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -384,6 +425,7 @@ def test_a_root_that_is_first_called_after_the_profiled_steps_has_two_steps_prof
 ) -> None:
     made: list[torch.optim.Optimizer] = []
     monkeypatch.setattr("tenure.capture.monitor.optimizer_was_made", lambda: bool(made))
+    monkeypatch.setattr("tenure.capture.profile_planning.optimizer_was_made", lambda: bool(made))
 
     def run(folder: Path, calls: Sequence[int], *, trains: bool = False) -> list[int]:
         models = [torch.nn.Linear(8, 8) for _ in range(3)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tenure.analysis.evaluation_growth import find_growing_in_evaluations
 from tenure.analysis.evidence import Evidence
@@ -53,9 +53,19 @@ def find_copied_by_workers(evidence: Evidence) -> tuple[Suspect, ...]:
 def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     """What is idle at the peak of a profiled step, and what no statement reads any more."""
     found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census)]
-    found = list(with_higher_peaks(found, evidence.peaks))
+    found = list(_told_at_the_highest_peak(with_higher_peaks(found, evidence.peaks)))
     found += find_never_read_again(evidence.of_tensors_between_steps, evidence.sources)
     return tuple(locate(suspect, evidence.sources) for suspect in found)
+
+
+def _told_at_the_highest_peak(suspects: Iterable[Suspect]) -> Iterable[Suspect]:
+    """What idles in several profiles is told once, by the one in which the peak is highest."""
+    best: dict[str, Suspect] = {}
+    for suspect in suspects:
+        known = best.setdefault(suspect.fingerprint, suspect)
+        if (suspect.peak_bytes or 0) > (known.peak_bytes or 0):
+            best[suspect.fingerprint] = suspect
+    return best.values()
 
 
 def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, ...]:

@@ -38,6 +38,8 @@ class CensusWriter:
         self._take_census = take_census
         self.spending = Spending()
         self.num_written = 0
+        self.tensor_bytes = 0
+        """Of all storages in the last census."""
 
     def write(
         self,
@@ -58,6 +60,7 @@ class CensusWriter:
         self._journal.write_census(census)
         self.spending.add(Cost.since(started), step=step, counters=counters)
         self.num_written += 1
+        self.tensor_bytes = int(census.storages.bytes.sum())
 
     def take_peak(self, step: int, optimizers: Sequence[object], *, ignore: Sequence[object]) -> tuple[Census, float]:
         """A census at a step's peak, not written yet, and the seconds it took, which count as spent."""

@@ -13,6 +13,18 @@ from typing import Any
 import torch
 
 
+_KEYS_OF_MODES = ("Python", "PythonTLSSnapshot")
+"""What torch sets with the first mode on its stack, and what an inference mode's end resets with all other keys."""
+
+
+def bring_keys_back() -> None:
+    """Let operations of this thread go through the dispatch modes on its stack again, until the inference mode that
+    is on ends. Only where a mode is on the stack."""
+    if not torch._C._dispatch_tls_is_dispatch_key_included(_KEYS_OF_MODES[0]):
+        for key in _KEYS_OF_MODES:
+            torch._C._dispatch_tls_set_dispatch_key_included(key, True)
+
+
 def is_entered_inference_mode(item: Any) -> bool:
     """Whether an object is an inference mode that was entered, and perhaps left again."""
     return type(item) is torch.inference_mode and "_inference_mode_context" in item.__dict__

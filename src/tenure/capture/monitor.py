@@ -28,10 +28,10 @@ from tenure.capture.journal import Journal
 from tenure.capture.known_optimizers import KnownOptimizers
 from tenure.capture.module_calls import CalledModules, ModuleCalls
 from tenure.capture.options import MonitorOptions
+from tenure.capture.profile_planning import ProfilePlan
 from tenure.capture.profile_writing import ProfileOfRecording
 from tenure.capture.schedule import can_afford, is_due, watches_calls
 from tenure.capture.skipped_steps import ScalerWatch
-from tenure.capture.step_profile import choose_step
 from tenure.capture.steps import OptimizerSequence, RootCalls
 from tenure.capture.stopping import Stopper
 from tenure.model.recording import EVALUATION
@@ -39,8 +39,6 @@ from tenure.store.format import name_census_file
 
 MAX_FIRST_CALLS = 4
 """Root modules whose first call, before any optimizer step, brings a census: what is let go later is seen in use."""
-LATER_ROOT_WARM_UP = 3
-"""Steps from before a root's first call to the first of its steps that is profiled: it may not run for long."""
 STEP_END, FORWARD_ENTRY, FIRST_CALL = "step-end", "forward-entry", "first-call"
 
 
@@ -72,7 +70,6 @@ class Monitor:
         self._start = self._last_step_time = time.perf_counter()
         self._censuses = CensusWriter(self._journal, take_census)
         self._num_first_calls = 0
-        self._later_root_planned = False
         self._copies = ExperimentCopies(self._journal, step=self._options.copy_step)
         self.step = 0
         self._profiler = ProfileOfRecording(
@@ -88,7 +85,8 @@ class Monitor:
         self._modules = ModuleCalls(self._guard.run, self._guard.is_shut, self._at_new_root, self.enter_root)
         self._handles = [register_optimizer_step_post_hook(self._make_optimizer_hook())]
         self._scalers = ScalerWatch(lambda: self._optimizer_steps, self._after_skipped_step)
-        self._guard.run(self._plan_profile)
+        self._plan = ProfilePlan(self._profiler, self._schedule, self._options.profile_step)
+        self._guard.run(self._plan.begin)
         self._compiled = CompiledCalls(self, self._guard, self._modules, self._scalers, self._profiler)
         self._guard.run(self._watch_modules)
         call_in_forked_children(self, Monitor.abandon)
@@ -179,7 +177,7 @@ class Monitor:
     def _take_optimizer_step(self, optimizer: Any) -> None:
         # A step after a census is watched to its end: which modules are called tells what is in use.
         if not self._optimizer_seen:
-            self._plan_profile_of_training()
+            self._plan.at_first_optimizer_step(self.step)
         self._optimizer_seen = True
         after_forward, self._forward_seen = self._forward_seen, False
         ends_step = self._sequence.ends_step(self._optimizers.number(optimizer), after_forward=after_forward)
@@ -198,7 +196,7 @@ class Monitor:
         if wanted:
             self._num_first_calls += 1
             self._record_census(f"{FIRST_CALL}-{self._num_first_calls}", None)
-        self._plan_profile_of_another_root()
+        self._plan.at_new_root(self.step, training=self._optimizer_seen)
 
     def take_unseen_step(self, optimizer: Any) -> None:
         """An optimizer has stepped of which no hook told; within the guard."""
@@ -257,6 +255,7 @@ class Monitor:
         if due:
             self._record_census(moment, inputs)
             self._set_entry_due(moment == STEP_END)
+            self._plan.after_census(self.step, self._censuses.tensor_bytes, training=self._optimizer_seen)
             self._copies.leave_after(self.step, moment)
             if self._entry_due and not self._manual:
                 self._watch_modules()
@@ -290,28 +289,6 @@ class Monitor:
             if is_from_signal_handler(error):  # TimeoutError is an OSError
                 raise
             self._guard.switch_off(f"cannot write the recording: {error.strerror or error}")
-
-    def _plan_profile(self) -> None:
-        chosen = self._options.profile_step
-        self._profiler.plan(choose_step(self._schedule) if chosen is None else chosen)
-
-    def _plan_profile_of_training(self) -> None:
-        """Where the profiled steps were over before the first optimizer stepped: two more, of the training."""
-        if self._options.profile_step is None and (self._profiler.is_over or self._waits_for_another_root()):
-            self._profiler.plan(choose_step(self._schedule, after=self.step))
-
-    def _waits_for_another_root(self) -> bool:
-        return self._later_root_planned and self._profiler.has_not_begun
-
-    def _plan_profile_of_another_root(self) -> None:
-        """Without an optimizer, where the profiled steps were over before this root was called first: two more, once.
-
-        A decoder that runs after a generator's loop has a peak of its own.
-        """
-        alone = not self._optimizer_seen and not optimizer_was_made()
-        if self._options.profile_step is None and alone and self._profiler.is_over and not self._later_root_planned:
-            self._later_root_planned = True
-            self._profiler.plan(choose_step(self._schedule, after=self.step, warm_up=LATER_ROOT_WARM_UP))
 
     def _count_pause(self, seconds: float) -> None:
         self._count_cost(seconds)

@@ -20,7 +20,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from tenure.capture.handlers import is_from_signal_handler
-from tenure.capture.inference_modes import DispatchKeyBringers, is_entered_inference_mode
+from tenure.capture.inference_modes import DispatchKeyBringers, bring_keys_back, is_entered_inference_mode
 from tenure.capture.origins import is_library_file
 from tenure.capture.storages import bytes_of, shape_text, storage_id_of
 from tenure.model.profile import ALIVE, BEFORE, Phase
@@ -88,6 +88,12 @@ class OpWatch:
             self._mode.__enter__()
             self._on_stack = True
             self.stopped = None
+
+    def see_again(self) -> None:
+        """Watch on where an inference mode has ended that was on when watching began: its end took torch's key for
+        modes away, as every call of a function under `@torch.inference_mode()` does, and ours was passed by since."""
+        if self.stopped is None and self._on_stack:
+            bring_keys_back()
 
     def end(self, why: str = "ended") -> bool:
         """Note nothing more, and take the mode off the stack if it lies on top: False where it has to wait."""

@@ -96,6 +96,8 @@ class StepProfiler:
 
     def enter_forward(self, steps: int) -> None:
         """A root forward is being entered, after so many steps. Raises OSError where nothing can be written."""
+        if self._watch is not None and not self._done and self._thread == threading.get_ident():
+            self._watch.see_again()
         if self._done:
             self._leave()
         elif self._watch is None and steps == self._step - 1:
