@@ -53,6 +53,15 @@ def test_a_few_small_results_that_come_slowly_are_a_hint(
     assert found.confidence == confidence
 
 
+@pytest.mark.parametrize(("retained_bytes", "confidence"), [(1152, "possible"), (64 << 10, "likely")])
+def test_a_few_small_results_that_nothing_with_a_name_holds_are_a_hint(retained_bytes: int, confidence: str) -> None:
+    nameless = replace(SPECIMENS["TN202"].holder, kind="unknown", sites=())
+    found = check_suspect(replace(SPECIMENS["TN202"], holder=nameless, retained_bytes=retained_bytes))
+
+    assert found is not None
+    assert found.confidence == confidence
+
+
 def test_a_chain_of_objects_that_each_keep_the_one_before() -> None:
     link = replace(SPECIMENS["TN202"].holder, kind="attribute", name="above", expression="opened.above", element=False)
     chain = replace(SPECIMENS["TN202"], holder=link, cut=(link,), facts={"chain_of": "tracing.Span"})

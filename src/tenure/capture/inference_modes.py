@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-
 _KEYS_OF_MODES = ("Python", "PythonTLSSnapshot")
 """What torch sets with the first mode on its stack, and what an inference mode's end resets with all other keys."""
 

@@ -61,8 +61,10 @@ def is_much_in_a_cache(suspect: Suspect) -> bool:
 
 
 def comes_to_much(suspect: Suspect) -> bool:
-    """What is collected has many bytes, or comes at every other step at least."""
-    return suspect.retained_bytes >= NOTABLE_BYTES or (suspect.growth_objects_per_step or 1) >= NOTABLE_PACE
+    """What is collected has many bytes, or comes at every other step at least to a holder that has a name: a few small
+    things on the evaluation stack are mostly a list in the making, `[first, *generator()]`."""
+    at_pace = (suspect.growth_objects_per_step or 1) >= NOTABLE_PACE and suspect.holder.kind != "unknown"
+    return suspect.retained_bytes >= NOTABLE_BYTES or at_pace
 
 
 def is_dict(container_type: str) -> bool:
