@@ -175,3 +175,22 @@ def test_a_weak_references_callback_is_named() -> None:
 
     assert reference() is trainer
     assert (text.partition(" in ")[0], rest) == ("local variable `reference`", [".__callback__", ".args", "[0]"])
+
+
+def profile_for(trainer: Trainer) -> None:
+    def count(*_: object) -> None:
+        trainer.save()
+
+    sys.setprofile(count)
+
+
+def test_a_function_that_profiles_keeps_what_it_closes_over() -> None:
+    former = sys.getprofile()
+    profile_for(Trainer())
+    try:
+        path = path_of_the_tensor()
+    finally:
+        sys.setprofile(former)
+
+    assert path[0] == "function given to `sys.setprofile`"
+    assert path[-1] == ".weights"

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from suspects import SPECIMENS
+from suspects import ON_CTX, SPECIMENS, hop, suspect
+from tenure.model.suspect import Hop, Suspect
 from tenure.rules.hidden_root_holds import check_suspect
 
 
@@ -23,3 +24,43 @@ def test_other_globals_are_left_to_other_rules(root: str) -> None:
     collected = SPECIMENS["TN202"]
 
     assert check_suspect(replace(collected, path_text=(root, *collected.path_text[1:]))) is None
+
+
+PLAIN = replace(ON_CTX, kind="closure", name="plain", expression="plain", owner_type="function")
+SLOT = hop(
+    "GLOBAL", "_logRecordFactory", "dict", "function", source_kind="NAMESPACE", source_name="logging", user=False
+)
+CLOSURE = hop("CELL", "plain", "function", "cell", source_name="stamp.<locals>.factory", user=True)
+BOUND = replace(SLOT, target_type="method")
+TO_OWNER = hop("SELF", "", "method", "__main__.Trainer", user=False)
+OWN = hop("ATTRIBUTE", "former", "__main__.Trainer", "function", user=True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param((SLOT, CLOSURE), id="of a module"),
+        pytest.param((replace(SLOT, source_kind="CLASS", kind="ATTRIBUTE"), CLOSURE), id="of a class"),
+        pytest.param((BOUND, TO_OWNER, OWN), id="a bound method"),
+    ],
+)
+def test_functions_put_for_a_librarys_own_that_keep_the_ones_before(path: tuple[Hop, ...]) -> None:
+    found = check_suspect(suspect(path=path, path_text=("`logging._logRecordFactory`",), holder=PLAIN))
+
+    assert found is not None
+    assert found.message == "The `logging._logRecordFactory` holds `plain`: 1.00 MiB per step."
+    assert found.remedies[0].summary.startswith("put the former function back")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(suspect(path=(SLOT, CLOSURE)), id="a list that such a function fills"),
+        pytest.param(suspect(path=(replace(SLOT, user=True), CLOSURE), holder=PLAIN), id="in the program's own module"),
+        pytest.param(suspect(path=(SLOT, replace(CLOSURE, user=False)), holder=PLAIN), id="a function of a library"),
+        pytest.param(suspect(path=(replace(SLOT, target_type="dict"), CLOSURE), holder=PLAIN), id="a library's cache"),
+        pytest.param(replace(SPECIMENS["TN303"], path=(SLOT, CLOSURE)), id="hooks for all modules"),
+    ],
+)
+def test_what_else_lies_below_a_library_is_left_to_other_rules(other: Suspect) -> None:
+    assert check_suspect(other) is None

@@ -1,5 +1,5 @@
 """Roots that are neither frames nor classes: namespaces of modules, running threads, the modules themselves, and
-what only the interpreter holds: signal handlers and exit handlers."""
+what only the interpreter holds: signal handlers, exit handlers, functions that trace."""
 
 from __future__ import annotations
 
@@ -58,12 +58,16 @@ class HiddenRoot:
 
 
 def find_hidden_roots() -> Iterator[HiddenRoot]:
-    """Handlers of signals, and of the interpreter's exit where those can be read. Runs no code of the program's."""
+    """Handlers of signals, functions that trace or profile this thread, and handlers of the interpreter's exit where
+    those can be read. Runs no code of the program's."""
     read_handler = getattr(sys.modules.get("_signal"), "getsignal", signal.getsignal)
     for number in sorted(signal.valid_signals()):
         handler = read_handler(number)
         if callable(handler):
             yield HiddenRoot(f"signal handler of {_signal_name(number)}", (("", handler),))
+    for name, function in (("sys.settrace", sys.gettrace()), ("sys.setprofile", sys.getprofile())):
+        if function is not None:
+            yield HiddenRoot(f"function given to `{name}`", (("", function),))
     for function, args, keywords in heapwalk.atexit_handlers():
         parts = (("", function), ("args", args), ("keywords", keywords))
         yield HiddenRoot(

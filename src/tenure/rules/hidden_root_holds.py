@@ -1,11 +1,23 @@
-"""TN304: a root that no variable shows holds the memory: a handler, a thread's own data, an interpreter's hook."""
+"""TN304: a root that no variable shows holds the memory: a handler, a thread's own data, an interpreter's hook, a
+function of the program's that stands in a library's module."""
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
-from tenure.rules.path_questions import CALLBACKS, GROWING, hidden_root
+from tenure.rules.path_questions import CALLBACKS, GROWING, hidden_root, replaced_function
+
+_LET_GO = (
+    "let it go when it has done its work: restore the former handler, `unregister` it, delete the thread's "
+    "attribute, join the thread; let a handler reach its owner by `weakref`, and let `weakref.finalize` watch "
+    "the object that what its callback holds belongs to"
+)
+_PUT_BACK = (
+    "put the former function back when its owner is done, in a `finally`, or put one there once that asks who is "
+    "current; each that calls the one before keeps all of them, with what they close over, so let it reach its owner "
+    "by `weakref`"
+)
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -19,11 +31,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         rule=RULE.code,
         name=RULE.name,
         message=f"The {root} {_says_what_it_holds(suspect, root)}: {what}.",
-        remedies=(
-            "let it go when it has done its work: restore the former handler, `unregister` it, delete the thread's "
-            "attribute, join the thread; let a handler reach its owner by `weakref`, and let `weakref.finalize` watch "
-            "the object that what its callback holds belongs to",
-        ),
+        remedies=(_PUT_BACK if replaced_function(suspect) else _LET_GO,),
     )
 
 

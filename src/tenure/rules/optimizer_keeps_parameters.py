@@ -7,7 +7,6 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import GROWING
 
-
 _RENEW = (
     "the optimizer still has the old parameters and their state: make a new optimizer for what is trained now, or take "
     "their group out of `param_groups` and their entries out of `state`"

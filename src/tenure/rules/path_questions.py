@@ -16,6 +16,9 @@ NOTABLE_PACE = 0.5
 """Objects per step. A few small results at fewer steps than every other, one per epoch or class, are mostly meant."""
 _CELL_OUTPUTS = "cell output history"
 _INTERPRETER_HOOK = re.compile(r"`(sys|threading)\.\w*hook`")
+_FUNCTIONS = ("function", "method", "partial")
+_BEHIND_WRAPPERS = 4
+"""References after which a path has left a bound method or partial for what it calls or was given."""
 _FRAME_TYPES = ("traceback", "frame")
 _DICTS = ("dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary")
 
@@ -27,7 +30,8 @@ def short_type(qualified: str) -> str:
 
 def hidden_root(suspect: Suspect) -> str:
     """The root no frame walk shows (`signal handler of SIGTERM`), a notebook's outputs, a hook of the interpreter's
-    (`sys.excepthook`) or a thread's own data that the path comes from, or ""."""
+    (`sys.excepthook`), a library's function that the program put one of its own for, or a thread's own data that the
+    path comes from, or ""."""
     first = suspect.path[0] if suspect.path else None
     if first and first.source_kind == "HIDDEN":
         return first.source_name or short_type(first.source_type)
@@ -35,7 +39,23 @@ def hidden_root(suspect: Suspect) -> str:
         return suspect.path_text[0]
     if suspect.path_text and _INTERPRETER_HOOK.fullmatch(suspect.path_text[0]):
         return suspect.path_text[0]
+    if replaced_function(suspect):
+        return suspect.path_text[0]
     return "thread-local object" if any(hop.source_type == "_thread._local" for hop in suspect.path) else ""
+
+
+def replaced_function(suspect: Suspect) -> bool:
+    """Whether memory grows by what a function of the program refers to that stands in a library's module or class: as
+    `logging._logRecordFactory`, `warnings.showwarning` or `torch.load`, mostly beside the function it was put for.
+
+    A list that such a function fills is a collection like any other.
+    """
+    first = suspect.path[0] if suspect.path else None
+    if first is None or first.user or first.source_kind not in ("NAMESPACE", "CLASS"):
+        return False
+    own = any(hop.user for hop in suspect.path[1:_BEHIND_WRAPPERS])
+    chain = suspect.symptom in GROWING and not suspect.holder.element and suspect.holder.kind != "hook"
+    return own and chain and short_type(first.target_type) in _FUNCTIONS
 
 
 def goes_through_traceback(suspect: Suspect) -> bool:
