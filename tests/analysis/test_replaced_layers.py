@@ -59,6 +59,16 @@ def test_what_is_freed_called_wrapped_named_or_trained_is_in_use(after: str) -> 
     assert cuts_of(after) == []
 
 
+def test_a_layer_that_its_model_called_until_it_gave_way_is_not_in_use() -> None:
+    kept = kept_by("main(t.py:30).replaced -> list -> [0]")
+    censuses = [census(BEFORE, step=step) for step in (1, 2, 3)]
+    censuses += [
+        census(NEW + kept.replace("#old", "#old inside" * (step == 4) or "#old"), step=step) for step in (4, 6, 8)
+    ]
+
+    assert len([suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]) == 1
+
+
 def test_a_layer_that_comes_back_was_only_swapped() -> None:
     kept = kept_by("main(t.py:30).replaced -> list -> [0]")
     censuses = [census(BEFORE, step=1), census(BEFORE, step=2)]
@@ -97,10 +107,46 @@ def test_a_module_that_is_called_with_the_parameters_it_had_before_meta_is_in_us
     assert cuts_of_what_went_to_meta(ON_META.replace("#coarse", "#coarse called") + METER) == []
 
 
-def cuts_of_what_went_to_meta(after: str) -> list[tuple[list[str], int]]:
-    rest = f"{FIT} -> ['proj'] torch.nn.Linear#new -> ._parameters dict#n -> ['weight'] parameter#own 4MiB\n"
-    censuses = [census(rest + WHOLE + METER, step=step) for step in (1, 2, 3)]
-    censuses += [census(rest + after, step=step) for step in (4, 6, 8)]
+THETA = "fit(t.py:9).planner -> __main__.Planner#planner -> .theta dict#theta -> ['w'] tensor#t storage=w\n"
+AT_ITS_ADDRESS = "fit(t.py:9).policy -> __main__.Policy -> ._parameters dict -> ['v'] parameter#v 4MiB at=w storage=v\n"
+THETA_ALONE = THETA.replace("storage=w", "4MiB storage=w")
+
+
+@pytest.mark.parametrize("others", ["", AT_ITS_ADDRESS])
+def test_tensors_with_the_memory_that_a_module_had_before_meta_keep_it(others: str) -> None:
+    found = cuts_of_what_went_to_meta(ON_META + THETA_ALONE + others, kept=THETA)
+
+    assert found == [(["planner.theta['w']"], 4)]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        ON_META.replace("#coarse", "#coarse called") + THETA_ALONE,  # called with them, as by functional_call
+        ON_META + THETA_ALONE + "fit(t.py:9).prototypes -> tensor#t\n",
+        ON_META + THETA_ALONE + "main.optimizer -> torch.optim.SGD#sgd -> .param_groups list -> [0] tensor#t\n",
+    ],
+)
+def test_memory_that_a_module_had_before_meta_and_that_is_used_otherwise_is_in_use(after: str) -> None:
+    assert cuts_of_what_went_to_meta(after, kept=THETA) == []
+
+
+def test_what_a_call_puts_into_a_module_for_its_time_is_not_what_went_to_meta() -> None:
+    shaken = WHOLE.replace("parameter#w", "tensor#shaken") + THETA_ALONE
+    censuses = [census(REST + WHOLE + THETA, step=step) for step in (1, 2)]
+    censuses += [census(REST + ON_META + THETA_ALONE, step=step) for step in (4, 6, 8)]
+    censuses.insert(2, census(REST + shaken, step=2, moment="forward-entry"))
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+    assert [(each.holder.expression, each.facts["released_step"]) for each in found] == [("planner.theta['w']", 4)]
+
+
+REST = f"{FIT} -> ['proj'] torch.nn.Linear#new -> ._parameters dict#n -> ['weight'] parameter#own 4MiB\n"
+
+
+def cuts_of_what_went_to_meta(after: str, *, kept: str = METER) -> list[tuple[list[str], int]]:
+    censuses = [census(REST + WHOLE + kept, step=step) for step in (1, 2, 3)]
+    censuses += [census(REST + after, step=step) for step in (4, 6, 8)]
     return [
         ([reference.expression for reference in suspect.cut], suspect.retained_bytes >> 20)
         for suspect in find_suspects(censuses)

@@ -3,7 +3,7 @@ keeps: a way back, a log, a list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -53,7 +53,9 @@ def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
         if len(later) < FEWEST_LATER or len({view.census.step for view in later}) < 2:
             break
         gone = _find_replaced(ordered[at - 1], ordered[at], before, after, places[at:])
-        gone += _find_moved_to_meta(ordered[at - 1], later, before, after, places[at:])
+        settled = max((n for n in range(at) if ordered[n].census.moment == "step-end"), default=at - 1)
+        if _places_on_meta(ordered[at], after) - _places_on_meta(ordered[at - 1], before):
+            gone += _find_moved_to_meta(ordered[settled], later, places[settled], after, places[at:])
         for replaced in gone:
             if not _is_used(later, replaced):
                 found.setdefault((replaced.type_name, replaced.step), []).append(replaced)
@@ -90,11 +92,9 @@ def _find_moved_to_meta(
     after: frozenset[Place],
     later: Sequence[frozenset[Place]],
 ) -> list[_Replaced]:
-    """The outermost modules all of whose parameters have no memory from now on, with the ones that had it."""
-    empty = _without_memory(later_views[0])
-    taken = {(place.owner, place.name) for place in after if place.child in empty}
-    if not taken:
-        return []
+    """The outermost modules all of whose parameters have no memory from now on, with the tensors that had it: the
+    parameters of the `view` before, best at a step's end, and what shared their memory then."""
+    taken = _places_on_meta(later_views[0], after)
     known = _addresses(view, parameters_of(view))
     went = {place.child for place in before if (place.owner, place.name) in taken} & known
     if not went:
@@ -110,10 +110,37 @@ def _find_moved_to_meta(
         type_name = view.graph.type_names[nodes[address]]
         names = sorted({place.name for place in before if place.child == address} - {"self"})
         name = names[0] if names else type_name.rpartition(".")[2]
-        parameters, modules = frozenset((inside[address] & went) - in_use), frozenset(inside[address] & set(nodes))
+        modules = frozenset(inside[address] & set(nodes))
+        parameters = _with_their_memory(inside[address] & went, view, later_views[0], in_use)
         if parameters:
             found.append(_Replaced(name, type_name, later_views[0].census.step, parameters, modules, to_meta=True))
     return found
+
+
+def _with_their_memory(tensors: set[int], view: View, after: View, in_use: Collection[int]) -> frozenset[int]:
+    """The tensors, and all others with the memory of one, that have it still; none whose memory one in use has.
+
+    A freed tensor's address may be another's afterwards: it is the same where its memory is.
+    """
+    had, has = _memory_by_tensor(view), _memory_by_tensor(after)
+    memory = {had[tensor] for tensor in tensors if tensor in had}
+    still = {tensor for tensor, its in had.items() if its in memory and has.get(tensor) == its}
+    busy = {had[tensor] for tensor in still.intersection(in_use)}
+    return frozenset(tensor for tensor in still if had[tensor] not in busy)
+
+
+def _memory_by_tensor(view: View) -> dict[int, int]:
+    """Address of each tensor's storage by its own."""
+    references, address = view.census.references, view.census.nodes.address
+    own = references.kind == ReferenceKind.STORAGE
+    pairs = zip(address[references.source[own]].tolist(), address[references.target[own]].tolist(), strict=True)
+    return dict(pairs)
+
+
+def _places_on_meta(view: View, places: Iterable[Place]) -> set[tuple[int, str]]:
+    """Owner and name of the places whose tensor has no memory."""
+    empty = _without_memory(view)
+    return {(place.owner, place.name) for place in places if place.child in empty}
 
 
 def _without_memory(view: View) -> set[int]:
@@ -153,15 +180,15 @@ def _addresses(view: View, nodes: Ints) -> set[int]:
 
 
 def _is_used(later: Sequence[View], replaced: _Replaced) -> bool:
-    """A module may be called up to the moment when it goes to meta, and so in the first of the censuses."""
-    called = later[1:] if replaced.to_meta else later
-    return any(replaced.parameters & _in_use(view) for view in later) or any(
-        replaced.modules & _called(view) for view in called
-    )
+    """A layer may be called up to the moment when it gives way, and so in the first of the censuses; a layer that the
+    program itself calls is in use, unless it is on meta."""
+    first = set() if replaced.to_meta else _called(later[0], CALLED)
+    called = first.union(*(_called(view, CALLED | CALLED_BY_ANY) for view in later[1:]))
+    return any(replaced.parameters & _in_use(view) for view in later) or bool(replaced.modules & called)
 
 
-def _called(view: View) -> set[int]:
-    return _addresses(view, np.flatnonzero((view.census.nodes.flags & (CALLED | CALLED_BY_ANY)) != 0))
+def _called(view: View, flags: int) -> set[int]:
+    return _addresses(view, np.flatnonzero((view.census.nodes.flags & flags) != 0))
 
 
 def _in_use(view: View) -> set[int]:
