@@ -44,6 +44,22 @@ def test_an_encoder_that_was_used_before_the_first_step_only() -> None:
     assert idle_of(used_at=(), before=USED) == [(["self.teacher"], 0, "")]
 
 
+def test_encoders_that_take_turns_before_an_optimizer_steps() -> None:
+    both = [TEACHER, TEACHER.replace("eacher", "okenizer").replace("#w", "#v").replace("8MiB", "4MiB")]
+    used = [text.replace("#teacher", "#teacher called").replace("#tokenizer", "#tokenizer called") for text in both]
+    untrained = STUDENT.strip().splitlines()[0].replace(" called", "") + "\n"
+    turns = [used[0] + both[1], both[0] + used[1]] * 3
+    censuses = [census(untrained + text, step=at, moment="forward-entry") for at, text in enumerate(turns, start=1)]
+    censuses += [census(STUDENT + both[0] + both[1], step=step) for step in (8, 12, 16, 24, 32)]
+
+    found = [
+        (suspect.holder.expression, suspect.facts["last_called_step"], suspect.facts["doubt"])
+        for suspect in find_suspects(censuses)
+        if suspect.symptom == "survivor"
+    ]
+    assert found == [("self.teacher", 5, ""), ("self.tokenizer", 6, "")]
+
+
 def test_all_names_are_to_be_dropped_and_the_table_keeps_what_is_in_use() -> None:
     table = f"main(t.py:30).models -> dict -> ['teacher'] __main__.Teacher#teacher -> {WEIGHT}\nmain(t.py:30).models -> dict -> ['student'] __main__.Student#student\n"
 

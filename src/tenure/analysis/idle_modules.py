@@ -52,6 +52,8 @@ class _Window:
     """Of the first census after it."""
     sees_inside: bool
     """Whether calls by other modules were watched too."""
+    prepares: bool
+    """It ended before the first step of an optimizer: what counts as steps there are single calls."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     """Suspects of symptom "survivor": modules that nobody calls any more though nobody said that they are done.
 
     A module counts that was called in every watched window from its first census on up to one, and in none of at
-    least three later ones over a third of the run; a module inside counts where none around it was ever called.
+    least three later ones over a third of the run; a module inside counts where none around it was ever called. While
+    data are prepared, before an optimizer's first step, several modules may take turns.
     What an optimizer has, a graph uses, or a module in use refers to, is none; nor what was never called, such as
     an average of weights. Where calls inside other modules were watched, a part of a module in use counts too, which
     refers to it as its submodule only; not beside one in use that is made like it, for data may choose between them.
@@ -158,6 +161,7 @@ def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:
                     present=frozenset(view.census.nodes.address.tolist()),
                     position=at + 1,
                     sees_inside=sees_inside,
+                    prepares=view.census.step < min(ends, default=0),
                 )
             )
         step = view.census.step + 1
@@ -222,7 +226,8 @@ def _find_rest(
         return None
     first = next(at for at, window in enumerate(windows) if address in window.present or at == hits[0])
     later = windows[hits[-1] + 1 :]
-    if hits != list(range(first, hits[-1] + 1)) or len(later) < LEAST_WINDOWS:
+    missed = set(range(first, hits[-1])) - set(hits)
+    if not all(windows[at].prepares for at in missed) or len(later) < LEAST_WINDOWS:
         return None
     ending = windows[hits[-1]]
     last_step = 0 if hits[-1] == 0 and ending.called & subtree <= ending.only_then else ending.step
