@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+PAGE = Path(__file__).parent.parent / "docs" / "expect-freed.md"
 PROGRAM = """
 import pytest
 import torch
@@ -65,6 +66,8 @@ def test_with_a_block():
 def output(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("plugin")
     (folder / "test_program.py").write_text(PROGRAM)
+    (block,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    (folder / "test_page.py").write_text(block)
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"}
     command = [sys.executable, "-m", "pytest", "-p", "tenure.pytest_plugin", "--strict-markers", "-rA", "-q"]
     run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -84,6 +87,14 @@ def test_those_that_let_go_pass_and_those_that_keep_fail(output: str) -> None:
         ("ERROR", "test_that_keeps"),
         ("PASSED", "test_that_lets_go"),
         ("PASSED", "test_with_a_block"),
+    ]
+
+
+@pytest.mark.slow
+def test_the_tests_on_the_page_pass(output: str) -> None:
+    assert re.findall(r"^(PASSED|FAILED|ERROR) test_page.py::(\w+)", output, re.MULTILINE) == [
+        ("PASSED", "test_a_session_lets_go_of_its_model"),
+        ("PASSED", "test_a_step_leaves_nothing"),
     ]
 
 

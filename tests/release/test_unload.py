@@ -21,7 +21,7 @@ def names(outcome: Outcome) -> list[str]:
 
 
 def cuts(outcome: Outcome) -> set[str]:
-    return {re.sub(r" in .*", "", text) for survivor in outcome.survivors for text in survivor.cut}
+    return {re.sub(r" in \w+ \([\w.:]+\)", "", text) for survivor in outcome.survivors for text in survivor.cut}
 
 
 def test_all_memory_of_a_module_comes_back_though_four_names_have_it() -> None:
@@ -55,6 +55,21 @@ def test_what_holds_a_module_lets_go_of_it_when_it_is_passed_too() -> None:
     assert (blocks, list(callbacks)) == ([other], ["other"])
     assert torch.equal(other(torch.ones(1, 4)), other(torch.ones(1, 4)))
     assert [name for name in names(outcome) if "encoder" not in name] == []
+
+
+def test_an_owner_keeps_objects_that_have_duties_of_their_own() -> None:
+    class Trainer:
+        def __init__(self, encoder: nn.Module) -> None:
+            self.encoder, self.cache, self.pair = encoder, Cache(encoder), (encoder, nn.Linear(4, 4))
+            self.named = [("encoder", encoder), ("other", self.pair[1])]
+
+    trainer = Trainer(Encoder())
+    cache, pair = trainer.cache, trainer.pair
+
+    outcome = tenure.release(trainer.encoder, trainer)
+
+    assert (outcome.complete, trainer.encoder) == (True, None)
+    assert (trainer.cache, trainer.pair, trainer.named) == (cache, pair, [("other", pair[1])])
 
 
 def test_gradients_hooks_and_results_kept_from_the_last_call_go() -> None:
@@ -224,19 +239,47 @@ def test_a_list_of_parameters_keeps_them_unless_it_is_passed_too() -> None:
     assert (tenure.release(encoder, trainable).complete, trainable) == (True, [])
 
 
-def test_a_graph_of_the_modules_output_is_named_and_stays_usable() -> None:
-    encoder = Encoder()
+def graph_through(encoder: Encoder) -> tuple[torch.Tensor, torch.Tensor]:
     inputs = torch.ones(32, requires_grad=True)
-    loss = (encoder.blocks[1](encoder.blocks[0](inputs))).sum()
+    hidden = encoder.blocks[1](encoder.blocks[0](inputs)) + encoder.embedding(torch.tensor(1))
+    return inputs, hidden.square().sum()
+
+
+def test_of_a_graph_only_what_it_saved_survives_and_its_backward_goes_on() -> None:
+    torch.manual_seed(0)
+    encoder = Encoder()
+    expected, loss = graph_through(encoder)
+    loss.backward()
+    encoder.zero_grad()
+    inputs, loss = graph_through(encoder)
 
     outcome = tenure.release(encoder)
 
-    assert (outcome.complete, cuts(outcome)) == (False, {"`loss`"})
-    assert ".grad_fn" in outcome.survivors[0].path
+    (survivor,) = outcome.survivors
+    assert (survivor.bytes, survivor.num_storages) == (2 * 32 * 32 * 4, 2)
+    assert (outcome.freed_bytes, cuts(outcome)) == (
+        ENCODER_BYTES - survivor.bytes,
+        {"`loss` or keep `loss.detach()` alone"},
+    )
+    assert ".grad_fn" in survivor.path
     loss.backward()
-    assert inputs.grad is not None
+    assert torch.equal(inputs.grad, expected.grad)
     del loss
     gc.collect()
+
+
+def test_a_weight_that_a_graph_and_a_name_have_is_not_emptied() -> None:
+    encoder = Encoder()
+    bias = encoder.blocks[0].bias
+    inputs, loss = graph_through(encoder)
+
+    outcome = tenure.release(encoder)
+
+    assert "`bias`" in cuts(outcome)
+    assert torch.equal(bias, bias.detach().clone())
+    assert (bias.shape, bias.untyped_storage().nbytes()) == ((32,), 32 * 4)
+    loss.backward()
+    assert inputs.grad is not None
 
 
 def test_averaged_copies_go_with_the_module() -> None:
@@ -296,7 +339,7 @@ def test_one_that_only_the_call_has_is_gone_with_it() -> None:
     ("item", "text"),
     [
         (3, "release\\(\\) was given 3, of type int"),
-        (None, "given None: was it released and unbound before"),
+        (None, "given None; it may have been released and unbound before"),
         (nn.Linear, "the class Linear; pass an instance"),
         (torch.ones(3), "a tensor; `del` frees it"),
         ([], "a list of 0 holds no module and no tensor"),

@@ -14,7 +14,7 @@ from torch import nn
 from tenure.capture.labels import instance_dict
 from tenure.release.commit import Changes
 from tenure.release.slots import Slot
-from tenure.release.wanted import contents, holds_tensors, is_container, is_optimizer, members
+from tenure.release.wanted import below, contents, holds_tensors, is_container, is_optimizer, members
 
 _DEEPEST = 4
 
@@ -68,21 +68,23 @@ class LettingGo:
                 self._clear_container(item, f"{name}[*]", whole=whole, depth=depth + 1)
 
     def _goes(self, item: Any, whole: bool) -> bool:
-        return self._leads_to_gone(item) or (whole and holds_tensors(item))
+        return self._leads_to_gone(item) or self._is_made_around(item) or (whole and holds_tensors(item))
 
     def _leads_to_gone(self, item: Any) -> bool:
-        """Whether it is what goes, or stands for it: a bound method, a partial, a small object made around it."""
-        if id(item) in self._gone:
-            return True
+        """Whether it is what goes, or a method or partial of it."""
         if isinstance(item, types.MethodType):
             return id(item.__self__) in self._gone
         if isinstance(item, functools.partial):
             return any(id(each) in self._gone for each in (item.func, *item.args, *item.keywords.values()))
-        if isinstance(item, tuple):
-            return any(id(each) in self._gone for each in item)
-        if isinstance(item, torch.Tensor | nn.Module | type) or is_container(item) or is_optimizer(item):
+        return id(item) in self._gone
+
+    def _is_made_around(self, item: Any) -> bool:
+        """Whether an element of a container (a pair of name and module, a hook's object) has what goes and leads to
+        no other memory. An attribute that has such an object keeps it: it may have duties of its own."""
+        if isinstance(item, torch.Tensor | nn.Module | type) or is_optimizer(item) or isinstance(item, list | dict):
             return False
-        return any(id(value) in self._gone for _, value in members(item))
+        found = [id(each) in self._gone for each in below(item) if isinstance(each, torch.Tensor | nn.Module)]
+        return bool(found) and all(found)
 
     def _unset(self, holder: Any, key: str, value: Any) -> None:
         """As an assignment would, so that a pipeline's own records follow; past its `__setattr__` where that fails."""

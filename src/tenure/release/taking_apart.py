@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from torch import nn
 
 from tenure.capture.labels import instance_dict
+from tenure.capture.use_counts import count_native
 from tenure.errors import ReleaseError
 from tenure.release.commit import Changes
 from tenure.release.slots import Slot, hook_tables, other_attributes, tensors_below
@@ -57,6 +59,30 @@ def destroy(changes: Changes, slots: Iterable[Slot]) -> None:
     for tensor in {id(slot.tensor): slot.tensor for slot in slots}.values():
         if tensor.device.type != "meta" and not tensor.is_inference():
             changes.set_data(tensor, torch.empty(0, dtype=_plain_dtype(tensor), device=tensor.device))
+
+
+def empty_graph_leaves(tensors: list[torch.Tensor]) -> None:
+    """Take the memory from parameters that only the leaf of one graph (AccumulateGrad) still has. Empties the list.
+
+    That leaf never reads their values, only shape and layout, so they become views of a single element and a backward
+    goes on as before. What a graph saved counts one owner more and is left alone. To be called when no one else of
+    ours refers to the tensors.
+    """
+    stand_ins: dict[tuple[torch.dtype, torch.device], torch.Tensor] = {}
+    while tensors:
+        tensor = tensors.pop()
+        num_owners, num_references = count_native(tensor)
+        is_held_by_python = sys.getrefcount(tensor) - _OURS - num_references > 0
+        if num_owners != 1 or is_held_by_python or type(tensor) is not nn.Parameter or tensor._backward_hooks:
+            continue
+        key = (tensor.dtype, tensor.device)
+        if key not in stand_ins:
+            stand_ins[key] = torch.zeros(1, dtype=tensor.dtype, device=tensor.device)
+        tensor.data = stand_ins[key].expand(tensor.shape)
+
+
+_OURS = 2
+"""References of a variable and of the call that counts them."""
 
 
 def drop_attributes(changes: Changes, module: nn.Module) -> list[str]:

@@ -29,6 +29,7 @@ from tenure.release.taking_apart import (
     drop_gradients,
     drop_hooks,
     drop_offloading,
+    empty_graph_leaves,
     empty_slots,
     is_closed,
 )
@@ -66,7 +67,9 @@ def release(*objects: Any, to: str | torch.device | None = None, force: bool = F
     plan = make_plan(wanted, target, force=force)
     told = _tell(plan)
     _act(plan, told, place_of_caller())
+    leaves = list({id(slot.tensor): slot.tensor for slot in plan.slots}.values()) if plan.empties else []
     del wanted, plan
+    empty_graph_leaves(leaves)
     return _verify(told, before, started)
 
 

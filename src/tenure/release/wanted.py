@@ -140,7 +140,7 @@ def contents(container: Any) -> Iterator[Any]:
 def _refuse_what_holds_nothing(item: object) -> None:
     hint = ""
     if item is None:
-        hint = "None: was it released and unbound before?"
+        hint = "None; it may have been released and unbound before"
     elif isinstance(item, type):
         hint = f"the class {item.__name__}; pass an instance"
     elif isinstance(item, torch.Tensor):
