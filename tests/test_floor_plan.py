@@ -202,6 +202,13 @@ def test_the_demo_programs_know_nothing_of_tenure() -> None:
     complain(broken)
 
 
+def test_the_demo_programs_with_a_remedy_of_ours_know_the_public_face_alone() -> None:
+    programs = list((PACKAGE / "demos" / "with_tenure").glob("*.py"))
+    inside = [found for file in programs for found in imports_of(file) if is_ours(found) and found.target != "tenure"]
+    assert programs
+    complain([found.place for found in inside])
+
+
 def test_the_plan_would_see_an_import_inside_a_function_and_one_for_types_only() -> None:
     tree = ast.parse(
         "import os\nif TYPE_CHECKING:\n    import a\ndef f():\n    from b import c\ntry:\n    import d\n"

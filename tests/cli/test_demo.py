@@ -60,6 +60,18 @@ def test_the_wrong_holder_is_a_problem_unless_the_right_one_is_in_the_cut() -> N
     assert in_cut.problems == ()
 
 
+def test_a_call_of_tenures_is_a_remedy_that_must_be_silent_too() -> None:
+    leaky, fixed = demo.Outcome(4096, 12, 8, (finding(),)), demo.Outcome(1024, 3, 0)
+    helped = demo.Outcome(2048, 4, 0)
+
+    comparison = demo.compare_runs(DEMO, leaky, fixed, helped)
+    loud = demo.compare_runs(DEMO, leaky, fixed, demo.Outcome(2048, 4, 0, (finding(),)))
+
+    assert (comparison.problems, loud.problems) == ((), ("helped: not silent: TN201 kept",))
+    assert demo.table_cells(comparison)[2] == "1.00 KiB\n3 tensors\nsilent\nor by a call\n2.00 KiB"
+    assert demo.as_json([comparison])["programs"][0]["helped_bytes"] == 2048
+
+
 def test_a_remedy_that_is_not_silent_and_a_failed_run_are_problems() -> None:
     failed = demo.Outcome(error="`tenure run` ended with exit code 2: no such file")
     comparison = demo.compare_runs(DEMO, failed, demo.Outcome(1024, 3, 0, (finding(),)))
@@ -76,6 +88,7 @@ def test_a_remedy_that_is_not_silent_and_a_failed_run_are_problems() -> None:
         "fixed_growth_bytes_per_step": 0,
         "finding": None,
         "fixed_findings": 1,
+        "helped_bytes": None,
         "problems": list(comparison.problems),
     }
 
@@ -165,6 +178,22 @@ def test_the_remedy_leaves_less_alive_than_the_leak(name: str, tmp_path: Path) -
     assert leaky is not None
     assert fixed is not None
     assert leaky[:2] > fixed[:2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("item", [item for item in demo.DEMOS if item.helper], ids=lambda item: item.name)
+def test_a_call_of_tenures_leaves_as_little_alive_as_the_remedy_by_hand(item: demo.Demo, tmp_path: Path) -> None:
+    demo.copy_programs(tmp_path)
+    programs = tmp_path / "programs"
+    commands = [[f"{item.name}.py", "--fixed"], [f"{demo.HELPED}/{item.helper}.py"]]
+    by_hand, by_call = (
+        demo.read_measured(
+            subprocess.run([sys.executable, *each], cwd=programs, capture_output=True, text=True, check=True).stdout
+        )
+        for each in commands
+    )
+
+    assert by_call == by_hand
 
 
 @pytest.mark.slow

@@ -23,24 +23,35 @@ from tenure.model.units import format_bytes
 from tenure.report.layout import wrap
 
 DEMOS_FOLDER = Path(__file__).resolve().parent.parent / "demos"
+HELPED = "with_tenure"
+"""The folder of the programs whose remedy is a call of Tenure's."""
 _ABOVE_POSSIBLE = ("certain", "likely")
 _MEASURED = re.compile(r"^measured: (\d+) bytes in (\d+) storages.*?([+-]\d+) bytes per step", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Demo:
-    """One program and what is known of its leak: the rules that name it and who holds on."""
+    """One program and what is known of its leak: the rules that name it and who holds on.
+
+    `helper` names the same program with the remedy as a call of Tenure's; "" where there is none.
+    """
 
     name: str
     rules: tuple[str, ...]
     holders: tuple[str, ...]
+    helper: str = ""
 
 
 DEMOS = (
     Demo("retval_over_forward", ("TN102",), ("retval", "loss")),
     Demo("losses_kept_on_device", ("TN201",), ("losses", "grad_norms")),
     Demo("metric_deepcopied", ("TN301", "TN402"), ("snapshot", "update", "compute", "self")),
-    Demo("text_encoder_unloaded", ("TN401",), ("text_encoder", "components", "offloadable_blocks")),
+    Demo(
+        "text_encoder_unloaded",
+        ("TN401",),
+        ("text_encoder", "components", "offloadable_blocks"),
+        helper="text_encoder_released",
+    ),
 )
 
 
@@ -57,13 +68,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A program's two runs, and what is wrong with what was found (nothing when `problems` is empty)."""
+    """A program's runs, and what is wrong with what was found (nothing when `problems` is empty)."""
 
     demo: Demo
     leaky: Outcome
     fixed: Outcome
     found: dict[str, Any] | None = None
     problems: tuple[str, ...] = field(default=())
+    helped: Outcome | None = None
+    """The run with the remedy as a call of Tenure's."""
 
 
 def read_measured(output: str) -> tuple[int, int, int] | None:
@@ -72,16 +85,18 @@ def read_measured(output: str) -> tuple[int, int, int] | None:
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
-def compare_runs(demo: Demo, leaky: Outcome, fixed: Outcome) -> Comparison:
-    """Judge both runs: the leak must be found by its rule with its holder, the fixed run must be silent."""
-    problems = [f"{which}: {run.error}" for which, run in (("leaky", leaky), ("fixed", fixed)) if run.error]
+def compare_runs(demo: Demo, leaky: Outcome, fixed: Outcome, helped: Outcome | None = None) -> Comparison:
+    """Judge the runs: the leak must be found by its rule with its holder, those with a remedy must be silent."""
+    mended = [("fixed", fixed), *([("helped", helped)] if helped is not None else [])]
+    problems = [f"{which}: {run.error}" for which, run in (("leaky", leaky), *mended) if run.error]
     found = next((finding for finding in loud(leaky.findings) if _is_the_leak(demo, finding)), None)
     if found is None and not leaky.error:
         said = ", ".join(f"{item['rule']} `{item['holder']['name']}`" for item in leaky.findings) or "nothing"
         problems.append(f"leaky: expected {' or '.join(demo.rules)} on {_either(demo.holders)}; found {said}")
-    for finding in loud(fixed.findings):
-        problems.append(f"fixed: not silent: {finding['rule']} {finding['message']}")
-    return Comparison(demo, leaky, fixed, found, tuple(problems))
+    for which, run in mended:
+        for finding in loud(run.findings):
+            problems.append(f"{which}: not silent: {finding['rule']} {finding['message']}")
+    return Comparison(demo, leaky, fixed, found, tuple(problems), helped)
 
 
 def loud(findings: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
@@ -116,19 +131,23 @@ def run_demo(program: Path, recording: Path, *, fixed: bool) -> Outcome:
 
 
 def run_both(demo: Demo, folder: Path) -> Comparison:
-    """A program's leaky and fixed run below `folder`."""
+    """A program's leaky and fixed run below `folder`, and the one with Tenure's own remedy where it has one."""
     program = folder / "programs" / f"{demo.name}.py"
     leaky = run_demo(program, folder / demo.name / "leaky", fixed=False)
     fixed = run_demo(program, folder / demo.name / "fixed", fixed=True)
-    return compare_runs(demo, leaky, fixed)
+    if not demo.helper:
+        return compare_runs(demo, leaky, fixed)
+    helper = folder / "programs" / HELPED / f"{demo.helper}.py"
+    return compare_runs(demo, leaky, fixed, run_demo(helper, folder / demo.name / "helped", fixed=False))
 
 
 def copy_programs(folder: Path) -> None:
     """Put the demo programs into `folder`/programs, as the user's own files to read and change."""
     target = folder / "programs"
     target.mkdir(parents=True, exist_ok=True)
-    for program in sorted(DEMOS_FOLDER.glob("*.py")):
-        shutil.copyfile(program, target / program.name)
+    (target / HELPED).mkdir(exist_ok=True)
+    for program in sorted((*DEMOS_FOLDER.glob("*.py"), *(DEMOS_FOLDER / HELPED).glob("*.py"))):
+        shutil.copyfile(program, target / program.relative_to(DEMOS_FOLDER))
 
 
 HEADINGS = ("program", "leaky", "fixed", "found")
@@ -172,7 +191,9 @@ def table_cells(comparison: Comparison) -> tuple[str, ...]:
         verdict = f"{found['rule']}, {found['confidence']}\n`{found['holder']['name']}`\n{where}"
     silent = "not run" if comparison.fixed.error else "not silent" if loud(comparison.fixed.findings) else "silent"
     leaky, fixed = (_measured_cell(run) for run in (comparison.leaky, comparison.fixed))
-    return (comparison.demo.name, leaky, f"{fixed}\n{silent}", verdict)
+    helped = comparison.helped
+    told = "" if helped is None or helped.peak_bytes is None else f"\nor by a call\n{format_bytes(helped.peak_bytes)}"
+    return (comparison.demo.name, leaky, f"{fixed}\n{silent}{told}", verdict)
 
 
 def _measured_cell(run: Outcome) -> str:
@@ -204,6 +225,7 @@ def as_json(comparisons: list[Comparison]) -> dict[str, Any]:
             "fixed_growth_bytes_per_step": comparison.fixed.growth_bytes,
             "finding": comparison.found,
             "fixed_findings": len(loud(comparison.fixed.findings)),
+            "helped_bytes": comparison.helped.peak_bytes if comparison.helped else None,
             "problems": list(comparison.problems),
         }
         for comparison in comparisons

@@ -9,13 +9,13 @@ import torch
 
 
 def live_tensor_bytes() -> tuple[int, int]:
-    """Bytes of all live storages, each counted once, and how many there are.
+    """Bytes of all live storages, each counted once, and how many there are; tensors on meta have none.
 
     Sees tensors that Python can see; what only autograd's own nodes keep is not in it.
     """
     storages: dict[int, int] = {}
     for item in gc.get_objects():
-        if issubclass(type(item), torch.Tensor):
+        if issubclass(type(item), torch.Tensor) and item.device.type != "meta":
             storage = item.untyped_storage()
             storages[storage.data_ptr()] = storage.nbytes()
     return sum(storages.values()), len(storages)

@@ -46,6 +46,7 @@ class LettingGo:
                 self._unset(holder, key, value)
                 self.did.append(f"unset `{where}`")
             elif is_container(value) and id(value) not in self._seen:
+                self._seen.add(id(value))
                 self._clear_container(value, where, whole=whole)
 
     def _clear_container(self, container: Any, name: str, *, whole: bool, depth: int = 0) -> None:
