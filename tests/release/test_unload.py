@@ -6,6 +6,7 @@ import functools
 import gc
 import re
 import weakref
+from collections import OrderedDict
 
 import pytest
 import torch
@@ -70,6 +71,15 @@ def test_an_owner_keeps_objects_that_have_duties_of_their_own() -> None:
 
     assert (outcome.complete, trainer.encoder) == (True, None)
     assert (trainer.cache, trainer.pair, trainer.named) == (cache, pair, [("other", pair[1])])
+
+
+def test_an_ordered_dict_that_lost_an_entry_goes_on_working() -> None:
+    models = OrderedDict(text=Encoder(), other=nn.Linear(4, 4))
+
+    outcome = tenure.release(models["text"], models)
+    models["third"] = None
+
+    assert (outcome.complete, list(models), list(models.items())[-1]) == (True, ["other", "third"], ("third", None))
 
 
 def test_gradients_hooks_and_results_kept_from_the_last_call_go() -> None:

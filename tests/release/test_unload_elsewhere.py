@@ -121,6 +121,69 @@ def test_recurrent_modules_lose_their_flat_list_of_weights() -> None:
     assert tenure.release(nn.LSTM(8, 8)).complete
 
 
+def test_a_module_whose_parameters_have_no_shape_yet_is_released() -> None:
+    model = nn.Sequential(nn.LazyLinear(8), nn.Linear(8, 8))
+
+    outcome = tenure.release(model)
+
+    assert (outcome.complete, outcome.freed_bytes) == (True, 72 * 4)
+
+
+@pytest.mark.slow
+def test_a_compiled_module_is_released_by_its_wrapper() -> None:
+    model = torch.compile(nn.Linear(8, 8), backend="eager")
+    model(torch.ones(1, 8))
+
+    outcome = tenure.release(model)
+
+    assert (outcome.complete, outcome.freed_bytes) == (True, 72 * 4)
+
+
+def test_the_state_of_an_optimizer_that_keeps_lists_goes() -> None:
+    model = nn.Linear(8, 1)
+    optimizer = torch.optim.LBFGS(model.parameters(), max_iter=3)
+    targets = torch.arange(4.0)[:, None]
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (model(torch.eye(4, 8)) - targets).square().sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    optimizer.step(closure)
+    kept = [item.untyped_storage().nbytes() for item in optimizer.state[model.weight]["old_dirs"]]
+
+    outcome = tenure.release(model, optimizer)
+
+    assert outcome.complete
+    assert outcome.freed_bytes > 2 * 9 * 4 + sum(kept) > 2 * 9 * 4
+
+
+def test_what_is_moved_inside_inference_mode_is_trained_afterwards() -> None:
+    encoder = Encoder()
+    with torch.inference_mode():
+        tenure.release(encoder, to="cpu")
+        with tenure.loaded(encoder, "cpu"):
+            pass
+
+    encoder(tokens()).sum().backward()
+
+    assert encoder.embedding.weight.grad is not None
+
+
+def test_hooks_can_be_registered_again_where_an_ordered_dict_was_emptied() -> None:
+    encoder = Encoder()
+    encoder.register_forward_hook(lambda *args: None)
+
+    tenure.release(encoder)
+    handle = encoder.register_forward_hook(print)
+
+    assert list(encoder._forward_hooks.values()) == [print]
+    handle.remove()
+    assert list(encoder._forward_hooks.items()) == []
+
+
 def test_parametrized_modules_are_released() -> None:
     model = nn.utils.parametrizations.weight_norm(nn.Linear(8, 8))
 

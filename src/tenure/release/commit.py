@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -37,12 +38,14 @@ class Changes:
     def set_entry(self, table: dict[Any, Any], key: Any, value: Any) -> None:
         """`table[key] = value`, as the builtin dict does it. The key is there already, and keeps its place."""
         before = dict.__getitem__(table, key)
-        self.add(lambda: dict.__setitem__(table, key, value), lambda: dict.__setitem__(table, key, before))
+        base = _base(table)
+        self.add(lambda: base.__setitem__(table, key, value), lambda: base.__setitem__(table, key, before))
 
     def remove_entry(self, table: dict[Any, Any], key: Any) -> None:
         """`del table[key]`; taken back, the entry stands last."""
         before = dict.__getitem__(table, key)
-        self.add(lambda: dict.__delitem__(table, key), lambda: dict.__setitem__(table, key, before))
+        base = _base(table)
+        self.add(lambda: base.__delitem__(table, key), lambda: base.__setitem__(table, key, before))
 
     def replace_contents(self, container: Any, contents: Any) -> None:
         """Have a list, dict, set or deque hold `contents` instead of what it holds."""
@@ -64,16 +67,22 @@ def _plain_items(container: Any) -> Any:
     return dict.items(container) if isinstance(container, dict) else list(container)
 
 
+def _base(container: Any) -> Any:
+    """The builtin type whose methods change a container without running any of the program's."""
+    bases: tuple[Any, ...] = (collections.OrderedDict, dict, list, set, collections.deque)
+    return next(base for base in bases if isinstance(container, base))
+
+
 def _refill(container: Any, contents: Any) -> None:
-    if isinstance(container, dict):
-        dict.clear(container)
-        dict.update(container, contents)
-    elif isinstance(container, set):
-        set.clear(container)
+    base = _base(container)
+    base.clear(container)
+    if issubclass(base, dict):
+        for key, value in contents.items():
+            base.__setitem__(container, key, value)
+    elif base is set:
         set.update(container, contents)
     else:
-        container.clear()
-        container.extend(contents)
+        base.extend(container, contents)
 
 
 def _set_data(tensor: torch.Tensor, data: torch.Tensor) -> None:

@@ -114,12 +114,10 @@ def forget_parameters(changes: Changes, optimizer: Any, parameters: Collection[i
 
 
 def state_tensors(optimizer: Any, parameters: Collection[int]) -> Iterator[torch.Tensor]:
-    """Tensors of the state that an optimizer keeps for these parameters (ids)."""
+    """Tensors of the state that an optimizer keeps for these parameters (ids), in lists of it too."""
     for key, entry in optimizer.state.items():
         if id(key) in parameters:
-            for item in contents(entry) if is_container(entry) else (entry,):
-                if isinstance(item, torch.Tensor):
-                    yield item
+            yield from (item for item in below(entry) if isinstance(item, torch.Tensor))
 
 
 def averaged_copies(holder: Any, slots: Sequence[Slot]) -> Iterator[tuple[str, Any, list[torch.Tensor]]]:

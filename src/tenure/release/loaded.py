@@ -164,11 +164,12 @@ def _leave(module: nn.Module) -> _Left | None:
 def _move(modules: list[tuple[nn.Module, str]], device_of: DeviceOf) -> None:
     changes = Changes()
     moves = Moves(changes, device_of)
-    moves.move_slots(slots_of(modules), gradients=True)
-    for module, name in modules:
-        moves.move_attributes(module, name)
-    changes.make()
-    pack_again(module for module, _ in modules)
+    with torch.inference_mode(False), torch.no_grad():  # the copies outlive the caller's mode
+        moves.move_slots(slots_of(modules), gradients=True)
+        for module, name in modules:
+            moves.move_attributes(module, name)
+        changes.make()
+        pack_again(module for module, _ in modules)
 
 
 def _verify(left: _Left, name: str, device: torch.device) -> Outcome:

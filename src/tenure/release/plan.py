@@ -28,7 +28,7 @@ from tenure.release.slots import Slot, modules_below, slots_of, tensors_below
 from tenure.release.storage_refs import StorageRefs, addresses_of
 from tenure.release.taking_apart import attribute_tensors
 from tenure.release.verify import Verification
-from tenure.release.wanted import Wanted, is_optimizer, name_of
+from tenure.release.wanted import Wanted, is_optimizer, name_of, tensors_of
 
 _MOST_NAMED = 5
 
@@ -155,8 +155,11 @@ def _expect(plan: Plan) -> None:
             plan.expected.add(tensor, f"`{name}`")
     if plan.wanted.whole and plan.target is None:
         for holder in plan.wanted.holders:
-            for tensor in tensors_below(holder) if not is_optimizer(holder) else ():
-                plan.expected.add(tensor, f"what {name_of(holder)} has")
+            if not is_optimizer(holder):
+                for tensor in tensors_of(holder):
+                    plan.expected.add(tensor, f"what {name_of(holder)} has")
+                for tensor in tensors_below(holder):
+                    plan.also.add(tensor, f"what {name_of(holder)} leads to")
     for name, tensor in attribute_tensors(module for module, _ in plan.modules):
         if plan.leaves(tensor) or tensor.grad_fn is not None:
             plan.also.add(tensor, f"`{name}`")

@@ -64,7 +64,8 @@ def release(*objects: Any, to: str | torch.device | None = None, force: bool = F
     wanted = sort_out(objects)
     del objects
     before = read_device_bytes()
-    plan = make_plan(wanted, target, force=force)
+    with torch._C.DisableTorchFunctionSubclass():  # parameters that are yet to be shaped answer no question otherwise
+        plan = make_plan(wanted, target, force=force)
     told = _tell(plan)
     _act(plan, told, place_of_caller())
     leaves = list({id(slot.tensor): slot.tensor for slot in plan.slots}.values()) if plan.empties else []
@@ -119,15 +120,16 @@ def _notes_before(plan: Plan) -> list[str]:
 def _act(plan: Plan, told: _Told, place: str) -> None:
     """Prepare every change, then make them all. What fails before leaves everything as it was, and so does this."""
     changes = Changes()
-    if plan.empties:
-        _prepare_emptying(plan, told, changes)
-    else:
-        _prepare_moving(plan, told, changes)
-    if plan.target is None:
-        _prepare_end(plan, told, changes, place)
-    changes.make()
-    if not plan.empties:
-        pack_again(module for module, _ in plan.modules)
+    with torch.inference_mode(False), torch.no_grad():  # what is copied here is used outside of the caller's mode
+        if plan.empties:
+            _prepare_emptying(plan, told, changes)
+        else:
+            _prepare_moving(plan, told, changes)
+        if plan.target is None:
+            _prepare_end(plan, told, changes, place)
+        changes.make()
+        if not plan.empties:
+            pack_again(module for module, _ in plan.modules)
 
 
 def _prepare_emptying(plan: Plan, told: _Told, changes: Changes) -> None:

@@ -91,6 +91,15 @@ def modules_in(item: Any, *, depth: int = 0) -> Iterator[nn.Module]:
             yield from modules_in(value, depth=depth + 1)
 
 
+def tensors_of(item: Any, *, depth: int = 0) -> Iterator[torch.Tensor]:
+    """Tensors that a container or an object holds: directly, or in builtin containers within it."""
+    for value in contents(item) if is_container(item) else (value for _, value in members(item)):
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif is_container(value) and depth < _DEEPEST:
+            yield from tensors_of(value, depth=depth + 1)
+
+
 def holds_tensors(item: Any) -> bool:
     """Whether a container or an object holds modules or tensors, itself or in builtin containers and plain objects."""
     return any(isinstance(value, torch.Tensor | nn.Module | torch.ScriptObject) for value in below(item))
