@@ -165,3 +165,42 @@ BY_METHOD = f"{WRAPPER}[0] method -> <self> __main__.Encoder#enc -> {ENCODER}\n"
 )
 def test_a_module_taken_out_of_a_collection_that_goes_on(kept: str, found: list[object]) -> None:
     assert suspects_of(VOICE + OTHER + BY_METHOD, OTHER + kept) == found
+
+
+LISTED = f"train(t.py:9).towers -> list#towers -> [0] __main__.Encoder#enc -> {ENCODER}\n"
+SECOND = "__main__.Second#two -> ._parameters dict -> ['v'] parameter#v 4MiB\n"
+BOTH_LISTED = f"{LISTED}train(t.py:9).towers -> list#towers -> [1] {SECOND}"
+BUILT_ONCE = f"registry.CACHE -> __main__.Registry -> .built dict#built -> ['a'] __main__.Encoder#enc -> {ENCODER}\n"
+BOTH_BUILT = f"{BUILT_ONCE}registry.CACHE -> __main__.Registry -> .built dict#built -> ['b'] {SECOND}"
+SECOND_CALLED = BOTH_BUILT.replace("#two", "#two called")
+
+
+def test_a_list_of_modules_emptied_at_once_while_a_registry_has_them_is_one_release() -> None:
+    before = BOTH_LISTED.replace("#two", "#two called") + BOTH_BUILT
+
+    assert survivors_of(before, BOTH_BUILT) == [(["CACHE"], "towers")]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        BOTH_LISTED + BOTH_BUILT,  # rests in its list
+        BOTH_BUILT + f"train(t.py:9).towers -> list#other -> [0] {SECOND}",  # one taken out
+        BOTH_BUILT + f"train(t.py:9).last -> {SECOND}",  # one goes on by name
+        BOTH_BUILT + f"train(t.py:9).all -> list#all -> [0] __main__.Encoder#enc -> {ENCODER}\n"
+        f"train(t.py:9).all -> list#all -> [1] {SECOND}",  # another variable of the function has them
+        SECOND_CALLED,  # one is called later
+    ],
+)
+def test_a_list_of_modules_that_are_or_may_be_used_was_not_emptied(after: str) -> None:
+    before = BOTH_LISTED.replace("#two", "#two called") + BOTH_BUILT
+
+    assert survivors_of(before, after) == []
+
+
+def test_a_list_that_went_with_its_function_or_comes_again_says_nothing() -> None:
+    elsewhere = BOTH_LISTED.replace("train(t.py:9)", "prepare(t.py:3)").replace("#two", "#two called") + BOTH_BUILT
+    here = BOTH_LISTED.replace("#two", "#two called") + BOTH_BUILT
+
+    assert survivors_of(elsewhere, BOTH_BUILT) == []
+    assert survivors_of(here, BOTH_BUILT, BOTH_BUILT, BOTH_LISTED + BOTH_BUILT, BOTH_BUILT) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -52,7 +52,9 @@ class _Module:
     parameters: frozenset[tuple[int, int]]
     bindings: frozenset[_Binding]
     collections: frozenset[_Binding]
-    """Names of the lists and dicts that it is in."""
+    """Attributes by which lists and dicts go that it is in."""
+    lists: frozenset[_Binding]
+    """Variables by which such go."""
     is_element: bool
     """A list, dict or tuple has it, whatever it goes by."""
     is_called: bool
@@ -73,6 +75,8 @@ class _Release:
     step: int
     position: int
     """Of the first census without the names."""
+    list_only: bool = False
+    """No name of the module's own went, but a variable for a list or dict that it was in."""
 
     @property
     def name(self) -> str:
@@ -91,7 +95,8 @@ def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
     An attribute or a variable set to None or deleted, while its owner lives on, says that the module was to go,
     whatever other names remain; so does an optimizer that gave way to another which took only the rest of its
     modules over. A variable that went with its function says nothing. A module that moved to a new name, that is
-    called again, that an optimizer still has or that became part of another module is in use. Of a module that only
+    called again, that an optimizer still has or that became part of another module is in use. A variable's list of
+    modules counts where it was emptied at once and nothing has any of them by name. Of a module that only
     another object of the program has a name for (a pipeline's, a session's) that object's names are looked at too.
     """
     ordered = in_program_order(views)
@@ -124,7 +129,24 @@ def _final_releases(ordered: Sequence[View], found: Sequence[dict[int, _Module]]
             )
             if release is not None and (release.is_attribute or address in called):
                 releases.setdefault(address, release)
-    return [(at, each) for at, each in sorted(releases.items()) if _is_final(each, at, ordered, found)]
+    final = {at: each for at, each in sorted(releases.items()) if _is_final(each, at, ordered, found)}
+    return [(at, each) for at, each in final.items() if not each.list_only] + _whole_lists(final, found)
+
+
+def _whole_lists(final: Mapping[int, _Release], found: Sequence[dict[int, _Module]]) -> list[tuple[int, _Release]]:
+    """One release for each list all of which was let go; what is taken out one by one goes on to somebody."""
+    lists: dict[tuple[frozenset[_Binding], int], dict[int, _Release]] = {}
+    for at, release in final.items():
+        if release.list_only:
+            lists.setdefault((release.gone, release.position), {})[at] = release
+    whole = []
+    for (gone, position), members in lists.items():
+        together = [at for at, module in found[position - 1].items() if module.lists & gone]
+        if all(at in members or at not in found[-1] for at in together):
+            first = min(members)
+            parameters = frozenset().union(*(release.parameters for release in members.values()))
+            whole.append((first, dataclasses.replace(members[first], parameters=parameters)))
+    return whole
 
 
 def _carriers(view: View, modules: dict[int, _Module]) -> dict[int, _Module]:
@@ -145,6 +167,7 @@ def _carriers(view: View, modules: dict[int, _Module]) -> dict[int, _Module]:
             parameters=module.parameters | known.parameters,
             bindings=frozenset(_bindings(view, node)),
             collections=frozenset(_collections(view, node)),
+            lists=frozenset(),
             is_element=_is_element(view, node),
             is_called=module.is_called or known.is_called or _is_called(view.graph, node),
             was_called=module.was_called or known.was_called,
@@ -165,13 +188,15 @@ def _modules(view: View) -> dict[int, _Module]:
         parameters = frozenset((address, size) for address, size, storage in tensors if below[storage])
         if parameters:
             bindings = frozenset(_bindings(view, node))
+            containers = _names_of_containers(view, node)
             was_called = bool(graph.census.nodes.flags[node] & (CALLED | CALLED_BY_ANY))
             found[int(graph.census.nodes.address[node])] = _Module(
                 node,
                 graph.type_names[node],
                 parameters,
                 bindings,
-                frozenset(_collections(view, node)),
+                frozenset(name for name in containers if name.is_attribute),
+                frozenset(name for name in containers if not name.is_attribute),
                 _is_element(view, node),
                 _is_called(graph, node),
                 was_called,
@@ -207,10 +232,13 @@ def _bindings(view: View, node: int) -> list[_Binding]:
 
 def _collections(view: View, node: int) -> list[_Binding]:
     """Attributes of the user's own objects by which plain containers go that a module is in."""
+    return [name for name in _names_of_containers(view, node) if name.is_attribute]
+
+
+def _names_of_containers(view: View, node: int) -> list[_Binding]:
     graph = view.graph
     containers = _containers(graph, node)
-    names = [name for owner in containers for above in graph.references_to(owner) for name in _names_for(view, above)]
-    return [name for name in names if name.is_attribute]
+    return [name for owner in containers for above in graph.references_to(owner) for name in _names_for(view, above)]
 
 
 def _is_element(view: View, node: int) -> bool:
@@ -267,9 +295,15 @@ def _find_release(after: View, at: int, address: int, module: _Module, still: _M
         if _has_owner(after, binding)
         and (not _is_bound(after, binding) or (nameless and binding in module.collections))
     )
-    if remaining - module.bindings or not gone:
+    if remaining - module.bindings:
         return None
-    return _Release(module.parameters, module.type_name, gone, after.census.step, at)
+    if gone:
+        return _Release(module.parameters, module.type_name, gone, after.census.step, at)
+    lists = still.lists if still is not None else frozenset()
+    gone = frozenset(name for name in module.lists - lists if _has_owner(after, name) and not _is_bound(after, name))
+    if not gone or remaining or {name.scope for name in lists} & {name.scope for name in gone}:
+        return None
+    return _Release(module.parameters, module.type_name, gone, after.census.step, at, list_only=True)
 
 
 def _find_left_behind(
@@ -297,10 +331,10 @@ def _is_final(release: _Release, address: int, views: Sequence[View], found: Seq
         return False
     before = found[release.position - 1][address]
     gone = _lasting(release.gone)
-    known = _lasting(before.bindings | before.collections) - gone
+    known = _lasting(before.bindings | before.collections | before.lists) - gone
     for at, module in ((at, found[at][address]) for at in range(release.position, len(found)) if address in found[at]):
         used = module.is_called or (module.was_called and at > release.position)
-        names = _lasting(module.bindings | module.collections)
+        names = _lasting(module.bindings | module.collections | module.lists)
         new_attributes = {name for name in names - known if isinstance(name[0], int)}
         if used or names & gone or new_attributes:
             return False

@@ -49,7 +49,9 @@ def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     survivors = _told_once(find_left_in_optimizers(views), (*find_survivors(views), *find_replaced_layers(views)))
     released = {str(suspect.facts["module"]) for suspect in survivors}
     survivors += _not_told(find_hidden_only(views), (*growing, *survivors))
-    resting = (*find_idle_modules(views, shapes, told=released), *find_gradients_left(views, shapes))
+    known = frozenset().union(*(suspect.storages for suspect in survivors))
+    idle = (suspect for suspect in find_idle_modules(views, shapes, told=released) if not suspect.storages <= known)
+    resting = (*idle, *find_gradients_left(views, shapes))
     found = sorted(
         (*growing, *carried, *cycles, *survivors, *resting, *host),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
