@@ -60,6 +60,24 @@ def test_elements_of_a_growing_container_are_one_reference() -> None:
     assert (found, freed) == (["self.history[*]"], {"t1", "t2"})
 
 
+def test_hooks_that_lead_to_their_owners_are_removed_where_every_name_above_leads_to_memory_in_use() -> None:
+    layer = "train(t.py:9).net -> torch.nn.Sequential#net -> ._modules dict -> ['{0}'] torch.nn.Linear#{0}"
+    hooks = "{0} -> ._forward_hooks collections.OrderedDict#hooks_{1} -> [*30] function#{1}_* file=t.py:3 -> <cell self> __main__.Probe#probe_*"
+    drawn = f"""
+        train(t.py:9).opt -> __main__.Sgd -> .parameters list -> [0] parameter#w 1KiB
+        {layer.format("a")} -> ._parameters dict -> ['weight'] parameter#w
+        {hooks.format(layer.format("a"), "a")}
+        {hooks.format(layer.format("b"), "b")}
+        island -> list -> [*30] __main__.Probe#probe_* -> .seen tensor#t_* 1MiB
+        island -> list -> [*30] __main__.Probe#probe_* -> .net torch.nn.Sequential#net
+        """
+    seen = [f"t_{number}" for number in range(30)]
+
+    names = ["net.a._forward_hooks[*]", "net.b._forward_hooks[*]"]
+    assert cut_of(drawn, *seen, many=("hooks_a", "hooks_b"))[0] == names
+    assert cut_of(drawn, *seen)[0] == ["net"]
+
+
 def test_an_object_that_owns_the_model_is_never_dropped_for_its_attributes() -> None:
     found, freed, _ = cut_of(
         """

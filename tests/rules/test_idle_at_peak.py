@@ -43,6 +43,18 @@ def test_a_variable_used_last_by_the_statement_that_makes_the_peak_is_a_hint() -
     assert (found.confidence, kept.confidence) == ("possible", "certain")
 
 
+def test_what_an_object_keeps_and_the_peaks_statement_uses_last_is_a_hint_below_a_quarter_of_the_peak() -> None:
+    place = FACTS["last_used_by"]
+    found = [
+        check_suspect(
+            idle(BATCH, facts=FACTS | {"last_used_by": place, "peak_at": place, **more}, peak_drop_bytes=size)
+        )
+        for size, more in ((4 * MIB, {}), (6 * MIB, {}), (4 * MIB, {"copied_to_grow": True}))
+    ]
+
+    assert [each and each.confidence for each in found] == ["possible", "certain", "likely"]
+
+
 def test_what_an_object_keeps_is_set_to_none_and_a_graph_belongs_under_no_grad() -> None:
     found = check_suspect(idle(BATCH, LOGITS, through_graph=True))
 

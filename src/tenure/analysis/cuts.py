@@ -74,18 +74,21 @@ def find_cut(
         cut = _smallest_cut(graph, targets, can_drop & allowed, containers, allowed)
         if len(cut) > MOST_BY_NAME:
             return _emptied(graph, targets, droppable, graph.user_made & ~kept_alive, many) or cut
+        if len(cut) and forbidden[[dropped.reference for dropped in cut]].any():
+            by_name = np.zeros_like(droppable)
+            return _emptied(graph, targets, by_name, graph.user_made & ~kept_alive, many, most=len(many)) or cut
         if cut:
             return cut
     return ()
 
 
 def _emptied(
-    graph: Graph, targets: Ints, droppable: Bools, allowed: Bools, many: Collection[int]
+    graph: Graph, targets: Ints, droppable: Bools, allowed: Bools, many: Collection[int], *, most: int = 1
 ) -> tuple[Droppable, ...]:
-    """The one container of many that keeps all targets, where there is one: its elements may lead to memory in use
-    that lives by other names, as every hook's closure over its owner does."""
+    """The one container of many that keeps all targets, where there is one, or at `most` so many: their elements may
+    lead to memory in use that lives by other names, as every hook's closure over its owner does."""
     cut = _smallest_cut(graph, targets, droppable & allowed, {*many}, allowed) if many else ()
-    return cut if len(cut) == 1 and cut[0].container >= 0 else ()
+    return cut if len(cut) <= most and all(dropped.container >= 0 for dropped in cut) else ()
 
 
 def _items(graph: Graph) -> Bools:

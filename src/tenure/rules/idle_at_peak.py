@@ -11,7 +11,7 @@ NOTABLE_SHARE = 0.10
 """Of the peak. What takes less off it is a hint."""
 
 NOTABLE_SHARE_IN_PASSING = 0.25
-"""The same for a loop's own variables from before the step, and for what a graph keeps: both go soon by themselves."""
+"""The same for what goes soon by itself (`_is_passing`)."""
 
 NOTABLE_COPY = 1 << 20
 """Concatenating what is small is the plain way to write it, and no mistake: below this it is a hint."""
@@ -106,16 +106,25 @@ def _confidence(suspect: Suspect) -> Confidence:
 
 
 def _peaks_where_last_used(suspect: Suspect) -> bool:
+    return _is_of_one_statement(suspect) and all(each.kind == "local" for each in suspect.cut)
+
+
+def _is_of_one_statement(suspect: Suspect) -> bool:
+    """Whether the statement that uses the memory for the last time is the one that makes the peak."""
     last, peak = (suspect.facts.get(name) for name in ("last_used_by", "peak_at"))
     if not (isinstance(last, dict) and isinstance(peak, dict) and last.get("line")):
         return False
-    same = (last.get("file"), last.get("line")) == (peak.get("file"), peak.get("line"))
-    return same and all(each.kind == "local" for each in suspect.cut)
+    return (last.get("file"), last.get("line")) == (peak.get("file"), peak.get("line"))
 
 
 def _is_passing(suspect: Suspect) -> bool:
+    """Variables from before the step, what a graph keeps, and what the peak's own statement uses last: in an earlier
+    round of its loop, or a moment before. A backward pass is no such statement, it goes through the whole graph."""
+    copied = bool(suspect.facts.get("copied_to_grow"))
+    if _is_of_one_statement(suspect) and _phase(suspect, "peak_at") != "backward" and not copied:
+        return True
     only_variables = all(each.kind in ("local", "global") for each in suspect.cut)
-    from_before = bool(suspect.facts.get("made_before_step")) and not suspect.facts.get("copied_to_grow")
+    from_before = bool(suspect.facts.get("made_before_step")) and not copied
     return only_variables and (from_before or bool(suspect.facts.get("kept_by_graph")))
 
 
