@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from suspects import SPECIMENS, carried_finding
-from tenure.model.suspect import Suspect
+from suspects import HOP, IN_OPTIMIZER, SPECIMENS, carried_finding, hop, suspect
+from tenure.model.suspect import HoldingReference, Suspect
 from tenure.rules.optimizer_keeps_parameters import check_suspect
 
 REMEDY = (
@@ -51,6 +51,23 @@ def test_ever_more_optimizers_of_models_that_are_gone() -> None:
         "`model.masks[*]` leads to ever more optimizers (13 by now), and nothing but these keeps the parameters and "
         "state that they have: 1.00 MiB per step."
     )
+
+
+BEFORE = HoldingReference(kind="attribute", name="before", expression="self.before")
+LINK = hop("ATTRIBUTE", "before", "__main__.Session", "__main__.Session")
+TABLE = hop("DICT", "__dict__", "__main__.Session", "dict")
+
+
+def test_an_optimizer_that_gets_more_is_named_by_what_leads_straight_to_it() -> None:
+    optimizer = replace(BEFORE, name="optimizer", expression="self.optimizer")
+    its_own = hop("ITEM", "'optimizer'", "dict", "torch.optim.adamw.AdamW")
+    path = (HOP, LINK, TABLE, its_own, IN_OPTIMIZER)
+
+    named, chained = (check_suspect(suspect(path=path, holder=holder)) for holder in (optimizer, BEFORE))
+
+    assert named is not None
+    assert named.message == "`self.optimizer` gets ever more parameters and state and gives none up: 1.00 MiB per step."
+    assert chained is None
 
 
 OTHERS = {

@@ -7,6 +7,7 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import GROWING
 
+_IMPLICIT = ("DICT", "CONTENTS")
 _RENEW = (
     "the optimizer still has the old parameters and their state: make a new optimizer for what is trained now, or take "
     "their group out of `param_groups` and their entries out of `state`"
@@ -26,7 +27,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message, remedy = _more_optimizers(suspect), _KEEP_LESS
     elif not any(hop.source_type.startswith("torch.optim.") for hop in suspect.path):
         return None
-    elif suspect.symptom in GROWING and not suspect.holder.element:
+    elif suspect.symptom in GROWING and not suspect.holder.element and _leads_straight_to_it(suspect):
         message, remedy = _more_parameters(suspect), _RENEW
     elif suspect.symptom == "survivor":
         message, remedy = _old_parameters(suspect), _RENEW
@@ -60,6 +61,15 @@ def _old_parameters(suspect: Suspect) -> str:
         f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
         f"{format_bytes(suspect.retained_bytes)} of it."
     )
+
+
+def _leads_straight_to_it(suspect: Suspect) -> bool:
+    """No object of the program's lies between what holds and the optimizer: of a chain of sessions, each with a model
+    and an optimizer, the links are to blame."""
+    enters = next(at for at, hop in enumerate(suspect.path) if hop.source_type.startswith("torch.optim."))
+    above = [at for at, hop in enumerate(suspect.path[:enters]) if hop.label.strip("'\"") == suspect.holder.name]
+    between = suspect.path[above[-1] + 1 : enters] if above else ()
+    return not any(hop.user and hop.kind not in _IMPLICIT for hop in between)
 
 
 def _by_a_function(suspect: Suspect) -> bool:
