@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+from pathlib import Path
 
 import pytest
 import torch
@@ -127,6 +128,42 @@ def test_a_module_whose_parameters_have_no_shape_yet_is_released() -> None:
     outcome = tenure.release(model)
 
     assert (outcome.complete, outcome.freed_bytes) == (True, 72 * 4)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_torchscript_is_refused_and_goes_on_working() -> None:
+    model = nn.Sequential(torch.jit.script(nn.Linear(8, 8)))
+
+    with pytest.raises(tenure.ReleaseError, match=r"Sequential\.0 is TorchScript, which keeps its tensors in C"):
+        tenure.release(model)
+
+    assert model(torch.ones(1, 8)).shape == (1, 8)
+
+
+def test_a_data_parallel_wrapper_gives_up_what_its_reducer_holds(tmp_path: Path) -> None:
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/ranks", rank=0, world_size=1)
+    try:
+        model = nn.parallel.DistributedDataParallel(nn.Linear(8, 8))
+        model(torch.ones(1, 8)).sum().backward()
+
+        outcome = tenure.release(model)
+    finally:
+        torch.distributed.destroy_process_group()
+
+    assert (outcome.complete, outcome.freed_bytes) == (True, 2 * 72 * 4)
+
+
+def test_a_parameter_that_only_a_reducer_holds_is_told_without_advice(tmp_path: Path) -> None:
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/ranks", rank=0, world_size=1)
+    try:
+        model = nn.parallel.DistributedDataParallel(nn.Linear(8, 8))
+
+        outcome = tenure.release(model.module)
+    finally:
+        torch.distributed.destroy_process_group()
+
+    assert not outcome.complete
+    assert "reducer" in "".join(outcome.survivors[0].path), outcome
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -54,7 +54,8 @@ class Plan:
     expected: StorageRefs
     also: StorageRefs
     kept: list[str]
-    notes: list[str] = field(default_factory=list)
+    num_on_meta: int
+    """Parameters and buffers that had no memory before."""
 
     @property
     def empties(self) -> bool:
@@ -91,6 +92,12 @@ def make_plan(wanted: Wanted, target: torch.device | None, *, force: bool) -> Pl
     running = "" if force else describe_calls(own.keys())
     if running:
         raise ReleaseError(f"{_names(wanted)}: {running}. Release after it ends, or with force=True")
+    scripted = next((name for module, name in own.values() if isinstance(module, torch.jit.ScriptModule)), "")
+    if scripted:
+        raise ReleaseError(
+            f"{scripted} is TorchScript, which keeps its tensors in C++: drop its names, or move it with its `.to()`; "
+            "`with tenure.expect_freed(module):` says what holds it"
+        )
     scan = scan_heap()
     plan, trainers = _survey(wanted, target, scan, force=force)
     if plan.kept or plan.shared or trainers:
@@ -134,6 +141,7 @@ def _survey(
         expected=StorageRefs(),
         also=StorageRefs(),
         kept=kept,
+        num_on_meta=sum(slot.tensor.device.type == "meta" for slot in slots),
     )
     known = {groups_of(optimizer) for optimizer in wanted.optimizers}
     return plan, optimizers_of(scan, plan.tensors, known)

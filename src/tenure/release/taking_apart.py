@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from tenure.capture.labels import instance_dict
+from tenure.capture.native_owners import data_parallel_type
 from tenure.capture.use_counts import count_native
 from tenure.errors import ReleaseError
 from tenure.release.commit import Changes
@@ -17,6 +18,8 @@ from tenure.release.slots import Slot, hook_tables, other_attributes, tensors_be
 
 _OFFLOADING = ("_hf_hook", "_old_forward", "forward")
 """What accelerate (`accelerate.hooks.add_hook_to_module`) sets on a module that it offloads."""
+_OF_REDUCER = ("reducer", "logger")
+"""Where DistributedDataParallel keeps the C++ objects that hold its parameters and buckets for their gradients."""
 
 
 class Released:
@@ -89,7 +92,8 @@ def drop_attributes(changes: Changes, module: nn.Module) -> list[str]:
     """Remove what a module refers to beside its tables and what leads to memory; the names of what goes."""
     attributes = instance_dict(module) or {}
     gone = [name for name, _ in other_attributes(module)]
-    gone += [name for name in _OFFLOADING[:2] if name in attributes and name not in gone]
+    native = _OF_REDUCER if isinstance(module, data_parallel_type() or ()) else ()
+    gone += [name for name in (*_OFFLOADING[:2], *native) if name in attributes and name not in gone]
     for name in gone:
         changes.remove_entry(attributes, name)
     return gone

@@ -99,7 +99,7 @@ def _tell(plan: Plan) -> _Told:
         kept=tuple(plan.kept),
         modules=tuple(weakref.ref(module) for module, _ in plan.modules),
         did=[],
-        notes=list(plan.notes) + _notes_before(plan),
+        notes=_notes_before(plan),
         for_good=plan.target is None,
     )
 
@@ -107,10 +107,11 @@ def _tell(plan: Plan) -> _Told:
 def _notes_before(plan: Plan) -> list[str]:
     notes = [f"{type(root).__name__} was released already ({is_closed(root)})"
              for root in plan.wanted.roots if is_closed(root)]  # fmt: skip
-    if not notes and not plan.slots and not plan.kept and plan.modules:
-        notes.append("its parameters and buffers were on meta, without memory")
-    elif not notes and not plan.empties and not plan.expected.by_address:
-        notes.append(f"all of it was on {plan.target} before")
+    if not notes and plan.modules and not plan.expected.by_address and not plan.kept:
+        if plan.num_on_meta:
+            notes.append("its parameters and buffers were on meta, without memory")
+        else:
+            notes.append("it had no memory" if plan.empties else f"all of it was on {plan.target} before")
     return notes
 
 

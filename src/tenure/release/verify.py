@@ -117,8 +117,9 @@ class Verification:
         """Those references of the cut that lead to the group; where there is no cut, the last on its path."""
         graph = self._graph
         leading = [dropped for dropped in cut if self._leads_to(dropped, group)]
-        if not leading and path:
-            leading = [innermost_droppable(graph, find_droppable(graph), path, ())]
+        droppable = find_droppable(graph)
+        if not leading and any(droppable[reference] for reference in path):
+            leading = [innermost_droppable(graph, droppable, path, ())]
         return tuple(dict.fromkeys(self._drop_text(dropped) for dropped in leading))
 
     def _drop_text(self, dropped: Droppable) -> str:
