@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from heaps import growing
+from heaps import census, growing
 from tenure.analysis.suspects import find_suspects
 from tenure.model.heap import Census
 from tenure.model.suspect import Suspect
@@ -128,3 +128,20 @@ def test_what_a_later_phase_begins_behind_an_unseen_owner_is_not_told() -> None:
     kept = "unseen -> list#kept -> [*{n}] tensor 4KiB"
 
     assert find_suspects(drawn(kept, lambda step: max(0, step - 20))) == ()
+
+
+@pytest.mark.parametrize(("made_later", "found"), [(False, []), (True, ["ensemble.members[*]"])])
+def test_members_that_lose_their_names_one_after_another_are_no_growth(made_later: bool, found: list[str]) -> None:
+    steps = (1, 2, 3, 4, 6, 8, 12, 16, 24)
+    censuses = []
+    for done, step in enumerate(steps):
+        lines = []
+        for number in range(len(steps)):
+            member = f"__main__.Net#m{number} -> ._parameters dict#p{number} -> ['w'] parameter#w{number} 1MiB\n"
+            if number <= done or not made_later:
+                lines.append(f"main.ensemble -> __main__.Ensemble -> .members list -> [{number}] {member}")
+            if number >= done and (number == done or not made_later):
+                lines.append(f"main.pending{number} -> {member}")
+        censuses.append(census("".join(lines), step=step))
+
+    assert [each.holder.expression for each in find_suspects(censuses) if each.symptom == "growth"] == found

@@ -95,7 +95,8 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
         if any(above in found for above in shapes.lineage(shape)):
             continue
         trend = find_trend(steps, counts[:, shape].tolist())
-        if trend.kind != "flat" and _members_stay(views, shape, counts[:, shape], trend):
+        moved = trend.kind == "growing" and not weights.graph_nodes[-1, shape] and _were_all_there(views, shape)
+        if trend.kind != "flat" and not moved and _members_stay(views, shape, counts[:, shape], trend):
             found[shape] = Grown(shape, trend)
     for shape in np.flatnonzero(weights.own_bytes.max(axis=0) != weights.own_bytes.min(axis=0)).tolist():
         values = weights.own_bytes[:, shape].tolist()
@@ -105,6 +106,14 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
         if trend.kind == "growing":
             found[shape] = Grown(shape, trend, bytes_only=True)
     return list(found.values())
+
+
+def _were_all_there(views: Sequence[View], shape: int) -> bool:
+    """The last census's members lived in the first one: they lost another name, under which they were counted."""
+    first, last = views[0], views[-1]
+    then = dict(zip(first.census.nodes.address.tolist(), first.graph.type_names, strict=True))
+    members = np.flatnonzero((last.shape == shape) & (last.member > 0)).tolist()
+    return all(then.get(int(last.census.nodes.address[node])) == last.graph.type_names[node] for node in members)
 
 
 def _members_stay(views: Sequence[View], shape: int, counts: Ints, trend: Trend) -> bool:
