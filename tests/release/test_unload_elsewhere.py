@@ -313,6 +313,25 @@ def test_a_holder_that_takes_no_assignment_lets_go_all_the_same() -> None:
     assert (outcome.complete, holder.module) == (True, None)
 
 
+def test_two_threads_that_release_one_module_both_get_a_clear_answer() -> None:
+    encoder, outcomes = Encoder(), []
+    barrier = threading.Barrier(2)
+
+    def release() -> None:
+        barrier.wait(60)
+        outcomes.append(tenure.release(encoder))
+
+    threads = [threading.Thread(target=release) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(outcome.freed_bytes for outcome in outcomes) == [0, ENCODER_BYTES]
+    assert sorted(len(outcome.notes) for outcome in outcomes) == [0, 1]
+    assert all(outcome.complete for outcome in outcomes)
+
+
 def test_an_error_inside_the_act_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     import tenure.release.unload as unload
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import torch
 
 Change = Callable[[], None]
+ONE_AT_A_TIME = threading.RLock()
+"""Held from the first look to the last change, so that two threads never release or load the same module at once."""
 
 
 class Changes:

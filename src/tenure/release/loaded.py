@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import warnings
 import weakref
@@ -13,7 +12,7 @@ import torch
 from torch import nn
 
 from tenure.errors import ReleaseError
-from tenure.release.commit import Changes
+from tenure.release.commit import ONE_AT_A_TIME, Changes
 from tenure.release.device_bytes import Reading, compare, read_device_bytes
 from tenure.release.moving import DeviceOf, Moves, pack_again
 from tenure.release.outcome import Outcome
@@ -61,7 +60,7 @@ class Loaded:
         if module is None:
             raise ReleaseError("the module of this block is gone")
         self._kept = module
-        with _LOCK:
+        with ONE_AT_A_TIME:
             _enter(module, self.device)
         return self
 
@@ -71,7 +70,7 @@ class Loaded:
         module, self._kept = self._kept, None
         if module is None:
             return
-        with _LOCK:
+        with ONE_AT_A_TIME:
             left = _leave(module)
         name = type(module).__name__
         del module, trace
@@ -100,7 +99,6 @@ class _Left:
     started: float
 
 
-_LOCK = threading.RLock()
 _STAYS: weakref.WeakKeyDictionary[nn.Module, _Stay] = weakref.WeakKeyDictionary()
 
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from tenure.capture.origins import is_own_file
 from tenure.model.units import format_bytes
-from tenure.release.commit import Changes
+from tenure.release.commit import ONE_AT_A_TIME, Changes
 from tenure.release.device_bytes import Reading, compare, give_back_cache, read_device_bytes
 from tenure.release.letting_go import LettingGo, forget_parameters, state_tensors
 from tenure.release.moving import Moves, pack_again
@@ -64,13 +64,14 @@ def release(*objects: Any, to: str | torch.device | None = None, force: bool = F
     wanted = sort_out(objects)
     del objects
     before = read_device_bytes()
-    with torch._C.DisableTorchFunctionSubclass():  # parameters that are yet to be shaped answer no question otherwise
-        plan = make_plan(wanted, target, force=force)
-    told = _tell(plan)
-    _act(plan, told, place_of_caller())
-    leaves = list({id(slot.tensor): slot.tensor for slot in plan.slots}.values()) if plan.empties else []
-    del wanted, plan
-    empty_graph_leaves(leaves)
+    with ONE_AT_A_TIME:
+        with torch._C.DisableTorchFunctionSubclass():  # parameters that are yet to be shaped answer nothing otherwise
+            plan = make_plan(wanted, target, force=force)
+        told = _tell(plan)
+        _act(plan, told, place_of_caller())
+        leaves = list({id(slot.tensor): slot.tensor for slot in plan.slots}.values()) if plan.empties else []
+        del wanted, plan
+        empty_graph_leaves(leaves)
     return _verify(told, before, started)
 
 
