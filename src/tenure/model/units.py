@@ -1,5 +1,9 @@
 """Bytes and durations as people read them: 1024-based sizes with their unit, times with theirs."""
 
+from __future__ import annotations
+
+import re
+
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -43,3 +47,17 @@ def format_about(number: float) -> str:
 def format_number(number: float) -> str:
     """Two figures below ten, whole above: `0.12`, `3`, `250`."""
     return f"{number:.2g}" if abs(number) < 9.95 else f"{number:,.0f}"
+
+
+def parse_bytes(text: str | int) -> int:
+    """`2GiB`, `512 MiB`, `1.5 TiB` or a number of bytes; a unit without `i` (GB) is told to mean the same here.
+
+    Raises ValueError with what was given and what would do.
+    """
+    if isinstance(text, int):
+        return text
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)i?B?\s*", text, re.IGNORECASE)
+    if found is None:
+        raise ValueError(f"{text!r} is no size; write it as in '2GiB', '512 MiB' or a number of bytes")
+    power = " KMGTP".index(found[2].upper() or " ")
+    return int(float(found[1]) * 1024**power)
