@@ -88,6 +88,7 @@ def test_what_backward_saves_and_frees_is_counted(device: str) -> None:
     assert left == gradients
 
 
+@pytest.mark.slow
 def test_a_margin_leaves_a_share_free() -> None:
     start = live_bytes()
     room = start + 24 * KIB
@@ -99,6 +100,7 @@ def test_a_margin_leaves_a_share_free() -> None:
     assert less.batch_size == (int(room * 0.9) - start) // KIB
 
 
+@pytest.mark.slow
 def test_a_real_step_of_training_is_tried_and_leaves_nothing(device: str) -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 8)).to(device)
@@ -131,6 +133,9 @@ def test_a_try_that_leaves_memory_behind_is_told() -> None:
 
     assert [(each.size, each.left_bytes) for each in found.leaks][:2] == [(2, 2 * KIB), (4, 4 * KIB)]
     assert "the try of 2 left 2.00 KiB behind" in str(found)
+    assert [(each.bytes, "history" in each.path[0] or "history" in each.path[1]) for each in found.survivors] == [
+        (2 * KIB, True)
+    ]
 
 
 def test_what_an_exception_would_keep_is_freed_before_the_next_try() -> None:

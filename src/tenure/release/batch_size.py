@@ -13,11 +13,15 @@ from typing import Any
 
 import torch
 
+from tenure.capture.storages import is_fake
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, parse_bytes
 from tenure.release.budget import TensorBudget
 from tenure.release.device_bytes import give_back_cache, read_device_bytes
 from tenure.release.failed_step import clear_failed_frames, is_out_of_memory
+from tenure.release.outcome import Survivor, draw_path
+from tenure.release.storage_refs import StorageRefs, addresses_of
+from tenure.release.verify import Verification
 
 MOST = 1 << 20
 """Where doubling ends if memory never does: a function that ignores its size would be tried for ever."""
@@ -45,7 +49,8 @@ class BatchSizeOutcome:
     """`batch_size` is the largest that fits, 0 where not even 1 does. With `lengths` it counts tokens (or frames) of a
     batch, and `batch_sizes` says how many sequences of each length those are.
 
-    `is_limit` is False where the search ended at `most` and larger ones may fit.
+    `is_limit` is False where the search ended at `most` and larger ones may fit. `survivors` is what the first try
+    that leaked left behind, and who holds it.
     """
 
     batch_size: int
@@ -55,6 +60,7 @@ class BatchSizeOutcome:
     margin: float
     is_limit: bool = True
     batch_sizes: tuple[tuple[int, int], ...] = ()
+    survivors: tuple[Survivor, ...] = ()
 
     @property
     def leaks(self) -> tuple[Try, ...]:
@@ -106,6 +112,7 @@ def find_batch_size(
         margin=margin,
         is_limit=is_limit,
         batch_sizes=tuple((length, tokens // length) for length in representative),
+        survivors=trial.survivors,
     )
 
 
@@ -164,10 +171,12 @@ class _Trial:
 
     def __init__(self, step: Callable[..., Any], room_bytes: int, *, simulated: bool) -> None:
         self.tries: list[Try] = []
+        self.survivors: tuple[Survivor, ...] = ()
         self.room_bytes = room_bytes
         self._step = step
         self._simulated = simulated
         self._bytes_before = _cleaned_up()
+        self._known: set[int] = set()
 
     def run(self, size: int, calls: list[tuple[int, ...]]) -> bool:
         """Whether all these calls fit; notes one try."""
@@ -182,7 +191,21 @@ class _Trial:
         before, self._bytes_before = self._bytes_before, _cleaned_up()
         left = self._bytes_before - before
         self.tries.append(Try(size, not error, peak, left, time.perf_counter() - start, error))
+        if not error:
+            self._look_for_leaks(left)
         return not error
+
+    def _look_for_leaks(self, left: int) -> None:
+        """Who holds what the first leaking try has left; a census, once."""
+        refs, known, now = StorageRefs(), self._known, set[int]()
+        for tensor in _live_tensors():
+            addresses = addresses_of(tensor)
+            now |= addresses
+            if not addresses <= known:
+                refs.add(tensor, f"a tensor made in the try of {self.tries[-1].size:,}")
+        self._known = now
+        if known and left >= _LEAST_LEFT and not self.survivors:
+            self.survivors = Verification().survivors(refs)
 
     def _call(self, call: tuple[int, ...]) -> tuple[int | None, str]:
         """Peak bytes of one call, and why it does not fit."""
@@ -217,6 +240,10 @@ class _Measured:
             self.peak_bytes = int(torch.cuda.max_memory_reserved())
 
 
+def _live_tensors() -> list[torch.Tensor]:
+    return [item for item in gc.get_objects() if issubclass(type(item), torch.Tensor) and not is_fake(item)]
+
+
 def _cleaned_up() -> int:
     """Bytes in tensors when garbage is collected and the cache is empty."""
     gc.collect()
@@ -234,4 +261,6 @@ def _describe(outcome: BatchSizeOutcome) -> list[str]:
     lines += [f"  {size:,} sequences of {length:,}" for length, size in outcome.batch_sizes]
     for each in outcome.leaks:
         lines.append(f"  the try of {each.size:,} left {format_bytes(each.left_bytes)} behind")
+    for survivor in outcome.survivors[:1]:
+        lines += draw_path(survivor)
     return lines

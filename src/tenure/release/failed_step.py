@@ -31,15 +31,15 @@ def clear_failed_frames(error: BaseException) -> int:
     readable. Functions that still run, the caller's own among them, are not touched.
     """
     cleared = 0
-    for frame in _frames_of(error):
+    for frame in frames_of(error):
         with contextlib.suppress(RuntimeError):  # still running
             frame.clear()
             cleared += 1
     return cleared
 
 
-def _frames_of(error: BaseException) -> Iterator[FrameType]:
-    """Those of the error and of the errors that it came from."""
+def frames_of(error: BaseException) -> Iterator[FrameType]:
+    """The functions that an error came through, and those of the errors that it came from."""
     waiting: list[BaseException | None] = [error]
     seen: set[int] = set()
     while waiting:

@@ -44,6 +44,12 @@ def read_names(frame: FrameType, names: BoundNames, leave_out: Collection[str] =
     return found
 
 
+def read_variables(frame: FrameType) -> list[tuple[str, object]]:
+    """All variables of a function; nothing where reading them would leave something behind."""
+    found: list[tuple[str, object]] = _read(frame)
+    return found
+
+
 def rebind_names(frame: FrameType, values: dict[str, object], names: BoundNames) -> str:
     """Bind these names anew; "" when done, otherwise why it could not be done, and then nothing was changed."""
     if not names.in_namespace:
