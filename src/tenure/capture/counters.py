@@ -75,6 +75,12 @@ def pinned_counters(stats: Mapping[str, Any]) -> dict[str, int]:
     return found
 
 
+def read_rss_bytes() -> int | None:
+    """Resident memory of this process; None where the system does not say."""
+    pages = _read_rss_pages()
+    return None if pages is None else pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def _read_rss_pages() -> int | None:
     """Opened each time, as the program may close descriptors that it does not know."""
     try:
