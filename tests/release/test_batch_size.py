@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from tenure.capture.memory import count_tensors
+from tenure.capture.storages import bytes_of
 from tenure.errors import UsageError
 from tenure.release.batch_size import MOST, _search, find_batch_size
 from tenure.release.budget import TensorBudget
@@ -83,7 +84,7 @@ def test_what_backward_saves_and_frees_is_counted(device: str) -> None:
         del loss
         left = budget.live_bytes - start
 
-    gradients = sum(parameter.nbytes for parameter in model.parameters())
+    gradients = sum(bytes_of(parameter) or 0 for parameter in model.parameters())
     assert in_forward >= 32 * 64 * 4
     assert left == gradients
 
