@@ -58,7 +58,7 @@ def test_without_torch_the_doctor_still_answers(
     monkeypatch.setattr(doctor, "ask_torch", lambda: ({}, "not installed"))
     assert run_command_line(["doctor", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert list(answer) == ["format", "versions", "settings", "memory", "recording", "advice"]
+    assert list(answer) == ["format", "versions", "settings", "memory", "recording", "advice", "known_leaks"]
     assert answer["versions"]["torch"] == "not installed"
     assert "install Tenure where your torch is" in answer["advice"][0]
 
@@ -89,5 +89,5 @@ def test_the_real_torch_is_asked_in_a_process_of_its_own() -> None:
     had_torch = "torch" in sys.modules
     answer, trouble = doctor.ask_torch()
     assert trouble == ""
-    assert {"version", "cuda", "import_seconds", "memory"} <= set(answer)
+    assert {"version", "cuda", "import_seconds", "num_devices", "has_mps", "memory"} <= set(answer)
     assert ("torch" in sys.modules) == had_torch

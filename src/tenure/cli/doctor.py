@@ -12,13 +12,16 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import util
+from pathlib import Path
 from typing import Any
 
 import click
 
 from tenure import __version__
+from tenure.cli.doctor_checks import check_everything, describe_known_leaks, read_programs
 from tenure.report.layout import wrap
 
 TORCH_TIMEOUT_SECONDS = 120
@@ -31,6 +34,8 @@ start = time.perf_counter()
 import torch
 answer = {"version": str(torch.__version__), "cuda": torch.version.cuda}
 answer["import_seconds"] = time.perf_counter() - start
+answer["num_devices"] = torch.cuda.device_count()
+answer["has_mps"] = torch.backends.mps.is_available()
 if torch.cuda.is_available():
     torch.cuda.init()
     torch.cuda.synchronize()
@@ -50,26 +55,30 @@ class Examination:
     memory: tuple[str, ...]
     recording: dict[str, str]
     advice: tuple[str, ...]
+    known_leaks: tuple[str, ...] = ()
 
 
 @click.command("doctor", short_help="What this machine says about memory; would recording work?")
+@click.argument("programs", nargs=-1, metavar="[PROGRAM]...", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def doctor_command(as_json: bool) -> None:
+def doctor_command(programs: tuple[Path, ...], as_json: bool) -> None:
     """Say what allocator, device, process, cgroup and system report, and whether recording works here.
 
-    Imports torch in a process of its own (seconds, where torch is installed). Changes nothing.
+    Imports torch in a process of its own (seconds, where torch is installed). Changes nothing. Programs that are
+    named are read, not run: their calls are looked at for DataParallel, pinned memory and loader workers.
     """
-    found = examine()
+    found = examine(programs)
     if as_json:
         click.echo(json.dumps({"format": 1, **_as_dict(found)}, indent=1))
         return
     click.echo("\n".join(describe(found, width=shutil.get_terminal_size((110, 24)).columns)))
 
 
-def examine() -> Examination:
+def examine(programs: Sequence[Path] = ()) -> Examination:
     """Everything the doctor knows; takes as long as `import torch` does."""
     from tenure.capture.memory import memory
 
+    trees = read_programs(programs)
     torch_answer, torch_trouble = ask_torch()
     walker = "native" if util.find_spec("tenure.capture._heapwalk") else "plain Python"
     versions = {
@@ -89,8 +98,25 @@ def examine() -> Examination:
         settings=_allocator_settings(torch_answer),
         memory=tuple(torch_answer.get("memory", ())) or tuple(str(memory()).splitlines()),
         recording=recording,
-        advice=tuple(_advice(torch_answer, torch_trouble, walker=walker)),
+        advice=(
+            *_advice(torch_answer, torch_trouble, walker=walker),
+            *check_everything(torch_answer, os.environ, trees, _shared_memory_bytes()),
+        ),
+        known_leaks=tuple(_known_leaks(torch_answer)),
     )
+
+
+def _known_leaks(answer: dict[str, Any]) -> list[str]:
+    devices = ["cpu"] + ["cuda"] * bool(answer.get("num_devices")) + ["mps"] * bool(answer.get("has_mps"))
+    return describe_known_leaks(str(answer.get("version", "")), devices, os.environ)
+
+
+def _shared_memory_bytes() -> int | None:
+    """What /dev/shm has room for; None where there is none."""
+    try:
+        return shutil.disk_usage("/dev/shm").total
+    except OSError:
+        return None
 
 
 def ask_torch() -> tuple[dict[str, Any], str]:
@@ -197,6 +223,7 @@ def _as_dict(found: Examination) -> dict[str, Any]:
         "memory": list(found.memory),
         "recording": found.recording,
         "advice": list(found.advice),
+        "known_leaks": list(found.known_leaks),
     }
 
 
@@ -209,6 +236,9 @@ def describe(found: Examination, *, width: int = 110) -> list[str]:
     lines += ["", "allocator settings", *settings]
     lines += ["", "recording", *_pairs(found.recording, width=width)]
     lines += ["", "advice", *(advice or ["  nothing to mend"])]
+    if found.known_leaks:
+        known = [line for text in found.known_leaks for line in wrap(text, width=width, first="  ", rest="    ")]
+        lines += ["", "known leaks of this torch", *known]
     return lines
 
 
