@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGES = ("step-scope", "losses", "release", "expect-freed")
+PAGES = ("step-scope", "losses", "trim", "caches", "metrics", "tensor-pool", "out-of-memory", "batch-size")
 OF_THE_PROCESS = re.compile(r"(?<=^  took )( +)[\d.]+ m?s$|[\d.]+ \w+ -> [\d.]+ \w+(?= in tensors)", re.MULTILINE)
 """How long a call took differs from run to run, and all tensors of the process are other tests' too."""
 BLOCK = re.compile(r"^```py\n(.*?)^```$(?:\n+^```\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
@@ -30,10 +30,15 @@ def blocks_of(page: str) -> list[Block]:
     return [Block(page, number, found[1], found[2] or "") for number, found in enumerate(BLOCK.finditer(text), start=1)]
 
 
-BLOCKS = [block for page in PAGES for block in blocks_of(page)]
+SLOW = ("batch-size",)
+BLOCKS = [
+    pytest.param(block, id=f"{page}-{block.number}", marks=[pytest.mark.slow] * (page in SLOW))
+    for page in PAGES
+    for block in blocks_of(page)
+]
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page}-{block.number}")
+@pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_prints_what_its_page_says(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     printed = io.StringIO()

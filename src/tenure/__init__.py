@@ -11,12 +11,19 @@ if TYPE_CHECKING:
     from tenure.capture.memory import MemoryReport, memory
     from tenure.capture.record import record
     from tenure.errors import ReleaseError, StillHeldError, TenureError
+    from tenure.release.batch_size import find_batch_size
+    from tenure.release.caches import caches, clear_caches
+    from tenure.release.collection import collect_at_steps
     from tenure.release.detached import detached
     from tenure.release.expect import expect_freed
     from tenure.release.loaded import loaded
     from tenure.release.losses import LossMeter, LossValues
+    from tenure.release.metrics import compute_metric, reset_metric
+    from tenure.release.oom import oom_guard
     from tenure.release.outcome import Outcome
+    from tenure.release.pool import TensorPool
     from tenure.release.scopes import ScopeOutcome, step_scope
+    from tenure.release.trim import TrimPolicy
     from tenure.release.unload import release
 
 __version__ = "0.1.0"
@@ -29,14 +36,23 @@ __all__ = [
     "ReleaseError",
     "ScopeOutcome",
     "StillHeldError",
+    "TensorPool",
     "TenureError",
+    "TrimPolicy",
     "__version__",
+    "caches",
+    "clear_caches",
+    "collect_at_steps",
+    "compute_metric",
     "detached",
     "expect_freed",
+    "find_batch_size",
     "loaded",
     "memory",
+    "oom_guard",
     "record",
     "release",
+    "reset_metric",
     "step_scope",
 ]
 
@@ -48,13 +64,22 @@ _HOMES = {
     "ReleaseError": "tenure.errors",
     "ScopeOutcome": "tenure.release.scopes",
     "StillHeldError": "tenure.errors",
+    "TensorPool": "tenure.release.pool",
     "TenureError": "tenure.errors",
+    "TrimPolicy": "tenure.release.trim",
+    "caches": "tenure.release.caches",
+    "clear_caches": "tenure.release.caches",
+    "collect_at_steps": "tenure.release.collection",
+    "compute_metric": "tenure.release.metrics",
     "detached": "tenure.release.detached",
     "expect_freed": "tenure.release.expect",
+    "find_batch_size": "tenure.release.batch_size",
     "loaded": "tenure.release.loaded",
     "memory": "tenure.capture.memory",
+    "oom_guard": "tenure.release.oom",
     "record": "tenure.capture.record",
     "release": "tenure.release.unload",
+    "reset_metric": "tenure.release.metrics",
     "step_scope": "tenure.release.scopes",
 }
 

@@ -197,13 +197,8 @@ class _Trial:
 
     def _look_for_leaks(self, left: int) -> None:
         """Who holds what the first leaking try has left; a census, once."""
-        refs, known, now = StorageRefs(), self._known, set[int]()
-        for tensor in _live_tensors():
-            addresses = addresses_of(tensor)
-            now |= addresses
-            if not addresses <= known:
-                refs.add(tensor, f"a tensor made in the try of {self.tries[-1].size:,}")
-        self._known = now
+        known = self._known
+        refs, self._known = _find_new(known, f"a tensor made in the try of {self.tries[-1].size:,}")
         if known and left >= _LEAST_LEFT and not self.survivors:
             self.survivors = Verification().survivors(refs)
 
@@ -240,8 +235,16 @@ class _Measured:
             self.peak_bytes = int(torch.cuda.max_memory_reserved())
 
 
-def _live_tensors() -> list[torch.Tensor]:
-    return [item for item in gc.get_objects() if issubclass(type(item), torch.Tensor) and not is_fake(item)]
+def _find_new(known: set[int], name: str) -> tuple[StorageRefs, set[int]]:
+    """Weak references to live storages that are not known, and the addresses of all."""
+    refs, now = StorageRefs(), set()
+    for item in gc.get_objects():
+        if issubclass(type(item), torch.Tensor) and not is_fake(item):
+            addresses = addresses_of(item)
+            now |= addresses
+            if known and not addresses <= known:
+                refs.add(item, name)
+    return refs, now
 
 
 def _cleaned_up() -> int:

@@ -95,14 +95,19 @@ def _write_holders(folder: Path, error: BaseException) -> str:
 
 def find_holders() -> tuple[Survivor, ...]:
     """All tensors of some size by the reference that holds them, most bytes first; dropping its cut would free them."""
+    refs = _refs_to_large_tensors()
+    return Verification().survivors(refs, collected=False)[:_MOST_HOLDERS] if refs.by_address else ()
+
+
+def _refs_to_large_tensors() -> StorageRefs:
+    """In a function of its own: a loop's variable would be one more owner."""
     refs = StorageRefs()
     for item in gc.get_objects():
         if issubclass(type(item), torch.Tensor) and not is_fake(item):
             with contextlib.suppress(RuntimeError, NotImplementedError):
                 if item.nbytes >= _LEAST_BYTES:
                     refs.add(item, f"{type(item).__name__} {list(item.shape)}")
-    del item
-    return Verification().survivors(refs, collected=False)[:_MOST_HOLDERS] if refs.by_address else ()
+    return refs
 
 
 def _write_snapshot(folder: Path, error: BaseException) -> str:

@@ -32,6 +32,9 @@ from tenure.release.storage_refs import StorageRefs
 from tenure.release.verify import Verification
 from tenure.store.new_folder import check_free, name_recording
 
+_DEFAULT = "out-of-memory"
+_written: set[str | Path | bool] = set()
+"""What this process has written; True stands for the folder that is named by program and time."""
 Then = Literal["raise", "skip", "retry"]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -161,8 +164,8 @@ class OomGuard:
         self.happened = True
         did: list[str] = []
         if self._folder is not None:
-            did += write_last_recording(self._folder, error)
-            self._folder = None  # the first failure is the one to look at
+            did += _record_once(self._folder, error)
+            self._folder = None
         before = read_device_bytes()
         lost = _tensors_of_failed_step(error)
         cleared = clear_failed_frames(error)
@@ -210,18 +213,18 @@ class OomGuard:
 def oom_guard(
     *,
     then: Then = "raise",
-    smaller: Callable[..., Arguments | None] = halve_batch,
+    smaller: Callable[..., Arguments | None] | None = None,
     record: str | Path | bool = True,
     keep: Collection[str] = (),
 ) -> OomGuard:
     """`with tenure.oom_guard(then="skip") as guard:` around a step, or `@tenure.oom_guard(then="retry")` on one.
 
-    When memory runs out: the first time a last recording is written to `record` (True: a folder named after the
-    program and the time; False: none), then the variables of the functions that failed are emptied, the block's own
-    names for tensors bound to None (except `keep`), garbage collected and the allocator's cache given back. Then the
-    error goes on ("raise"), the block ends ("skip", a decorated function gives back None), or a decorated function is
-    called again with what `smaller(*args, **kwargs)` gives back as (args, kwargs), by default the first half of the
-    batch, until it fits or gives back None ("retry").
+    When memory runs out: the first time in this process a last recording is written to `record` (True: a folder named
+    after the program and the time; False: none), then the variables of the functions that failed are emptied, the
+    block's own names for tensors bound to None (except `keep`), garbage collected and the allocator's cache given
+    back. Then the error goes on ("raise"), the block ends ("skip", a decorated function gives back None), or a
+    decorated function is called again with what `smaller(*args, **kwargs)` gives back as (args, kwargs), by default
+    the first half of the batch, until it fits or gives back None ("retry").
 
     With several ranks and "skip" or "retry" the ranks agree after each block on the CPU, or earlier at `guard.agree()`,
     which belongs before the block's first collective. While memory lasts the guard costs some microseconds, and with
@@ -229,12 +232,27 @@ def oom_guard(
     """
     if then not in ("raise", "skip", "retry"):
         raise UsageError(f'then is "raise", "skip" or "retry"; {then!r} was given')
-    folder = None
-    if record is not False:
-        name = name_recording(sys.argv[0] if sys.argv else "")
-        folder = Path(f"out-of-memory-{name.removeprefix('recording-')}" if record is True else record)
-        check_free(folder)
-    return OomGuard(then, smaller, folder, keep)
+    return OomGuard(then, smaller or halve_batch, _folder_for(record), keep)
+
+
+def _folder_for(record: str | Path | bool) -> Path | None:
+    """Where the last recording goes; None where none is wanted, or where this process has written it already."""
+    if record is False or record in _written:
+        return None
+    if record is not True:
+        check_free(Path(record))
+    return Path(_DEFAULT if record is True else record)
+
+
+def _record_once(folder: Path, error: BaseException) -> tuple[str, ...]:
+    """The first failure is the one to look at; guards are often made anew in each step."""
+    record: str | Path | bool = True if folder == Path(_DEFAULT) else folder
+    if record in _written:
+        return ()
+    _written.update((record, str(record)))
+    if record is True:
+        folder = Path(f"out-of-memory-{name_recording(sys.argv[0] if sys.argv else '').removeprefix('recording-')}")
+    return write_last_recording(folder, error)
 
 
 def _tensors_of_failed_step(error: BaseException) -> StorageRefs:
