@@ -43,9 +43,9 @@ class Demo:
 
 
 DEMOS = (
-    Demo("retval_over_forward", ("TN102",), ("retval", "loss")),
-    Demo("losses_kept_on_device", ("TN201",), ("losses", "grad_norms")),
-    Demo("metric_deepcopied", ("TN301", "TN402"), ("snapshot", "update", "compute", "self")),
+    Demo("retval_over_forward", ("TN102",), ("retval", "loss"), helper="retval_scoped"),
+    Demo("losses_kept_on_device", ("TN201",), ("losses", "grad_norms"), helper="losses_metered"),
+    Demo("metric_deepcopied", ("TN301", "TN402"), ("snapshot", "update", "compute", "self"), helper="metric_computed"),
     Demo(
         "text_encoder_unloaded",
         ("TN401",),
