@@ -64,3 +64,10 @@ def test_functions_put_for_a_librarys_own_that_keep_the_ones_before(path: tuple[
 )
 def test_what_else_lies_below_a_library_is_left_to_other_rules(other: Suspect) -> None:
     assert check_suspect(other) is None
+
+
+def test_a_former_function_that_a_running_function_leads_to_as_well() -> None:
+    found = check_suspect(suspect(holder=PLAIN, facts={"stands_in": "warnings.showwarning"}))
+
+    assert found is not None
+    assert found.message == "The `warnings.showwarning` holds `plain`: 1.00 MiB per step."

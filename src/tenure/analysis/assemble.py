@@ -19,6 +19,7 @@ from tenure.analysis.holders import (
     innermost_droppable,
     is_element,
 )
+from tenure.analysis.library_slots import slot_facts
 from tenure.analysis.path_facts import path_facts
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import hops, is_finished_frame, owner_text, render_path, render_targets
@@ -94,6 +95,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     freed = group.freed
     if freed is None:
         freed = freed_storages(graph, cut) if cut else storages.node[rows]
+    in_slot = slot_facts(view, held_by, group.nodes) if collects else {}
     return Suspect(
         key=0,
         symptom=symptom,
@@ -121,7 +123,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         copies_of=measured.copies_of,
         period_steps=measured.period,
         holder_is_yours=held_by is None or not _is_of_library(view, held_by),
-        facts=measured.facts | path_facts(view, path, graph_nodes, group.many) | _chain_facts(view, held_by),
+        facts=measured.facts | path_facts(view, path, graph_nodes, group.many) | _chain_facts(view, held_by) | in_slot,
         storages=identities(view, freed),
         storages_at=view.census.step,
         drops=drops_of(view.graph, cut or ((held_by,) if held_by else ())),

@@ -40,7 +40,7 @@ def hidden_root(suspect: Suspect) -> str:
     if suspect.path_text and _INTERPRETER_HOOK.fullmatch(suspect.path_text[0]):
         return suspect.path_text[0]
     if replaced_function(suspect):
-        return suspect.path_text[0]
+        return f"`{suspect.facts['stands_in']}`" if "stands_in" in suspect.facts else suspect.path_text[0]
     return "thread-local object" if any(hop.source_type == "_thread._local" for hop in suspect.path) else ""
 
 
@@ -50,6 +50,8 @@ def replaced_function(suspect: Suspect) -> bool:
 
     A list that such a function fills is a collection like any other.
     """
+    if "stands_in" in suspect.facts:
+        return suspect.symptom in GROWING
     first = suspect.path[0] if suspect.path else None
     if first is None or first.user or first.source_kind not in ("NAMESPACE", "CLASS"):
         return False
