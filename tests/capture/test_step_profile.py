@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,20 @@ class PeakCensus(CensusLog):
 
     def __call__(self, *, moment: str, **about: Any) -> Census:
         return (take_census if moment == "peak" else super().__call__)(moment=moment, **about)
+
+
+class GrowingCensus(CensusLog):
+    """Censuses of one storage that gains bytes with every step."""
+
+    def __init__(self, at_first: int, bytes_per_step: int) -> None:
+        super().__init__()
+        self._at_first, self._bytes_per_step = at_first, bytes_per_step
+
+    def __call__(self, *, step: int, **about: Any) -> Census:
+        made = super().__call__(step=step, **about)
+        columns = {field.name: np.zeros(1, dtype=np.int64) for field in fields(made.storages)}
+        columns["bytes"] += self._at_first + step * self._bytes_per_step
+        return replace(made, storages=type(made.storages)(**columns))
 
 
 def train(step: Step, folder: Path, *, steps: int = 8, profile_step: int | None = None) -> Monitor:
@@ -337,17 +352,16 @@ def test_what_trains_nothing_is_profiled_again_where_its_memory_has_doubled(
     for user in ("monitor", "profile_planning"):
         monkeypatch.setattr(f"tenure.capture.{user}.optimizer_was_made", lambda: False)
 
-    def run(folder: Path, elements: int) -> list[int]:
-        model, kept = torch.nn.Linear(8, 8), [torch.empty(1 << 22)]
-        with recording(folder, take_census):
+    def run(folder: Path, at_first: int) -> list[int]:
+        model = torch.nn.Linear(8, 8)
+        with recording(folder, GrowingCensus(at_first, 1000)), torch.no_grad():
             for _ in range(60):
-                with torch.no_grad():
-                    model(torch.randn(16, 8))
-                kept.append(torch.empty(elements))
+                model(torch.randn(16, 8))
         return [entry.step for entry in open_recording(folder).profiles]
 
-    assert run(tmp_path / "grows", 1 << 21) == [6, 18, 50]
-    assert run(tmp_path / "hardly grows", 1 << 10) == [6]
+    # 6, 12 and 24 KB after these steps; not again at 48
+    assert run(tmp_path / "grows", 0) == [6, 14, 26]
+    assert run(tmp_path / "hardly grows", 1_000_000) == [6]
 
 
 def test_where_the_peak_does_not_come_again_nobody_is_asked(tmp_path: Path) -> None:
