@@ -2,9 +2,9 @@
 
     python benchmarks/step_helpers.py [--steps 2000] [--json FILE]
 
-Steps with and without the helper alternate in blocks in one process; a step is a small forward that leaves a result
-dict, its loss and its logits behind. The figure is the median block's difference per step; the A/A band is the
-difference between the odd and the even blocks without the helper.
+Steps with and without the helper alternate in blocks in one process; a step is a small forward and backward. The
+figure is the median block's difference per step; the A/A band is the difference between the odd and the even blocks
+without the helper: above a microsecond or two the machine was too busy to tell.
 """
 
 from __future__ import annotations
@@ -28,52 +28,81 @@ def make_model(device: str) -> tuple[nn.Module, torch.Tensor]:
     return model, torch.ones(8, 16, device=device)
 
 
-def plain_steps(model: nn.Module, batch: torch.Tensor, steps: int) -> float:
-    start = time.perf_counter()
-    for _ in range(steps):
-        with contextlib.nullcontext():
-            logits = model(batch)
-            retval = {"loss": logits.mean(), "stats": {"count": 8}}
-            loss = retval["loss"]
-            loss.backward()
-    return (time.perf_counter() - start) / steps
+def nothing():
+    return contextlib.nullcontext()
 
 
-def scoped_steps(model: nn.Module, batch: torch.Tensor, steps: int) -> float:
+def scope():
     from tenure.release.scopes import step_scope
 
+    return step_scope()
+
+
+def steps_with_dict(model: nn.Module, batch: torch.Tensor, steps: int, around, take) -> float:
+    """Leaves a dict of results, its loss, and logits behind."""
     start = time.perf_counter()
     for _ in range(steps):
-        with step_scope():
+        with around():
             logits = model(batch)
             retval = {"loss": logits.mean(), "stats": {"count": 8}}
             loss = retval["loss"]
             loss.backward()
+            take(loss)
     return (time.perf_counter() - start) / steps
 
 
-def metered_steps(model: nn.Module, batch: torch.Tensor, steps: int) -> float:
+def steps_with_loss(model: nn.Module, batch: torch.Tensor, steps: int, around, take) -> float:
+    """Leaves loss and logits behind."""
+    start = time.perf_counter()
+    for _ in range(steps):
+        with around():
+            logits = model(batch)
+            loss = logits.mean()
+            loss.backward()
+            take(loss)
+    return (time.perf_counter() - start) / steps
+
+
+def steps_without_graph(model: nn.Module, batch: torch.Tensor, steps: int, around, take) -> float:
+    """Leaves no graph behind: what the scope costs where there is nothing to do."""
+    start = time.perf_counter()
+    for _ in range(steps):
+        with around():
+            logits = model(batch)
+            loss = logits.mean()
+            loss.backward()
+            take(loss)
+            del logits, loss
+    return (time.perf_counter() - start) / steps
+
+
+def leave(loss: torch.Tensor) -> None:
+    """Does nothing with the loss, at the price of a call."""
+
+
+def make_meter():
     from tenure.release.losses import LossMeter
 
-    meter = LossMeter()
-    start = time.perf_counter()
-    for _ in range(steps):
-        with contextlib.nullcontext():
-            logits = model(batch)
-            retval = {"loss": logits.mean(), "stats": {"count": 8}}
-            loss = retval["loss"]
-            loss.backward()
-            meter.update(loss)
-    return (time.perf_counter() - start) / steps
+    return LossMeter().update
 
 
-def measure(helper, model: nn.Module, batch: torch.Tensor, steps: int) -> dict[str, float]:
+CASES = {
+    "step_scope, nothing to cut": (steps_without_graph, scope, None),
+    "step_scope, loss and logits": (steps_with_loss, scope, None),
+    "step_scope, and a dict": (steps_with_dict, scope, None),
+    "LossMeter": (steps_with_loss, nothing, make_meter),
+}
+
+
+def measure(case: str, model: nn.Module, batch: torch.Tensor, steps: int) -> dict[str, float]:
+    run, around, make_take = CASES[case]
+    take = make_take() if make_take else leave
     block, blocks = 50, max(8, steps // 50)
-    helper(model, batch, block)
+    run(model, batch, block, around, take)
     added, odd, even = [], [], []
     for number in range(blocks):
-        before = plain_steps(model, batch, block)
-        added.append(helper(model, batch, block) - before)
+        before = run(model, batch, block, nothing, leave)
+        added.append(run(model, batch, block, around, take) - before)
         (odd if number % 2 else even).append(before)
     return {
         "step_us": statistics.median(odd + even) * 1e6,
@@ -91,11 +120,11 @@ def main() -> None:
     torch.set_num_threads(1)
     results = {}
     print(f"on {device}; bound {BOUND_MICROSECONDS:g} us per step")
-    print(f"{'helper':14}{'step us':>10}{'added us':>10}{'A/A us':>8}")
-    for name, helper in (("step_scope", scoped_steps), ("LossMeter", metered_steps)):
+    print(f"{'helper':30}{'step us':>10}{'added us':>10}{'A/A us':>8}")
+    for name in CASES:
         model, batch = make_model(device)
-        results[name] = found = measure(helper, model, batch, arguments.steps)
-        print(f"{name:14}{found['step_us']:10.1f}{found['added_us']:10.1f}{found['aa_us']:8.1f}")
+        results[name] = found = measure(name, model, batch, arguments.steps)
+        print(f"{name:30}{found['step_us']:10.1f}{found['added_us']:10.1f}{found['aa_us']:8.1f}")
     if arguments.json:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(json.dumps({"device": device, **results}, indent=1))

@@ -355,3 +355,29 @@ def test_a_step_without_graphs_has_an_empty_outcome(batch: torch.Tensor) -> None
         "no name carried a graph",
     )
     assert (float(total), name, parts[2] is batch) == (32.0, "run", True)
+
+
+def test_a_mistake_of_ours_leaves_the_step_as_it_is_and_warns(
+    model: nn.Module, batch: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("ours")
+
+    monkeypatch.setattr("tenure.release.scopes.cut_values", fail)
+    scope = step_scope()
+    with pytest.warns(RuntimeWarning, match="left this step as it is: KeyError: 'ours'"), scope:
+        loss = model(batch).mean()
+
+    assert loss.grad_fn is not None
+    assert scope.outcome == ScopeOutcome()
+
+
+def test_one_scope_entered_twice_does_no_harm(model: nn.Module, batch: torch.Tensor) -> None:
+    scope = step_scope()
+    with scope:
+        first = model(batch).mean()
+        with scope:
+            second = model(batch).mean()
+
+    assert second.grad_fn is None
+    assert first.grad_fn is not None

@@ -25,7 +25,7 @@ from tenure.release.device_bytes import compare, give_back_cache, read_device_by
 from tenure.release.failed_step import clear_failed_frames, frames_of, is_out_of_memory
 from tenure.release.frame_names import read_names, read_variables, rebind_names
 from tenure.release.last_recording import write_last_recording
-from tenure.release.outcome import Outcome
+from tenure.release.outcome import Outcome, Survivor
 from tenure.release.ranks import Agreement
 from tenure.release.smaller_batch import Arguments, batch_size_of, halve_batch
 from tenure.release.storage_refs import StorageRefs
@@ -174,13 +174,19 @@ class OomGuard:
         gc.collect()
         give_back_cache(before)
         after = read_device_bytes()
-        survivors = Verification().survivors(lost) if any(each.is_alive for each in lost) else ()
+        notes = [str(error).splitlines()[0]] if str(error) else []
+        survivors: tuple[Survivor, ...] = ()
+        if any(each.is_alive for each in lost):
+            try:
+                survivors = Verification().survivors(lost)
+            except Exception as failure:  # there may be no memory for a census
+                notes.append(f"who holds the rest could not be found: {type(failure).__name__}: {failure}")
         self.outcome = Outcome(
             what=f"memory ran out ({type(error).__name__})",
             devices=compare(before, after, lost),
             survivors=survivors,
             did=tuple(did),
-            notes=(str(error).splitlines()[0],) if str(error) else (),
+            notes=tuple(notes),
             seconds=time.perf_counter() - started,
         )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from types import FrameType, TracebackType
@@ -97,18 +98,15 @@ class StepScope:
 
     def __exit__(self, kind: object, error: object, trace: TracebackType | None) -> None:
         frame, self._frame = self._frame, None
-        assert frame is not None, "the scope was left twice"
+        if frame is None:  # the same scope was entered twice, and has been left already
+            return
         end = frame.f_lasti if trace is None else _raised_at(trace, frame)
-        names = names_bound_between(frame.f_code, self._start, end)
-        values = read_names(frame, names, self._keep)
-        cuts, anew = cut_values(values, holders=_FRAME_AND_VALUES) if values else ([], {})
-        if anew:
-            reason = rebind_names(frame, anew, names)
-            if reason:
-                _take_back(cuts, anew, reason)
-            anew.clear()
-        values.clear()
-        self._cuts = _judge(cuts) if cuts else cuts
+        try:
+            self._cuts = _cut_names(frame, self._start, end, self._keep)
+        except Exception as failure:  # a mistake of ours must not end the training
+            self._cuts = []
+            text = f"tenure.step_scope left this step as it is: {type(failure).__name__}: {failure}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def __call__(self, function: _Function) -> _Function:
         """The function, whose results come back without a graph; its variables end with each call anyway."""
@@ -178,6 +176,19 @@ def _check_with_statement(frame: FrameType) -> None:
 def _raised_at(trace: TracebackType, frame: FrameType) -> int:
     """The instruction of `frame` that an exception came from: what stands before it has run."""
     return trace.tb_lasti if trace.tb_frame is frame else frame.f_lasti
+
+
+def _cut_names(frame: FrameType, start: int, end: int, keep: frozenset[str]) -> list[NameCut]:
+    names = names_bound_between(frame.f_code, start, end)
+    values = read_names(frame, names, keep)
+    cuts, anew = cut_values(values, holders=_FRAME_AND_VALUES) if values else ([], {})
+    if anew:
+        reason = rebind_names(frame, anew, names)
+        if reason:
+            _take_back(cuts, anew, reason)
+        anew.clear()
+    values.clear()
+    return _judge(cuts) if cuts else cuts
 
 
 def _take_back(cuts: list[NameCut], anew: dict[str, object], reason: str) -> None:
