@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 FREE_STEPS = 8
 """At the first scheduled steps censuses are taken whatever they cost: without a few there is nothing to compare."""
-FREE_SECONDS = 6.0
+FREE_SECONDS = 5.0
 """So much processor time all censuses together may cost whatever the share: programs of seconds are watched to their
 end."""
 FREE_WAIT_SECONDS = 120.0
