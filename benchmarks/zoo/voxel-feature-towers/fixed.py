@@ -1,0 +1,5 @@
+from towers import registry
+from train import main
+
+if __name__ == "__main__":
+    main(registry.make)
