@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gc
 import math
-import socket
-import subprocess
-import sys
 import weakref
 from collections import Counter
 from typing import Any
@@ -15,6 +12,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from release.two_ranks import printed_by_two_ranks
 from tenure.capture.memory import count_tensors
 from tenure.errors import UsageError
 from tenure.release.losses import LossMeter, LossValues
@@ -182,17 +180,6 @@ distributed.destroy_process_group()
 
 @pytest.mark.slow
 def test_ranks_are_put_together_at_a_log() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    command = [sys.executable, "-W", "ignore", "-c", RANK]
-    ranks = [
-        subprocess.Popen([*command, str(rank), port], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for rank in range(2)
-    ]
-    results = [rank.communicate(timeout=100) for rank in ranks]
-
     expected = "loss 8.0000 (mean 8.1667, max 13.0000 over 4 steps on 2 ranks, to step 4)"
     one_sided = "loss 5.0000 (mean 5.0000, max 5.0000 over 1 steps on 2 ranks, to step {})"
-    printed = [out.splitlines() for out, _ in results]
-    assert printed == [[expected, one_sided.format(0)], [expected, one_sided.format(1)]], results
+    assert printed_by_two_ranks(RANK) == [[expected, one_sided.format(0)], [expected, one_sided.format(1)]]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ import pytest
 import torch
 from torch import nn
 
+from release.two_ranks import printed_by_two_ranks
 from tenure.diagnose import diagnose
 from tenure.errors import UsageError
 from tenure.release.batch_size import find_batch_size
@@ -254,15 +252,5 @@ distributed.destroy_process_group()
 
 @pytest.mark.slow
 def test_ranks_skip_and_retry_together_and_nobody_waits_for_ever() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    command = [sys.executable, "-W", "ignore", "-c", RANK]
-    ranks = [
-        subprocess.Popen([*command, str(rank), port], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for rank in range(2)
-    ]
-    results = [rank.communicate(timeout=100) for rank in ranks]
-
     expected = "done skipped done done skipped done 4 2 4"
-    assert [out.strip() for out, _ in results] == [expected, expected], results
+    assert printed_by_two_ranks(RANK) == [[expected], [expected]]
