@@ -4,12 +4,15 @@ import collections
 import functools
 
 import numpy as np
+import pytest
 import torch
 
 from capture.reading import Reading
 from tenure.capture.census import take_census
 from tenure.model.heap import ReferenceKind as Kind
 from tenure.model.heap import Role
+
+pytestmark = pytest.mark.slow  # censuses of this whole process
 
 KIB = 1024
 

@@ -14,6 +14,8 @@ from tenure.capture.native_owners import AUTOCAST_CACHE, REDUCER_TYPE, is_autoca
 from tenure.model.heap import NodeKind
 from tenure.model.heap import ReferenceKind as Kind
 
+pytestmark = pytest.mark.slow  # censuses of this whole process
+
 
 def read() -> Reading:
     return Reading(take_census(step=1, moment="request"))

@@ -16,6 +16,8 @@ from tenure.errors import UsageError
 from tenure.release.batch_size import MOST, _search, find_batch_size
 from tenure.release.budget import TensorBudget
 
+pytestmark = pytest.mark.slow  # censuses of this whole process
+
 KIB = 1024
 
 

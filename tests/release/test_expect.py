@@ -14,6 +14,8 @@ import tenure
 from release.models import Cache, Encoder, tokens
 from tenure.release.expect import NothingLeft
 
+pytestmark = pytest.mark.slow  # censuses of this whole process
+
 
 def text_of(caught: pytest.ExceptionInfo[BaseException]) -> str:
     return re.sub(r"test_expect.py:\d+", "test_expect.py:N", str(caught.value))

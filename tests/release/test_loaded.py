@@ -12,6 +12,8 @@ from torch import nn
 import tenure
 from release.models import ENCODER_BYTES, Encoder, tokens
 
+pytestmark = pytest.mark.slow  # censuses of this whole process
+
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 

@@ -21,6 +21,8 @@ from tenure.release.last_recording import FILE, Saving, savings_of
 from tenure.release.oom import oom_guard
 from tenure.release.smaller_batch import halve_batch
 
+pytestmark = pytest.mark.slow  # censuses of this whole process
+
 KIB = 1024
 
 

@@ -16,6 +16,8 @@ import tenure
 from release.models import ENCODER_BYTES, TRAINED_BYTES, Cache, Encoder, Pipeline, tokens, train_step
 from tenure.release.outcome import Outcome
 
+pytestmark = pytest.mark.slow  # censuses of this whole process
+
 
 def names(outcome: Outcome) -> list[str]:
     return [re.sub(r" \(.*?\)", "", text) for text in outcome.still_bound]

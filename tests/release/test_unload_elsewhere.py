@@ -15,6 +15,8 @@ from torch import nn
 import tenure
 from release.models import ENCODER_BYTES, TRAINED_BYTES, Encoder, tokens, train_step
 
+pytestmark = pytest.mark.slow  # censuses of this whole process
+
 
 def test_a_skeleton_is_left_to_be_loaded_anew() -> None:
     encoder = Encoder()
