@@ -59,8 +59,6 @@ class CompiledCalls:
         self._scalers = scalers
         self._profiler = profiler
         self._calls: dict[int, CompiledSteps] = {}
-        self.in_use = False
-        """Whether the program has compiled anything."""
         self._watch = CompilationWatch(self)
 
     @property
@@ -80,8 +78,7 @@ class CompiledCalls:
 
     def before_compilation(self, *, sees_calls: bool) -> None:
         """As `CompiledCallListener` says."""
-        self.in_use = True
-        self._modules.expect_compiled_calls()
+        self._modules.compiles = True
         self._profiler.stop("torch.compile is in use")
         if not sees_calls:
             self._modules.give_up()

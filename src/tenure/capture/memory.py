@@ -142,7 +142,7 @@ def _add_tensor(storages: StorageTable, tensor: Any) -> str:
     """The device that a tensor's memory lies on; "" where it has none: fake, functional and half-built tensors."""
     try:
         ids = storages.add(tensor) if type(tensor).__name__ != "FakeTensor" else []
-    except (RuntimeError, NotImplementedError, AttributeError, TypeError, ValueError):
+    except (RuntimeError, AttributeError, TypeError, ValueError):
         return ""
     return storages.by_id[ids[0]].device if ids and ids[0] in storages.by_id else ""
 

@@ -55,7 +55,8 @@ class ModuleCalls:
         self.gave_up = False
         self._known: dict[int, bool] = {}
         self._called = CalledModules()
-        self._compiles = False
+        self.compiles = False
+        """Whether the program has compiled anything: from then on modules may be called where nobody sees it."""
         self._root_call: tuple[int] | None = None
         self.cost = CallCost()
         """What the hooks have been called so far."""
@@ -72,10 +73,6 @@ class ModuleCalls:
         """Watch no longer."""
         self._wanted = False
         self.suspend()
-
-    def expect_compiled_calls(self) -> None:
-        """The program compiles: from now on modules may be called where nobody sees it."""
-        self._compiles = True
 
     def give_up(self) -> None:
         """Watch never again: the program compiles, and its compiled calls cannot be told from outside."""
@@ -112,7 +109,7 @@ class ModuleCalls:
     def take_called(self) -> CalledModules:
         """The modules that were called since this was asked last."""
         called, self._called = self._called, CalledModules()
-        return CalledModules(called.roots) if self._compiles else called
+        return CalledModules(called.roots) if self.compiles else called
 
     def _before_forward(self, module: Any) -> None:
         self.cost.num_calls += 1

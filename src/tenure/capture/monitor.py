@@ -266,7 +266,7 @@ class Monitor:
 
     def _may_watch(self, elapsed: float) -> bool:
         """Not where the program compiles: each compiled call would take the hooks out and put them back."""
-        return not self._compiled.in_use and self._modules.cost.allows(self.step, elapsed=elapsed)
+        return not self._modules.compiles and self._modules.cost.allows(self.step, elapsed=elapsed)
 
     def _write_step(self, at: float, seconds: float, counters: dict[str, int]) -> None:
         self._journal.write_step(self.step, time=at, seconds=seconds, counters=counters)

@@ -22,13 +22,12 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 from tenure.capture.handlers import is_from_signal_handler
 from tenure.capture.inference_modes import DispatchKeyBringers, bring_keys_back, is_entered_inference_mode
 from tenure.capture.origins import is_library_file
-from tenure.capture.storages import bytes_of, shape_text, storage_id_of
+from tenure.capture.storages import bytes_of, shape_text, storage_id_of, storages_tell_their_death
 from tenure.model.profile import ALIVE, BEFORE, Phase
 
 MAX_OPERATIONS = 300_000
 _TORCH_OPTIM = "/torch/optim/"
 _USER, _LIBRARY, _OPTIMIZER = range(3)
-_NO_STORAGE = (RuntimeError, NotImplementedError)
 _CALL_CODE = torch.nn.Module._call_impl.__code__
 
 Site = tuple[str, int, str]
@@ -175,7 +174,7 @@ class OpWatch:
     def _note_storage(self, tensor: Any, operation: int, birth: int) -> None:
         try:
             address = storage_id_of(tensor)
-        except _NO_STORAGE:
+        except RuntimeError:
             return
         known = self._alive.get(address)
         if known is not None:
@@ -294,18 +293,9 @@ def why_not_here() -> str | None:
         return "a functorch transform is active"
     if torch._C._current_graph_task_id() != -1:
         return "a backward pass is under way"
-    if not _storages_tell_their_death():
+    if not storages_tell_their_death():
         return f"torch {torch.__version__} does not tell when a storage dies"
     return None
-
-
-def _storages_tell_their_death() -> bool:
-    """Whether a storage's Python object lives as long as the storage."""
-    tensor = torch.empty(1, device="cpu")
-    reference = weakref.ref(tensor.untyped_storage())
-    lives = reference() is not None
-    del tensor
-    return lives and reference() is None
 
 
 def _collect(values: Any, found: list[Any]) -> None:

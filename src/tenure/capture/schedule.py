@@ -98,8 +98,17 @@ class Spending:
         """Whether the next planned census is taken whatever the share."""
         if self.num_steps < FREE_STEPS:
             return self.longest_seconds <= LONG_CENSUS_SECONDS
+        return self.is_cheap and self.seconds <= FREE_WAIT_SECONDS
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether one more like the last is within the processor time that is free, and none was long."""
         cheap = self.processor_seconds + self.last.processor_seconds <= FREE_SECONDS
-        return cheap and self.seconds <= FREE_WAIT_SECONDS and self.longest_seconds <= LONG_CENSUS_SECONDS
+        return cheap and self.longest_seconds <= LONG_CENSUS_SECONDS
+
+    def is_within(self, budget_percent: float, *, elapsed: float) -> bool:
+        """Whether one more like the last keeps to the share of the wall time."""
+        return self.seconds + self.last.seconds <= budget_percent / 100 * elapsed
 
 
 def is_geometric(step: int) -> bool:
@@ -125,7 +134,7 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
         return planned
     if schedule.is_asked_for(step) or (planned and spending.has_free):
         return True
-    affordable = spending.seconds + spending.last.seconds <= schedule.budget_percent / 100 * elapsed
+    affordable = spending.is_within(schedule.budget_percent, elapsed=elapsed)
     return affordable and (planned or _is_at_rise(spending, step=step, elapsed=elapsed, counters=counters))
 
 
@@ -134,9 +143,7 @@ def can_afford(schedule: Schedule, spending: Spending, *, elapsed: float) -> boo
     where the user has chosen the steps."""
     if schedule.several_ranks or schedule.steps is not None:
         return False
-    cheap = spending.processor_seconds + spending.last.processor_seconds <= FREE_SECONDS
-    free = cheap and spending.longest_seconds <= LONG_CENSUS_SECONDS
-    return free or spending.seconds + spending.last.seconds <= schedule.budget_percent / 100 * elapsed
+    return spending.is_cheap or spending.is_within(schedule.budget_percent, elapsed=elapsed)
 
 
 def _is_at_rise(spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:

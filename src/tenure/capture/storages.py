@@ -6,6 +6,7 @@ tracked by the collector for the storage's life, is called at most once per stor
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ class StorageTable:
         """
         try:
             storage_id = storage_id_of(tensor)
-        except (RuntimeError, NotImplementedError):
+        except RuntimeError:
             return self._add_parts(tensor)
         facts = self.by_id.get(storage_id)
         covered = tensor.numel() * tensor.element_size()
@@ -84,7 +85,7 @@ def bytes_of(tensor: torch.Tensor) -> int | None:
         return None
     try:
         num_bytes = tensor.untyped_storage().nbytes()
-    except (RuntimeError, NotImplementedError):
+    except RuntimeError:
         return None
     if tensor.device.type != "cpu":
         num_bytes = -(-num_bytes // _ROUNDING_BYTES) * _ROUNDING_BYTES
@@ -121,3 +122,12 @@ def sparse_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
 def is_fake(tensor: Any) -> bool:
     """Fake tensors claim a device and hold no memory."""
     return type(tensor).__name__ == "FakeTensor"
+
+
+def storages_tell_their_death() -> bool:
+    """Whether a storage's Python object lives as long as the storage."""
+    tensor = torch.empty(1, device="cpu")
+    reference = weakref.ref(tensor.untyped_storage())
+    lives = reference() is not None
+    del tensor
+    return lives and reference() is None

@@ -13,11 +13,9 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tenure.capture.storages import bytes_of, is_fake, storage_id_of
+from tenure.capture.storages import bytes_of, is_fake, storage_id_of, storages_tell_their_death
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
-
-_NO_STORAGE = (RuntimeError, NotImplementedError)
 
 
 class TensorBudget:
@@ -58,7 +56,7 @@ class TensorBudget:
     def _add(self, tensor: torch.Tensor) -> None:
         try:
             address = storage_id_of(tensor)
-        except _NO_STORAGE:
+        except RuntimeError:
             return
         if address in self._alive:
             return
@@ -124,12 +122,7 @@ def _collect(value: Any, found: list[torch.Tensor]) -> None:
 
 
 def _check_that_deaths_are_told() -> None:
-    """Whether a storage's Python object lives as long as the storage."""
-    tensor = torch.empty(1, device="cpu")
-    reference = weakref.ref(tensor.untyped_storage())
-    lives = reference() is not None
-    del tensor
-    if not lives or reference() is not None:
+    if not storages_tell_their_death():
         raise UsageError(
             f"a simulated limit needs a torch whose storages tell when they die; {torch.__version__} does not: "
             "use a newer one, or a device"

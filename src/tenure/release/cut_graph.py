@@ -22,6 +22,6 @@ def without_graph(tensor: torch.Tensor) -> torch.Tensor:
     values = tensor.detach()
     try:
         stored = values.untyped_storage().nbytes()
-    except (RuntimeError, NotImplementedError):  # sparse, opaque
+    except RuntimeError:  # sparse, opaque
         return values
     return values.clone() if stored > _MOST_UNUSED * values.nbytes else values

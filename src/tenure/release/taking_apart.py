@@ -151,7 +151,7 @@ def shell_of(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor without memory in the place of another: same shape, same type of number where `meta` has it."""
     try:
         shell = torch.empty(tensor.shape, dtype=tensor.dtype, device="meta")
-    except (RuntimeError, NotImplementedError, ValueError):
+    except (RuntimeError, ValueError):
         shell = torch.empty(0, device="meta")
     if isinstance(tensor, nn.Parameter):
         return nn.Parameter(shell, requires_grad=tensor.requires_grad)

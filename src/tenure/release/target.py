@@ -30,6 +30,6 @@ def _why_absent(device: torch.device) -> str:
         return "" if (device.index or 0) < count else f"this process sees {count} CUDA devices"
     try:
         torch.empty(0, device=device)
-    except (RuntimeError, NotImplementedError, AssertionError) as error:
+    except (RuntimeError, AssertionError) as error:
         return f"torch cannot use it here ({str(error).splitlines()[0]})"
     return ""
