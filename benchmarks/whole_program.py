@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -40,6 +41,8 @@ for step in range(int(sys.argv[1])):
         kept.append(loss)
 """
 FEW_STEPS = 30
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""Modules are compiled once and kept, as where a package is installed."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ def beside(folder: str, number: int, plain: list[str]) -> tuple[Taken, Taken, Ta
 
 def take(command: list[str]) -> Taken:
     started, before = time.perf_counter(), processor_seconds()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run(command, check=True, env=ENVIRONMENT, **quiet)
     return Taken(time.perf_counter() - started, processor_seconds() - before)
 
 
@@ -95,6 +99,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "train.py"
         program.write_text(PROGRAM)
+        take([sys.executable, "-m", "tenure", "run", "-o", f"{folder}/warm-up", str(program), "5"])
         few, more = (take([sys.executable, str(program), str(steps)]).seconds for steps in (5, 55))
         steps = str(max(50, round(arguments.seconds / max(1e-3, (more - few) / 50))))
         plain = [sys.executable, str(program), steps]

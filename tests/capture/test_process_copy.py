@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.capture.process_copy import fork_copy, run_in_child
+from tenure.capture.process_copy import fork_copy, start_in_child
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a copy of a process needs fork")
 
@@ -89,5 +89,5 @@ def is_running(pid: int) -> bool:
 
 
 def test_a_child_gives_back_bytes_and_one_that_crashes_none() -> None:
-    assert run_in_child(lambda: b"answer" * 100_000, seconds=60) == b"answer" * 100_000
-    assert run_in_child(lambda: os.kill(os.getpid(), signal.SIGKILL) or b"", seconds=60) == b""
+    assert start_in_child(lambda: b"answer" * 100_000, seconds=60)() == b"answer" * 100_000
+    assert start_in_child(lambda: os.kill(os.getpid(), signal.SIGKILL) or b"", seconds=60)() == b""

@@ -24,6 +24,15 @@ def test_the_schedule_is_dense_at_first_and_two_per_octave_later() -> None:
     assert [step for step in range(-1, 100) if is_geometric(step)] == [*(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)]
 
 
+def test_entries_of_forwards_follow_the_first_steps_then_one_per_octave_and_each_that_was_asked_for() -> None:
+    assert [step for step in PLAN if Schedule().wants_entry(step)] == [1, 2, 3, 4, 8, 16, 32]
+    assert [step for step in (5, 6, 7, 100) if Schedule().wants_entry(step)] == [5, 7, 100]
+    assert [step for step in PLAN if Schedule(copy_step=12, last_step=24).wants_entry(step)] == [
+        *(1, 2, 3, 4, 8, 12, 16, 24, 32)
+    ]
+    assert all(Schedule(steps=frozenset(PLAN)).wants_entry(step) for step in PLAN)
+
+
 def test_calls_are_watched_around_round_steps() -> None:
     assert [step for step in range(1, 120) if watches_calls(step)] == [
         near for ten in range(10, 101, 10) for near in (ten - 1, ten, ten + 1)

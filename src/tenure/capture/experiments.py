@@ -11,14 +11,15 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import torch
 
 from tenure.capture.drops import CannotDropError, drop, find_objects, is_of_type
-from tenure.capture.process_copy import fork_copy, run_in_child
+from tenure.capture.process_copy import fork_copy, start_in_child
 from tenure.model.experiment import ExperimentResult, PlannedExperiment
 from tenure.store.experiments_file import (
     announce_copy,
@@ -32,6 +33,8 @@ from tenure.store.experiments_file import (
 ALL_SECONDS = 5.0
 """After so much processor time no further experiment is begun: a busy machine tests as much as a quiet one."""
 EACH_SECONDS = 60
+AT_ONCE = 2
+"""Experiments side by side; the user waits for them, and each needs a copy of what it writes of the heap."""
 MOST_COLLECTIONS = 10
 """Each may make the next find more; so many in a row are enough for ten rings that hold one another."""
 POLL_SECONDS = 0.02
@@ -54,9 +57,10 @@ def leave_copy(recording: Path, *, step: int, moment: str, asked_by: int) -> boo
     def serve() -> None:
         try:
             announce_copy(folder, pid=os.getpid(), step=step)
+            before = _storages_now()  # while who diagnoses is still at it
             plan = _wait_for_plan(folder, asked_by)
             if plan:
-                write_results(folder, run_experiments(plan), step=step)
+                write_results(folder, run_experiments(plan, before), step=step)
         except Exception:
             (folder / FAILURE_FILE).write_text(traceback.format_exc(), encoding="utf-8")
         finally:
@@ -65,16 +69,19 @@ def leave_copy(recording: Path, *, step: int, moment: str, asked_by: int) -> boo
     return fork_copy(serve)
 
 
-def run_experiments(plan: Sequence[PlannedExperiment]) -> list[ExperimentResult]:
-    """Do what is planned, in the order given, as long as there is time. For a copy of the program's process."""
+def run_experiments(plan: Sequence[PlannedExperiment], before: Storages) -> list[ExperimentResult]:
+    """Do what is planned, in the order given, as long as there is time. For a copy of the program's process, in which
+    there are the storages `before`."""
     started = _processor_seconds()
-    before = _storages_now()
+    under_way: deque[Callable[[], ExperimentResult]] = deque()
     results = []
     for planned in plan:
+        if len(under_way) == AT_ONCE:
+            results.append(under_way.popleft()())
         if _processor_seconds() - started > ALL_SECONDS:
             break
-        results.append(_run(planned, before))
-    return results
+        under_way.append(_start(planned, before))
+    return results + [take_result() for take_result in under_way]
 
 
 def _processor_seconds() -> float:
@@ -92,15 +99,20 @@ def _wait_for_plan(folder: Path, asked_by: int) -> Sequence[PlannedExperiment] |
     return None
 
 
-def _run(planned: PlannedExperiment, before: Storages) -> ExperimentResult:
-    claimed = {address: size for address, size in planned.storages if before.get(address) == size}
+def _start(planned: PlannedExperiment, before: Storages) -> Callable[[], ExperimentResult]:
+    """Begin an experiment; what is returned waits for its result."""
 
     def work() -> bytes:
         failure = _perform(planned)
         after = {} if failure else _storages_now()
         return json.dumps([failure, sorted(after)]).encode()
 
-    answer = run_in_child(work, seconds=EACH_SECONDS)
+    take_answer = start_in_child(work, seconds=EACH_SECONDS)
+    return lambda: _read_result(planned, before, take_answer())
+
+
+def _read_result(planned: PlannedExperiment, before: Storages, answer: bytes) -> ExperimentResult:
+    claimed = {address: size for address, size in planned.storages if before.get(address) == size}
     failure, left = json.loads(answer) if answer else ("the copy of the process did not survive it", [])
     gone = before.keys() - set(left)
     return ExperimentResult(

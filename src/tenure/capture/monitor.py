@@ -254,12 +254,10 @@ class Monitor:
         due = is_due(self._schedule, self._censuses.spending, step=self.step, elapsed=elapsed, counters=counters)
         if due:
             self._record_census(moment, inputs)
-            self._set_entry_due(moment == STEP_END)
+            self._set_entry_due(moment == STEP_END and self._schedule.wants_entry(self.step))
             self._plan.after_census(self.step, self._censuses.tensor_bytes, training=self._optimizer_seen)
             self._copies.leave_after(self.step, moment)
-            if self._entry_due and not self._manual:
-                self._watch_modules()
-        calls_wanted = self._profiler.wants_entry(self.step) or watches_calls(self.step)
+        calls_wanted = due or self._profiler.wants_entry(self.step) or watches_calls(self.step)
         if (calls_wanted or self._may_watch(elapsed)) and not self._manual:
             self._watch_modules()
         self._last_step_time = time.perf_counter()

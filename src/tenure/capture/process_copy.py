@@ -7,6 +7,7 @@ What destructors (`__del__`) of dropped objects do by path or by process number 
 from __future__ import annotations
 
 import faulthandler
+import functools
 import gc
 import os
 import signal
@@ -44,15 +45,16 @@ def fork_copy(work: Callable[[], None], *, seconds: int = COPY_SECONDS) -> bool:
         os._exit(0)
 
 
-def run_in_child(work: Callable[[], bytes], *, seconds: int) -> bytes:
-    """What `work()` gives back from a child of this process, which may crash; empty then, or after `seconds`."""
+def start_in_child(work: Callable[[], bytes], *, seconds: int) -> Callable[[], bytes]:
+    """Begin `work()` in a child of this process, which may crash; what is returned waits for its answer.
+
+    The answer is empty after a crash, or after `seconds`.
+    """
     reading, writing = os.pipe()
     child = _fork()
     if child:
         os.close(writing)
-        answer = _read_all(reading)
-        os.waitpid(child, 0)
-        return answer
+        return functools.partial(_take_answer, child, reading)
     try:
         os.close(reading)
         signal.alarm(seconds)
@@ -96,6 +98,12 @@ def _lead_nowhere(descriptors: Iterable[int]) -> None:
             with suppress(OSError):
                 os.fstat(descriptor)
                 os.dup2(null, descriptor, inheritable=False)
+
+
+def _take_answer(child: int, reading: int) -> bytes:
+    answer = _read_all(reading)
+    os.waitpid(child, 0)
+    return answer
 
 
 def _read_all(reading: int) -> bytes:

@@ -10,9 +10,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+LAST_STEP_OF_ALL_ENTRIES = 4
+"""Until then each census at a step's end is followed by one at the next forward's entry."""
 FREE_STEPS = 8
 """At the first scheduled steps censuses are taken whatever they cost: without a few there is nothing to compare."""
-FREE_SECONDS = 5.0
+FREE_SECONDS = 3.5
 """So much processor time all censuses together may cost whatever the share: programs of seconds are watched to their
 end."""
 FREE_WAIT_SECONDS = 120.0
@@ -46,6 +48,13 @@ class Schedule:
     def is_asked_for(self, step: int) -> bool:
         """Whether it is one of the steps that get a census whatever it costs."""
         return step in (self.last_step, self.copy_step)
+
+    def wants_entry(self, step: int) -> bool:
+        """Whether the census after this step is followed by one at the next forward's entry: at the first steps, then
+        once per octave. Growth is told at the steps' ends; what is carried into a forward by a few."""
+        if step <= LAST_STEP_OF_ALL_ENTRIES or self.steps is not None or self.is_asked_for(step):
+            return True
+        return not is_geometric(step) or _is_power_of_two(step)
 
 
 @dataclass(frozen=True)

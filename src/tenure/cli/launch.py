@@ -13,11 +13,15 @@ from typing import Any
 
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+MEANWHILE_SECONDS = 1.0
 _SET_PARENT_DEATH_SIGNAL = 1
 
 
-def run_child(command: Sequence[str], *, environment: Mapping[str, str]) -> int:
-    """Run to the end; the exit code, or minus the number of the signal that ended it."""
+def run_child(command: Sequence[str], *, environment: Mapping[str, str], meanwhile: Callable[[], None]) -> int:
+    """Run to the end; the exit code, or minus the number of the signal that ended it.
+
+    `meanwhile` is called once, after a second in which the program has not ended.
+    """
     # The handlers are in place before the child is, so that no signal is lost; held ones are passed on after.
     held: list[int] = []
     child: subprocess.Popen[bytes] | None = None
@@ -33,6 +37,10 @@ def run_child(command: Sequence[str], *, environment: Mapping[str, str]) -> int:
         child = subprocess.Popen(command, env=dict(environment), preexec_fn=_make_child_setup())
         for number in held:
             child.send_signal(number)
+        try:
+            return child.wait(MEANWHILE_SECONDS)
+        except subprocess.TimeoutExpired:
+            meanwhile()
         return child.wait()
     finally:
         for number, handler in before.items():

@@ -164,7 +164,11 @@ def run_command(
         "experiment_step": 0 if no_diagnose else experiment_step,
     }
     try:
-        code = run_child(program.command, environment=make_environment(folder, options))
+        code = run_child(
+            program.command,
+            environment=make_environment(folder, options),
+            meanwhile=_do_nothing if no_diagnose else _load_diagnosis,
+        )
     except OSError as error:
         _remove_if_empty(folder)
         raise UsageError(f"cannot start {program.arguments[0]}: {error.strerror or error}") from error
@@ -243,6 +247,16 @@ def leave_as(code: int) -> int:
         signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
     return 128 - code
+
+
+def _do_nothing() -> None:
+    pass
+
+
+def _load_diagnosis() -> None:
+    """What the report needs, NumPy among it, so that nobody waits for it when the program has ended."""
+    with suppress(ImportError):  # told when it is needed
+        import tenure.diagnose  # noqa: F401
 
 
 def _describe_missing_script(name: str) -> str:
