@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from heaps import census
+from tenure.analysis.groups import search
 from tenure.analysis.never_read_again import find_never_read_again
 from tenure.model.source import SourceFile
 
@@ -29,7 +30,7 @@ def found(*lines: str, last: str = "", source: str = SOURCE, steps: tuple[int, .
     sources = {"train.py": SourceFile("train.py", source)}
     return [
         ([reference.expression for reference in each.cut], each.peak_drop_bytes)
-        for each in find_never_read_again(censuses, sources)
+        for each in find_never_read_again([search(census) for census in censuses], sources)
     ]
 
 
@@ -99,7 +100,9 @@ def test_what_a_function_holds_that_a_loop_calls_anew_only_seems_to_last() -> No
     outside = "main(train.py:4).raw -> tensor#raw 4MiB"
     texts = ["\n".join((step, loop, outside))] * 4
     censuses = [census(text, step=number) for text, number in zip(texts, STEPS, strict=True)]
-    (suspect,) = find_never_read_again(censuses, {"train.py": SourceFile("train.py", IN_CALLS)})
+    (suspect,) = find_never_read_again(
+        [search(census) for census in censuses], {"train.py": SourceFile("train.py", IN_CALLS)}
+    )
     assert [reference.expression for reference in suspect.cut] == ["raw"]
 
 
@@ -122,4 +125,7 @@ def main(steps):
         census(text + "\n" + (model if ":6)" in text else model.replace(":6)", ":9)")), step=step)
         for text, step in zip(texts, STEPS, strict=True)
     ]
-    assert find_never_read_again(censuses, {"train.py": SourceFile("train.py", source)}) == ()
+    assert (
+        find_never_read_again([search(census) for census in censuses], {"train.py": SourceFile("train.py", source)})
+        == ()
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tenure.analysis.groups import Searched, search
 from tenure.analysis.host_part import tensor_part
 from tenure.analysis.idle_at_peak import PEAK
 from tenure.errors import RecordingError
@@ -51,6 +52,11 @@ class Evidence:
     def of_tensors_between_steps(self) -> tuple[Census, ...]:
         """The same of those between steps."""
         return tuple(census for census in self.of_tensors if _is_between_steps(census))
+
+    @cached_property
+    def searched(self) -> tuple[Searched, ...]:
+        """The same with their shortest paths."""
+        return tuple(search(census) for census in self.of_tensors_between_steps)
 
     @cached_property
     def peaks(self) -> tuple[tuple[StepProfile, Census], ...]:

@@ -76,6 +76,14 @@ class Shapes:
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """One census and its shortest paths, which no numbering of shapes changes."""
+
+    graph: Graph
+    paths: Paths
+
+
 @dataclass(frozen=True)
 class View:
     """One census with everything that is computed from it once. `shape` is -1 for nodes nothing reaches;
@@ -123,12 +131,21 @@ class Weights:
     storages_below: Ints
 
 
-def view_census(census: Census, shapes: Shapes) -> View:
-    """Paths and shapes of one census; about four microseconds per node."""
+def search(census: Census) -> Searched:
+    """The shortest paths of one census; about two microseconds per node."""
     graph = build_graph(census)
-    paths = shortest_paths(graph)
-    shape, member = _shape_nodes(graph, paths, shapes)
-    return View(graph, paths, shape, member)
+    return Searched(graph, shortest_paths(graph))
+
+
+def view_searched(searched: Searched, shapes: Shapes) -> View:
+    """With the shapes of its nodes; about two microseconds per node."""
+    shape, member = _shape_nodes(searched.graph, searched.paths, shapes)
+    return View(searched.graph, searched.paths, shape, member)
+
+
+def view_census(census: Census, shapes: Shapes) -> View:
+    """Both, of a census that is looked at once."""
+    return view_searched(search(census), shapes)
 
 
 def in_program_order(views: Iterable[View]) -> list[View]:

@@ -12,9 +12,17 @@ import numpy as np
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, main_device
 from tenure.analysis.cuts import freed_storages
 from tenure.analysis.graph import reach
-from tenure.analysis.groups import Shapes, View, fingerprint_of, in_program_order, series_of_rows, view_census
+from tenure.analysis.groups import (
+    Searched,
+    Shapes,
+    View,
+    fingerprint_of,
+    in_program_order,
+    series_of_rows,
+    view_searched,
+)
 from tenure.analysis.holders import Droppable
-from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
 from tenure.syntax.later_reads import is_read_later, runs_in_loop
@@ -29,19 +37,19 @@ LEAST_SPAN = 1 / 3
 BASIS = "no statement reads it any more: it was there at every step's peak"
 
 
-def find_never_read_again(censuses: Sequence[Census], sources: Mapping[str, SourceFile]) -> tuple[Suspect, ...]:
+def find_never_read_again(censuses: Sequence[Searched], sources: Mapping[str, SourceFile]) -> tuple[Suspect, ...]:
     """Suspects of symptom "peak": what the variables of one running function, or of the running program's module,
     hold alone though the text of the function reads none of them after the line that it executes.
 
     Seen in the last censuses over a third of the run. Costs two searches of the last census; censuses before are
     only looked at where something was found.
     """
-    at_work = [census for census in censuses if census.moment != "exit"]
+    at_work = [each for each in censuses if each.graph.census.moment != "exit"]
     if not sources or len(at_work) < FEWEST_CENSUSES:
         return ()
     shapes = Shapes()
     program = _Program(sources)
-    last = in_program_order([view_census(max(at_work, key=_when), shapes)])[0]
+    last = view_searched(max(at_work, key=_when), shapes)
     unread = _unread(last, program)
     if not unread:
         return ()
@@ -52,7 +60,7 @@ def find_never_read_again(censuses: Sequence[Census], sources: Mapping[str, Sour
         nodes = _held_by(last, cut)
         if not _matters(last, nodes):
             continue
-        views = views or in_program_order(view_census(census, shapes) for census in at_work)
+        views = views or in_program_order(view_searched(each, shapes) for each in at_work)
         since = _unread_since(views, last, cut, program)
         suspects += _suspects(views[since:], last, _Held(scope, cut, nodes))
     return tuple(suspects)
@@ -65,7 +73,8 @@ class _Held:
     nodes: Ints
 
 
-def _when(census: Census) -> tuple[int, bool]:
+def _when(searched: Searched) -> tuple[int, bool]:
+    census = searched.graph.census
     return census.step, census.moment == "forward-entry"
 
 
@@ -158,7 +167,8 @@ def _held_by(view: View, cut: Sequence[Droppable]) -> Ints:
     freed = freed_storages(view.graph, cut)
     storages = view.census.storages
     passing = np.isin(storages.role, (Role.INPUT, Role.GRADIENT))
-    here = [view.census.text(device) == _device(view) for device in storages.device.tolist()]
+    main = _device(view)
+    here = [view.census.text(device) == main for device in storages.device.tolist()]
     return np.intersect1d(freed, storages.node[~passing & np.array(here, dtype=bool)])
 
 

@@ -26,7 +26,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     """What outlives its step: memory, threads, processes and files, with what is known of its growth and its peak;
     `copied` data sets among them."""
     steps, sources = evidence.recording.steps, evidence.sources
-    suspects = without_used(find_suspects(evidence.between_steps), evidence.profiles)
+    suspects = without_used(find_suspects(evidence.between_steps, evidence.searched), evidence.profiles)
     found = join_same_statement(locate(suspect, sources) for suspect in suspects)
     at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]
     found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))
@@ -54,7 +54,7 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     """What is idle at the peak of a profiled step, and what no statement reads any more."""
     found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census)]
     found = list(_told_at_the_highest_peak(with_higher_peaks(found, evidence.peaks)))
-    found += find_never_read_again(evidence.of_tensors_between_steps, evidence.sources)
+    found += find_never_read_again(evidence.searched, evidence.sources)
     return tuple(locate(suspect, evidence.sources) for suspect in found)
 
 

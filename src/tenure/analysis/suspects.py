@@ -9,7 +9,7 @@ from tenure.analysis.carried import find_carried
 from tenure.analysis.cycles import find_cycles
 from tenure.analysis.gained_names import find_gained_names
 from tenure.analysis.gradients_left import find_gradients_left
-from tenure.analysis.groups import Shapes, View, view_census
+from tenure.analysis.groups import Searched, Shapes, View, search, view_census, view_searched
 from tenure.analysis.growing import find_growing, find_growing_out_of_sight
 from tenure.analysis.hidden_only import find_hidden_only
 from tenure.analysis.host_growth import find_host_growth
@@ -25,19 +25,20 @@ from tenure.model.suspect import Suspect
 _MOMENTS = ("step-end", "forward-entry", "request", "exit")
 
 
-def find_suspects(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
-    """All suspects of one process, those that hold most first; their keys number them in this order.
+def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ()) -> tuple[Suspect, ...]:
+    """All suspects of one process, those that hold most first; their keys number them in this order. `searched` are
+    the same censuses' tensor parts where they have been searched before.
 
     Healthy growth (state made lazily, caches at their bound, data sets, averages of the weights) is none. Costs
     some microseconds per node and census, and a search per suspect.
     """
     shapes = Shapes()
-    parts = [tensor_part(census) for census in censuses]
-    views = [view_census(part, shapes) for part in parts]
+    searched = searched or [search(tensor_part(census)) for census in censuses]
+    views = [view_searched(each, shapes) for each in searched]
     watched = max(_MOMENTS, key=lambda moment: (len(_in_order(views, moment)), -_MOMENTS.index(moment)))
     shapes.gaining_names |= find_gained_names(_in_order(views, watched), shapes)
     if shapes.gaining_names:
-        views = [view_census(part, shapes) for part in parts]
+        views = [view_searched(each, shapes) for each in searched]
     by_moment = {moment: _in_order(views, moment) for moment in _MOMENTS}
     growing, grown_shapes = find_growing(by_moment[watched], shapes, entries=by_moment["forward-entry"])
     beyond, cut_short = find_growing_out_of_sight(by_moment[watched], shapes, told=grown_shapes)
