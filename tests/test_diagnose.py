@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from heaps import census
 from suspects import HISTORY, MIB, SPECIMENS, carried, finding, suspect
-from tenure.diagnose import diagnose, explain, merge
+from tenure.diagnose import diagnose, diagnose_process, explain, merge
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
+from tenure.model.recording import EVALUATION, CensusEntry, Recording, Step
 from tenure.rules import all_rules
+from tenure.store.census_file import write_census
 
 
 def found(fingerprint: str, **changes: object) -> Finding:
@@ -129,3 +132,39 @@ def test_a_process_that_was_looked_at_least_far_decides_how_far_all_were() -> No
     ranks = [rank(0, looked_until=16), rank(1), rank(2, looked_until=12)]
 
     assert (merge("run", ranks).looked_until, merge("run", ranks[1:2]).looked_until) == (12, None)
+
+
+def recorded(folder: Path, *seen: tuple[str, int, str]) -> Recording:
+    """A recording of censuses: what is drawn, step, moment."""
+    (folder / "rows-000001.jsonl").write_text('{"kind":"header","format":1}\n')
+    for number, (drawn, step, moment) in enumerate(seen):
+        write_census(folder / f"{number}.npz", census(drawn, step=step, moment=moment))
+    return Recording(
+        path=str(folder),
+        process={},
+        steps=tuple(Step(step, float(step), 1.0, {}) for step in sorted({step for _, step, _ in seen})),
+        censuses=tuple(CensusEntry(step, moment, f"{at}.npz", 0.1, 10) for at, (_, step, moment) in enumerate(seen)),
+        notes=(),
+        sources={},
+        end={"kind": "end"},
+        profiles=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("moment", "told"),
+    [
+        (f"{EVALUATION}4", []),
+        ("step-end", ["9.00 MiB are held by an owner Tenure cannot see (evaluation stack, C code, atexit), of list"]),
+    ],
+)
+def test_what_an_evaluations_call_stack_holds_is_no_memory_of_an_unseen_owner(
+    moment: str, told: list[str], tmp_path: Path
+) -> None:
+    model = "main(train.py:7).model -> __main__.Model -> .weight parameter 2MiB"
+    in_use = f"{model}\nunseen -> list#l -> [0] tensor 9MiB"
+    seen = [(model, step, "step-end") for step in (1, 2, 3)] + [(in_use, step, moment) for step in (4, 5)]
+
+    not_seen = diagnose_process(recorded(tmp_path, *seen)).not_seen
+
+    assert [text.removesuffix(", and by nothing else") for text in not_seen] == told

@@ -205,7 +205,8 @@ def _not_seen(evidence: Evidence, findings: Sequence[Finding], copied: Sequence[
     yield from (note.text for note in recording.notes if note.level in ("warning", "failure"))
     yield from dict.fromkeys(text for census in censuses for text in census.notes)
     told = {finding.path[0] for finding in findings if finding.path}
-    yield from (text for text in describe_unseen_owners(censuses) if not any(owner in text for owner in told))
+    unseen = describe_unseen_owners(evidence.of_tensors_between_steps)
+    yield from (text for text in unseen if not any(owner in text for owner in told))
     yield from describe_unseen_device_bytes(recording.steps, censuses)
     yield from describe_workers(evidence.between_steps, copied)
     yield from describe_native_growth(recording.steps, _growth_on_host(findings))
