@@ -6,7 +6,7 @@ import pytest
 
 from heaps import census
 from suspects import HISTORY, MIB, SPECIMENS, carried, finding, suspect
-from tenure.diagnose import diagnose, diagnose_process, explain, merge
+from tenure.diagnose import diagnose, diagnose_process, explain, merge, retell
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.recording import EVALUATION, CensusEntry, Recording, Step
@@ -132,6 +132,17 @@ def test_a_process_that_was_looked_at_least_far_decides_how_far_all_were() -> No
     ranks = [rank(0, looked_until=16), rank(1), rank(2, looked_until=12)]
 
     assert (merge("run", ranks).looked_until, merge("run", ranks[1:2]).looked_until) == (12, None)
+
+
+def test_a_rule_words_its_findings_anew_once_experiments_were_made() -> None:
+    collected = {"kind": "experiment", "done": "collect", "predicted_bytes": MIB, "freed_bytes": 0}
+    ring = found("a", rule="TN301", message="a ring; only the cyclic collector frees it.", evidence=(collected,))
+    other = found("b", evidence=(collected,))
+
+    assert retell([ring, other], all_rules()) == (
+        replace(ring, message="a ring; C++ code owns part of it too, so that not even a collection frees it."),
+        other,
+    )
 
 
 def recorded(folder: Path, *seen: tuple[str, int, str]) -> Recording:

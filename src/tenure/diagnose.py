@@ -53,7 +53,8 @@ def diagnose_process(recording: Recording) -> Diagnosis:
     evidence = read_evidence(recording)
     copied = find_copied_by_workers(evidence)
     explained = _explain_process(evidence, copied)
-    explained = with_results(explained, request_experiments(Path(recording.path), plan_experiments(explained)))
+    results = request_experiments(Path(recording.path), plan_experiments(explained))
+    explained = retell(with_results(explained, results), all_rules())
     findings = tuple(finding for finding in explained if not _is_allowed(finding, evidence.sources))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
     return Diagnosis(
@@ -98,6 +99,13 @@ def explain(
             known = _with_memory(finding, suspect)
             found.append(with_edits(known, suspect, rule, sources or {}))
     return tuple(sorted(found, key=_rank))
+
+
+def retell(findings: Iterable[Finding], rules: Sequence[Rule]) -> tuple[Finding, ...]:
+    """The findings, once experiments were made, in words that agree with their results."""
+    by_code = {rule.code: rule.retell for rule in rules}
+    said = ((finding, by_code.get(finding.rule)) for finding in findings)
+    return tuple(finding if again is None else again(finding) for finding, again in said)
 
 
 def _with_memory(finding: Finding, suspect: Suspect) -> Finding:

@@ -41,11 +41,19 @@ def test_a_ring_below_a_root_is_no_island() -> None:
     assert find_islands(build_graph(census(RING + "main.metric -> __main__.Metric#metric"))) == ()
 
 
-def test_an_output_kept_on_ctx_is_a_ring_that_the_collector_never_frees() -> None:
+def test_an_output_kept_on_ctx_is_a_ring_that_cpp_owns_too() -> None:
     graph = build_graph(census("island -> ExpBackward#node -> .out tensor#out 1MiB -> .grad_fn ExpBackward#node"))
     (island,) = find_islands(graph)
 
     assert (island.through_cpp, render_path(graph, island.ring)[-2:]) == (True, (".out", ".grad_fn"))
+
+
+def test_a_tensors_own_hook_is_owned_by_the_node_that_made_the_tensor_too() -> None:
+    ring = "island -> dict#kept -> ['h'] tensor#h 1MiB -> <hook> collections.OrderedDict#hooks -> [0] dict#kept"
+    made_by = "island -> dict#kept -> ['h'] tensor#h -> .grad_fn AddmmBackward0 unseen=1"
+    of_leaf, of_result = (find_islands(build_graph(census(drawn))) for drawn in (ring, f"{ring}\n{made_by}"))
+
+    assert ([each.through_cpp for each in of_leaf], [each.through_cpp for each in of_result]) == ([False], [True])
 
 
 def test_a_ring_held_by_another_ring_belongs_to_it() -> None:

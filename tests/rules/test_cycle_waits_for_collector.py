@@ -1,8 +1,11 @@
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from suspects import HISTORY, TRAIN, finding, suspect
 from tenure.model.finding import CutReference, Holder
-from tenure.rules.cycle_waits_for_collector import check_suspect
+from tenure.rules.cycle_waits_for_collector import check_suspect, retell
 
 REMEDY = (
     "break the ring: hold the owner weakly (`weakref.ref`, `weakref.proxy`), pass it as an argument, or set "
@@ -26,3 +29,46 @@ def test_memory_that_only_a_ring_holds_waits_for_the_collector() -> None:
 
 def test_memory_that_a_root_reaches_does_not() -> None:
     assert check_suspect(suspect()) is None
+
+
+def message_of(**facts: object) -> str:
+    found = check_suspect(suspect(symptom="cycle", cyclic=True, holder=RING, facts=facts))
+    assert found is not None
+    return found.message
+
+
+def test_that_the_collector_frees_it_is_not_said_where_cpp_owns_part_of_the_ring() -> None:
+    assert message_of(owned_by_cpp_too=True) == (
+        "`Rollout.normalise` closes a reference cycle that holds 3.00 MiB no one can use any more; "
+        "C++ code owns part of it too, so that the cyclic collector may not free it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("freed", "said"),
+    [
+        (3 << 20, "only the cyclic collector frees it."),
+        (0, "C++ code owns part of it too, so that not even a collection frees it."),
+        (1 << 20, "a collection frees 1.00 MiB of 3.00 MiB, the rest C++ code owns too."),
+    ],
+)
+@pytest.mark.parametrize("facts", [{}, {"owned_by_cpp_too": True}])
+def test_the_sentence_follows_what_a_collection_freed(freed: int, said: str, facts: dict[str, Any]) -> None:
+    found = check_suspect(suspect(symptom="cycle", cyclic=True, holder=RING, facts=facts))
+    assert found is not None
+    dropped = {"kind": "experiment", "done": "drop", "predicted_bytes": 3 << 20, "freed_bytes": 3 << 20}
+    tested = replace(found, evidence=(*found.evidence, dropped, {**dropped, "done": "collect", "freed_bytes": freed}))
+
+    assert retell(tested) == replace(
+        tested,
+        message=f"`Rollout.normalise` closes a reference cycle that holds 3.00 MiB no one can use any more; {said}",
+    )
+
+
+def test_the_sentence_stays_where_no_collection_was_tried() -> None:
+    found = check_suspect(suspect(symptom="cycle", cyclic=True, holder=RING))
+    assert found is not None
+    failed = {"kind": "experiment", "done": "collect", "predicted_bytes": 3 << 20, "freed_bytes": None}
+    tested = replace(found, evidence=(*found.evidence, failed))
+
+    assert (retell(found), retell(tested)) == (found, tested)

@@ -143,5 +143,5 @@ def _facts(view: View, island: Island, num_rings: int) -> dict[str, object]:
         facts["ctx_type"] = view.graph.type_names[owner]
         facts["ctx_attribute"] = view.graph.labels[island.cut].strip("'\"")
     if island.through_cpp:
-        facts["collector_frees_it"] = False
+        facts["owned_by_cpp_too"] = True
     return facts

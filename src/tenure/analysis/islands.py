@@ -45,7 +45,8 @@ class Island:
     storages: Ints
     num_graph_nodes: int
     through_cpp: bool
-    """The ring runs over autograd nodes: Python's collector never frees it."""
+    """The ring runs over autograd nodes, or over a hook of a tensor that one made, which that node keeps too: Python's
+    collector frees it only where nothing but the ring owns the node."""
 
 
 def find_islands(graph: Graph) -> tuple[Island, ...]:
@@ -142,8 +143,18 @@ def _island(graph: Graph, ring: list[int], below: np.ndarray[tuple[int], np.dtyp
         cuts=_alike(graph, cut, below),
         storages=storages[below[storages]],
         num_graph_nodes=int(np.count_nonzero(below & (kinds == NodeKind.AUTOGRAD))),
-        through_cpp=bool(np.any(kinds[ring] == NodeKind.AUTOGRAD)),
+        through_cpp=bool(np.any(kinds[ring] == NodeKind.AUTOGRAD)) or _runs_over_hook_of_result(graph, ring),
     )
+
+
+def _runs_over_hook_of_result(graph: Graph, ring: Sequence[int]) -> bool:
+    """Whether a tensor of the ring that has a graph leads on by its hooks, which its node keeps as well."""
+    references, inside = graph.census.references, set(ring)
+    for node in ring:
+        kinds = {int(references.kind[r]): int(references.target[r]) for r in graph.references_from(node)}
+        if ReferenceKind.GRAD_FN in kinds and kinds.get(ReferenceKind.HOOK) in inside:
+            return True
+    return False
 
 
 def _best_cut(graph: Graph, ring: list[int]) -> int:

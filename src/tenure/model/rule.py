@@ -28,3 +28,5 @@ class Rule:
     priority: int = 50
     edit: EditKind = ""
     """How its remedy changes the statement that makes the reference; "" where no mechanical change is right."""
+    retell: Callable[[Finding], Finding] | None = None
+    """Given a finding of this rule with the results of experiments on it: the finding in words that agree with them."""

@@ -1,10 +1,17 @@
 """TN301: tensor memory is held by a reference cycle that nothing else reaches, until the collector runs."""
 
+import dataclasses
+
+from tenure.model.experiment import CONFIRMED_SHARE
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim
+
+_FREES_IT = "only the cyclic collector frees it."
+_MAY_NOT = "C++ code owns part of it too, so that the cyclic collector may not free it."
+_DOES_NOT = "C++ code owns part of it too, so that not even a collection frees it."
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -16,12 +23,31 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         rule=RULE.code,
         name=RULE.name,
         message=f"`{suspect.holder.expression or suspect.holder.name}` closes a reference cycle that holds "
-        f"{format_bytes(suspect.retained_bytes)} no one can use any more; only the cyclic collector frees it.",
+        f"{format_bytes(suspect.retained_bytes)} no one can use any more; "
+        f"{_MAY_NOT if suspect.facts.get('owned_by_cpp_too') else _FREES_IT}",
         remedies=(
             "break the ring: hold the owner weakly (`weakref.ref`, `weakref.proxy`), pass it as an argument, or set "
             "the reference to None when done; do not copy objects that refer back to their owner",
         ),
     )
+
+
+def retell(finding: Finding) -> Finding:
+    """The finding, saying of the collector what a collection in a copy of the process did."""
+    tried = (item for item in finding.evidence if item.get("kind") == "experiment" and item.get("done") == "collect")
+    result = next((item for item in tried if item.get("freed_bytes") is not None), None)
+    if result is None:
+        return finding
+    said = finding.message.removesuffix(_FREES_IT).removesuffix(_MAY_NOT)
+    return dataclasses.replace(finding, message=said + _what_it_did(result["freed_bytes"], result["predicted_bytes"]))
+
+
+def _what_it_did(freed: int, predicted: int) -> str:
+    if freed >= CONFIRMED_SHARE * predicted:
+        return _FREES_IT
+    if freed <= (1 - CONFIRMED_SHARE) * predicted:
+        return _DOES_NOT
+    return f"a collection frees {format_bytes(freed)} of {format_bytes(predicted)}, the rest C++ code owns too."
 
 
 RULE = Rule(
@@ -31,4 +57,5 @@ RULE = Rule(
     check_suspect=check_suspect,
     priority=20,
     edit="without-traceback",
+    retell=retell,
 )
