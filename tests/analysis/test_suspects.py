@@ -333,6 +333,35 @@ def test_what_a_variable_carries_beside_the_newest_element_is_told_without_the_o
     assert (carried.symptom, carried.holder.expression, carried.retained_bytes) == ("peak", "output", 4 << 20)
 
 
+def moving_average(step: int) -> str:
+    """A mean of losses, with the graph of each step, and a variable for the newest loss."""
+    lines = [
+        f"loop.train(loop.py:9).mean -> tensor#m{step} 4B -> .grad_fn AddBackward0#a{step}",
+        f"loop.train(loop.py:9).loss -> tensor#l{step} 4B -> .grad_fn LossBackward0#n{step}",
+    ]
+    for n in range(1, step + 1):
+        lines.append(f"island -> AddBackward0#a{n} -> .next LossBackward0#n{n} -> .saved tensor#s{n} 1MiB activation")
+        lines += [f"island -> AddBackward0#a{n} -> .next AddBackward0#a{n - 1}"] * (n > 1)
+    return "\n".join(lines)
+
+
+def test_a_variable_for_the_newest_value_of_a_moving_average_that_grows_carries_nothing() -> None:
+    drawn = at_both_moments("{rows}", rows=moving_average)
+
+    assert [told(suspect) for suspect in find_suspects(drawn)] == [("growth", "mean", ["mean"])]
+
+
+def test_what_a_variable_carries_beside_a_moving_average_is_told() -> None:
+    drawn = at_both_moments(
+        "{rows}\nloop.train(loop.py:9).features -> tensor#f{step} 3MiB activation", rows=moving_average
+    )
+
+    assert sorted(told(suspect) for suspect in find_suspects(drawn)) == [
+        ("growth", "mean", ["mean"]),
+        ("peak", "features", ["features"]),
+    ]
+
+
 def means_that_share_a_trunk(step: int) -> str:
     lines = []
     for name in ("depth", "labels"):

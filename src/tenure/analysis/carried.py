@@ -14,7 +14,7 @@ from tenure.analysis.assemble import Group, Measured, assemble_suspect, belong_t
 from tenure.analysis.cuts import alive_seeds, freed_storages, removed_by
 from tenure.analysis.graph import ELEMENT_REFERENCES, reach
 from tenure.analysis.groups import Shapes, View, fingerprint_of, is_bounded
-from tenure.analysis.holders import find_droppable, innermost_droppable
+from tenure.analysis.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.paths import path_to
 from tenure.analysis.wording import expression
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
@@ -246,9 +246,14 @@ def _merge_aliases(
 
 
 def _is_newest_element(group: Group, place: _Place, told: set[int]) -> bool:
-    """As long as the containers that are told to grow have their elements, next to nothing of the place is freed."""
+    """As long as the containers and graphs that are told to grow stay as they are, next to nothing of the place is
+    freed."""
     view, graph = group.view, group.view.graph
-    growing = [dropped for dropped in group.cut or () if _gains_elements(view, dropped.container, told)]
+    growing = [
+        dropped
+        for dropped in group.cut or ()
+        if _gains_elements(view, dropped.container, told) or _leads_to_growing_graph(view, dropped, told)
+    ]
     if not growing:
         return False
     others = [dropped for dropped in group.cut or () if dropped not in growing]
@@ -262,6 +267,15 @@ def _gains_elements(view: View, container: int, told: set[int]) -> bool:
         references.kind[r] in ELEMENT_REFERENCES and int(view.shape[references.target[r]]) in told
         for r in view.graph.references_from(container)
     )
+
+
+def _leads_to_growing_graph(view: View, dropped: Droppable, told: set[int]) -> bool:
+    """A tensor whose graph gains nodes with every step, as a moving average has it, or a container of such tensors."""
+    references = view.census.references
+    others = ~np.isin(references.kind, (*ELEMENT_REFERENCES, ReferenceKind.GRAD_FN))
+    starts = references.target[[dropped.reference]] if dropped.container < 0 else np.array([dropped.container])
+    entered = reach(view.graph, starts, without=others) & (view.census.nodes.kind == NodeKind.AUTOGRAD)
+    return bool(told) and bool(np.isin(view.shape[entered], sorted(told)).any())
 
 
 def _with_cut(view: View, nodes: Ints, passing: Ints) -> Group:
