@@ -60,6 +60,65 @@ for number in range(24):
     losses.append(last)
 """,
     ),
+    "moving-average-of-a-retained-graph": (
+        ["TN101"],
+        """\
+average = torch.zeros(())
+for number in range(24):
+    loss = model(torch.randn(512, 64)).square().mean()
+    loss.backward(retain_graph=True)
+    optimizer.step()
+    optimizer.zero_grad()
+    average = 0.9 * average + 0.1 * loss
+""",
+    ),
+    "averages-of-checkpointed-losses": (
+        ["TN101"],
+        """\
+from torch.utils.checkpoint import checkpoint
+
+
+class Monitor:
+    def __init__(self):
+        self.values = {}
+
+    def update(self, **losses):
+        for name, value in losses.items():
+            self.values[name] = 0.9 * self.values.get(name, 0.0) + 0.1 * value
+
+
+monitor = Monitor()
+for number in range(24):
+    step(model(torch.randn(512, 64)))
+    hidden = checkpoint(model, torch.randn(512, 64), use_reentrant=False)
+    monitor.update(error=checkpoint(model, hidden, use_reentrant=False).square().mean())
+    del hidden
+""",
+    ),
+    "average-through-a-function-with-tensors-on-ctx": (
+        ["TN101"],
+        """\
+class Gate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        ctx.soft = torch.sigmoid(x)
+        return x * ctx.soft
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * (ctx.soft + ctx.x * ctx.soft * (1 - ctx.soft))
+
+
+average = {}
+for number in range(24):
+    loss = Gate.apply(model(torch.randn(512, 64))).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    average["loss"] = loss if not average else average["loss"].lerp(loss, 0.1)
+""",
+    ),
     "heads-left-in-the-optimizer": (
         ["TN404"],
         """\

@@ -17,6 +17,7 @@ from tenure.analysis.never_read_again import find_never_read_again
 from tenure.analysis.pinned_growth import find_pinned_growth
 from tenure.analysis.resting_at_peak import find_resting_at_peak
 from tenure.analysis.same_statement import join_same_statement
+from tenure.analysis.saved_out_of_sight import told_with_graphs
 from tenure.analysis.suspects import find_suspects
 from tenure.analysis.system_growth import find_system_growth, with_what_threads_hold
 from tenure.model.suspect import Suspect
@@ -27,7 +28,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     `copied` data sets among them."""
     steps, sources = evidence.recording.steps, evidence.sources
     suspects = without_used(find_suspects(evidence.between_steps, evidence.searched), evidence.profiles)
-    found = join_same_statement(locate(suspect, sources) for suspect in suspects)
+    found = told_with_graphs(join_same_statement(locate(suspect, sources) for suspect in suspects))
     at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]
     found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))
     found = with_falls(found, steps, sources)
