@@ -101,6 +101,17 @@ def test_a_model_that_gets_new_layers_and_gives_them_to_its_optimizer_is_silent(
     assert find_suspects(drawn(MODEL, lambda step: 1 + step // 8)) == ()
 
 
+@pytest.mark.parametrize(("held", "found"), [(True, []), (False, [("growth", "self.optimizer")])])
+def test_gradients_of_layers_that_take_part_later_are_silent_where_a_model_has_the_layers(
+    held: bool, found: list[tuple[str, str]]
+) -> None:
+    layers = f"{NET}[*5] torch.nn.Linear#l* -> ._parameters dict#p* -> ['weight'] parameter#w* 64KiB\n"
+    groups = f"{TRAINED}.param_groups list -> [0] dict -> ['params'] list -> [*5] parameter#w* 64KiB\n"
+    keys = f"{TRAINED}.state collections.defaultdict -> [*{{n}}] parameter#w* 64KiB -> .grad tensor#g* 64KiB gradient"
+
+    assert told(find_suspects(drawn((layers if held else "") + groups + keys, lambda step: 1 + step // 16))) == found
+
+
 def test_layers_that_only_the_optimizer_still_has_are_told() -> None:
     lost = f"{TRAINED}.param_groups list -> [0] dict -> ['params'] list -> [*{{n}}] parameter#w* 64KiB"
 

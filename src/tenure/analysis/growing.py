@@ -209,7 +209,7 @@ def _owner_facts(view: View, members: Ints) -> dict[str, object]:
 
 def _is_meant(view: View, shapes: Shapes, shape: int, members: Ints, nodes: Ints, containers: Collection[int]) -> bool:
     """The model that is trained grows: new layers, the optimizer's entries for them, or a longer graph to them."""
-    if is_training_more(view, containers):
+    if is_training_more(view, members, containers):
         return True
     if shapes.graph[shape] >= 0 or np.any(view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD):
         return shapes.graph[shape] >= 0 and is_only_used(view, members)

@@ -13,16 +13,16 @@ from tenure.analysis.wording import attribute_name
 from tenure.model.heap import Ints, Role
 
 
-def is_training_more(view: View, containers: Collection[int]) -> bool:
-    """Whether all that grows are an optimizer's entries for parameters, each of which somebody else holds as well.
+def is_training_more(view: View, members: Ints, containers: Collection[int]) -> bool:
+    """Whether all that grows are an optimizer's entries for parameters, each of which somebody else holds as well, or
+    the gradients of such: layers that take part from some step on.
 
-    `containers` are those that gain elements. A search of the census where they are an optimizer's own.
+    `containers` are those that gain the members as elements. A search of the census where they are an optimizer's own.
     """
     graph = view.graph
     optimizers = optimizer_nodes(graph)
-    if not containers or not optimizers:
-        return False
-    if not all(_keeps_entries(graph, container) for container in containers):
+    entries = bool(containers) and all(_keeps_entries(graph, container) for container in containers)
+    if not optimizers or not (entries or _are_gradients(view, members)):
         return False
     census = view.census
     held = census.storages.node[census.storages.role == Role.PARAMETER]
@@ -58,6 +58,12 @@ def is_only_used(view: View, members: Ints) -> bool:
         return False
     alive = reach(graph, graph.roots, without=np.isin(references.kind, GRAPH_REFERENCES))
     return bool(np.all(alive[members]))
+
+
+def _are_gradients(view: View, members: Ints) -> bool:
+    references, storages = view.census.references, view.census.storages
+    rows = np.isin(storages.node, references.target[np.isin(references.source, members)])
+    return bool(rows.any()) and bool(np.all(storages.role[rows] == Role.GRADIENT))
 
 
 def _keeps_entries(graph: Graph, container: int) -> bool:
