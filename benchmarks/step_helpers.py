@@ -19,6 +19,9 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from tenure.release.losses import LossMeter
+from tenure.release.scopes import step_scope
+
 BOUND_MICROSECONDS = 20.0
 
 
@@ -30,12 +33,6 @@ def make_model(device: str) -> tuple[nn.Module, torch.Tensor]:
 
 def nothing():
     return contextlib.nullcontext()
-
-
-def scope():
-    from tenure.release.scopes import step_scope
-
-    return step_scope()
 
 
 def steps_with_dict(model: nn.Module, batch: torch.Tensor, steps: int, around, take) -> float:
@@ -81,15 +78,13 @@ def leave(loss: torch.Tensor) -> None:
 
 
 def make_meter():
-    from tenure.release.losses import LossMeter
-
     return LossMeter().update
 
 
 CASES = {
-    "step_scope, nothing to cut": (steps_without_graph, scope, None),
-    "step_scope, loss and logits": (steps_with_loss, scope, None),
-    "step_scope, and a dict": (steps_with_dict, scope, None),
+    "step_scope, nothing to cut": (steps_without_graph, step_scope, None),
+    "step_scope, loss and logits": (steps_with_loss, step_scope, None),
+    "step_scope, and a dict": (steps_with_dict, step_scope, None),
     "LossMeter": (steps_with_loss, nothing, make_meter),
 }
 

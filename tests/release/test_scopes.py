@@ -108,6 +108,27 @@ def tensors_with_graph(value: Any) -> int:
     return sum(map(tensors_with_graph, vars(value).values())) if hasattr(value, "__dict__") else 0
 
 
+def test_a_flat_dict_of_results_is_cut_in_place_each_tensor_once(model: nn.Module, batch: torch.Tensor) -> None:
+    with step_scope() as scope:
+        loss = model(batch).mean()
+        results = {"loss": loss, "same": loss, "other": model(batch), "stats": {"count": 8}, "parts": [1, 2]}
+        before = id(results)
+
+    assert (id(results), results["stats"], results["parts"]) == (before, {"count": 8}, [1, 2])
+    assert results["same"] is results["loss"] is loss
+    assert tensors_with_graph(results) == 0
+    assert scope.outcome == ScopeOutcome(
+        (CarriedName("loss", "Tensor", 1, 1, 0, 4), CarriedName("results", "dict", 2, 2, 0, 68))
+    )
+
+
+def test_a_list_inside_a_dict_that_has_no_graph_of_its_own_hides_none(model: nn.Module, batch: torch.Tensor) -> None:
+    with step_scope():
+        plain = {"steps": [1, 2, 3], "deep": [[model(batch)]], "loss": model(batch).mean()}
+
+    assert tensors_with_graph(plain) == 0
+
+
 def test_two_names_for_one_container_and_one_tensor_still_name_one(model: nn.Module, batch: torch.Tensor) -> None:
     with step_scope() as scope:
         retval = {"loss": model(batch).mean()}
@@ -127,8 +148,11 @@ def test_a_list_that_somebody_else_holds_is_left_as_it_is_and_told(model: nn.Mod
         history.append(outputs)
 
     assert outputs[0].grad_fn is not None
-    assert scope.outcome == ScopeOutcome((CarriedName("outputs", "list", 1, 0, 1, 64, "something else holds it too"),))
-    assert str(scope.outcome).endswith("; 0 cut: something else holds it too")
+    outcome = scope.outcome
+    assert outcome == ScopeOutcome((CarriedName("outputs", "list", 1, 0, 1, 64, "something else holds it too", 64),))
+    assert str(outcome).splitlines()[0].endswith("; 0 cut: something else holds it too")
+    assert (outcome.before_bytes, outcome.after_bytes) == (64, 64)
+    assert sum(survivor.bytes for survivor in outcome.survivors) == 64
 
 
 def test_a_graph_that_somebody_else_holds_survives_and_its_name_is_told(model: nn.Module, batch: torch.Tensor) -> None:
@@ -139,8 +163,35 @@ def test_a_graph_that_somebody_else_holds_survives_and_its_name_is_told(model: n
 
     assert loss.grad_fn is None
     assert kept[0].grad_fn is not None
-    assert scope.outcome.survived == ("loss",)
-    assert str(scope.outcome).endswith("cut; 1 of them live on: someone else holds them")
+    outcome = scope.outcome
+    assert (outcome.survived, outcome.before_bytes, outcome.after_bytes) == (("loss",), 4, 4)
+    assert str(outcome).splitlines()[0].endswith("cut; 1 of them live on: someone else holds them")
+    assert [(each.what, each.bytes, each.num_storages) for each in outcome.survivors] == [("`loss`", 4, 1)]
+    assert outcome.survivors[0].path[-1] == "[0]"
+    assert outcome.survivors[0].cut[0].startswith("`kept` in test_a_graph_that_somebody_else_holds_survives")
+    assert "survived    4 B on" in str(outcome)
+
+
+def test_who_holds_a_survivor_is_asked_of_a_census_only_where_there_is_one_and_when_asked(
+    model: nn.Module, batch: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: object) -> None:
+        raise AssertionError("a census was taken")
+
+    kept = []
+    with step_scope() as good:
+        loss = model(batch).mean()
+    with step_scope() as bad:
+        loss = model(batch).mean()
+        kept.append(loss)
+
+    monkeypatch.setattr("tenure.release.verify.take_census", fail)
+    assert (good.outcome.survivors, str(good.outcome)) == ((), "`loss` (Tensor): 1 tensor with a graph, 4 B, cut")
+    assert (loss.grad_fn, bad.outcome.survived) == (None, ("loss",))
+    with pytest.raises(AssertionError, match="a census was taken"):
+        _ = bad.outcome.survivors
+    kept.clear()
+    assert bad.outcome.survivors == ()
 
 
 def test_names_bound_before_the_scope_and_names_to_keep_are_not_touched(model: nn.Module, batch: torch.Tensor) -> None:

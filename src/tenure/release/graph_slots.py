@@ -10,6 +10,7 @@ import sys
 import types
 import weakref
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -44,27 +45,19 @@ _NEVER_ENTERED = (
 _BASES = ((torch.Tensor, _TENSOR), (dict, _DICT), (list, _LIST), (tuple, _TUPLE), (deque, _DEQUE))
 _SEQUENCES = {_LIST: list, _TUPLE: tuple, _DEQUE: deque}
 _WITHOUT_ATTRIBUTES = frozenset((dict, list, tuple, deque))
+_PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
+_VARIABLE_AND_COUNT = 2
 _MOST_KINDS = 1_000
 _kinds: dict[type, int] = {}
 
 
-class NameCut:
-    """What became of one name: how many tensors behind it carried a graph, and how many of them were cut off it.
+NameCut = tuple[str, str, int, Sequence[weakref.ref[torch.Tensor]], int, str]
+"""What became of one name: the name, its value's type, bytes of the tensors behind it that carried a graph (their own),
+weak references to those, how many of them were cut off it, and why not all ("" where they were).
 
-    `bytes` are those tensors' own; `left` says why not all were cut, "" where they were. `tensors` are weak
-    references to them: one that still lives when the names have let go is held by somebody else.
-    """
-
-    __slots__ = ("bytes", "left", "name", "num_cut", "num_graphs", "num_survived", "tensors", "type")
-
-    def __init__(self, name: str, type_name: str, num_bytes: int, tensors: tuple[weakref.ref[torch.Tensor], ...]):
-        self.name = name
-        self.type = type_name
-        self.num_graphs = self.num_cut = len(tensors)
-        self.num_survived = 0
-        self.bytes = num_bytes
-        self.left = ""
-        self.tensors = tensors
+A tensor that still lives when the names have let go is held by somebody else. A plain tuple, for one is made per name
+and step.
+"""
 
 
 class _Container:
@@ -98,7 +91,7 @@ def cut_values(values: dict[str, Any], *, holders: int) -> tuple[list[NameCut], 
     for name, value in values.items():
         if type(value) is torch.Tensor:
             if value.requires_grad and not value.is_leaf:
-                cuts.append(NameCut(name, "Tensor", value.nbytes, (weakref.ref(value),)))
+                cuts.append((name, "Tensor", value.nbytes, (weakref.ref(value),), 1, ""))
                 if id(value) not in replaced:
                     replaced[id(value)] = without_graph(value)
                 anew[name] = replaced[id(value)]
@@ -106,21 +99,80 @@ def cut_values(values: dict[str, Any], *, holders: int) -> tuple[list[NameCut], 
             others.append(name)
     if others:
         del value  # it would count as a holder
-        with torch._C.DisableTorchFunctionSubclass():
-            _cut_others(values, others, holders, replaced, cuts, anew)
+        originals: list[Any] = []  # what was replaced keeps its id while that names the new value
+        nested = [name for name in others if not _cut_flat(values, name, holders, replaced, originals, cuts)]
+        if nested:
+            with torch._C.DisableTorchFunctionSubclass():
+                _cut_nested(values, nested, holders, replaced, originals, cuts, anew)
     return cuts, anew
 
 
-def _cut_others(
+def _cut_flat(
+    values: dict[str, Any],
+    name: str,
+    holders: int,
+    replaced: dict[int, Any],
+    originals: list[Any],
+    cuts: list[NameCut],
+) -> bool:
+    """The same, in one pass, for a dict or list that the name alone holds and that leads to no tensor but its own
+    elements; whether it was one. Most results of a step are."""
+    value, kinds = values[name], _kinds
+    if type(value) is dict:
+        items: Any = value.items()
+    elif type(value) is list:
+        items = enumerate(value)
+    else:
+        return False
+    if len(value) > MOST_LOOKED_AT:
+        return False
+    keys = []
+    for key, item in items:
+        if type(item) is torch.Tensor:
+            if item.requires_grad and not item.is_leaf:
+                keys.append(key)
+        elif kinds.get(type(item)) != _NOT_ENTERED and not _holds_plain_values(item):
+            return False
+    if not keys:
+        return True
+    del items
+    if sys.getrefcount(value) > holders + _VARIABLE_AND_COUNT:
+        return False
+    num_bytes, references, seen = 0, [], []
+    for key in keys:
+        item = value[key]
+        new = replaced.get(id(item))
+        if new is None:
+            new = replaced[id(item)] = without_graph(item)
+            originals.append(item)
+        value[key] = new
+        if id(item) not in seen:
+            seen.append(id(item))
+            references.append(weakref.ref(item))
+            num_bytes += item.nbytes
+    cuts.append((name, type(value).__name__, num_bytes, references, len(references), ""))
+    return True
+
+
+def _holds_plain_values(item: Any) -> bool:
+    """Whether it is a dict or list of nothing but values that lead nowhere."""
+    if type(item) is dict:
+        return _PLAIN.issuperset(map(type, item.values()))
+    return type(item) is list and _PLAIN.issuperset(map(type, item))
+
+
+def _cut_nested(
     values: dict[str, Any],
     names: list[str],
     holders: int,
     replaced: dict[int, Any],
+    originals: list[Any],
     cuts: list[NameCut],
     anew: dict[str, Any],
 ) -> None:
-    """The same for containers and for subclasses of Tensor; `replaced` has what tensors were replaced by already."""
-    search = _Search(replaced)
+    """The same for all other containers and for subclasses of Tensor; `replaced` has what tensors were replaced by
+    already, and `originals` keeps those."""
+    search = _Search(replaced, originals)
     search.enter([(values[name], holders) for name in names])
     if not search.graphs:
         return
@@ -131,22 +183,21 @@ def _cut_others(
         if tensors:
             num_bytes = sum([each.nbytes for each in tensors])
             references = tuple(map(weakref.ref, tensors))
-            cuts.append(NameCut(name, type(values[name]).__name__, num_bytes, references))
-    for cut in cuts[first:]:
-        new = search.without_graphs(values[cut.name])
-        if new is not values[cut.name]:
-            anew[cut.name] = new
+            cuts.append((name, type(values[name]).__name__, num_bytes, references, len(references), ""))
+    for name, *_ in cuts[first:]:
+        new = search.without_graphs(values[name])
+        if new is not values[name]:
+            anew[name] = new
     if search.num_shared:
-        _count_what_is_left(cuts[first:], values, anew)
+        cuts[first:] = [_judged(cut, anew.get(cut[0], values[cut[0]])) for cut in cuts[first:]]
 
 
-def _count_what_is_left(cuts: list[NameCut], values: dict[str, Any], anew: dict[str, Any]) -> None:
-    for cut in cuts:
-        value, after = anew.get(cut.name, values[cut.name]), _Search({})
-        after.enter([(value, 0)])
-        num_left = len(after.graphs_behind(value))
-        cut.num_cut = cut.num_graphs - num_left
-        cut.left = SHARED if num_left else ""
+def _judged(cut: NameCut, value: Any) -> NameCut:
+    """The same with why not all was cut, where a graph is left behind the name's new value."""
+    after = _Search({}, [])
+    after.enter([(value, 0)])
+    num_left = len(after.graphs_behind(value))
+    return (*cut[:4], len(cut[3]) - num_left, SHARED if num_left else "")
 
 
 class _Search:
@@ -154,13 +205,13 @@ class _Search:
 
     __slots__ = ("_anew", "_containers", "_originals", "graphs", "num_shared")
 
-    def __init__(self, replaced: dict[int, Any]) -> None:
+    def __init__(self, replaced: dict[int, Any], originals: list[Any]) -> None:
         self.graphs: set[int] = set()
         """Ids of the tensors with a graph."""
         self.num_shared = 0
         self._containers: dict[int, _Container] = {}
         self._anew = replaced
-        self._originals: list[Any] = []  # what was replaced keeps its id while that names the new value
+        self._originals = originals
 
     def enter(self, waiting: list[tuple[Any, int]]) -> None:
         """Finds the containers behind these values; the number beside each is that of its references so far."""

@@ -91,7 +91,7 @@ def describe_outcome(outcome: Outcome) -> list[str]:
     lines += [_line("did", text) for text in outcome.did]
     lines += [_line("kept", text) for text in outcome.kept]
     for survivor in outcome.survivors[:_MOST_SHOWN]:
-        lines += _survivor_lines(survivor)
+        lines += describe_survivor(survivor)
     left_out = outcome.survivors[_MOST_SHOWN:]
     if left_out:
         rest = sum(survivor.bytes for survivor in left_out)
@@ -124,7 +124,8 @@ def _device_text(device: DeviceBytes) -> str:
     return text
 
 
-def _survivor_lines(survivor: Survivor) -> list[str]:
+def describe_survivor(survivor: Survivor) -> list[str]:
+    """One survivor for a terminal: how much, who holds it, what to drop."""
     number = f" in {survivor.num_storages} storages" if survivor.num_storages > 1 else ""
     lines = [_line("survived", f"{format_bytes(survivor.bytes)} on {survivor.device}{number}: {survivor.what}")]
     lines += draw_path(survivor)

@@ -12,20 +12,25 @@ import functools
 import inspect
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
+
+import torch
 
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
 from tenure.release.bound_names import is_with_statement, names_bound_between
 from tenure.release.frame_names import read_names, rebind_names
 from tenure.release.graph_slots import NameCut, cut_values
+from tenure.release.outcome import Survivor, describe_survivor
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NOTHING: frozenset[str] = frozenset()
 _FRAME_AND_VALUES = 2
+_MOST_SHOWN = 3
 RESULT = "the returned value"
 _checked: set[tuple[int, int]] = set()
 
@@ -35,8 +40,9 @@ class CarriedName:
     """A name that would have carried graphs into the next step.
 
     `num_graphs` tensors behind it had a graph, `num_cut` of them were cut off it, and `num_survived` live on all the
-    same, graph and all, because somebody else holds them. `bytes` are those of the tensors themselves: what their
-    graphs held on to beside is not measured here. `left` says why something was not cut; "" where all was.
+    same, graph and all, because somebody else holds them. `bytes` and `survived_bytes` are those of the tensors
+    themselves: what their graphs held on to beside is not measured here. `left` says why something was not cut; ""
+    where all was.
     """
 
     name: str
@@ -46,24 +52,55 @@ class CarriedName:
     num_survived: int
     bytes: int
     left: str = ""
+    survived_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class ScopeOutcome:
-    """What one step would have carried, name by name; empty (and false) where there was nothing to cut."""
+    """What one step would have carried, name by name; empty (and false) where there was nothing to cut.
+
+    What survived is judged when the outcome is read. Who holds it is found out when that is asked for.
+    """
 
     carried: tuple[CarriedName, ...] = ()
+    tensors: tuple[tuple[str, weakref.ref[torch.Tensor]], ...] = field(default=(), compare=False, repr=False)
+    """What survived, by the name that it had in the step."""
 
     def __bool__(self) -> bool:
         return bool(self.carried)
 
     @property
+    def before_bytes(self) -> int:
+        """Tensors that carried a graph when the step ended."""
+        return sum(each.bytes for each in self.carried)
+
+    @property
+    def after_bytes(self) -> int:
+        """Those of them that carry it on."""
+        return sum(each.survived_bytes for each in self.carried)
+
+    @property
     def survived(self) -> tuple[str, ...]:
-        """Names whose graphs live on, held by someone else: `tenure run` says by whom."""
+        """Names whose graphs live on, held by someone else; `survivors` says by whom."""
         return tuple(each.name for each in self.carried if each.num_survived)
 
+    @functools.cached_property
+    def survivors(self) -> tuple[Survivor, ...]:
+        """Who holds the tensors that survived, with path and cut, asked of a census once; () where none did.
+
+        Costs that census, one to two collections, where something survived, and nothing elsewhere.
+        """
+        if not any(reference() is not None for _, reference in self.tensors):
+            return ()
+        from tenure.release.verify import Verification
+
+        return Verification().holders(self.tensors)
+
     def __str__(self) -> str:
-        return "\n".join(map(_describe, self.carried)) or "no name carried a graph"
+        lines = [*map(_describe, self.carried)]
+        for survivor in self.survivors[:_MOST_SHOWN]:
+            lines += describe_survivor(survivor)
+        return "\n".join(lines) or "no name carried a graph"
 
 
 class StepScope:
@@ -79,13 +116,9 @@ class StepScope:
 
     @property
     def outcome(self) -> ScopeOutcome:
-        """What the step that ended last would have carried on."""
-        return ScopeOutcome(
-            tuple(
-                CarriedName(cut.name, cut.type, cut.num_graphs, cut.num_cut, cut.num_survived, cut.bytes, cut.left)
-                for cut in self._cuts
-            )
-        )
+        """What the step that ended last would have carried on, and what of it lives on now."""
+        left = tuple((cut[0], each) for cut in self._cuts for each in cut[3] if each() is not None)
+        return ScopeOutcome(tuple(map(_carried, self._cuts)), tensors=left)
 
     def __enter__(self) -> StepScope:
         frame = sys._getframe(1)
@@ -127,7 +160,7 @@ class StepScope:
         result = anew.get(RESULT, values[RESULT])
         del anew
         values.clear()
-        self._cuts = _judge(cuts)
+        self._cuts = cuts
         return result
 
 
@@ -188,23 +221,19 @@ def _cut_names(frame: FrameType, start: int, end: int, keep: frozenset[str]) -> 
             _take_back(cuts, anew, reason)
         anew.clear()
     values.clear()
-    return _judge(cuts) if cuts else cuts
+    return cuts
 
 
 def _take_back(cuts: list[NameCut], anew: dict[str, object], reason: str) -> None:
     """The names could not be bound anew: they still lead to what they led to."""
-    for cut in cuts:
-        if cut.name in anew:
-            cut.num_cut, cut.left = 0, reason
+    cuts[:] = [(*cut[:4], 0, reason) if cut[0] in anew else cut for cut in cuts]
 
 
-def _judge(cuts: list[NameCut]) -> list[NameCut]:
-    """Called when the names have let go: what of their tensors still lives is held by someone else."""
-    for cut in cuts:
-        for reference in cut.tensors:
-            if reference() is not None:
-                cut.num_survived += 1
-    return cuts
+def _carried(cut: NameCut) -> CarriedName:
+    """What of a name's tensors still lives, now that the name has let go, is held by someone else."""
+    name, type_name, num_bytes, references, num_cut, left = cut
+    alive = [tensor.nbytes for reference in references if (tensor := reference()) is not None]
+    return CarriedName(name, type_name, len(references), num_cut, len(alive), num_bytes, left, sum(alive))
 
 
 def _describe(carried: CarriedName) -> str:

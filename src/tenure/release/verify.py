@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+import weakref
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from tenure.analysis.cuts import find_cut
 from tenure.analysis.graph import Graph, build_graph, reach
@@ -21,6 +24,7 @@ from tenure.release.storage_refs import StorageRef
 _MOST_NAMES = 8
 _RING = "nothing that is alive leads there: a ring through C++ objects, which the collector cannot free"
 _WAITING = "nothing that is alive leads there: a ring that waits for the garbage collector"
+_UNSEEN = "no object in Python that is alive leads to it: a kept graph saved it, or a ring waits for the collector"
 _NATIVE = "C++ code alone (a graph's far end, a reducer, a captured graph): no object in Python leads there"
 
 
@@ -41,16 +45,24 @@ class Verification:
 
         `collected` says that garbage was collected before, so that what nothing leads to is not just waiting.
         """
-        by_address = {storage.address: storage for storage in storages if storage.is_alive}
-        nodes = self._nodes(by_address, self._graph.census.storages.node)
+        by_address: dict[int, Followed] = {storage.address: storage for storage in storages if storage.is_alive}
+        return self._survivors(by_address, self._graph.census.storages.node, _RING if collected else _WAITING)
+
+    def holders(self, tensors: Iterable[tuple[str, weakref.ref[torch.Tensor]]]) -> tuple[Survivor, ...]:
+        """Those of the tensors that are alive, each with what a person calls it, by the reference that holds the
+        tensor itself, with its graph: others may well have its memory."""
+        followed = (HeldTensor.of(name, reference()) for name, reference in tensors)
+        by_address: dict[int, Followed] = {each.address: each for each in followed if each is not None}
+        return self._survivors(by_address, np.arange(self._graph.size), _UNSEEN)
+
+    def _survivors(self, by_address: Mapping[int, Followed], among: Ints, unreached: str) -> tuple[Survivor, ...]:
+        nodes = self._nodes(by_address, among)
         held = nodes[[self._paths.reached(node) for node in nodes.tolist()]] if len(nodes) else nodes
         cut = find_cut(self._graph, self._paths, held) if len(held) else ()
         found = [self._survivor(group, cut, by_address) for group in self._groups(held, cut)]
         seen = self._graph.census.nodes.address[nodes].tolist()
         reached = set(self._graph.census.nodes.address[held].tolist())
-        found += _nameless(
-            [by_address[address] for address in seen if address not in reached], _RING if collected else _WAITING
-        )
+        found += _nameless([by_address[address] for address in seen if address not in reached], unreached)
         found += _nameless([by_address[address] for address in by_address.keys() - set(seen)], _NATIVE)
         return tuple(sorted(found, key=lambda survivor: (-survivor.bytes, survivor.what)))
 
@@ -98,7 +110,7 @@ class Verification:
             groups.setdefault(key, []).append(node)
         return list(groups.values())
 
-    def _survivor(self, group: Sequence[int], cut: Sequence[Droppable], known: Mapping[int, StorageRef]) -> Survivor:
+    def _survivor(self, group: Sequence[int], cut: Sequence[Droppable], known: Mapping[int, Followed]) -> Survivor:
         graph = self._graph
         storages = [known[int(graph.census.nodes.address[node])] for node in group]
         at = max(range(len(group)), key=lambda number: storages[number].bytes)
@@ -140,6 +152,24 @@ class Verification:
         return bool(below[np.array(group, dtype=np.int64)].any())
 
 
+@dataclass(frozen=True)
+class HeldTensor:
+    """One tensor object by its id, with the bytes that it shows."""
+
+    address: int
+    device: str
+    bytes: int
+    name: str
+
+    @classmethod
+    def of(cls, name: str, tensor: torch.Tensor | None) -> HeldTensor | None:
+        """None for a tensor that is gone."""
+        return None if tensor is None else cls(id(tensor), str(tensor.device), tensor.nbytes, f"`{name}`")
+
+
+Followed = StorageRef | HeldTensor
+
+
 def describe_holder(reference: HoldingReference) -> str:
     """`state` in main (train.py:12); `self.cache[*]` of Trainer."""
     text = f"`{reference.expression or reference.name}`"
@@ -151,7 +181,7 @@ def describe_holder(reference: HoldingReference) -> str:
     return f"{text} ({place})" if file else text
 
 
-def _nameless(storages: Sequence[StorageRef], holder: str) -> list[Survivor]:
+def _nameless(storages: Sequence[Followed], holder: str) -> list[Survivor]:
     """What the census shows no path to, by device."""
     found = []
     for device in sorted({storage.device for storage in storages}):
