@@ -26,7 +26,8 @@ def describe_public_names() -> str:
 def _describe_name(name: str) -> list[str]:
     value = getattr(tenure, name)
     if dataclasses.is_dataclass(value):
-        return [f"tenure.{name}", *(f"    .{field.name}: {field.type}" for field in dataclasses.fields(value))]
+        fields = [field for field in dataclasses.fields(value) if not field.name.startswith("_")]
+        return [f"tenure.{name}", *(f"    .{field.name}: {field.type}" for field in fields)]
     if inspect.isclass(value):
         return [f"tenure.{name}({', '.join(base.__name__ for base in value.__bases__)})"]
     if callable(value):

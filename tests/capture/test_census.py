@@ -542,6 +542,21 @@ def test_a_graph_beyond_the_budget_ends_with_a_flag(monkeypatch: pytest.MonkeyPa
     assert any("deeper than can be walked" in note for note in second.census.notes)
 
 
+def test_views_that_refuse_to_tell_their_graph_are_read_all_the_same_and_flagged() -> None:
+    whole = torch.ones(6, requires_grad=True) * 1
+    first, second = whole.split(3)
+    whole.mul_(2)
+    with pytest.raises(RuntimeError, match="returns multiple views"):
+        _ = first.is_leaf
+
+    census = read()
+
+    flags = [int(census.census.nodes.flags[census.node_of(view)]) & GRAPH_CONTINUES for view in (first, second)]
+    assert all(flags)
+    assert list(census.storages_below(census.node_of(first)).values()) == [(24, Role.ACTIVATION)]
+    assert census.census.notes == ()
+
+
 def test_many_ways_into_one_graph_share_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenure.capture.autograd.MAX_NODES_PER_GRAPH", 50)
     before = sum(is_autograd_type(type(item)) for item in gc.get_objects())

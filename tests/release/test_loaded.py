@@ -27,6 +27,18 @@ def test_a_block_on_the_device_where_the_module_is_changes_nothing() -> None:
     assert (encoder.embedding.weight is weight, block.outcome.complete, block.outcome.freed_bytes) == (True, True, 0)
 
 
+def test_training_in_a_block_where_the_module_is_already_leaves_gradients_and_is_no_cause_to_warn(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    encoder = Encoder()
+
+    with tenure.loaded(encoder, "cpu") as block:
+        encoder(tokens()).sum().backward()
+
+    assert encoder.embedding.weight.grad is not None
+    assert (block.outcome.complete, block.outcome.expected_bytes, [*recwarn]) == (True, 0, [])
+
+
 def test_an_exception_leaves_the_block_as_it_came() -> None:
     encoder = Encoder()
 

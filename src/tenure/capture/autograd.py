@@ -55,6 +55,25 @@ class VisitedNode:
     continues: bool = False
 
 
+def is_leaf(tensor: Any) -> bool:
+    """`tensor.is_leaf`, and False for what has a graph but cannot say so.
+
+    Of several views that one call made (`split`, FSDP's parameters) torch answers for none once their base was written
+    into in place: it raises RuntimeError for `is_leaf` and `grad_fn`.
+    """
+    try:
+        return bool(tensor.is_leaf)
+    except RuntimeError:
+        return False
+
+
+def _grad_fn_of(tensor: Any) -> Any:
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
+
+
 class GraphWalk:
     """Breadth-first walks from several tensors' `grad_fn`, within the budget.
 
@@ -86,13 +105,14 @@ class GraphWalk:
                 self._walk_from(root)
 
     def walk_tensors(self, tensors: Iterable[Any]) -> list[Any]:
-        """The same from each tensor's `grad_fn`; None for those that the budget does not even allow to ask for it."""
+        """The same from each tensor's `grad_fn`; None for those that the budget does not even allow to ask for it, and
+        for those that do not answer."""
         found = []
         for tensor in tensors:
-            node = tensor.grad_fn if len(self._unclaimed) + self._count_open() < self._budget else None
-            if node is None:
-                self.truncated = True
-            elif id(node) not in self.numbers:
+            may_ask = len(self._unclaimed) + self._count_open() < self._budget
+            node = _grad_fn_of(tensor) if may_ask else None
+            self.truncated |= not may_ask
+            if node is not None and id(node) not in self.numbers:
                 self._walk_from(node)
             found.append(node)
         return found

@@ -338,12 +338,12 @@ class _Taker:
         if is_frozen and type(tensor) is torch.Tensor:
             return
         # A parameter that was frozen after a backward still has its gradient.
-        if is_frozen or tensor.is_leaf:
+        if is_frozen or autograd.is_leaf(tensor):
             gradient = tensor.grad
             if gradient is not None:
                 target = self._number_of_late_tensor(gradient)
                 by_python = target < len(self._is_held_by_python) and self._is_held_by_python[target]
-                if gradient.requires_grad and not gradient.is_leaf and not by_python:
+                if gradient.requires_grad and not autograd.is_leaf(gradient) and not by_python:
                     self._with_grad_fn.append((target, gradient))  # by backward(create_graph=True): one per leaf
                 self.columns.add_reference(number, target, ReferenceKind.GRAD, "grad")
                 self._add_role(gradient, Role.GRADIENT)

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from tenure.capture.autograd import is_leaf
 from tenure.capture.labels import instance_dict
 from tenure.model.units import format_bytes
 
@@ -37,7 +38,7 @@ def is_autocast_caching() -> bool:
 def is_cast_by_autocast(tensor: torch.Tensor) -> bool:
     """Whether autocast, as it is set now, would cast and cache this tensor: a leaf in float32 that learns."""
     device = tensor.device.type
-    if not (tensor.is_leaf and tensor.requires_grad and tensor.dtype is torch.float32):
+    if not (is_leaf(tensor) and tensor.requires_grad and tensor.dtype is torch.float32):
         return False
     try:
         return bool(torch.is_autocast_enabled(device))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import torch
 
+from tenure.capture.autograd import is_leaf
+
 _MOST_UNUSED = 2
 """A storage of more than so many times the bytes that a tensor shows of it is not worth keeping for them."""
 
 
 def carries_graph(tensor: torch.Tensor) -> bool:
     """Whether an autograd graph hangs on this tensor. Asks without making a wrapper for the graph's node."""
-    return bool(tensor.requires_grad and not tensor.is_leaf)
+    return tensor.requires_grad and not is_leaf(tensor)
 
 
 def without_graph(tensor: torch.Tensor) -> torch.Tensor:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from tenure.capture.autograd import is_leaf
 from tenure.errors import ReleaseError, StillHeldError
 from tenure.release.outcome import Outcome, describe_outcome
 from tenure.release.slots import modules_below, slots_of
@@ -82,7 +83,7 @@ class ExpectFreed:
     def _watch_module(self, module: nn.Module) -> None:
         for slot in slots_of(modules_below([module]).values()):
             self._storages.add(slot.tensor, f"`{slot.name}`")
-            if slot.tensor.is_leaf and slot.tensor.grad is not None:
+            if is_leaf(slot.tensor) and slot.tensor.grad is not None:
                 self._storages.add(slot.tensor.grad, f"the gradient of `{slot.name}`")
 
 

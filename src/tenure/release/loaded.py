@@ -11,6 +11,7 @@ from types import TracebackType
 import torch
 from torch import nn
 
+from tenure.capture.autograd import is_leaf
 from tenure.errors import ReleaseError
 from tenure.release.commit import ONE_AT_A_TIME, Changes
 from tenure.release.device_bytes import Reading, compare, read_device_bytes
@@ -151,9 +152,10 @@ def _leave(module: nn.Module) -> _Left | None:
     modules = list(modules_below([module]).values())
     refs = StorageRefs()
     for slot in slots_of(modules):
-        if slot.tensor.device != stay.homes.get(slot.name, slot.tensor.device):
-            refs.add(slot.tensor, f"`{slot.name}`")
-        if slot.tensor.is_leaf and slot.tensor.grad is not None:
+        if slot.tensor.device == stay.homes.get(slot.name, slot.tensor.device):
+            continue
+        refs.add(slot.tensor, f"`{slot.name}`")
+        if is_leaf(slot.tensor) and slot.tensor.grad is not None:
             refs.add(slot.tensor.grad, f"the gradient of `{slot.name}`")
     _move(modules, lambda name, tensor: stay.homes.get(name, tensor.device))
     return _Left(before, tuple(refs), started)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from tenure.capture.autograd import is_leaf
 from tenure.capture.labels import instance_dict
 from tenure.release.commit import Changes
 from tenure.release.slots import Slot, other_attributes, table_of
@@ -44,7 +45,7 @@ class Moves:
             if isinstance(slot.tensor, nn.Parameter) and _takes_data(slot.tensor, copy):
                 if id(slot.tensor) not in done:
                     done.add(id(slot.tensor))
-                    gradient = slot.tensor.grad if gradients and slot.tensor.is_leaf else None
+                    gradient = slot.tensor.grad if gradients and is_leaf(slot.tensor) else None
                     if gradient is not None:
                         self._changes.set_gradient(slot.tensor, None)
                     self._changes.set_data(slot.tensor, copy)
@@ -94,7 +95,7 @@ class Moves:
     def _copy(self, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
         if device.type == "meta":
             return shell_of(tensor)
-        if tensor.device.type == "meta" or (_is_there(tensor, device) and tensor.grad_fn is None):
+        if tensor.device.type == "meta" or (_is_there(tensor, device) and is_leaf(tensor)):
             return tensor
         with torch.no_grad():
             return tensor.detach().to(device)

@@ -105,7 +105,7 @@ def _headline(outcome: Outcome) -> str:
     if all(device.expected_bytes is None for device in outcome.devices):
         return outcome.what
     if not outcome.expected_bytes:
-        return f"{outcome.what}: there was no memory to give back"
+        return f"{outcome.what}: no memory of tensors was to come back"
     came = f"{format_bytes(outcome.freed_bytes)} of {format_bytes(outcome.expected_bytes)} came back"
     return f"{outcome.what}: {came}"
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from tenure.capture.autograd import is_leaf
 from tenure.errors import ReleaseError
 from tenure.model.units import format_bytes
 from tenure.release.heap_scan import (
@@ -152,7 +153,7 @@ def _expect(plan: Plan) -> None:
     for slot in plan.slots:
         if plan.leaves(slot.tensor):
             plan.expected.add(slot.tensor, f"`{slot.name}`")
-        if slot.tensor.is_leaf and slot.tensor.grad is not None:
+        if is_leaf(slot.tensor) and slot.tensor.grad is not None:
             plan.expected.add(slot.tensor.grad, f"the gradient of `{slot.name}`")
     for optimizer in plan.optimizers:
         for tensor in state_tensors(optimizer, plan.parameters_leaving(optimizer)):
@@ -169,7 +170,7 @@ def _expect(plan: Plan) -> None:
                 for tensor in tensors_below(holder):
                     plan.also.add(tensor, f"what {name_of(holder)} leads to")
     for name, tensor in attribute_tensors(module for module, _ in plan.modules):
-        if plan.leaves(tensor) or tensor.grad_fn is not None:
+        if plan.leaves(tensor) or not is_leaf(tensor):
             plan.also.add(tensor, f"`{name}`")
     plan.also.leave_out(list(plan.expected.by_address))
 

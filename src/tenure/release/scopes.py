@@ -63,7 +63,7 @@ class ScopeOutcome:
     """
 
     carried: tuple[CarriedName, ...] = ()
-    tensors: tuple[tuple[str, weakref.ref[torch.Tensor]], ...] = field(default=(), compare=False, repr=False)
+    _tensors: tuple[tuple[str, weakref.ref[torch.Tensor]], ...] = field(default=(), compare=False, repr=False)
     """What survived, by the name that it had in the step."""
 
     def __bool__(self) -> bool:
@@ -90,11 +90,11 @@ class ScopeOutcome:
 
         Costs that census, one to two collections, where something survived, and nothing elsewhere.
         """
-        if not any(reference() is not None for _, reference in self.tensors):
+        if not any(reference() is not None for _, reference in self._tensors):
             return ()
         from tenure.release.verify import Verification
 
-        return Verification().holders(self.tensors)
+        return Verification().holders(self._tensors)
 
     def __str__(self) -> str:
         lines = [*map(_describe, self.carried)]
@@ -118,7 +118,7 @@ class StepScope:
     def outcome(self) -> ScopeOutcome:
         """What the step that ended last would have carried on, and what of it lives on now."""
         left = tuple((cut[0], each) for cut in self._cuts for each in cut[3] if each() is not None)
-        return ScopeOutcome(tuple(map(_carried, self._cuts)), tensors=left)
+        return ScopeOutcome(tuple(map(_carried, self._cuts)), _tensors=left)
 
     def __enter__(self) -> StepScope:
         frame = sys._getframe(1)

@@ -84,6 +84,12 @@ def tensors_below(value: Any) -> Iterator[torch.Tensor]:
     return (item for item in below(value) if isinstance(item, torch.Tensor))
 
 
+def has_packed_weights(module: nn.Module) -> bool:
+    """Whether it keeps weights that C++ packed: their bytes are known to nobody else."""
+    values = (value for _, value in other_attributes(module))
+    return any(isinstance(item, torch.ScriptObject) for value in values for item in below(value))
+
+
 def _is_table_of_hooks(name: str, value: object) -> bool:
     return isinstance(value, dict) and name.startswith("_") and "hooks" in name
 

@@ -9,12 +9,14 @@ from typing import Any
 import torch
 from torch import nn
 
+from tenure.capture.autograd import is_leaf
 from tenure.capture.labels import instance_dict
 from tenure.capture.native_owners import data_parallel_type
 from tenure.capture.use_counts import count_native
 from tenure.errors import ReleaseError
 from tenure.release.commit import Changes
 from tenure.release.slots import Slot, hook_tables, other_attributes, tensors_below
+from tenure.release.storage_refs import parts_of
 
 _OFFLOADING = ("_hf_hook", "_old_forward", "forward")
 """What accelerate (`accelerate.hooks.add_hook_to_module`) sets on a module that it offloads."""
@@ -51,15 +53,19 @@ def drop_gradients(changes: Changes, slots: Iterable[Slot]) -> int:
     """Bytes of the gradients that will be dropped."""
     num_bytes = 0
     for tensor in {id(slot.tensor): slot.tensor for slot in slots}.values():
-        if tensor.is_leaf and tensor.grad is not None:
+        if is_leaf(tensor) and tensor.grad is not None:
             num_bytes += tensor.grad.numel() * tensor.grad.element_size()
             changes.set_gradient(tensor, None)
     return num_bytes
 
 
 def destroy(changes: Changes, slots: Iterable[Slot]) -> None:
-    """Take the memory from the tensors themselves, whoever else has them. Only where that was asked for."""
-    for tensor in {id(slot.tensor): slot.tensor for slot in slots}.values():
+    """Take the memory from the tensors themselves, whoever else has them. Only where that was asked for.
+
+    Of one that is made of several (a distributed, a quantised one) the parts lose it.
+    """
+    parts = (part for slot in slots for part in parts_of(slot.tensor))
+    for tensor in {id(part): part for part in parts}.values():
         if tensor.device.type != "meta" and not tensor.is_inference():
             changes.set_data(tensor, torch.empty(0, dtype=_plain_dtype(tensor), device=tensor.device))
 

@@ -21,6 +21,11 @@ def read_target(to: str | torch.device | None) -> torch.device | None:
     return device
 
 
+def _first_sentence(text: str) -> str:
+    """torch lists every backend behind it."""
+    return text.partition(". ")[0].partition("\n")[0]
+
+
 def _why_absent(device: torch.device) -> str:
     """Why tensors cannot be put there; "" where they can."""
     if device.type in ("cpu", "meta"):
@@ -31,5 +36,5 @@ def _why_absent(device: torch.device) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        return f"torch cannot use it here ({str(error).splitlines()[0]})"
+        return f"torch cannot use it here ({_first_sentence(str(error))})"
     return ""

@@ -21,6 +21,7 @@ from tenure.release.letting_go import LettingGo, forget_parameters, state_tensor
 from tenure.release.moving import Moves, pack_again
 from tenure.release.outcome import Outcome
 from tenure.release.plan import Plan, make_plan
+from tenure.release.slots import has_packed_weights
 from tenure.release.storage_refs import StorageRef, collect_until_gone
 from tenure.release.taking_apart import (
     close,
@@ -108,9 +109,14 @@ def _tell(plan: Plan) -> _Told:
 def _notes_before(plan: Plan) -> list[str]:
     notes = [f"{type(root).__name__} was released already ({is_closed(root)})"
              for root in plan.wanted.roots if is_closed(root)]  # fmt: skip
-    if not notes and plan.modules and not plan.expected.by_address and not plan.kept:
+    num_packed = sum(has_packed_weights(module) for module, _ in plan.modules) if plan.target is None else 0
+    if num_packed:
+        modules = "a module" if num_packed == 1 else f"{num_packed} modules"
+        notes.append(f"{modules} kept packed weights in C++, which go too: nobody tells how many bytes")
+    elif not (notes or plan.kept or plan.expected.by_address or plan.also.by_address) and plan.modules:
         if plan.num_on_meta:
-            notes.append("its parameters and buffers were on meta, without memory")
+            stay = "" if plan.empties else ", and stay there"
+            notes.append(f"its parameters and buffers were on meta, without memory{stay}")
         else:
             notes.append("it had no memory" if plan.empties else f"all of it was on {plan.target} before")
     return notes
