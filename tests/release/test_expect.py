@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 import tenure
-from release.models import Cache, Encoder, tokens
+from release.models import ENCODER_BYTES, Cache, Encoder, tokens
 from tenure.release.expect import NothingLeft
 
 pytestmark = pytest.mark.slow  # censuses of this whole process
@@ -27,7 +27,10 @@ def test_a_module_that_goes_passes() -> None:
     with tenure.expect_freed(encoder) as freed:
         del encoder
 
-    assert freed.outcome.what == "Encoder: all of it was freed"
+    outcome = freed.outcome
+    assert outcome.what == "Encoder: all of it was freed"
+    assert (outcome.complete, outcome.freed_bytes, outcome.expected_bytes) == (True, ENCODER_BYTES, ENCODER_BYTES)
+    assert [each.before_bytes - each.after_bytes for each in outcome.devices] == [ENCODER_BYTES]
 
 
 def test_a_second_name_is_told_with_its_path_and_what_to_drop() -> None:
@@ -54,10 +57,13 @@ def test_it_is_an_assertion() -> None:
     tensor = torch.ones(8)
     kept = [tensor]
 
-    with pytest.raises(AssertionError, match=r"drop `kept"), tenure.expect_freed(tensor):
+    block = tenure.expect_freed(tensor)
+    with pytest.raises(AssertionError, match=r"drop `kept"), block:
         del tensor
 
     assert len(kept) == 1
+    assert (block.outcome.complete, block.outcome.freed_bytes, block.outcome.expected_bytes) == (False, 0, 32)
+    assert [each.bytes for each in block.outcome.survivors] == [32]
 
 
 def test_memory_that_a_view_pins_is_held() -> None:

@@ -8,6 +8,7 @@ import weakref
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -151,6 +152,36 @@ def test_a_loss_of_several_numbers_is_refused_and_not_taken(device: str) -> None
     with pytest.raises(UsageError, match=r"shape \[3\] was given: reduce it first"):
         meter.update(torch.ones(3, device=device))
     assert meter.read().num_steps == 1
+
+
+@pytest.mark.parametrize(
+    ("loss", "weight", "said"),
+    [
+        ("0.5", 1.0, "a str was given"),
+        (None, 1.0, "a NoneType was given"),
+        (1j, 1.0, "a complex was given"),
+        (torch.tensor(1j), 1.0, "a loss of torch.complex64 was given"),
+        (0.5, "2", "a str was given"),
+        (torch.tensor(0.5), torch.tensor(2.0), "a Tensor was given"),
+        (0.5, -1, "-1 was given"),
+        (0.5, math.nan, "nan was given"),
+    ],
+)
+def test_what_is_no_loss_or_no_weight_is_refused_and_nothing_of_it_taken(loss: Any, weight: Any, said: str) -> None:
+    meter = LossMeter()
+    meter.update(3.0)
+
+    with pytest.raises(UsageError, match=said):
+        meter.update(loss, weight)
+
+    assert (meter.num_updates, meter.read()) == (1, LossValues(3.0, 3.0, 3.0, 1, 1))
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    meter = LossMeter()
+    meter.update(np.float32(2.0), np.int64(4))
+
+    assert meter.read().mean == 2.0
 
 
 def test_a_loss_of_another_device_is_refused() -> None:

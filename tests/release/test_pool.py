@@ -67,6 +67,41 @@ def test_a_buffer_that_somebody_still_holds_is_not_used_again(hold: Any) -> None
     del held, also_held
 
 
+def test_who_holds_a_refused_buffer_is_told_when_asked_and_as_long_as_it_does() -> None:
+    pool = TensorPool()
+    buffer = pool.take((64,))
+    first_half = [buffer[:32]]
+    pool.give_back(buffer)
+    del buffer
+    outcome = pool.outcome
+
+    (survivor,) = outcome.survivors
+    assert (survivor.what, survivor.bytes) == ("a buffer [64] float32", 256)
+    assert survivor.cut[0].startswith("`first_half` in test_who_holds_a_refused_buffer")
+    first_half.clear()
+    assert pool.outcome.survivors == ()
+
+
+@pytest.mark.parametrize("shape", [(-1,), (2.5,), 3, "a", None])
+def test_a_shape_that_is_none_is_refused_and_nothing_is_made(shape: Any) -> None:
+    pool = TensorPool()
+    with pytest.raises(UsageError, match=r"needs a shape like \(32, 1024\)"):
+        pool.take(shape)
+
+    assert pool.outcome == PoolOutcome()
+
+
+@pytest.mark.parametrize("size", [-1, None, 1.5, "-3MiB"])
+def test_a_bound_that_is_no_size_is_refused(size: Any) -> None:
+    with pytest.raises(UsageError, match="is no size"):
+        TensorPool(most_bytes=size)
+
+
+def test_only_tensors_are_given_back() -> None:
+    with pytest.raises(UsageError, match="a list was given"):
+        TensorPool().give_back([torch.ones(3)])  # type: ignore[arg-type]
+
+
 def test_what_is_no_whole_buffer_is_refused() -> None:
     pool = TensorPool()
     wide = torch.ones(4, 4)

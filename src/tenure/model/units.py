@@ -54,9 +54,10 @@ def parse_bytes(text: str | int) -> int:
 
     Raises ValueError with what was given and what would do.
     """
-    if isinstance(text, int):
+    if isinstance(text, int) and text >= 0:
         return text
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)i?B?\s*", text, re.IGNORECASE)
+    pattern = r"\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)i?B?\s*"
+    found = re.fullmatch(pattern, text, re.IGNORECASE) if isinstance(text, str) else None
     if found is None:
         raise ValueError(f"{text!r} is no size; write it as in '2GiB', '512 MiB' or a number of bytes")
     power = " KMGTP".index(found[2].upper() or " ")

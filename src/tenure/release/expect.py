@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import time
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import nn
 
 from tenure.capture.autograd import is_leaf
 from tenure.errors import ReleaseError, StillHeldError
+from tenure.release.device_bytes import Reading, compare, read_device_bytes
 from tenure.release.outcome import Outcome, describe_outcome
 from tenure.release.slots import modules_below, slots_of
 from tenure.release.storage_refs import StorageRef, StorageRefs, collect_until_gone
@@ -29,8 +31,8 @@ def expect_freed(*objects: Any, collect: bool = True) -> ExpectFreed:
     is collected first; without it a ring of references counts as held. Of lists and dicts, which cannot be watched
     themselves, the modules and tensors inside are.
 
-    Raises ReleaseError for what cannot be watched. Costs a weak reference per storage, a collection at the end, and
-    a census only where something is left.
+    Raises ReleaseError for what cannot be watched. Costs a weak reference per storage, two looks at all objects of the
+    process (a third of a collection each), a collection where something is left at the end, and then a census.
     """
     return ExpectFreed(objects, collect=collect)
 
@@ -41,6 +43,7 @@ class ExpectFreed:
     def __init__(self, objects: Iterable[Any], *, collect: bool = True) -> None:
         self.outcome: Outcome | None = None
         self._collect = collect
+        self._before = read_device_bytes()
         self._objects: list[weakref.ref[Any]] = []
         self._storages = StorageRefs()
         names = []
@@ -61,8 +64,12 @@ class ExpectFreed:
             self.check()
 
     def check(self) -> Outcome:
-        """What is gone by now; StillHeldError where anything is left."""
-        self.outcome = check_gone(self._objects, tuple(self._storages), self._name, collect=self._collect)
+        """What is gone by now; StillHeldError where anything is left, and `outcome` says the same."""
+        self.outcome, is_held = look_whether_gone(
+            self._objects, tuple(self._storages), self._name, self._before, collect=self._collect
+        )
+        if is_held:
+            raise StillHeldError(_who_holds(self.outcome))
         return self.outcome
 
     def _watch(self, item: Any) -> None:
@@ -93,6 +100,7 @@ class NothingLeft:
     def __init__(self) -> None:
         gc.collect()
         self._before = _all_storages()
+        self._bytes_before = read_device_bytes()
 
     def check(self) -> None:
         """StillHeldError where memory is left."""
@@ -100,31 +108,48 @@ class NothingLeft:
         left = _all_storages()
         left.leave_out(list(self._before.by_address))
         if left.by_address:
-            check_gone([], tuple(left), "what was made in the test", collect=True)
+            name = "what was made in the test"
+            outcome, is_held = look_whether_gone([], tuple(left), name, self._bytes_before, collect=True)
+            if is_held:
+                raise StillHeldError(_who_holds(outcome))
 
 
-def check_gone(
-    objects: Iterable[weakref.ref[Any]], storages: tuple[StorageRef, ...], name: str, *, collect: bool
-) -> Outcome:
-    """What of it is gone; StillHeldError where anything is left. Of objects, those without memory are told too."""
+def look_whether_gone(
+    objects: Iterable[weakref.ref[Any]],
+    storages: tuple[StorageRef, ...],
+    name: str,
+    before: Mapping[str, Reading],
+    *,
+    collect: bool,
+) -> tuple[Outcome, bool]:
+    """What of it is gone and who holds the rest, and whether anything is left.
+
+    Of objects, those without memory are told too.
+    """
     started = time.perf_counter()
     objects = list(objects)
     if collect and _is_left(objects, storages):
         collect_until_gone(storages)
+    devices = compare(before, read_device_bytes(), storages)
     if not _is_left(objects, storages):
-        return Outcome(f"{name}: all of it was freed", seconds=time.perf_counter() - started)
+        return Outcome(f"{name}: all of it was freed", devices, seconds=time.perf_counter() - started), False
     verification = Verification()
     survivors = verification.survivors(storages, collected=collect)
     names = verification.names_of(_ids(objects), inside=_ids(objects))
     notes = () if survivors or names else ("it leads to no tensor any more, and only what leads to one is followed",)
     outcome = Outcome(
         what=f"{name}: expected to be freed, and still held",
+        devices=devices,
         survivors=survivors,
         still_bound=names,
         notes=(*notes, *verification.notes),
         seconds=time.perf_counter() - started,
     )
-    raise StillHeldError("\n".join(describe_outcome(outcome)))
+    return outcome, True
+
+
+def _who_holds(outcome: Outcome) -> str:
+    return "\n".join(describe_outcome(replace(outcome, devices=())))
 
 
 def _all_storages() -> StorageRefs:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from tenure.errors import UsageError
 _SUM, _WEIGHT, _MAX, _LAST, _STEPS = range(5)
 _WIDTH = 5
 _NUM_SLOTS = 2
+_NUMBERS = frozenset((int, float))
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,17 @@ class LossMeter:
     def update(self, loss: torch.Tensor | float, weight: float = 1.0) -> None:
         """Take one step's loss, a tensor of one element or a number; `weight` is its share in the mean (batch size).
 
-        Raises UsageError for a tensor of several elements, or of another device than the first; nothing is taken then.
+        Raises UsageError, and takes nothing, for what is no number or a complex one, for a tensor of several elements
+        or of another device than the first, and for a weight that is no number from 0 on.
         """
+        if type(weight) not in _NUMBERS or not weight >= 0:
+            weight = _checked_weight(weight)
         if isinstance(loss, torch.Tensor):
             value = loss.detach()
             if value.dim():
                 value = _single(value)
+            if value.is_complex():
+                raise UsageError(f"LossMeter takes real numbers; a loss of {value.dtype} was given")
             if self._state is None:
                 self._begin(value.device)
             elif value.device != self._device:
@@ -100,7 +107,10 @@ class LossMeter:
             self._last.copy_(value)
             self._sum.add_(value, alpha=weight)
             torch.maximum(self._max, value, out=self._max)
+        elif not isinstance(loss, Real):
+            raise UsageError(f"LossMeter takes a tensor of one element or a number; a {type(loss).__name__} was given")
         else:
+            loss = float(loss)
             if self._state is None:
                 self._begin(torch.device("cpu"))
             self._last.fill_(loss)
@@ -172,6 +182,14 @@ class LossMeter:
             if slot.has_arrived:
                 return _values_of(slot)
         return LossValues()
+
+
+def _checked_weight(weight: object) -> float:
+    """Numbers of other types (NumPy's) too; a tensor would have to be waited for."""
+    if isinstance(weight, Real) and float(weight) >= 0:
+        return float(weight)
+    kind = f"{weight!r}" if isinstance(weight, Real) else f"a {type(weight).__name__}"
+    raise UsageError(f"LossMeter: weight is a number from 0 on, as a batch size is; {kind} was given")
 
 
 def _single(value: torch.Tensor) -> torch.Tensor:

@@ -6,21 +6,27 @@ see its next user's values.
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 import sys
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
 from tenure.capture.storages import storage_id_of
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, parse_bytes
+from tenure.release.outcome import Survivor
+from tenure.release.storage_refs import StorageRef, StorageRefs
 
 _Key = tuple[tuple[int, ...], torch.dtype, torch.device, bool, int]
+_MOST_REMEMBERED = 16
+"""Buffers refused last, whose holders can be asked for."""
 _COUNT_STORAGE_USES = getattr(torch._C, "_storage_Use_Count", None)
 
 
@@ -29,7 +35,7 @@ class PoolOutcome:
     """What a pool has done so far, or what `clear` gave up.
 
     `num_refused` buffers were given back while somebody else still held them, so they were let go instead of used
-    again; `num_evicted` made room for others.
+    again; `survivors` says who holds the last of them. `num_evicted` made room for others.
     """
 
     num_kept: int = 0
@@ -39,6 +45,19 @@ class PoolOutcome:
     num_evicted: int = 0
     num_refused: int = 0
     freed_bytes: int = 0
+    _refused: tuple[StorageRef, ...] = field(default=(), compare=False, repr=False)
+
+    @functools.cached_property
+    def survivors(self) -> tuple[Survivor, ...]:
+        """Who holds the buffers that were refused last, with path and cut, as far as they are alive; () if none is.
+
+        Costs a census, one to two collections, where one is alive, and nothing elsewhere.
+        """
+        if not any(storage.is_alive for storage in self._refused):
+            return ()
+        from tenure.release.verify import Verification
+
+        return Verification().survivors(self._refused, collected=False)
 
     def __str__(self) -> str:
         return (
@@ -64,6 +83,7 @@ class TensorPool:
         self._by_key: dict[_Key, list[int]] = {}
         self._number = 0
         self._kept_bytes = 0
+        self._refused: deque[StorageRef] = deque(maxlen=_MOST_REMEMBERED)
         self._counts = {"reused": 0, "made": 0, "evicted": 0, "refused": 0}
 
     @property
@@ -71,7 +91,7 @@ class TensorPool:
         """What is kept now, and what was done since the pool was made."""
         with self._lock:
             counts = {f"num_{name}": count for name, count in self._counts.items()}
-            return PoolOutcome(len(self._free), self._kept_bytes, **counts)
+            return PoolOutcome(len(self._free), self._kept_bytes, **counts, _refused=tuple(self._refused))
 
     def take(
         self,
@@ -90,19 +110,24 @@ class TensorPool:
                 self._kept_bytes -= buffer.nbytes
                 self._counts["reused"] += 1
                 return buffer
-            self._counts["made"] += 1
         with torch.inference_mode(False):
-            return torch.empty(key[0], dtype=key[1], device=key[2], pin_memory=pinned)
+            buffer = torch.empty(key[0], dtype=key[1], device=key[2], pin_memory=pinned)
+        with self._lock:
+            self._counts["made"] += 1
+        return buffer
 
     def give_back(self, buffer: torch.Tensor) -> bool:
         """Keep a buffer for the next `take`; whether it was kept.
 
         It is not where somebody else still holds it, its memory or a view of it, where it is a view itself, or where
-        it is larger than the whole pool. The caller's own name for it must not be used any more.
+        it is larger than the whole pool. The caller's own name for it must not be used any more. Raises UsageError for
+        what is no tensor.
         """
+        if not isinstance(buffer, torch.Tensor):
+            raise UsageError(f"give_back() takes a tensor; a {type(buffer).__name__} was given")
         by_caller_us_and_the_count = 3
         num_others = sys.getrefcount(buffer) - by_caller_us_and_the_count
-        return self._keep(buffer) if _is_free(buffer, num_others) else self._refuse()
+        return self._keep(buffer) if _is_free(buffer, num_others) else self._refuse(buffer)
 
     @contextmanager
     def borrow(
@@ -126,7 +151,7 @@ class TensorPool:
             if _is_free(buffer, num_others):
                 self._keep(buffer)
             else:
-                self._refuse()
+                self._refuse(buffer)
 
     def clear(self) -> PoolOutcome:
         """Let go of all buffers that are kept; says how many bytes those were."""
@@ -137,9 +162,12 @@ class TensorPool:
             self._kept_bytes = 0
         return freed
 
-    def _refuse(self) -> bool:
+    def _refuse(self, buffer: torch.Tensor) -> bool:
+        refs = StorageRefs()
+        refs.add(buffer, f"a buffer {list(buffer.shape)} {str(buffer.dtype).removeprefix('torch.')}")
         with self._lock:
             self._counts["refused"] += 1
+            self._refused.extend(refs)
         return False
 
     def _keep(self, buffer: torch.Tensor) -> bool:
@@ -170,10 +198,12 @@ class TensorPool:
 
 def _key(shape: Sequence[int], dtype: torch.dtype | None, device: torch.device | str, pinned: bool) -> _Key:
     try:
-        sizes = tuple(int(size) for size in shape)
+        sizes = tuple(operator.index(size) for size in shape)
         place = torch.device(device)
     except (TypeError, ValueError, RuntimeError) as error:
         raise UsageError(f"a buffer needs a shape like (32, 1024) and a device like 'cuda:0': {error}") from None
+    if min(sizes, default=0) < 0:
+        raise UsageError(f"a buffer needs a shape like (32, 1024); {sizes} was given")
     stream = 0
     if place.type == "cuda":
         place = torch.device("cuda", torch.cuda.current_device() if place.index is None else place.index)
