@@ -48,6 +48,33 @@ def test_an_output_kept_on_ctx_is_a_ring_that_cpp_owns_too() -> None:
     assert (island.through_cpp, render_path(graph, island.ring)[-2:]) == (True, (".out", ".grad_fn"))
 
 
+def islands_of(drawn: str) -> list[tuple[list[str], int]]:
+    """The labels to drop of each island, and how many references these are."""
+    graph = build_graph(census(drawn))
+    return [([graph.labels[r] for r in (each.cut, *each.others)], len(each.cuts)) for each in find_islands(graph)]
+
+
+OUTPUTS = "island -> SplitBackward#node -> .{name} tensor#{name} {size} -> .grad_fn SplitBackward#node\n"
+
+
+def test_two_outputs_kept_on_ctx_have_to_be_dropped_both() -> None:
+    drawn = OUTPUTS.format(name="low", size="1MiB") + OUTPUTS.format(name="high", size="1MiB")
+
+    assert islands_of(drawn) == [(["high", "low"], 2)]
+
+
+def test_a_second_way_around_that_holds_next_to_nothing_is_not_told() -> None:
+    drawn = OUTPUTS.format(name="high", size="1MiB") + OUTPUTS.format(name="low", size="4B")
+
+    assert islands_of(drawn) == [(["high"], 1)]
+
+
+def test_a_ring_with_many_ways_around_is_told_by_one_of_them() -> None:
+    drawn = "".join(OUTPUTS.format(name=name, size="1MiB") for name in ("a", "b", "c", "d", "e"))
+
+    assert islands_of(drawn) == [(["a"], 1)]
+
+
 def test_a_tensors_own_hook_is_owned_by_the_node_that_made_the_tensor_too() -> None:
     ring = "island -> dict#kept -> ['h'] tensor#h 1MiB -> <hook> collections.OrderedDict#hooks -> [0] dict#kept"
     made_by = "island -> dict#kept -> ['h'] tensor#h -> .grad_fn AddmmBackward0 unseen=1"

@@ -56,3 +56,16 @@ def test_what_someone_else_holds_is_none_though_its_path_leads_over_a_ctx() -> N
 
 def test_a_ring_without_a_ctx_is_none() -> None:
     assert check_suspect(suspect(symptom="cycle", cyclic=True, holder=ON_CTX)) is None
+
+
+def test_attributes_that_each_close_a_ring_are_told_together() -> None:
+    found = check_suspect(
+        suspect(symptom="cycle", cyclic=True, holder=ON_CTX, cut=(ON_CTX, replace(ON_CTX, name="z")), facts=FACTS)
+    )
+
+    assert found is not None
+    assert (found.message, found.remedies[0].summary) == (
+        "`ctx.y` and `ctx.z` of Softplus keep tensors where backward does not free them, "
+        "and each closes a cycle through its own graph.",
+        REMEDY.replace("pass it", "pass them"),
+    )

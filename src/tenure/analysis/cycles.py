@@ -77,7 +77,9 @@ def _suspect(
     graph = view.graph
     island = max(islands, key=lambda each: (int(graph.bytes_of_node[each.storages].sum()), -int(each.members[0])))
     rows = storage_rows(view, _storages(islands))
-    holder = gradient_reference(graph, (*island.ring, *island.ring)) or ring_reference(graph, island.cut)
+    made_by_call = gradient_reference(graph, (*island.ring, *island.ring))
+    holder = made_by_call or ring_reference(graph, island.cut)
+    others = () if made_by_call else tuple(ring_reference(graph, other) for other in island.others)
     start = next((i for i, r in enumerate(island.ring) if not is_merged(graph, r)), 0)
     ring = (*island.ring[start:], *island.ring[:start])
     return Suspect(
@@ -86,7 +88,7 @@ def _suspect(
         path=hops(graph, ring),
         path_text=tuple(text for text in _ring_text(view, ring)),
         holder=holder,
-        cut=(holder,),
+        cut=tuple(dict.fromkeys((holder, *others))),
         retained_bytes=sizes[at],
         num_objects=len(rows),
         num_graph_nodes=sum(each.num_graph_nodes for each in islands),

@@ -6,12 +6,12 @@ objects of its ring is garbage. A node whose counts could not be read is never c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.analysis.graph import Graph, held_unseen, reach, unquoted
+from tenure.analysis.graph import Bools, Graph, held_unseen, reach, unquoted
 from tenure.analysis.holders import INTERNAL_ATTRIBUTES
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
@@ -29,18 +29,26 @@ _CUTTING_ORDER = (
 )
 
 
+MOST_CUTS = 4
+"""A ring that needs more references dropped is told by the first of them alone."""
+STILL_HELD = 0.1
+"""Of a ring's bytes: if dropping its cut leaves no more than so much, no other reference need be named."""
+
+
 @dataclass(frozen=True)
 class Island:
     """A ring of references that holds itself, and the storages and graph nodes that live by it.
 
-    `cut` is the reference of the ring that is best dropped, `ring` the way around starting with it; `cuts` are with it
-    the references like it of further rings that this one holds.
+    `cut` is the reference of the ring that is best dropped, `ring` the way around starting with it; `others` have to be
+    dropped as well where several ways lead around. `cuts` are all of these with the references like them of further
+    rings that this one holds.
     """
 
     signature: str
     members: Ints
     ring: tuple[int, ...]
     cut: int
+    others: tuple[int, ...]
     cuts: Ints
     storages: Ints
     num_graph_nodes: int
@@ -74,8 +82,9 @@ def unseen_owned(graph: Graph) -> Ints:
     return np.flatnonzero(held_unseen(graph) & ~reach(graph, graph.roots))
 
 
-def strong_components(graph: Graph, nodes: Sequence[int]) -> list[list[int]]:
-    """Strongly connected components among `nodes`, what is referred to before what refers (Tarjan, no recursion)."""
+def strong_components(graph: Graph, nodes: Sequence[int], *, without: Collection[int] = ()) -> list[list[int]]:
+    """Strongly connected components among `nodes`, what is referred to before what refers (Tarjan, no recursion);
+    the references `without` are not followed."""
     allowed = set(nodes)
     target = graph.census.references.target
     index: dict[int, int] = {}
@@ -94,7 +103,7 @@ def strong_components(graph: Graph, nodes: Sequence[int]) -> list[list[int]]:
             node, references = work[-1]
             for reference in references:
                 head = int(target[reference])
-                if head not in allowed:
+                if head not in allowed or reference in without:
                     continue
                 if head not in index:
                     index[head] = low[head] = len(index)
@@ -123,24 +132,30 @@ def _take_component(stack: list[int], on_stack: set[int], head: int) -> list[int
             return component
 
 
-def _is_ring(graph: Graph, component: list[int]) -> bool:
+def _is_ring(graph: Graph, component: list[int], *, without: Collection[int] = ()) -> bool:
     if len(component) > 1:
         return True
     target = graph.census.references.target
-    return any(int(target[reference]) == component[0] for reference in graph.references_from(component[0]))
+    return any(
+        int(target[reference]) == component[0] and reference not in without
+        for reference in graph.references_from(component[0])
+    )
 
 
-def _island(graph: Graph, ring: list[int], below: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Island:
+def _island(graph: Graph, ring: list[int], below: Bools) -> Island:
     storages = graph.census.storages.node
     kinds = graph.census.nodes.kind
     names = sorted({graph.type_names[node] for node in ring if not graph.instance_tables[node]})
     cut = _best_cut(graph, ring)
+    cuts = _alike(graph, cut, below)
+    others = _other_cuts(graph, ring, below, cuts)
     return Island(
         signature=" ".join(names),
         members=np.array(ring, dtype=np.int64),
         ring=_way_around(graph, ring, cut),
         cut=cut,
-        cuts=_alike(graph, cut, below),
+        others=others,
+        cuts=np.concatenate([cuts, *(_alike(graph, other, below) for other in others)]),
         storages=storages[below[storages]],
         num_graph_nodes=int(np.count_nonzero(below & (kinds == NodeKind.AUTOGRAD))),
         through_cpp=bool(np.any(kinds[ring] == NodeKind.AUTOGRAD)) or _runs_over_hook_of_result(graph, ring),
@@ -157,7 +172,27 @@ def _runs_over_hook_of_result(graph: Graph, ring: Sequence[int]) -> bool:
     return False
 
 
-def _best_cut(graph: Graph, ring: list[int]) -> int:
+def _other_cuts(graph: Graph, ring: list[int], below: Bools, cuts: Ints) -> tuple[int, ...]:
+    """Which references have to go besides `cuts` so that the memory does, as of a node with two outputs on its ctx."""
+    storages = graph.census.storages.node[below[graph.census.storages.node]]
+    enough = STILL_HELD * int(graph.bytes_of_node[storages].sum())
+    gone, found = set(cuts.tolist()), list[int]()
+    while left := [
+        each for each in strong_components(graph, ring, without=gone) if _is_ring(graph, each, without=gone)
+    ]:
+        dropped = np.zeros(len(graph.census.references.kind), dtype=bool)
+        dropped[sorted(gone)] = True
+        held = reach(graph, np.concatenate(left), without=dropped)[storages]
+        if int(graph.bytes_of_node[storages[held]].sum()) <= enough:
+            break
+        if len(found) + 1 == MOST_CUTS:
+            return ()
+        found.append(_best_cut(graph, left[0], without=gone))
+        gone.update(_alike(graph, found[-1], below).tolist())
+    return tuple(found)
+
+
+def _best_cut(graph: Graph, ring: list[int], *, without: Collection[int] = ()) -> int:
     """An attribute that the user's code sets, else the most nameable reference of the ring; what the interpreter
     adds to exceptions, frames and methods comes last."""
     inside = set(ring)
@@ -166,7 +201,7 @@ def _best_cut(graph: Graph, ring: list[int]) -> int:
         reference
         for node in ring
         for reference in graph.references_from(node)
-        if int(references.target[reference]) in inside
+        if int(references.target[reference]) in inside and reference not in without
     ]
 
     through_hook = any(graph.hook_tables[node] for node in ring)
@@ -184,7 +219,7 @@ def _best_cut(graph: Graph, ring: list[int]) -> int:
     return min(choices, key=preference)
 
 
-def _alike(graph: Graph, cut: int, below: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Ints:
+def _alike(graph: Graph, cut: int, below: Bools) -> Ints:
     """The references that the statement of the cut made in all objects `below`: same label, owners of one type."""
     references, types = graph.census.references, graph.census.nodes.type
     same = (references.label == references.label[cut]) & (references.kind == references.kind[cut])

@@ -16,13 +16,28 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"`ctx.{on_ctx}` of {function} keeps a tensor where backward does not free it"
-        f"{', and closes a cycle through its own graph' if suspect.cyclic else ''}.",
+        message=_message(suspect, str(on_ctx), function),
         remedies=(
-            "pass it through `ctx.save_for_backward(...)` and read `ctx.saved_tensors`: those are freed by backward, "
-            "and an output saved that way makes no cycle",
+            f"pass {'them' if _others(suspect, str(on_ctx)) else 'it'} through `ctx.save_for_backward(...)` and read "
+            "`ctx.saved_tensors`: those are freed by backward, and an output saved that way makes no cycle",
         ),
     )
+
+
+def _others(suspect: Suspect, on_ctx: str) -> tuple[str, ...]:
+    """Further attributes of the ctx that close the ring: one alone frees nothing, or half."""
+    same = (each.name for each in suspect.cut if each.owner_type == suspect.holder.owner_type)
+    return tuple(name for name in same if name != on_ctx) if suspect.cyclic else ()
+
+
+def _message(suspect: Suspect, on_ctx: str, function: str) -> str:
+    ring = "through its own graph" if suspect.cyclic else ""
+    names = [f"`ctx.{name}`" for name in (on_ctx, *_others(suspect, on_ctx))]
+    if len(names) == 1:
+        closes = f", and closes a cycle {ring}" if ring else ""
+        return f"{names[0]} of {function} keeps a tensor where backward does not free it{closes}."
+    kept = f"{', '.join(names[:-1])} and {names[-1]} of {function}"
+    return f"{kept} keep tensors where backward does not free them, and each closes a cycle {ring}."
 
 
 RULE = Rule(
