@@ -114,3 +114,60 @@ def test_the_newest_of_what_a_statement_adds_is_not_told_beside_those_before() -
     assert short(explain_bytes_once([older, newest])) == [("TN302", 2)]
     assert short(explain_bytes_once([older, elsewhere])) == [("TN302", 2), ("TN302", 1)]
     assert short(explain_bytes_once([older, replace(newest, rule="TN102")])) == [("TN302", 2), ("TN102", 1)]
+
+
+def on_ctx(rule: str, *addresses: int, function: str = "GateBackward", freed: bool = True, **changes: Any) -> Finding:
+    facts = {"kind": "facts", "ctx_type": function} | ({"backward_freed_the_rest": True} if freed else {})
+    return told(rule, *addresses, evidence=(facts,), fingerprint=str(addresses), **changes)
+
+
+def test_what_one_function_keeps_on_its_ctx_is_one_finding_with_each_byte_once() -> None:
+    ring = on_ctx("TN103", 1, 2, symptom="cycle", growth_bytes_per_step=2.0 * MIB)
+    more = on_ctx(
+        "TN103", 2, 3, 4, growth_bytes_per_step=3.0 * MIB, cut=(CutReference("z", "ops.py", 8),), confidence="likely"
+    )
+
+    (kept,) = explain_bytes_once([more, ring])
+
+    assert (kept.symptom, kept.retained_bytes, kept.num_objects, kept.growth_bytes_per_step) == (
+        "cycle",
+        4 * MIB,
+        ring.num_objects + 2,
+        5.0 * MIB,
+    )
+    assert kept.cut == (*ring.cut, CutReference("z", "ops.py", 8))
+    assert kept.evidence[-1]["bytes"] == 3 * MIB
+
+
+def test_the_same_tensors_on_a_ctx_do_not_grow_twice() -> None:
+    ring, again = on_ctx("TN103", 1, 2, symptom="cycle"), on_ctx("TN103", 1, 2, confidence="likely")
+
+    assert [each.growth_bytes_per_step for each in explain_bytes_once([ring, again])] == [ring.growth_bytes_per_step]
+
+
+def test_a_variable_that_carries_only_what_a_ctx_keeps_is_told_with_the_ctx() -> None:
+    ring = on_ctx("TN103", 1, 2, symptom="cycle")
+    passing = {"symptom": "peak", "growth_bytes_per_step": None, "at": 12}
+
+    assert short(explain_bytes_once([ring, on_ctx("TN102", 7, **passing)])) == [("TN103", 2)]
+    for other in (
+        on_ctx("TN102", 7, freed=False, **passing),
+        on_ctx("TN102", 7, function="LossBackward", **passing),
+        on_ctx("TN102", 7, ranks=(1,), **passing),
+        on_ctx("TN101", 7),
+    ):
+        assert len(explain_bytes_once([ring, other])) == 2
+
+
+def test_two_functions_are_two_findings() -> None:
+    assert len(explain_bytes_once([on_ctx("TN103", 1), on_ctx("TN103", 2, function="LossBackward")])) == 2
+
+
+def test_what_one_reference_holds_for_good_and_idle_at_the_peak_is_one_finding_that_explains_both() -> None:
+    still = told("TN403", 1, 2, symptom="survivor", confidence="likely")
+    idle = carried("TN106", 7, peak_bytes=9 * MIB, peak_drop_bytes=MIB, peak_basis="seen")
+
+    (kept,) = explain_bytes_once([idle, still])
+
+    assert (kept.rule, kept.peak_bytes, kept.peak_drop_bytes, kept.peak_basis) == ("TN403", 9 * MIB, MIB, "seen")
+    assert kept.evidence[-1]["rule"] == "TN106"

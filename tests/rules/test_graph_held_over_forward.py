@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from suspects import HISTORY, MIB, TRAIN, carried, carried_finding, path_row, roles_row, series_row, suspect
-from tenure.model.finding import CutReference
+from tenure.model.finding import CutReference, evidence_of
 from tenure.model.source import SourceLocation
 from tenure.rules.graph_held_over_forward import check_suspect
 
@@ -85,3 +85,7 @@ def test_what_backward_left_on_a_ctx_could_be_freed_by_backward() -> None:
         "or pass `grads` of Transducer through `ctx.save_for_backward(...)`: what backward frees is not carried"
     ]
     assert len(whole.remedies if whole else ()) == 1
+    assert [each and evidence_of(each, "facts") for each in (freed, whole)] == [
+        {"kind": "facts", **facts, "backward_freed_the_rest": True},
+        {"kind": "facts", **facts},
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
 
+from tenure.analysis.same_holder import join_same_holder, with_other
 from tenure.model.experiment import all_drops
 from tenure.model.finding import CutReference, Finding, evidence_of
 
@@ -13,6 +14,7 @@ MOSTLY = 0.8
 _UNEXPLAINED = "TN900"
 _ANY_COLLECTION = ("TN202", "TN203")
 """Rules that say that a collection grows, not what for."""
+_ON_CTX = "TN103"
 _SURENESS = ("certain", "likely", "possible")
 _LASTING = ("growth", "survivor")
 _BY_SYMPTOM = ("growth", "sawtooth", "survivor", "cycle", "peak")
@@ -22,29 +24,34 @@ def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings, strongest first, none with bytes of a stronger one; those of one rule and holder as one.
 
     What stronger ones explain for the most part becomes their evidence (kind "also"); of what they explain in part,
-    the rest of the bytes is told. Strength: a known cause before an unknown one, sure before unsure, a cause before
-    a collection that grows, what lasts before what comes and goes, what many censuses saw before what few did, more
-    bytes before fewer. Storages of two censuses are the same only where both findings say that they last: addresses
-    are used again.
+    the rest of the bytes is told. What one reference holds for good and idle at a peak is told once, and so is what
+    one custom Function has on its ctx. Strength: a known cause before an unknown one, sure before unsure, a cause
+    before a collection that grows, what lasts before what comes and goes, what many censuses saw before what few did,
+    more bytes before fewer. Storages of two censuses are the same only where both findings say that they last:
+    addresses are used again.
     """
     kept: list[Finding] = []
-    for finding in sorted(_merge_alike(findings), key=_weakness):
+    for finding in sorted(join_same_holder(_merge_alike(findings)), key=_weakness):
         shared = {at: found for at, other in enumerate(kept) if (found := _shared(finding, other))}
         explained = _bytes(frozenset().union(*shared.values()))
         around = next((at for at, other in enumerate(kept) if _is_part(finding, other)), None)
         if around is not None:
             kept[around] = _with_part(kept[around], finding)
+        elif (
+            ctx := next((at for at, other in enumerate(kept) if _is_same_function(finding, other)), None)
+        ) is not None:
+            kept[ctx] = _with_same_function(kept[ctx], finding)
         elif (same := next((at for at, other in enumerate(kept) if _is_same_peak(finding, other)), None)) is not None:
-            kept[same] = _with_other(
+            kept[same] = with_other(
                 kept[same], finding, min(each.retained_bytes or 0 for each in (finding, kept[same]))
             )
         elif (told := next((at for at, other in enumerate(kept) if _is_told_by(finding, other)), None)) is not None:
-            kept[told] = _with_other(kept[told], finding, 0)
+            kept[told] = with_other(kept[told], finding, 0)
         elif not explained:
             kept.append(finding)
         elif explained >= MOSTLY * _bytes(finding.storages):
             at = max(shared, key=lambda number: _bytes(shared[number]))
-            kept[at] = _with_other(kept[at], finding, _bytes(shared[at]))
+            kept[at] = with_other(kept[at], finding, _bytes(shared[at]))
         else:
             kept.append(_less(finding, explained))
     return tuple(kept)
@@ -84,11 +91,46 @@ def _is_same_peak(finding: Finding, other: Finding) -> bool:
     return both and any(cut.file is not None for cut in set(finding.cut) & set(other.cut))
 
 
+def _is_same_function(finding: Finding, other: Finding) -> bool:
+    """Whether a finding tells of the ctx of the Function that a stronger one names: of more of its tensors, or of a
+    variable that carries what backward would have freed but for that ctx."""
+    facts = evidence_of(finding, "facts")
+    function = facts.get("ctx_type")
+    if other.rule != _ON_CTX or not function or evidence_of(other, "facts").get("ctx_type") != function:
+        return False
+    only_there = finding.symptom == "peak" and bool(facts.get("backward_freed_the_rest"))
+    return finding.ranks == other.ranks and (finding.rule == _ON_CTX or only_there)
+
+
+def _with_same_function(finding: Finding, part: Finding) -> Finding:
+    """The finding with what else lasts on the ctx, each storage once; what is carried for a step adds nothing."""
+    more = part.storages - finding.storages
+    told = with_other(finding, part, _bytes(part.storages))
+    if part.symptom == "peak":
+        return told
+    is_new = _bytes(more) > (1 - MOSTLY) * _bytes(part.storages)
+    return dataclasses.replace(
+        told,
+        cut=tuple(dict.fromkeys((*finding.cut, *part.cut))),
+        retained_bytes=(finding.retained_bytes or 0) + _bytes(more),
+        num_objects=finding.num_objects + len(more),
+        growth_bytes_per_step=_sum_of_rates(finding, part) if is_new else finding.growth_bytes_per_step,
+        explains=(*finding.explains, *part.explains),
+        storages=finding.storages | part.storages,
+        drops=all_drops((finding, part)),
+    )
+
+
+def _sum_of_rates(*findings: Finding) -> float | None:
+    rates = [each.growth_bytes_per_step for each in findings if each.growth_bytes_per_step is not None]
+    return sum(rates) if rates else None
+
+
 def _with_part(finding: Finding, part: Finding) -> Finding:
     """The finding with the bytes, and the growth, of a collection inside of what it names."""
     more = part.storages - finding.storages
     return dataclasses.replace(
-        _with_other(finding, part, _bytes(part.storages)),
+        with_other(finding, part, _bytes(part.storages)),
         retained_bytes=(finding.retained_bytes or 0) + _bytes(more),
         num_objects=finding.num_objects + len(more),
         growth_bytes_per_step=finding.growth_bytes_per_step or part.growth_bytes_per_step,
@@ -148,18 +190,6 @@ def _shared(one: Finding, other: Finding) -> frozenset[tuple[int, int]]:
 
 def _bytes(storages: frozenset[tuple[int, int]]) -> int:
     return sum(size for _, size in storages)
-
-
-def _with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:
-    also = {
-        "kind": "also",
-        "rule": other.rule,
-        "expression": other.holder.expression or other.holder.name,
-        "file": other.holder.file,
-        "line": other.holder.line,
-        "bytes": num_bytes,
-    }
-    return dataclasses.replace(finding, evidence=(*finding.evidence, also))
 
 
 def _less(finding: Finding, explained: int) -> Finding:

@@ -1,5 +1,7 @@
 """TN102: the last step's graph or outputs are still bound while the next forward runs."""
 
+import dataclasses
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
@@ -17,6 +19,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     made_by_forward = suspect.through_graph or suspect.bytes_by_role.get("ACTIVATION", 0) > 0
     if suspect.symptom != "peak" or not made_by_forward:
         return None
+    if _is_left_on_ctx(suspect):
+        suspect = dataclasses.replace(suspect, facts={**suspect.facts, "backward_freed_the_rest": True})
     what = "graph" if suspect.through_graph else "outputs"
     names = list(dict.fromkeys(each.name for each in suspect.cut if each.kind in ("local", "global")))
     its = "its" if len(names) == 1 else "their"
@@ -34,13 +38,17 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 def _off_the_ctx(suspect: Suspect) -> tuple[str, ...]:
     """What else helps where backward has freed the graph, but for what a custom Function has on its ctx."""
-    attribute = suspect.facts.get("ctx_attribute")
-    if not attribute or not suspect.graph_freed:
+    if not _is_left_on_ctx(suspect):
         return ()
+    attribute = suspect.facts["ctx_attribute"]
     function = short_type(str(suspect.facts.get("ctx_type", "the Function"))).removesuffix("Backward")
     return (
         f"or pass `{attribute}` of {function} through `ctx.save_for_backward(...)`: what backward frees is not carried",
     )
+
+
+def _is_left_on_ctx(suspect: Suspect) -> bool:
+    return suspect.graph_freed and bool(suspect.facts.get("ctx_attribute"))
 
 
 def _matters(suspect: Suspect) -> bool:

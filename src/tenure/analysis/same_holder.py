@@ -1,0 +1,55 @@
+"""One holder, one telling: what a reference keeps for good, and what it holds past its use at the peak of a step."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from tenure.model.finding import Confidence, Finding
+
+
+def join_same_holder(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings; what is idle at the peak by a reference that a survivor is told by becomes that one's evidence.
+
+    The survivor's rule stays, with the figures of the peak where it has none. That a sure finding saw the memory idle
+    makes a possible one likely.
+    """
+    told: list[Finding] = []
+    joined: set[int] = set()
+    for finding in findings:
+        peaks = [at for at, other in enumerate(findings) if _is_same(finding, other)]
+        for at in peaks:
+            finding = _with_peak(finding, findings[at])
+        joined.update(peaks)
+        told.append(finding)
+    return tuple(finding for at, finding in enumerate(told) if at not in joined)
+
+
+def with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:
+    """The finding with what the other told, of so many of its bytes, as evidence (kind "also")."""
+    also = {
+        "kind": "also",
+        "rule": other.rule,
+        "expression": other.holder.expression or other.holder.name,
+        "file": other.holder.file,
+        "line": other.holder.line,
+        "bytes": num_bytes,
+    }
+    return dataclasses.replace(finding, evidence=(*finding.evidence, also))
+
+
+def _is_same(finding: Finding, other: Finding) -> bool:
+    one, two = finding.holder, other.holder
+    same = (one.file, one.line, one.name) == (two.file, two.line, two.name) and one.file is not None
+    return same and (finding.symptom, other.symptom) == ("survivor", "peak") and finding.ranks == other.ranks
+
+
+def _with_peak(finding: Finding, peak: Finding) -> Finding:
+    finding = with_other(finding, peak, peak.retained_bytes or 0)
+    sure: Confidence = "likely" if peak.confidence != "possible" else "possible"
+    finding = dataclasses.replace(finding, confidence=sure if finding.confidence == "possible" else finding.confidence)
+    if finding.peak_bytes is not None or peak.peak_bytes is None:
+        return finding
+    return dataclasses.replace(
+        finding, peak_bytes=peak.peak_bytes, peak_drop_bytes=peak.peak_drop_bytes, peak_basis=peak.peak_basis
+    )

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from suspects import carried_finding, finding
+from tenure.analysis.same_holder import join_same_holder
+from tenure.model.finding import Finding, Holder
+
+MIB = 1 << 20
+ALSO = {
+    "kind": "also",
+    "rule": "TN106",
+    "expression": "history[*]",
+    "file": "/projects/asr/train.py",
+    "line": 24,
+    "bytes": 3 * MIB,
+}
+
+
+def survivor(**changes: Any) -> Finding:
+    return finding("r", **{"rule": "TN403", "name": "n", "message": "m", "symptom": "survivor"} | changes)
+
+
+def idle(**changes: Any) -> Finding:
+    values = {"rule": "TN106", "name": "n", "message": "m"}
+    figures = {"peak_bytes": 9 * MIB, "peak_drop_bytes": 3 * MIB, "peak_basis": "seen"}
+    return carried_finding("r", **values | figures | changes)
+
+
+def test_the_survivor_stays_with_the_figures_of_the_peak() -> None:
+    still = survivor()
+
+    assert join_same_holder([idle(), still]) == (
+        replace(
+            still, peak_bytes=9 * MIB, peak_drop_bytes=3 * MIB, peak_basis="seen", evidence=(*still.evidence, ALSO)
+        ),
+    )
+
+
+def test_figures_that_the_survivor_has_stay() -> None:
+    still = survivor(peak_bytes=8 * MIB, peak_drop_bytes=MIB, peak_basis="other")
+
+    assert join_same_holder([still, idle()]) == (replace(still, evidence=(*still.evidence, ALSO)),)
+
+
+@pytest.mark.parametrize(
+    ("still", "seen", "joined"),
+    [
+        ("possible", "certain", "likely"),
+        ("possible", "likely", "likely"),
+        ("possible", "possible", "possible"),
+        ("likely", "certain", "likely"),
+        ("certain", "possible", "certain"),
+    ],
+)
+def test_memory_that_was_surely_idle_makes_a_possible_survivor_likely(still: Any, seen: Any, joined: str) -> None:
+    assert [each.confidence for each in join_same_holder([survivor(confidence=still), idle(confidence=seen)])] == [
+        joined
+    ]
+
+
+def test_other_places_other_ranks_and_places_unknown_are_told_apart() -> None:
+    still = survivor()
+    nowhere = Holder("unknown", "history", "history[*]")
+    for pair in (
+        (still, idle(holder=replace(still.holder, line=25))),
+        (still, idle(holder=replace(still.holder, name="other"))),
+        (still, idle(ranks=(1,))),
+        (still, replace(idle(), symptom="growth")),
+        (survivor(holder=nowhere), idle(holder=nowhere)),
+    ):
+        assert join_same_holder(pair) == pair
