@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
 
@@ -44,6 +44,8 @@ def names_bound_between(code: CodeType, start: int, end: int) -> BoundNames:
 def is_with_statement(code: CodeType, offset: int) -> bool:
     """Whether the instruction at `offset` enters a `with` block: not a call of `__enter__` by somebody's code."""
     names = {each.offset: each.opname for each in dis.get_instructions(code)}
+    while names.get(offset) == "EXTENDED_ARG":  # where Python 3.10 says that it is
+        offset += _INSTRUCTION_BYTES
     if names.get(offset) in ("SETUP_WITH", "BEFORE_WITH"):
         return True
     before = sorted(place for place in names if place < offset)[-3:]  # Python 3.14 loads and calls `__enter__`
@@ -60,10 +62,25 @@ def _read(code: CodeType, start: int, end: int) -> BoundNames:
     handlers = [each for each in behind if min(seen) <= lines.get(each.offset, 0) <= max(seen)]
     local: dict[str, None] = {}
     in_namespace: dict[str, None] = {}
-    for each in (*inside, *handlers):
+    for each in (*inside, *handlers, *_inside_comprehensions((*inside, *handlers))):
         kept_in = in_namespace if each.opname in ("STORE_NAME", "STORE_GLOBAL") else local
         kept_in.update(dict.fromkeys(_stored_by(each)))
     return BoundNames(frozenset(local), tuple(in_namespace), any(map(_asks_for_locals, instructions)))
+
+
+def _inside_comprehensions(instructions: Iterable[dis.Instruction]) -> Iterator[dis.Instruction]:
+    """What comprehensions in a stretch bind outside of themselves (`:=`): up to Python 3.11 they are functions."""
+    for each in instructions:
+        if isinstance(each.argval, CodeType) and each.argval.co_name in _COMPREHENSIONS:
+            within = list(dis.get_instructions(each.argval))
+            own = frozenset(each.argval.co_cellvars)
+            yield from (one for one in within if one.opname in _BINDS_OUTSIDE and one.argval not in own)
+            yield from _inside_comprehensions(within)
+
+
+_COMPREHENSIONS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"))
+_BINDS_OUTSIDE = frozenset(("STORE_DEREF", "STORE_GLOBAL", "STORE_NAME"))
+_INSTRUCTION_BYTES = 2
 
 
 def _asks_for_locals(instruction: dis.Instruction) -> bool:

@@ -18,6 +18,8 @@ from tenure.release.bound_names import BoundNames
 
 WRITES_THROUGH = sys.version_info >= (3, 13)
 _HELD_BY_FRAME_AND_US = 3
+"""Bound and counted in one line: between lines a trace function may run, and then this function's own `f_locals` has
+the variable too."""
 _read = getattr(_heapwalk, "frame_locals", locals_of)
 """The C walker's own function where there is one: it leaves nothing behind in any frame."""
 _PLAIN = frozenset((int, float, bool, str, bytes, type(None)))
@@ -71,8 +73,7 @@ def _read_and_clear(frame: FrameType, names: BoundNames) -> list[tuple[str, obje
     """Without the C walker: what a census leaves alone for caution's sake, and what is known to be harmless here."""
     if WRITES_THROUGH or names.asks_for_locals or not frame.f_code.co_flags & CO_OPTIMIZED:
         return []
-    namespace = frame.f_locals
-    if sys.getrefcount(namespace) > _HELD_BY_FRAME_AND_US:
+    if sys.getrefcount(namespace := frame.f_locals) > _HELD_BY_FRAME_AND_US:
         return []
     found = list(namespace.items())
     namespace.clear()
@@ -85,8 +86,7 @@ def _rebind_local(frame: FrameType, values: dict[str, object], names: BoundNames
         return ""
     if names.asks_for_locals:
         return "the function reads its own locals(), which would be overwritten"
-    namespace = frame.f_locals
-    if sys.getrefcount(namespace) > _HELD_BY_FRAME_AND_US:
+    if sys.getrefcount(namespace := frame.f_locals) > _HELD_BY_FRAME_AND_US:
         return "somebody holds the function's locals(), which would be overwritten"
     namespace.update(values)
     _write_to_frame(frame, 0)

@@ -17,6 +17,7 @@ import torch
 
 from tenure.capture.labels import instance_dict
 from tenure.release.cut_graph import without_graph
+from tenure.release.reference_counts import OF_VARIABLE
 
 MOST_LOOKED_AT = 1_000
 """Elements of one container, and containers in all, that are looked at; what lies beyond is left as it is."""
@@ -46,7 +47,6 @@ _BASES = ((torch.Tensor, _TENSOR), (dict, _DICT), (list, _LIST), (tuple, _TUPLE)
 _SEQUENCES = {_LIST: list, _TUPLE: tuple, _DEQUE: deque}
 _WITHOUT_ATTRIBUTES = frozenset((dict, list, tuple, deque))
 _PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
-_VARIABLE_AND_COUNT = 2
 _MOST_KINDS = 1_000
 _kinds: dict[type, int] = {}
 
@@ -136,7 +136,7 @@ def _cut_flat(
     if not keys:
         return True
     del items
-    if sys.getrefcount(value) > holders + _VARIABLE_AND_COUNT:
+    if sys.getrefcount(value) > holders + OF_VARIABLE:
         return False
     num_bytes, references, seen = 0, [], []
     for key in keys:

@@ -22,6 +22,7 @@ from tenure.capture.storages import storage_id_of
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, parse_bytes
 from tenure.release.outcome import Survivor
+from tenure.release.reference_counts import OF_PARAMETER, OF_VARIABLE
 from tenure.release.storage_refs import StorageRef, StorageRefs
 
 _Key = tuple[tuple[int, ...], torch.dtype, torch.device, bool, int]
@@ -125,8 +126,7 @@ class TensorPool:
         """
         if not isinstance(buffer, torch.Tensor):
             raise UsageError(f"give_back() takes a tensor; a {type(buffer).__name__} was given")
-        by_caller_us_and_the_count = 3
-        num_others = sys.getrefcount(buffer) - by_caller_us_and_the_count
+        num_others = sys.getrefcount(buffer) - OF_PARAMETER
         return self._keep(buffer) if _is_free(buffer, num_others) else self._refuse(buffer)
 
     @contextmanager
@@ -146,8 +146,8 @@ class TensorPool:
         try:
             yield buffer
         finally:
-            by_block_us_and_the_count = 3
-            num_others = sys.getrefcount(buffer) - by_block_us_and_the_count
+            by_block = 1
+            num_others = sys.getrefcount(buffer) - OF_VARIABLE - by_block
             if _is_free(buffer, num_others):
                 self._keep(buffer)
             else:

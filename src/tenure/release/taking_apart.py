@@ -15,6 +15,7 @@ from tenure.capture.native_owners import data_parallel_type
 from tenure.capture.use_counts import count_native
 from tenure.errors import ReleaseError
 from tenure.release.commit import Changes
+from tenure.release.reference_counts import OF_VARIABLE
 from tenure.release.slots import Slot, hook_tables, other_attributes, tensors_below
 from tenure.release.storage_refs import parts_of
 
@@ -81,17 +82,13 @@ def empty_graph_leaves(tensors: list[torch.Tensor]) -> None:
     while tensors:
         tensor = tensors.pop()
         num_owners, num_references = count_native(tensor)
-        is_held_by_python = sys.getrefcount(tensor) - _OURS - num_references > 0
+        is_held_by_python = sys.getrefcount(tensor) - OF_VARIABLE - num_references > 0
         if num_owners != 1 or is_held_by_python or type(tensor) is not nn.Parameter or tensor._backward_hooks:
             continue
         key = (tensor.dtype, tensor.device)
         if key not in stand_ins:
             stand_ins[key] = torch.zeros(1, dtype=tensor.dtype, device=tensor.device)
         tensor.data = stand_ins[key].expand(tensor.shape)
-
-
-_OURS = 2
-"""References of a variable and of the call that counts them."""
 
 
 def drop_attributes(changes: Changes, module: nn.Module) -> list[str]:
