@@ -6,7 +6,7 @@ from pathlib import Path
 from heaps import census
 from profiles import profile
 from tenure.analysis.evidence import Evidence, read_evidence
-from tenure.model.recording import CensusEntry, ProfileEntry, Recording, Step
+from tenure.model.recording import COMPILES, CensusEntry, Note, ProfileEntry, Recording, Step
 from tenure.store.census_file import write_census
 
 MODEL = "main(train.py:7).model -> __main__.Model -> .weight parameter 2MiB"
@@ -69,3 +69,10 @@ def test_a_run_that_was_looked_at_to_two_thirds_or_further_was_looked_at(tmp_pat
         for count in (16, 23, 25, 38)
     }
     assert untils == {16: None, 23: None, 25: 16, 38: 16}
+
+
+def test_that_a_program_compiles_is_known_by_its_note(tmp_path: Path) -> None:
+    plain = recording(tmp_path)
+    noted = replace(plain, notes=(Note("info", COMPILES, 9),))
+
+    assert [Evidence(each, (), {}, ()).compiles for each in (plain, noted)] == [False, True]

@@ -23,10 +23,18 @@ STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 
 
 def idle_of(
-    *, used_at: tuple[int, ...], idle: str = TEACHER, used: str = USED, before: str = "", others: str = STUDENT
+    *,
+    used_at: tuple[int, ...],
+    idle: str = TEACHER,
+    used: str = USED,
+    before: str = "",
+    before_use: str | None = None,
+    others: str = STUDENT,
 ) -> list[tuple[list[str], object, object]]:
     """Cut, step of the last call and doubt, of what rests in a run that uses a module in some steps."""
-    censuses = [census(others + (used if step in used_at else idle), step=step) for step in STEPS]
+    rests = [idle if before_use is None or step > min(used_at, default=0) else before_use for step in STEPS]
+    drawn = zip(STEPS, rests, strict=True)
+    censuses = [census(others + (used if step in used_at else rest), step=step) for step, rest in drawn]
     if before:
         censuses.insert(0, census(others.replace(" called", "") + before, step=0, moment="first-call-1"))
     return [
@@ -91,11 +99,20 @@ COPY = TEACHER.replace("Teacher#", "Student#").replace("8MiB", "2MiB")
 LARGE_STUDENT = STUDENT.replace("1MiB", "2MiB")
 
 
+LATE = "its use began late and ended: such a phase may come again"
+
+
 @pytest.mark.parametrize(
     ("used_at", "options", "doubt"),
     [
         ((1,), {}, "it was seen in use only once"),
         ((1, 2, 3, 4), {"others": BY_HAND}, "no optimizer exists: the program may come back to it"),
+        ((3, 4, 6), {}, ""),
+        ((4, 6, 8), {}, ""),
+        ((3, 4), {}, LATE),
+        ((8, 12, 16), {}, LATE),
+        ((6, 8, 12), {}, "few censuses were taken since it was last called"),
+        ((6, 8, 12), {"before_use": ""}, "few censuses were taken since it was last called"),
         (
             (1, 2),
             {"others": LARGE_STUDENT, "idle": COPY, "used": COPY.replace("#teacher", "#teacher called")},
@@ -126,6 +143,9 @@ COMPILED = f"{TRAINER} -> .fast torch._dynamo.eval_frame.OptimizedModule -> ._mo
         (STEPS, {}),  # in use
         ((1, 2, 3, 4, 6, 8, 12), {}),  # idle in too few watched steps
         ((1, 2, 4), {}),  # called now and then
+        ((4, 8, 12), {}),
+        ((8, 12), {}),  # twice, and idle in too few watched steps
+        ((12, 16, 24), {}),  # in use to the end
         ((1, 2, 24), {}),  # comes back
         ((1, 2, 3), {"idle": LIGHT, "used": LIGHT.replace("#teacher", "#teacher called")}),
         ((1, 2, 3), {"idle": "", "used": USED}),  # gone
@@ -240,6 +260,14 @@ def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: 
     )
 
     assert len(without_used(found, [profile])) == told
+
+
+def test_where_the_program_compiles_a_module_may_be_called_unseen() -> None:
+    censuses = [census(STUDENT + (USED if at in (1, 2, 3) else TEACHER), step=at) for at in STEPS]
+    growing = [census(f"main.rows -> list -> [*{at}] tensor 1MiB", step=at) for at in STEPS]
+    idle, other = find_suspects(censuses), find_suspects(growing)
+
+    assert [without_used((*idle, *other), (), compiles=each) for each in (False, True)] == [(*idle, *other), other]
 
 
 def test_what_was_found_to_be_released_is_not_told_again() -> None:

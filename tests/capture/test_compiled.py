@@ -12,6 +12,7 @@ from capture.recorder import CensusLog, recording
 from tenure.capture.census import take_census
 from tenure.capture.stopping import StoppedAfterSteps
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Role
+from tenure.model.recording import COMPILES
 from tenure.store.recording_file import open_recording, read_census
 
 # Dynamo itself calls what torch 2.13 deprecates.
@@ -112,6 +113,7 @@ def test_of_a_program_that_compiles_only_calls_by_the_program_are_marked(tmp_pat
     opened = open_recording(tmp_path)
     flags = [flag for entry in opened.censuses for flag in read_census(opened, entry).nodes.flags.tolist()]
     assert {flag & (CALLED | CALLED_BY_ANY) for flag in flags} == {0, CALLED}
+    assert [note.text for note in opened.notes] == [COMPILES]
 
 
 def test_the_batch_of_a_compiled_function_is_an_input_in_its_census(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tenure.analysis.idle_at_peak import PEAK
 from tenure.errors import RecordingError
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
-from tenure.model.recording import EVALUATION, Recording
+from tenure.model.recording import COMPILES, EVALUATION, Recording
 from tenure.model.source import SourceFile
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import read_census, read_sources
@@ -73,6 +73,11 @@ class Evidence:
         last = max((census.step for census in self.between_steps), default=0)
         steps = max((step.step for step in self.recording.steps), default=0)
         return last if last and last < LOOKED_AT_SHARE * steps else None
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the program compiled code, from within which modules may have been called unseen."""
+        return any(note.text == COMPILES for note in self.recording.notes)
 
     @property
     def processes_here(self) -> int:

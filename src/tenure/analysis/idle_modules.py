@@ -23,6 +23,8 @@ LEAST_SHARE = 0.05
 LEAST_WINDOWS = 3
 LEAST_SPAN = 1 / 3
 """Of the run's steps: so long nobody may have called it, in so many watched windows."""
+LEAST_STEPS = 8
+"""Of a rest that fewer windows show, after a phase that began within the run: a run's last windows are long ones."""
 BASIS = "nobody called it in the later steps, all through which it is alive"
 IDLE_FROM = "idle_from_step"
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
@@ -52,6 +54,8 @@ class _Window:
     """Of the first census after it."""
     sees_inside: bool
     """Whether calls by other modules were watched too."""
+    end: int
+    """The last of its steps."""
     prepares: bool
     """It ended before the first step of an optimizer: what counts as steps there are single calls."""
 
@@ -68,6 +72,8 @@ class _Rest:
     """Position of the first census after the window with its last call."""
     used_later: frozenset[int]
     """Addresses of the modules that were called since."""
+    began_late: bool
+    """It had been there for a while when its use began, and has not rested long enough to say that this is over."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +90,9 @@ class _Idle:
 def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection[str] = ()) -> tuple[Suspect, ...]:
     """Suspects of symptom "survivor": modules that nobody calls any more though nobody said that they are done.
 
-    A module counts that was called in every watched window from its first census on up to one, and in none of at
-    least three later ones over a third of the run; a module inside counts where none around it was ever called. While
+    A module counts that was called in every watched window from one up to another, and in none of at least three later
+    ones over a third of the run; of fewer that are as long where its use began within the run, for such a program has
+    phases. A module inside counts where none around it was ever called. While
     data are prepared, before an optimizer's first step, several modules may take turns.
     What an optimizer has, a graph uses, or a module in use refers to, is none; nor what was never called, such as
     an average of weights. Where calls inside other modules were watched, a part of a module in use counts too, which
@@ -113,16 +120,22 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     )
 
 
-def without_used(found: Iterable[Suspect], profiles: Sequence[StepProfile]) -> tuple[Suspect, ...]:
-    """The suspects but those idle modules whose memory an operation of later steps used, called or not."""
+def without_used(
+    found: Iterable[Suspect], profiles: Sequence[StepProfile], *, compiles: bool = False
+) -> tuple[Suspect, ...]:
+    """The suspects but those idle modules whose memory an operation of later steps used, called or not; where the
+    program compiles, without any: from within compiled code modules are called unseen."""
     return tuple(
         suspect
         for suspect in found
         if IDLE_FROM not in suspect.facts
-        or not any(
-            suspect.storages & _used_in(profile)
-            for profile in profiles
-            if profile.step - 1 >= int(str(suspect.facts[IDLE_FROM]))
+        or (
+            not compiles
+            and not any(
+                suspect.storages & _used_in(profile)
+                for profile in profiles
+                if profile.step - 1 >= int(str(suspect.facts[IDLE_FROM]))
+            )
         )
     )
 
@@ -161,6 +174,7 @@ def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:
                     present=frozenset(view.census.nodes.address.tolist()),
                     position=at + 1,
                     sees_inside=sees_inside,
+                    end=view.census.step,
                     prepares=view.census.step < min(ends, default=0),
                 )
             )
@@ -226,13 +240,18 @@ def _find_rest(
         return None
     first = next(at for at, window in enumerate(windows) if address in window.present or at == hits[0])
     later = windows[hits[-1] + 1 :]
-    missed = set(range(first, hits[-1])) - set(hits)
-    if not all(windows[at].prepares for at in missed) or len(later) < LEAST_WINDOWS:
+    missed = set(range(hits[0], hits[-1])) - set(hits)
+    if not all(windows[at].prepares for at in missed) or not later:
         return None
     ending = windows[hits[-1]]
     last_step = 0 if hits[-1] == 0 and ending.called & subtree <= ending.only_then else ending.step
-    if later[-1].step - last_step < LEAST_SPAN * steps:
+    rests = later[-1].end - ending.end
+    often = len(later) >= LEAST_WINDOWS and later[-1].step - last_step >= LEAST_SPAN * steps
+    of_a_phase = hits[0] > 0 and len(hits) >= LEAST_WINDOWS and rests >= max(LEAST_STEPS, LEAST_SPAN * steps)
+    if not (often or of_a_phase):
         return None
+    waited = 0 if windows[hits[0]].prepares else windows[hits[0]].step - windows[first].step
+    phase = ending.end - windows[hits[0]].step
     return _Rest(
         last_step=last_step,
         times_called=len(hits),
@@ -240,6 +259,7 @@ def _find_rest(
         at_first_call=bool(windows[0].at_first_call & subtree),
         since=ending.position,
         used_later=unfinished.union(*(window.called for window in later)),
+        began_late=waited > 0 and (len(hits) < LEAST_WINDOWS or rests < max(2 * waited, phase)),
     )
 
 
@@ -337,6 +357,10 @@ def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
         return "no optimizer exists: the program may come back to it"
     if rest.times_called < 2 and not rest.at_first_call:
         return "it was seen in use only once"
+    if rest.began_late:
+        return "its use began late and ended: such a phase may come again"
+    if rest.times_idle < LEAST_WINDOWS:
+        return "few censuses were taken since it was last called"
     if rest.last_step > last.census.step / 2:
         return "it was in use until late"
     if _has_twin(last, idle):

@@ -27,7 +27,9 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     """What outlives its step: memory, threads, processes and files, with what is known of its growth and its peak;
     `copied` data sets among them."""
     steps, sources = evidence.recording.steps, evidence.sources
-    suspects = without_used(find_suspects(evidence.between_steps, evidence.searched), evidence.profiles)
+    suspects = without_used(
+        find_suspects(evidence.between_steps, evidence.searched), evidence.profiles, compiles=evidence.compiles
+    )
     found = told_with_graphs(join_same_statement(locate(suspect, sources) for suspect in suspects))
     at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]
     found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))

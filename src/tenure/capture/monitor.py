@@ -34,7 +34,7 @@ from tenure.capture.schedule import can_afford, is_due, watches_calls
 from tenure.capture.skipped_steps import ScalerWatch
 from tenure.capture.steps import OptimizerSequence, RootCalls
 from tenure.capture.stopping import Stopper
-from tenure.model.recording import EVALUATION
+from tenure.model.recording import COMPILES, EVALUATION
 from tenure.store.format import name_census_file
 
 MAX_FIRST_CALLS = 4
@@ -298,6 +298,8 @@ class Monitor:
     def _finish(self, reason: str, exit_code: int | None) -> None:
         if self._modules.gave_up and self.step:
             self._journal.write_note("info", UNSEEN_COMPILED_CALLS, step=self.step)
+        elif self._modules.compiles:
+            self._journal.write_note("info", COMPILES, step=self.step)
         self._profiler.stop("the program ended first", steps=self.step)
         self._journal.copy_last_sources()
         self._write_end(reason, exit_code)

@@ -8,6 +8,9 @@ from typing import Any
 EVALUATION = "evaluation-"
 """Begins the moment of a census within an evaluation; the number of the model's call since the last step follows."""
 
+COMPILES = "The program compiles code: calls of modules from within it were not seen."
+"""Text of the note that says so."""
+
 
 @dataclass(frozen=True)
 class Step:
