@@ -60,6 +60,38 @@ def test_what_holds_a_module_lets_go_of_it_when_it_is_passed_too() -> None:
     assert [name for name in names(outcome) if "encoder" not in name] == []
 
 
+def test_a_checkpoint_and_views_that_are_passed_too_let_go_of_the_memory_that_they_share() -> None:
+    encoder, own = Encoder(), torch.ones(3)
+    checkpoint = {"model": encoder.state_dict(), "step": 3, "own": own}
+    rows = [encoder.embedding.weight[:2].detach(), own]
+    holder = type("Holder", (), {})()
+    holder.scale, holder.own = encoder.scale.view(4, 8), own
+
+    outcome = tenure.release(encoder, checkpoint, rows, holder)
+
+    assert (outcome.complete, outcome.freed_bytes) == (True, ENCODER_BYTES)
+    assert checkpoint == {"model": {}, "step": 3, "own": own}
+    assert (rows, vars(holder)) == ([own], {"scale": None, "own": own})
+
+
+def test_results_that_a_passed_cache_keeps_stay_and_lose_the_graphs_that_lead_to_the_module() -> None:
+    encoder, other = Encoder(), nn.Linear(32, 4)
+    embedding = encoder(tokens())
+    cache = {"prompt": embedding, "head": other(torch.ones(32))}
+    holder = type("Holder", (), {})()
+    holder.loss, expected = embedding.sum(), embedding.detach().clone()
+    del embedding
+
+    outcome = tenure.release(encoder, cache, holder)
+
+    assert outcome.complete
+    assert torch.equal(cache["prompt"], expected)
+    assert (cache["prompt"].grad_fn, holder.loss.grad_fn) == (None, None)
+    assert cache["head"].grad_fn is not None
+    assert "cut the graphs off 1 result in `the dict`" in outcome.did
+    assert "cut the graph off `Holder.loss`" in outcome.did
+
+
 def test_an_owner_keeps_objects_that_have_duties_of_their_own() -> None:
     class Trainer:
         def __init__(self, encoder: nn.Module) -> None:

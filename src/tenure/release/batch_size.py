@@ -19,7 +19,7 @@ from tenure.model.units import format_bytes, parse_bytes
 from tenure.release.budget import TensorBudget
 from tenure.release.device_bytes import give_back_cache, read_device_bytes
 from tenure.release.failed_step import clear_failed_frames, is_out_of_memory
-from tenure.release.outcome import Survivor, draw_path
+from tenure.release.outcome import Survivor, describe_survivor
 from tenure.release.storage_refs import StorageRefs, addresses_of
 from tenure.release.verify import Verification
 
@@ -265,5 +265,5 @@ def _describe(outcome: BatchSizeOutcome) -> list[str]:
     for each in outcome.leaks:
         lines.append(f"  the try of {each.size:,} left {format_bytes(each.left_bytes)} behind")
     for survivor in outcome.survivors[:1]:
-        lines += draw_path(survivor)
+        lines += describe_survivor(survivor)
     return lines

@@ -13,18 +13,25 @@ from torch import nn
 
 from tenure.capture.labels import instance_dict
 from tenure.release.commit import Changes
+from tenure.release.cut_graph import without_graph
 from tenure.release.slots import Slot
+from tenure.release.storage_refs import addresses_of
 from tenure.release.wanted import below, contents, holds_tensors, is_container, is_optimizer, members
 
 _DEEPEST = 4
 
 
 class LettingGo:
-    """Has holders lose their references to what is in `gone` (ids). `did` says what was lost, in short pieces."""
+    """Has holders lose their references to what is in `gone` (ids), and to tensors that lie in its memory
+    (`addresses`); results in `tied` (ids) lose their graphs. `did` says what was lost, in short pieces."""
 
-    def __init__(self, changes: Changes, gone: Collection[int]) -> None:
+    def __init__(
+        self, changes: Changes, gone: Collection[int], addresses: Collection[int] = (), tied: Collection[int] = ()
+    ) -> None:
         self._changes = changes
         self._gone = gone
+        self._addresses = addresses
+        self._tied = tied
         self._seen: set[int] = set()
         self.did: list[str] = []
 
@@ -43,8 +50,11 @@ class LettingGo:
         for key, value in list(members(holder)):
             where = f"{name}.{key}"
             if self._leads_to_gone(value) or (whole and not is_container(value) and holds_tensors(value)):
-                self._unset(holder, key, value)
+                self._unset(holder, key, value, None)
                 self.did.append(f"unset `{where}`")
+            elif id(value) in self._tied:
+                self._unset(holder, key, value, without_graph(value))
+                self.did.append(f"cut the graph off `{where}`")
             elif is_container(value) and id(value) not in self._seen:
                 self._seen.add(id(value))
                 self._clear_container(value, where, whole=whole)
@@ -59,14 +69,26 @@ class LettingGo:
             kept = type([])(item for item in container if not self._goes(item, whole))
         else:
             return
-        if len(kept) < before:
+        num_cut = self._cut_graphs(kept)
+        if len(kept) < before or num_cut:
             self._changes.replace_contents(container, kept)
+        if len(kept) < before:
             lost = before - len(kept)
             self.did.append(f"took {lost} {'entry' if lost == 1 else 'entries'} from `{name}`")
+        if num_cut:
+            self.did.append(f"cut the graphs off {num_cut} {'result' if num_cut == 1 else 'results'} in `{name}`")
         for item in contents(container):
             if depth < _DEEPEST and is_container(item) and id(item) not in self._seen:
                 self._seen.add(id(item))
                 self._clear_container(item, f"{name}[*]", whole=whole, depth=depth + 1)
+
+    def _cut_graphs(self, kept: Any) -> int:
+        """Results of the modules that stay keep their values alone; how many there were."""
+        places = kept.items() if isinstance(kept, dict) else enumerate(kept)
+        found = [(key, item) for key, item in places if id(item) in self._tied]
+        for key, item in found:
+            kept[key] = without_graph(item)
+        return len(found)
 
     def _goes(self, item: Any, whole: bool) -> bool:
         return self._leads_to_gone(item) or self._is_made_around(item) or (whole and holds_tensors(item))
@@ -77,7 +99,11 @@ class LettingGo:
             return id(item.__self__) in self._gone
         if isinstance(item, functools.partial):
             return any(id(each) in self._gone for each in (item.func, *item.args, *item.keywords.values()))
-        return id(item) in self._gone
+        return id(item) in self._gone or self._lies_in_what_goes(item)
+
+    def _lies_in_what_goes(self, item: Any) -> bool:
+        """A view of its memory: an entry of a `state_dict`, a slice of a weight."""
+        return isinstance(item, torch.Tensor) and any(each in self._addresses for each in addresses_of(item))
 
     def _is_made_around(self, item: Any) -> bool:
         """Whether an element of a container (a pair of name and module, a hook's object) has what goes and leads to
@@ -87,7 +113,7 @@ class LettingGo:
         found = [id(each) in self._gone for each in below(item) if isinstance(each, torch.Tensor | nn.Module)]
         return bool(found) and all(found)
 
-    def _unset(self, holder: Any, key: str, value: Any) -> None:
+    def _unset(self, holder: Any, key: str, value: Any, instead: Any) -> None:
         """As an assignment would, so that a pipeline's own records follow; past its `__setattr__` where that fails."""
 
         def put(new: Any) -> None:
@@ -96,7 +122,7 @@ class LettingGo:
             except Exception:
                 object.__setattr__(holder, key, new)
 
-        self._changes.add(lambda: put(None), lambda: put(value))
+        self._changes.add(lambda: put(instead), lambda: put(value))
 
 
 def forget_parameters(changes: Changes, optimizer: Any, parameters: Collection[int]) -> None:

@@ -16,13 +16,15 @@ from torch import nn
 from tenure.capture.origins import is_own_file
 from tenure.model.units import format_bytes
 from tenure.release.commit import ONE_AT_A_TIME, Changes
+from tenure.release.cut_graph import carries_graph
 from tenure.release.device_bytes import Reading, compare, give_back_cache, read_device_bytes
+from tenure.release.graph_ties import tied_to
 from tenure.release.letting_go import LettingGo, forget_parameters, state_tensors
 from tenure.release.moving import Moves, pack_again
 from tenure.release.outcome import Outcome
 from tenure.release.plan import Plan, make_plan
 from tenure.release.slots import has_packed_weights
-from tenure.release.storage_refs import StorageRef, collect_until_gone
+from tenure.release.storage_refs import StorageRef, addresses_of, collect_until_gone
 from tenure.release.taking_apart import (
     close,
     destroy,
@@ -36,7 +38,7 @@ from tenure.release.taking_apart import (
 )
 from tenure.release.target import read_target
 from tenure.release.verify import Verification
-from tenure.release.wanted import is_container, is_optimizer, name_of, sort_out
+from tenure.release.wanted import is_container, is_optimizer, name_of, sort_out, tensors_of
 
 _MOST_NAMED = 5
 
@@ -209,7 +211,10 @@ def _prepare_end(plan: Plan, told: _Told, changes: Changes, place: str) -> None:
         more = f" and {len(attributes) - _MOST_NAMED} more" if len(attributes) > _MOST_NAMED else ""
         told.did.append(f"dropped what modules kept beside: {', '.join(attributes[:_MOST_NAMED])}{more}")
     gone = plan.tensors | {id(module) for module, _ in plan.modules}
-    letting_go = LettingGo(changes, gone)
+    results = [tensor for holder in plan.wanted.holders for tensor in tensors_of(holder) if carries_graph(tensor)]
+    addresses = {address for slot in plan.slots for address in addresses_of(slot.tensor)}
+    letting_go = LettingGo(changes, gone, addresses, tied_to(plan.tensors, results))
+    del results
     done = {id(container) for _, container, _ in plan.copies}
     for holder in plan.wanted.holders:
         if not is_optimizer(holder):
