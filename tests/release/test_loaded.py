@@ -59,6 +59,20 @@ def test_a_loaded_module_cannot_be_released_before_its_block_ends() -> None:
     assert tenure.release(encoder).complete
 
 
+def test_one_block_entered_twice_ends_with_its_outer_end_and_can_be_entered_again() -> None:
+    encoder = Encoder()
+    block = tenure.loaded(encoder, "cpu")
+    with block:
+        with block:
+            pass
+        with pytest.raises(tenure.ReleaseError, match="is loaded by"):
+            tenure.release(encoder)
+    with block:
+        pass
+
+    assert (block.outcome.complete, tenure.release(encoder).freed_bytes) == (True, ENCODER_BYTES)
+
+
 def test_blocks_of_several_tasks_and_threads_overlap_and_the_last_one_ends_it() -> None:
     encoder, results = Encoder(), []
 

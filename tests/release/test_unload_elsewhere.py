@@ -335,6 +335,18 @@ def test_two_threads_that_release_one_module_both_get_a_clear_answer() -> None:
     assert all(outcome.complete for outcome in outcomes)
 
 
+def test_threads_that_release_modules_of_their_own_do_not_see_each_others_looks_as_owners() -> None:
+    encoders = [Encoder() for _ in range(4)]
+    outcomes: list[tenure.Outcome] = []
+    threads = [threading.Thread(target=lambda each=each: outcomes.append(tenure.release(each))) for each in encoders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [(outcome.complete, outcome.survivors) for outcome in outcomes] == [(True, ())] * 4
+
+
 def test_an_error_inside_the_act_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     import tenure.release.unload as unload
 

@@ -12,7 +12,8 @@ import torch
 
 Change = Callable[[], None]
 ONE_AT_A_TIME = threading.RLock()
-"""Held from the first look to the last change, so that two threads never release or load the same module at once."""
+"""Held from the first look to the last proof: two threads never release or load the same module at once, and no look
+at all objects, which holds them all for its time, makes memory that another thread asks for seem alive."""
 
 
 class Changes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from tenure.capture.memory import count_tensors
+from tenure.release.commit import ONE_AT_A_TIME
 from tenure.release.outcome import DeviceBytes
 from tenure.release.storage_refs import StorageRef
 
@@ -26,7 +27,8 @@ def read_device_bytes() -> dict[str, Reading]:
     Costs one look at every object that the collector knows, about a third of a `gc.collect()`; starts no CUDA
     context and waits for no kernel.
     """
-    found = {each.device: Reading(each.bytes) for each in count_tensors(torch)}
+    with ONE_AT_A_TIME:
+        found = {each.device: Reading(each.bytes) for each in count_tensors(torch)}
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         for index in range(torch.cuda.device_count()):
             reserved = torch.cuda.memory_reserved(index)

@@ -15,6 +15,7 @@ from torch import nn
 
 from tenure.capture.autograd import is_leaf
 from tenure.errors import ReleaseError, StillHeldError
+from tenure.release.commit import ONE_AT_A_TIME
 from tenure.release.device_bytes import Reading, compare, read_device_bytes
 from tenure.release.outcome import Outcome, describe_outcome
 from tenure.release.slots import modules_below, slots_of
@@ -65,9 +66,10 @@ class ExpectFreed:
 
     def check(self) -> Outcome:
         """What is gone by now; StillHeldError where anything is left, and `outcome` says the same."""
-        self.outcome, is_held = look_whether_gone(
-            self._objects, tuple(self._storages), self._name, self._before, collect=self._collect
-        )
+        with ONE_AT_A_TIME:
+            self.outcome, is_held = look_whether_gone(
+                self._objects, tuple(self._storages), self._name, self._before, collect=self._collect
+            )
         if is_held:
             raise StillHeldError(_who_holds(self.outcome))
         return self.outcome

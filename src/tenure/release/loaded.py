@@ -53,31 +53,30 @@ class Loaded:
         self._module = weakref.ref(module)
         self._waiting: nn.Module | None = module
         """Held until the block begins, for `with loaded(Model(), "cuda")`; the block itself holds nothing."""
-        self._kept: nn.Module | None = None
+        self._kept: list[nn.Module] = []
+        """One for each time that the block was entered and not left yet."""
 
     def __enter__(self) -> Loaded:
         module, self._waiting = self._waiting, None
         module = module if module is not None else self._module()
         if module is None:
             raise ReleaseError("the module of this block is gone")
-        self._kept = module
         with ONE_AT_A_TIME:
             _enter(module, self.device)
+            self._kept.append(module)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        module, self._kept = self._kept, None
-        if module is None:
-            return
+        module = self._kept.pop()
         with ONE_AT_A_TIME:
             left = _leave(module)
-        name = type(module).__name__
-        del module, trace
-        if left is None:
-            return
-        self.outcome = _verify(left, name, self.device)
+            name = type(module).__name__
+            del module, trace
+            if left is None:
+                return
+            self.outcome = _verify(left, name, self.device)
         if self.outcome.survivors and error is None:
             warnings.warn(str(self.outcome), RuntimeWarning, stacklevel=2)
 

@@ -66,8 +66,8 @@ def release(*objects: Any, to: str | torch.device | None = None, force: bool = F
     target = read_target(to)
     wanted = sort_out(objects)
     del objects
-    before = read_device_bytes()
     with ONE_AT_A_TIME:
+        before = read_device_bytes()
         with torch._C.DisableTorchFunctionSubclass():  # parameters that are yet to be shaped answer nothing otherwise
             plan = make_plan(wanted, target, force=force)
         told = _tell(plan)
@@ -75,7 +75,7 @@ def release(*objects: Any, to: str | torch.device | None = None, force: bool = F
         leaves = list({id(slot.tensor): slot.tensor for slot in plan.slots}.values()) if plan.empties else []
         del wanted, plan
         empty_graph_leaves(leaves)
-    return _verify(told, before, started)
+        return _verify(told, before, started)
 
 
 @dataclass(frozen=True)

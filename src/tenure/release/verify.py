@@ -18,6 +18,7 @@ from tenure.analysis.wording import expression, render_path, render_targets
 from tenure.capture.census import take_census
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.suspect import HoldingReference
+from tenure.release.commit import ONE_AT_A_TIME
 from tenure.release.outcome import Survivor
 from tenure.release.storage_refs import StorageRef
 
@@ -35,7 +36,8 @@ class Verification:
     """
 
     def __init__(self) -> None:
-        census = take_census(step=0, moment="request")
+        with ONE_AT_A_TIME:
+            census = take_census(step=0, moment="request")
         self.notes = census.notes
         self._graph: Graph = build_graph(census)
         self._paths: Paths = shortest_paths(self._graph)
