@@ -30,6 +30,7 @@ from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
 from tenure.rules import all_rules
+from tenure.rules.library_calls import with_library_call
 from tenure.rules.mechanical_edits import with_edits
 from tenure.store.experiments_file import request_experiments
 from tenure.store.recording_file import list_recordings, open_recording
@@ -96,8 +97,8 @@ def explain(
         claims = ((rule, finding) for rule in rules if (finding := rule.check_suspect(suspect)))
         rule, finding = next(claims, (None, None))
         if rule is not None and finding is not None:
-            known = _with_memory(finding, suspect)
-            found.append(with_edits(known, suspect, rule, sources or {}))
+            known = with_edits(_with_memory(finding, suspect), suspect, rule, sources or {})
+            found.append(with_library_call(known, suspect))
     return tuple(sorted(found, key=_rank))
 
 

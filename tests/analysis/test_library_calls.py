@@ -92,6 +92,57 @@ def test_a_method_of_any_name_on_another_object_tells_nothing(text: str, express
     assert filled(text, expression) == ("preds", [(LIBRARY, 3)], [])
 
 
+KEEPER = """\
+class Other:
+    def prepare(self):
+        self._prepare_model()
+
+
+class Keeper:
+    def prepare(self, *objects):
+        return [self._prepare_one(each) for each in objects]
+
+    def _prepare_one(self, each):
+        return self._prepare_model(each)
+
+    def _prepare_model(self, model):
+        self._models.append(model)
+
+    def log(self, values):
+        self.tracker.log(values)
+"""
+
+
+def kept(text: str, *, library: str = KEEPER) -> list[tuple[str, int]]:
+    """Where a list is told to be filled that a private method of a library's class fills."""
+    reference = HoldingReference(
+        "attribute",
+        "_models",
+        "self.keeper._models[*]",
+        sites=(SourceLocation(LIBRARY, 13, "Keeper._prepare_model"), SourceLocation(LIBRARY, 99, "Other.load")),
+        element=True,
+    )
+    sources = {LIBRARY: SourceFile(LIBRARY, library, "library"), MINE: SourceFile(MINE, text)}
+    return [(site.file, site.line) for site in by_the_users_call(reference, sources).sites]
+
+
+def test_a_method_that_in_the_end_calls_the_one_that_stores_is_the_users_call() -> None:
+    assert kept("keeper = Keeper()\nkeeper.log(1)\nmodel = self.keeper.prepare(model)\n") == [(MINE, 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "library"),
+    [
+        ("keeper.log(1)\n", KEEPER),
+        ("other.prepare(model)\n", KEEPER),
+        ("keeper.prepare(model)\n", KEEPER.replace("class Keeper", "class Renamed")),
+        ("keeper.prepare(model)\n", "class Keeper(:\n"),
+    ],
+)
+def test_methods_that_do_not_lead_there_tell_nothing(text: str, library: str) -> None:
+    assert kept(text, library=library) == [(LIBRARY, 13), (LIBRARY, 99)]
+
+
 def test_a_function_that_a_library_caches_is_told_where_it_is_defined() -> None:
     cached = HoldingReference("cache", "index", "Rows.index[*]", sites=(SourceLocation(LIBRARY, 2, "Rows"),))
     sources = {LIBRARY: SourceFile(LIBRARY, "", "library"), MINE: SourceFile(MINE, "rows = Rows(table)\n")}

@@ -15,6 +15,7 @@ from tenure.analysis.gained_optimizers import optimizer_facts
 from tenure.analysis.groups import Shapes, View, Weights, fingerprint, is_bounded, is_tensor_bounded, series_of, weigh
 from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, Trend, find_trend, is_steady, late_part, theil_sen
 from tenure.analysis.name_sites import GAINS_NAMES
+from tenure.analysis.tables_of_one_owner import join_tables
 from tenure.analysis.training_more import is_growing_model, is_only_used, is_training_more
 from tenure.analysis.unseen_growth import owners_out_of_sight
 from tenure.analysis.wording import attribute_name, is_finished_frame
@@ -52,12 +53,14 @@ def find_growing(
         for point in _accumulation_points(views, shapes, weights)
         if not (point.bytes_only and is_batch(point.shape, entries))
     ]
-    suspects = []
+    lasting, others = [], []
     for point in grown:
         suspect = _suspect(views, shapes, weights, point, by_element=by_element)
-        if suspect is not None:
-            suspects.append(suspect)
-    return tuple(suspects), frozenset(point.shape for point in grown)
+        if suspect is not None and suspect.symptom == "growth":
+            lasting.append((suspect, _containers(views[-1], _members(views[-1], point.shape))))
+        elif suspect is not None:
+            others.append(suspect)
+    return (*join_tables(views[-1], lasting), *others), frozenset(point.shape for point in grown)
 
 
 def find_growing_out_of_sight(
@@ -140,7 +143,7 @@ def _suspect(
     sawtooth = grown.trend.kind == "sawtooth"
     at = int(counts.argmax()) if sawtooth else len(views) - 1
     view = views[at]
-    members = np.flatnonzero((view.shape == grown.shape) & (view.member > 0))
+    members = _members(view, grown.shape)
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
     containers = _containers(view, np.unique(owners_of(view, nodes)) if swollen else members)
@@ -175,6 +178,11 @@ def _suspect(
         measured=measured,
         fingerprint=fingerprint(shapes, grown.shape),
     )
+
+
+def _members(view: View, shape: int) -> Ints:
+    found: Ints = np.flatnonzero((view.shape == shape) & (view.member > 0))
+    return found
 
 
 def _late_facts(series: Series, trend: Trend) -> dict[str, object]:

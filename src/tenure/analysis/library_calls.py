@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tenure.errors import SourceError
@@ -21,8 +21,10 @@ def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceF
     """The reference, named by the function of a library that made it and placed at the user's own calls of it.
 
     A method whose name tells nothing counts where it is called on what the reference's owner goes by, which then
-    keeps its name: `auroc.update(x)` for `auroc.preds`, or else `auroc(x)`. As it is where its best statement is the
-    user's already, where no file of the user's makes such a call, and where it is a cached function's definition.
+    keeps its name: `auroc.update(x)` for `auroc.preds`, or else `auroc(x)`, or else a method that in the end calls that
+    one: `accelerator.prepare(model)` for what `Accelerator.prepare_model` appends. As it is where its best statement
+    is the user's already, where no file of the user's makes such a call, and where it is a cached function's
+    definition.
     """
     source = sources.get(reference.sites[0].file) if reference.sites else None
     if source is None or source.origin == "yours" or reference.kind == "cache":
@@ -32,7 +34,7 @@ def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceF
     calls = tuple(_calls_of(name, sources)) if name else ()
     if calls:
         return replace(reference, name=name, sites=calls, library_sites=inside)
-    calls = tuple(_calls_on_owner(reference, sources))
+    calls = tuple(_calls_on_owner(reference, sources)) or tuple(_calls_that_lead_there(reference, source, sources))
     return replace(reference, sites=calls, library_sites=inside) if calls else reference
 
 
@@ -66,6 +68,47 @@ def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFil
 
     found = called(method) or called(*GROWING_METHODS)
     yield from found or _places(owner, sources, lambda call: _name_of(call) == owner)
+
+
+def _calls_that_lead_there(
+    reference: HoldingReference, library: SourceFile, sources: Mapping[str, SourceFile]
+) -> Iterator[SourceLocation]:
+    """The user's calls, on an owner of the same name, of methods of its class that call one that made the reference."""
+    owner = owner_of(reference).rpartition(".")[2]
+    if not owner or owner in ("self", "cls"):
+        return
+    made_by = [site.function for site in reference.sites if site.file == library.path]
+    leading = _methods_that_call(library, made_by)
+    yield from _places(owner, sources, lambda call: _receiver_of(call) == owner and _name_of(call) in leading)
+
+
+def _methods_that_call(library: SourceFile, made_by: Sequence[str]) -> set[str]:
+    """Public methods of a class that reach, by `self.method`, one of the methods `made_by` of it ("Class.method")."""
+    of_class = made_by[0].rpartition(".")[0]
+    uses = _uses_of_self(library, of_class)
+    found = {function.rpartition(".")[2] for function in made_by if function.rpartition(".")[0] == of_class}
+    while more := {method for method, used in uses.items() if used & found} - found:
+        found |= more
+    return {method for method in found if not method.startswith("_")}
+
+
+def _uses_of_self(library: SourceFile, of_class: str) -> dict[str, set[str]]:
+    """Per method of a class: what it reads of `self`; empty where the file has no such class."""
+    try:
+        tree = parse(library)
+    except SourceError:
+        return {}
+    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == of_class)
+    body = next((node.body for node in classes), [])
+    return {
+        method.name: {
+            inner.attr
+            for inner in ast.walk(method)
+            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == "self"
+        }
+        for method in body
+        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef))
+    }
 
 
 def owner_of(reference: HoldingReference) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from tenure.analysis.graph import GRAPH_REFERENCES, Graph, reach, unquoted
+from tenure.analysis.graph import GRAPH_REFERENCES, Graph, ancestors, reach, unquoted
 from tenure.analysis.groups import View
 from tenure.analysis.left_in_optimizers import optimizer_nodes
 from tenure.analysis.wording import attribute_name
-from tenure.model.heap import Ints, Role
+from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind, Role
 
 
 def is_training_more(view: View, members: Ints, containers: Collection[int]) -> bool:
@@ -34,7 +34,8 @@ def is_training_more(view: View, members: Ints, containers: Collection[int]) -> 
 def is_growing_model(view: View, members: Ints, not_in_use: Ints) -> bool:
     """Whether the members are layers whose memory is parameters that an optimizer trains, and nothing else.
 
-    `not_in_use` are the nodes below the members that nobody else uses.
+    `not_in_use` are the nodes below the members that nobody else uses. Models that each came with an optimizer of their
+    own, and of which nobody calls the older ones, are one after another, not parts of one.
     """
     graph, storages = view.graph, view.census.storages
     optimizers = optimizer_nodes(graph)
@@ -42,7 +43,26 @@ def is_growing_model(view: View, members: Ints, not_in_use: Ints) -> bool:
         return False
     parameters = storages.node[storages.role == Role.PARAMETER]
     own = parameters[reach(graph, members)[parameters]]
-    return len(own) > 0 and bool(np.all(reach(graph, np.array(optimizers))[own]))
+    if not len(own) or not np.all(reach(graph, np.array(optimizers))[own]):
+        return False
+    return not (_are_mostly_idle(view, members) and _have_one_each(view, members, optimizers, parameters))
+
+
+def _are_mostly_idle(view: View, members: Ints) -> bool:
+    """Calls were watched, and fewer than half of the members were called, or had anything called that they have."""
+    graph, flags = view.graph, view.census.nodes.flags
+    called = (flags & (CALLED | CALLED_BY_ANY)) != 0
+    above = ancestors(graph, np.flatnonzero(called), without=np.isin(graph.census.references.kind, GRAPH_REFERENCES))
+    return bool(called.any()) and 2 * int(np.count_nonzero(above[members])) < len(members)
+
+
+def _have_one_each(view: View, members: Ints, optimizers: Sequence[int], parameters: Ints) -> bool:
+    """No optimizer has parameters of two of the members."""
+    graph = view.graph
+    without = np.isin(graph.census.references.kind, (*GRAPH_REFERENCES, ReferenceKind.HOOK))
+    of_members = [reach(graph, np.array([member]), without=without)[parameters] for member in members.tolist()]
+    trained = (reach(graph, np.array([optimizer]), without=without)[parameters] for optimizer in optimizers)
+    return all(sum(bool((own & each).any()) for own in of_members) <= 1 for each in trained)
 
 
 def is_only_used(view: View, members: Ints) -> bool:
