@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from tenure.errors import UsageError
+from tenure.release import scopes
 from tenure.release.scopes import CarriedName, ScopeOutcome, StepScope, step_scope
 
 
@@ -296,6 +297,17 @@ def run_in_module(model: nn.Module, batch: torch.Tensor) -> dict[str, Any]:
         space,
     )
     return space
+
+
+def test_code_that_is_made_anew_each_time_as_a_notebooks_cells_are_is_read_right_and_kept_for_a_while_only(
+    model: nn.Module, batch: torch.Tensor
+) -> None:
+    for number in range(300):
+        space: dict[str, Any] = {"step_scope": step_scope, "model": model, "batch": batch}
+        exec(f"with step_scope():\n    name_{number} = model(batch).mean()\n", space)
+        assert space[f"name_{number}"].grad_fn is None
+
+    assert len(scopes._blocks) <= 256
 
 
 def test_under_a_trace_function_names_keep_their_values(model: nn.Module, batch: torch.Tensor) -> None:

@@ -15,8 +15,9 @@ def carries_graph(tensor: torch.Tensor) -> bool:
     return tensor.requires_grad and not is_leaf(tensor)
 
 
-def without_graph(tensor: torch.Tensor) -> torch.Tensor:
-    """The same values, detached; shares the tensor's memory, except where that is twice what the tensor shows.
+def without_graph(tensor: torch.Tensor, num_bytes: int | None = None) -> torch.Tensor:
+    """The same values, detached; shares the tensor's memory, except where that is twice what the tensor shows, which
+    is `num_bytes` where the caller has asked already.
 
     Then the values are copied: a view may pin a whole batch, and `mse_loss` of torch 2.13 gives back a number that
     lies in a storage as large as its input (pytorch#185647). Never synchronises.
@@ -26,4 +27,4 @@ def without_graph(tensor: torch.Tensor) -> torch.Tensor:
         stored = values.untyped_storage().nbytes()
     except RuntimeError:  # sparse, opaque
         return values
-    return values.clone() if stored > _MOST_UNUSED * values.nbytes else values
+    return values.clone() if stored > _MOST_UNUSED * (values.nbytes if num_bytes is None else num_bytes) else values

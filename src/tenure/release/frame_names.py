@@ -36,7 +36,9 @@ def read_names(frame: FrameType, names: BoundNames, leave_out: Collection[str] =
     local = names.local
     if local:
         variables = _read(frame) or _read_and_clear(frame, names)
-        found = {name: value for name, value in variables if name in local and type(value) not in _PLAIN}
+        for name, value in variables:  # a comprehension would be a function of its own, up to Python 3.11
+            if name in local and type(value) not in _PLAIN:
+                found[name] = value
     for name in names.in_namespace:
         space = _namespace_of(frame, name)
         if name in space and type(space[name]) not in _PLAIN:

@@ -91,16 +91,20 @@ def cut_values(values: dict[str, Any], *, holders: int) -> tuple[list[NameCut], 
     for name, value in values.items():
         if type(value) is torch.Tensor:
             if value.requires_grad and not value.is_leaf:
-                cuts.append((name, "Tensor", value.nbytes, (weakref.ref(value),), 1, ""))
-                if id(value) not in replaced:
-                    replaced[id(value)] = without_graph(value)
-                anew[name] = replaced[id(value)]
+                num_bytes, number = value.nbytes, id(value)
+                cuts.append((name, "Tensor", num_bytes, (weakref.ref(value),), 1, ""))
+                if number not in replaced:
+                    replaced[number] = without_graph(value, num_bytes)
+                anew[name] = replaced[number]
         elif kinds.get(type(value)) != _NOT_ENTERED:
             others.append(name)
     if others:
         del value  # it would count as a holder
         originals: list[Any] = []  # what was replaced keeps its id while that names the new value
-        nested = [name for name in others if not _cut_flat(values, name, holders, replaced, originals, cuts)]
+        nested: list[str] = []
+        for name in others:  # a comprehension would be a function of its own, up to Python 3.11
+            if not _cut_flat(values, name, holders, replaced, originals, cuts):
+                nested.append(name)
         if nested:
             with torch._C.DisableTorchFunctionSubclass():
                 _cut_nested(values, nested, holders, replaced, originals, cuts, anew)
@@ -126,12 +130,15 @@ def _cut_flat(
         return False
     if len(value) > MOST_LOOKED_AT:
         return False
-    keys = []
+    keys, tensor_type = [], torch.Tensor
     for key, item in items:
-        if type(item) is torch.Tensor:
+        cls = type(item)
+        if cls is tensor_type:
             if item.requires_grad and not item.is_leaf:
                 keys.append(key)
-        elif kinds.get(type(item)) != _NOT_ENTERED and not _holds_plain_values(item):
+        elif kinds.get(cls) == _NOT_ENTERED or (cls is dict and _PLAIN.issuperset(map(type, item.values()))):
+            continue
+        elif cls is not list or not _PLAIN.issuperset(map(type, item)):
             return False
     if not keys:
         return True
@@ -149,16 +156,9 @@ def _cut_flat(
         if id(item) not in seen:
             seen.append(id(item))
             references.append(weakref.ref(item))
-            num_bytes += item.nbytes
+            num_bytes += new.nbytes
     cuts.append((name, type(value).__name__, num_bytes, references, len(references), ""))
     return True
-
-
-def _holds_plain_values(item: Any) -> bool:
-    """Whether it is a dict or list of nothing but values that lead nowhere."""
-    if type(item) is dict:
-        return _PLAIN.issuperset(map(type, item.values()))
-    return type(item) is list and _PLAIN.issuperset(map(type, item))
 
 
 def _cut_nested(

@@ -15,14 +15,14 @@ import warnings
 import weakref
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, TypeVar
 
 import torch
 
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
-from tenure.release.bound_names import is_with_statement, names_bound_between
+from tenure.release.bound_names import BoundNames, is_with_statement, names_bound_between
 from tenure.release.frame_names import read_names, rebind_names
 from tenure.release.graph_slots import NameCut, cut_values
 from tenure.release.outcome import Survivor, describe_survivor
@@ -32,7 +32,9 @@ _NOTHING: frozenset[str] = frozenset()
 _FRAME_AND_VALUES = 2
 _MOST_SHOWN = 3
 RESULT = "the returned value"
-_checked: set[tuple[int, int]] = set()
+_MOST_BLOCKS = 256
+_blocks: dict[tuple[int, int], _Block] = {}
+"""By a code object's id and the offset where its `with` statement begins."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,13 @@ class ScopeOutcome:
 class StepScope:
     """Made by `step_scope`: the scope of one `with` block, or of every call of the function that it decorates."""
 
-    __slots__ = ("_cuts", "_frame", "_keep", "_start")
+    __slots__ = ("_block", "_cuts", "_frame", "_keep")
 
     def __init__(self, keep: Collection[str]) -> None:
         self._cuts: list[NameCut] = []
         self._keep = frozenset(keep) if keep else _NOTHING
         self._frame: FrameType | None = None
-        self._start = 0
+        self._block: _Block | None = None
 
     @property
     def outcome(self) -> ScopeOutcome:
@@ -122,20 +124,20 @@ class StepScope:
 
     def __enter__(self) -> StepScope:
         frame = sys._getframe(1)
-        place = (id(frame.f_code), frame.f_lasti)
-        if place not in _checked:
-            _check_with_statement(frame)
-            _checked.add(place)
-        self._frame, self._start = frame, frame.f_lasti
+        block = _blocks.get((id(frame.f_code), frame.f_lasti))
+        if block is None:
+            block = _new_block(frame)
+        self._frame, self._block = frame, block
         return self
 
     def __exit__(self, kind: object, error: object, trace: TracebackType | None) -> None:
-        frame, self._frame = self._frame, None
-        if frame is None:  # the same scope was entered twice, and has been left already
+        frame, block = self._frame, self._block
+        self._frame = self._block = None
+        if frame is None or block is None:  # the same scope was entered twice, and has been left already
             return
         end = frame.f_lasti if trace is None else _raised_at(trace, frame)
         try:
-            self._cuts = _cut_names(frame, self._start, end, self._keep)
+            self._cuts = _cut_names(frame, block.names(end), self._keep)
         except Exception as failure:  # a mistake of ours must not end the training
             self._cuts = []
             text = f"tenure.step_scope left this step as it is: {type(failure).__name__}: {failure}"
@@ -198,6 +200,31 @@ def _wrap(scope: StepScope, function: Any) -> Any:
     return wrapped
 
 
+class _Block:
+    """A `with` statement: what it binds, by the offset where it was left. Holds the code, and so keeps its id."""
+
+    __slots__ = ("_by_end", "_code", "_start")
+
+    def __init__(self, code: CodeType, start: int) -> None:
+        self._code = code
+        self._start = start
+        self._by_end: dict[int, BoundNames] = {}
+
+    def names(self, end: int) -> BoundNames:
+        known = self._by_end.get(end)
+        if known is None:
+            known = self._by_end[end] = names_bound_between(self._code, self._start, end)
+        return known
+
+
+def _new_block(frame: FrameType) -> _Block:
+    _check_with_statement(frame)
+    if len(_blocks) >= _MOST_BLOCKS:  # cells of a notebook, each with a code of its own
+        _blocks.clear()
+    block = _blocks[id(frame.f_code), frame.f_lasti] = _Block(frame.f_code, frame.f_lasti)
+    return block
+
+
 def _check_with_statement(frame: FrameType) -> None:
     if not is_with_statement(frame.f_code, frame.f_lasti):
         raise UsageError(
@@ -211,8 +238,7 @@ def _raised_at(trace: TracebackType, frame: FrameType) -> int:
     return trace.tb_lasti if trace.tb_frame is frame else frame.f_lasti
 
 
-def _cut_names(frame: FrameType, start: int, end: int, keep: frozenset[str]) -> list[NameCut]:
-    names = names_bound_between(frame.f_code, start, end)
+def _cut_names(frame: FrameType, names: BoundNames, keep: frozenset[str]) -> list[NameCut]:
     values = read_names(frame, names, keep)
     cuts, anew = cut_values(values, holders=_FRAME_AND_VALUES) if values else ([], {})
     if anew:
