@@ -159,6 +159,20 @@ def test_the_last_recording_tells_who_held_what_and_can_be_diagnosed(tmp_path: P
     assert len(history) == 3
 
 
+def test_what_the_failed_step_itself_held_is_told_as_such_in_the_last_recording(tmp_path: Path) -> None:
+    def step() -> None:
+        mine = torch.ones(512, 256)
+        raise torch.OutOfMemoryError(f"simulated, with {mine.nbytes} bytes of its own")
+
+    with oom_guard(then="skip", record=tmp_path / "last"):
+        step()
+
+    holders = json.loads((tmp_path / "last" / FILE).read_text())["holders"]
+    (own,) = [each for each in holders if each["path"][0].startswith("the failed step, by the error's own traceback")]
+    assert (own["bytes"], own["cut"]) == (512 * 256 * 4, [])
+    assert "local variable `mine` in" in "".join(own["path"])
+
+
 def test_savings_of_settings_are_bounds_from_the_counters() -> None:
     counters = {"inactive_split_bytes": 300, "allocated_bytes": 1000, "requested_bytes": 900}
 

@@ -9,7 +9,7 @@ import contextlib
 import gc
 import json
 import pickle
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -28,6 +28,7 @@ SNAPSHOT = "allocator.pickle"
 _COUNTERS = ("inactive_split_bytes", "allocated_bytes", "requested_bytes")
 _MOST_HOLDERS = 20
 _LEAST_BYTES = 64 * 1024
+_FAILED_STEP = "the failed step, by the error's own traceback: freed once the error is handled"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,16 @@ def _write_holders(folder: Path, error: BaseException) -> str:
 def find_holders() -> tuple[Survivor, ...]:
     """All tensors of some size by the reference that holds them, most bytes first; dropping its cut would free them."""
     refs = _refs_to_large_tensors()
-    return Verification().survivors(refs, collected=False)[:_MOST_HOLDERS] if refs.by_address else ()
+    found = Verification().survivors(refs, collected=False)[:_MOST_HOLDERS] if refs.by_address else ()
+    return tuple(map(_named_by_step, found))
+
+
+def _named_by_step(holder: Survivor) -> Survivor:
+    """What the failed step itself holds hangs on the traceback of the error that is being handled: no name leads
+    there, and nothing has to be dropped, for the guard frees it."""
+    if holder.path and holder.path[0].endswith("of traceback") and not holder.cut:
+        return replace(holder, path=(_FAILED_STEP, *holder.path[1:]))
+    return holder
 
 
 def _refs_to_large_tensors() -> StorageRefs:
