@@ -310,6 +310,27 @@ def test_code_that_is_made_anew_each_time_as_a_notebooks_cells_are_is_read_right
     assert len(scopes._blocks) <= 256
 
 
+def test_sparse_tensors_are_cut_and_counted_by_their_parts(device: str) -> None:
+    with step_scope() as scope:
+        sparse = (torch.eye(4, requires_grad=True, device=device) * 2).to_sparse()
+        pair = {"sparse": sparse * 2, "more": [sparse * 3]}
+
+    assert tensors_with_graph([sparse, pair]) == 0
+    assert [(each.name, each.bytes) for each in scope.outcome.carried] == [("sparse", 80), ("pair", 160)]
+
+
+def test_views_that_refuse_to_tell_their_graph_are_cut_and_so_is_the_rest(device: str) -> None:
+    with step_scope() as scope:
+        whole = torch.ones(6, requires_grad=True, device=device) * 1
+        first, second = whole.split(3)
+        pair = {"first": first, "second": second}
+        deep = [[first]]
+        whole.mul_(2)
+
+    assert tensors_with_graph([whole, first, second, pair, deep]) == 0
+    assert [each.name for each in scope.outcome.carried] == ["whole", "first", "second", "pair", "deep"]
+
+
 def test_under_a_trace_function_names_keep_their_values(model: nn.Module, batch: torch.Tensor) -> None:
     def trace(frame: Any, event: str, argument: object) -> Any:
         return trace

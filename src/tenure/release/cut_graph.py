@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from tenure.capture.autograd import is_leaf
+from tenure.capture.storages import sparse_parts
 
 _MOST_UNUSED = 2
 """A storage of more than so many times the bytes that a tensor shows of it is not worth keeping for them."""
@@ -13,6 +14,14 @@ _MOST_UNUSED = 2
 def carries_graph(tensor: torch.Tensor) -> bool:
     """Whether an autograd graph hangs on this tensor. Asks without making a wrapper for the graph's node."""
     return tensor.requires_grad and not is_leaf(tensor)
+
+
+def shown_bytes(tensor: torch.Tensor) -> int:
+    """Bytes of a tensor's own values; of a sparse one, which has no `nbytes`, those of its parts."""
+    try:
+        return int(tensor.nbytes)
+    except RuntimeError:
+        return sum(int(part.nbytes) for part in sparse_parts(tensor))
 
 
 def without_graph(tensor: torch.Tensor, num_bytes: int | None = None) -> torch.Tensor:

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from tenure.capture.labels import instance_dict
-from tenure.release.cut_graph import without_graph
+from tenure.release.cut_graph import carries_graph, shown_bytes, without_graph
 from tenure.release.reference_counts import OF_VARIABLE
 
 MOST_LOOKED_AT = 1_000
@@ -90,8 +90,12 @@ def cut_values(values: dict[str, Any], *, holders: int) -> tuple[list[NameCut], 
     kinds, others, value = _kinds, [], None
     for name, value in values.items():
         if type(value) is torch.Tensor:
-            if value.requires_grad and not value.is_leaf:
-                num_bytes, number = value.nbytes, id(value)
+            try:
+                has_graph = value.requires_grad and not value.is_leaf
+            except RuntimeError:  # a view that does not tell
+                has_graph = True
+            if has_graph:
+                num_bytes, number = shown_bytes(value), id(value)
                 cuts.append((name, "Tensor", num_bytes, (weakref.ref(value),), 1, ""))
                 if number not in replaced:
                     replaced[number] = without_graph(value, num_bytes)
@@ -134,7 +138,10 @@ def _cut_flat(
     for key, item in items:
         cls = type(item)
         if cls is tensor_type:
-            if item.requires_grad and not item.is_leaf:
+            try:
+                if item.requires_grad and not item.is_leaf:
+                    keys.append(key)
+            except RuntimeError:
                 keys.append(key)
         elif kinds.get(cls) == _NOT_ENTERED or (cls is dict and _PLAIN.issuperset(map(type, item.values()))):
             continue
@@ -156,7 +163,7 @@ def _cut_flat(
         if id(item) not in seen:
             seen.append(id(item))
             references.append(weakref.ref(item))
-            num_bytes += new.nbytes
+            num_bytes += shown_bytes(new)
     cuts.append((name, type(value).__name__, num_bytes, references, len(references), ""))
     return True
 
@@ -181,7 +188,7 @@ def _cut_nested(
     for name in names:
         tensors = search.graphs_behind(values[name])
         if tensors:
-            num_bytes = sum([each.nbytes for each in tensors])
+            num_bytes = sum(map(shown_bytes, tensors))
             references = tuple(map(weakref.ref, tensors))
             cuts.append((name, type(values[name]).__name__, num_bytes, references, len(references), ""))
     for name, *_ in cuts[first:]:
@@ -222,7 +229,7 @@ class _Search:
             if kind is None:
                 kind = _kind_of(type(value))
             if kind == _TENSOR:
-                if value.requires_grad and not value.is_leaf:
+                if carries_graph(value):
                     graphs.add(id(value))
                 continue
             known = containers.get(id(value))
@@ -236,7 +243,7 @@ class _Search:
                     if inner is None:
                         inner = _kind_of(type(item))
                     if inner == _TENSOR:
-                        if item.requires_grad and not item.is_leaf:
+                        if carries_graph(item):
                             graphs.add(id(item))
                             places.append(place)
                     elif inner:

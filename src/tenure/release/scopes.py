@@ -23,6 +23,7 @@ import torch
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
 from tenure.release.bound_names import BoundNames, is_with_statement, names_bound_between
+from tenure.release.cut_graph import shown_bytes
 from tenure.release.frame_names import read_names, rebind_names
 from tenure.release.graph_slots import NameCut, cut_values
 from tenure.release.outcome import Survivor, describe_survivor
@@ -258,7 +259,7 @@ def _take_back(cuts: list[NameCut], anew: dict[str, object], reason: str) -> Non
 def _carried(cut: NameCut) -> CarriedName:
     """What of a name's tensors still lives, now that the name has let go, is held by someone else."""
     name, type_name, num_bytes, references, num_cut, left = cut
-    alive = [tensor.nbytes for reference in references if (tensor := reference()) is not None]
+    alive = [shown_bytes(tensor) for reference in references if (tensor := reference()) is not None]
     return CarriedName(name, type_name, len(references), num_cut, len(alive), num_bytes, left, sum(alive))
 
 

@@ -19,6 +19,7 @@ from tenure.capture.census import take_census
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.suspect import HoldingReference
 from tenure.release.commit import ONE_AT_A_TIME
+from tenure.release.cut_graph import shown_bytes
 from tenure.release.outcome import Survivor
 from tenure.release.storage_refs import StorageRef
 
@@ -166,7 +167,7 @@ class HeldTensor:
     @classmethod
     def of(cls, name: str, tensor: torch.Tensor | None) -> HeldTensor | None:
         """None for a tensor that is gone."""
-        return None if tensor is None else cls(id(tensor), str(tensor.device), tensor.nbytes, f"`{name}`")
+        return None if tensor is None else cls(id(tensor), str(tensor.device), shown_bytes(tensor), f"`{name}`")
 
 
 Followed = StorageRef | HeldTensor
