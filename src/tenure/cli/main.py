@@ -26,6 +26,7 @@ VERBS = {
     "report": "tenure.cli.report:report_command",
     "explain": "tenure.cli.explain:explain_command",
     "doctor": "tenure.cli.doctor:doctor_command",
+    "lint": "tenure.cli.lint:lint_command",
     "demo": "tenure.cli.demo:demo_command",
 }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from tenure.model.finding import Finding
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 
 EditKind = Literal[
@@ -28,5 +29,7 @@ class Rule:
     priority: int = 50
     edit: EditKind = ""
     """How its remedy changes the statement that makes the reference; "" where no mechanical change is right."""
+    check_source: Callable[[Any], Iterable[SourceFinding]] | None = None
+    """What a program's text alone shows of the cause (it is given a `syntax.program.Program`); None where nothing."""
     retell: Callable[[Finding], Finding] | None = None
     """Given a finding of this rule with the results of experiments on it: the finding in words that agree with them."""

@@ -1,10 +1,17 @@
 """TN104: `backward(create_graph=True)` leaves gradients that carry a graph, which leads back to their parameters."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim
+from tenure.rules.source_claim import claim_source
+from tenure.syntax.gradient_rings import drops_gradients, makes_graph
+from tenure.syntax.graph_values import backward_root
+from tenure.syntax.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -27,6 +34,23 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """`loss.backward(create_graph=True)`: each gradient leads to the graph that made it, and that to the parameter."""
+    for function in program.functions:
+        for call in function.calls:
+            root = backward_root(call)
+            if root is not None and makes_graph(call) and not drops_gradients(function, call):
+                yield claim_source(
+                    function,
+                    call,
+                    rule=RULE.code,
+                    name=RULE.name,
+                    message="`backward(create_graph=True)` stores gradients that lead to their own graph, in a ring "
+                    "with their parameters.",
+                    remedy="ask for such gradients by `torch.autograd.grad(..., create_graph=True)`, which stores none",
+                )
+
+
 RULE = Rule(
     code="TN104",
     name="gradient-graph-cycle",
@@ -34,4 +58,5 @@ RULE = Rule(
     check_suspect=check_suspect,
     priority=9,
     edit="zero-grad",
+    check_source=check_source,
 )

@@ -1,10 +1,17 @@
 """TN303: hooks are registered again and again, or hold what they have seen, and are never removed."""
 
+import ast
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING
+from tenure.rules.source_claim import claim_source
+from tenure.syntax.program import Program
+from tenure.syntax.repeated_hooks import find_repeated_hooks
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -24,10 +31,24 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Hooks of modules that are registered in each forward, or in each turn of a training loop, with no handle kept."""
+    for function, call in find_repeated_hooks(program):
+        yield claim_source(
+            function,
+            call,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"`{ast.unparse(call.func)}` registers another hook each time, and none is removed.",
+            remedy="register once, before the loop, or keep the handle and call `handle.remove()`",
+        )
+
+
 RULE = Rule(
     code="TN303",
     name="hooks-pile-up",
     summary="Hooks are registered at every step or epoch and never removed, each with what it closes over.",
     check_suspect=check_suspect,
     priority=33,
+    check_source=check_source,
 )

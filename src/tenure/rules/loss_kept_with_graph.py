@@ -1,9 +1,16 @@
 """TN101: a loss (or another output) is kept across steps together with the autograd graph that produced it."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.source_claim import claim_source
+from tenure.rules.source_graphs import detach_kept, text_of_value
+from tenure.syntax.kept_graphs import find_kept_graphs
+from tenure.syntax.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -24,6 +31,21 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Sums that carry a graph on, and containers that gain losses, or what a backward pass has been through."""
+    for kept in find_kept_graphs(program):
+        if kept.keep.kind == "sum" or kept.is_loss:
+            yield claim_source(
+                kept.function,
+                kept.keep.node,
+                rule=RULE.code,
+                name=RULE.name,
+                message=f"`{kept.keep.place}` keeps the autograd graph of every `{text_of_value(kept)}` it is given.",
+                remedy="keep the value without its graph: `x.detach()` stays on the device, `x.item()` is one number",
+                edits=detach_kept(kept),
+            )
+
+
 RULE = Rule(
     code="TN101",
     name="loss-kept-with-graph",
@@ -31,4 +53,5 @@ RULE = Rule(
     check_suspect=check_suspect,
     priority=40,
     edit="detach",
+    check_source=check_source,
 )

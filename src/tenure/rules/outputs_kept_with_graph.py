@@ -1,10 +1,17 @@
 """TN107: outputs, features or hidden states are collected with the graph that made each of them."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, keeps_scalar
+from tenure.rules.source_claim import claim_source
+from tenure.rules.source_graphs import detach_kept, text_of_value
+from tenure.syntax.kept_graphs import find_kept_graphs
+from tenure.syntax.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -36,6 +43,21 @@ def _keeps_graphs_of_an_evaluation(suspect: Suspect) -> bool:
     return within_evaluation(suspect) and nodes_per_step(suspect) >= 1
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Containers that gain outputs or features as a module returned them, where autograd is on."""
+    for kept in find_kept_graphs(program):
+        if kept.keep.kind == "element" and not kept.is_loss:
+            yield claim_source(
+                kept.function,
+                kept.keep.node,
+                rule=RULE.code,
+                name=RULE.name,
+                message=f"`{kept.keep.place}` collects `{text_of_value(kept)}` together with the graph that made it.",
+                remedy="store `x.detach()`, or run what is not trained on under `torch.no_grad()`",
+                edits=detach_kept(kept),
+            )
+
+
 RULE = Rule(
     code="TN107",
     name="outputs-kept-with-graph",
@@ -43,4 +65,5 @@ RULE = Rule(
     check_suspect=check_suspect,
     priority=39,
     edit="detach",
+    check_source=check_source,
 )

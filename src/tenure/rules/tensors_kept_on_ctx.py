@@ -1,9 +1,16 @@
 """TN103: tensors set as attributes on a custom autograd Function's ctx outlive backward."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim
+from tenure.rules.source_claim import claim_source
+from tenure.syntax.outputs_on_ctx import find_outputs_on_ctx
+from tenure.syntax.program import Program
+from tenure.syntax.saved_on_ctx import save_for_backward
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -40,6 +47,21 @@ def _message(suspect: Suspect, on_ctx: str, function: str) -> str:
     return f"{kept} keep tensors where backward does not free them, and each closes a cycle {ring}."
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """`ctx.y = y` for a `y` that forward returns: the output then leads to its own graph, a ring."""
+    for stored in find_outputs_on_ctx(program):
+        yield claim_source(
+            stored.function,
+            stored.statement,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"`{stored.ctx}.{stored.attribute}` keeps an output of {stored.function.class_name}, and so a ring "
+            "through its own graph, which only the collector frees.",
+            remedy=f"`{stored.ctx}.save_for_backward(...)` keeps outputs without a ring, and lets backward free them",
+            edits=save_for_backward(stored.function.source, stored.attribute, stored.statement.lineno, None),
+        )
+
+
 RULE = Rule(
     code="TN103",
     name="tensors-kept-on-ctx",
@@ -47,4 +69,5 @@ RULE = Rule(
     check_suspect=check_suspect,
     priority=10,
     edit="save-for-backward",
+    check_source=check_source,
 )

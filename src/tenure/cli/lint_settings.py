@@ -1,0 +1,45 @@
+"""`[tool.tenure]` of a project's pyproject.toml: what `tenure lint` selects, ignores and leaves out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tenure.errors import UsageError
+from tenure.lint import LintOptions
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+KEYS = ("select", "ignore", "exclude")
+
+
+def read_settings(paths: Sequence[str]) -> LintOptions:
+    """Those of the pyproject.toml nearest above the first path; a UsageError where they are not lists of words."""
+    file = _nearest_project(Path(paths[0]).resolve())
+    if file is None:
+        return LintOptions()
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: cannot be read: {error}") from None
+    table = data.get("tool", {}).get("tenure", {})
+    unknown = sorted(set(table) - set(KEYS))
+    if unknown:
+        raise UsageError(f"{file}: [tool.tenure] has no key {unknown[0]!r}; there are: {', '.join(KEYS)}")
+    return LintOptions(**{key: _words(file, key, value) for key, value in table.items()})
+
+
+def _nearest_project(path: Path) -> Path | None:
+    folders = [path, *path.parents] if path.is_dir() else list(path.parents)
+    return next((folder / "pyproject.toml" for folder in folders if (folder / "pyproject.toml").is_file()), None)
+
+
+def _words(file: Path, key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise UsageError(f'{file}: [tool.tenure] {key} must be a list of words, as in {key} = ["TN101"]')
+    return tuple(value)

@@ -1,0 +1,97 @@
+"""Source findings as text, JSON, SARIF 2.1.0 and annotations of GitHub's workflows."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from tenure import __version__
+from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
+
+FORMAT = 1
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def as_text(findings: Sequence[SourceFinding]) -> str:
+    """A line per finding, `file:line:column: code message`, its remedy below, and a count at the end."""
+    lines = []
+    for each in findings:
+        lines.append(f"{each.file}:{each.line}:{each.column}: {each.rule} {each.message}")
+        lines.append(f"    {each.remedy}")
+    count = Counter(each.rule for each in findings)
+    told = ", ".join(f"{number} {code}" for code, number in sorted(count.items()))
+    total = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}"
+    lines.append(f"{total} ({told})" if findings else "nothing found")
+    return "\n".join(lines)
+
+
+def as_json(findings: Sequence[SourceFinding], failures: Sequence[str], num_files: int) -> str:
+    """All fields of each, edits among them; keys as in `SourceFinding`."""
+    rows = [dataclasses.asdict(each) for each in findings]
+    data = {"format": FORMAT, "files": num_files, "failures": list(failures), "findings": rows}
+    return json.dumps(data, indent=1)
+
+
+def as_github(findings: Sequence[SourceFinding]) -> str:
+    """Workflow commands that GitHub shows beside the lines of a pull request."""
+    return "\n".join(
+        f"::warning file={_property(each.file)},line={each.line},endLine={each.end_line},"
+        f"title={_property(f'{each.rule} {each.name}')}::{_data(f'{each.message} {each.remedy}')}"
+        for each in findings
+    )
+
+
+def as_sarif(findings: Sequence[SourceFinding], rules: Sequence[Rule]) -> str:
+    """SARIF 2.1.0, one run; paths are relative to the working folder where they lie below it."""
+    told = sorted({each.rule for each in findings})
+    known = {rule.code: rule for rule in rules}
+    driver = {
+        "name": "tenure",
+        "version": __version__,
+        "rules": [
+            {"id": code, "name": known[code].name, "shortDescription": {"text": known[code].summary}} for code in told
+        ],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_sarif_result(each, told.index(each.rule)) for each in findings],
+    }
+    return json.dumps({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1)
+
+
+def _sarif_result(finding: SourceFinding, rule_index: int) -> dict[str, object]:
+    region = {
+        "startLine": finding.line,
+        "startColumn": finding.column,
+        "endLine": finding.end_line,
+        "endColumn": finding.end_column,
+    }
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": rule_index,
+        "level": "warning",
+        "message": {"text": f"{finding.message} {finding.remedy}"},
+        "locations": [
+            {"physicalLocation": {"artifactLocation": {"uri": _uri(finding.file)}, "region": region}},
+        ],
+    }
+
+
+def _uri(path: str) -> str:
+    here, given = Path.cwd(), Path(path)
+    if given.is_absolute():
+        return given.relative_to(here).as_posix() if given.is_relative_to(here) else given.as_uri()
+    return given.as_posix()
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

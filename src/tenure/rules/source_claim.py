@@ -1,0 +1,45 @@
+"""From a statement to a source finding: what every rule does alike once it has recognised its cause in the text."""
+
+from __future__ import annotations
+
+import ast
+
+from tenure.model.finding import Edit
+from tenure.model.source_finding import SourceFinding
+from tenure.syntax.program import Function
+
+
+def claim_source(
+    function: Function,
+    node: ast.expr | ast.stmt,
+    *,
+    rule: str,
+    name: str,
+    message: str,
+    remedy: str,
+    edits: tuple[Edit, ...] = (),
+    safe: bool = False,
+) -> SourceFinding:
+    """The finding that `rule` makes of `node` in `function`; `message` is its sentence, `remedy` what to change."""
+    lines = function.source.text.split("\n")
+    end = node.end_lineno or node.lineno
+    return SourceFinding(
+        rule=rule,
+        name=name,
+        file=function.source.path,
+        line=node.lineno,
+        column=_characters(lines, node.lineno, node.col_offset),
+        end_line=end,
+        end_column=_characters(lines, end, node.end_col_offset or node.col_offset),
+        function=function.qualname,
+        message=message,
+        remedy=remedy,
+        edits=edits,
+        safe=safe,
+    )
+
+
+def _characters(lines: list[str], line: int, offset: int) -> int:
+    """A column that counts characters from 1, for an offset in bytes of UTF-8."""
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    return len(text.encode()[:offset].decode(errors="replace")) + 1

@@ -1,0 +1,34 @@
+"""Backward passes that store gradients with graphs, and what undoes the ring in the same function."""
+
+from __future__ import annotations
+
+import ast
+
+from tenure.syntax.program import Function
+
+
+def makes_graph(call: ast.Call) -> bool:
+    """Whether a call says `create_graph=True`, as written."""
+    return any(
+        each.arg == "create_graph" and isinstance(each.value, ast.Constant) and each.value.value is True
+        for each in call.keywords
+    )
+
+
+def drops_gradients(function: Function, backward: ast.Call) -> bool:
+    """Whether the function sets gradients to None behind the call: by `zero_grad()`, or one by one."""
+    later = (call for call in function.calls if call.lineno > backward.lineno)
+    by_call = any(isinstance(call.func, ast.Attribute) and _forgets(call, call.func.attr) for call in later)
+    return by_call or any(
+        isinstance(binding, ast.Assign)
+        and isinstance(binding.value, ast.Constant)
+        and binding.value.value is None
+        and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in binding.targets)
+        for binding in function.bindings
+    )
+
+
+def _forgets(call: ast.Call, method: str) -> bool:
+    """`zero_grad()` sets to None unless it is told otherwise."""
+    keeps = any(each.arg == "set_to_none" and getattr(each.value, "value", True) is False for each in call.keywords)
+    return method == "zero_grad" and not keeps

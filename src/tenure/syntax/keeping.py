@@ -1,0 +1,137 @@
+"""Statements that keep a value beyond the iteration that made it: elements of containers, sums, averages."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tenure.syntax.program import Function
+from tenure.syntax.scopes import LoopNode, declared_names, dotted
+from tenure.syntax.store_calls import GROWING_FUNCTIONS, stores_of_call
+
+_ONE = frozenset({"append", "appendleft", "add", "insert", "push", "put", "put_nowait"})
+_MANY = frozenset({"extend", "extendleft"})
+_EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "reset"})
+
+
+@dataclass(frozen=True)
+class Keep:
+    """`place` is what keeps, as written (`self.history`); `node` the statement or call that does it."""
+
+    kind: str
+    """"element" of a container that grows, or "sum" that leads to all that went into it."""
+    place: str
+    value: ast.expr
+    node: ast.expr | ast.stmt
+
+
+def keeps_of(function: Function) -> Iterator[Keep]:
+    """All of one function, in source order of their kinds."""
+    for binding in function.bindings:
+        if isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add):
+            yield from _added(binding)
+        elif isinstance(binding, ast.Assign) and len(binding.targets) == 1:
+            yield from _assigned(binding, binding.targets[0])
+    for call in function.calls:
+        yield from _called(call)
+
+
+def loops_around(keep: Keep, function: Function) -> list[LoopNode]:
+    """The loops of the function that the statement is in, outermost first."""
+    return [loop for loop in function.loops if _is_inside(keep.node.lineno, loop)]
+
+
+def outlives(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
+    """Whether the place is there before, and after, the turn of the loop that the statement is in; without a loop,
+    the call of the function."""
+    bound = [each.lineno for each in function.bindings if _binds_anew(each, keep)]
+    if loop is not None:
+        inside = any(_is_inside(each, loop) for each in bound)
+        return not inside and (bool(bound) or "." in keep.place or _is_from_outside(keep, function))
+    rebinds = keep.kind == "sum" and keep.place in function.parameters
+    return not bound and not rebinds and ("." in keep.place or _is_from_outside(keep, function))
+
+
+def is_emptied(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
+    """Whether the function itself empties the place in each turn of the loop, or each time it runs."""
+    emptied = (
+        call.lineno
+        for call in function.calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in _EMPTYING
+        and dotted(call.func.value) == keep.place
+    )
+    return any(loop is None or _is_inside(each, loop) for each in emptied)
+
+
+def _is_from_outside(keep: Keep, function: Function) -> bool:
+    return keep.place in function.parameters or keep.place in _declared(function)
+
+
+def _added(binding: ast.AugAssign) -> Iterator[Keep]:
+    place = dotted(binding.target)
+    if isinstance(binding.value, (ast.List, ast.Tuple)):
+        yield from (Keep("element", place, each, binding) for each in binding.value.elts if place)
+    elif place:
+        yield Keep("sum", place.replace("[]", ""), binding.value, binding)
+
+
+def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
+    if isinstance(target, ast.Subscript):
+        place = dotted(target.value)
+        if place and not isinstance(target.slice, ast.Constant):
+            yield Keep("element", place, binding.value, binding)
+        return
+    place = dotted(target)
+    if place and isinstance(binding.value, ast.BinOp) and _mentions(binding.value, place):
+        yield from (
+            Keep("sum", place, part, binding) for part in _operands(binding.value) if not _mentions(part, place)
+        )
+
+
+def _called(call: ast.Call) -> Iterator[Keep]:
+    for store in stores_of_call(call):
+        if store.kind != "grow" or not store.name or not isinstance(store.value, ast.expr):
+            continue
+        place = f"{store.receiver}.{store.name}" if store.receiver else store.name
+        if (
+            store.method in _ONE and len(call.args) == 1 + (store.method == "insert")
+        ) or store.method in GROWING_FUNCTIONS:
+            yield Keep("element", place, store.value, call)
+        elif store.method in _MANY and isinstance(store.value, (ast.List, ast.Tuple)):
+            yield from (Keep("element", place, each, call) for each in store.value.elts)
+
+
+def _operands(node: ast.expr) -> Iterator[ast.expr]:
+    """What is added up: `0.9 * mean` and `0.1 * loss` of their sum."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        yield from _operands(node.left)
+        yield from _operands(node.right)
+    else:
+        yield node
+
+
+def _mentions(node: ast.AST, place: str) -> bool:
+    return any(dotted(each) == place for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute)))
+
+
+def _binds_anew(binding: ast.AST, keep: Keep) -> bool:
+    """Whether a statement gives the place a new value that does not come from the old one."""
+    if binding is keep.node or isinstance(binding, ast.AugAssign):
+        return False
+    targets = binding.targets if isinstance(binding, ast.Assign) else [getattr(binding, "target", None)]
+    value = getattr(binding, "value", None)
+    names = [dotted(part) for target in targets for part in getattr(target, "elts", [target])]
+    return keep.place in names and value is not None and not _mentions(value, keep.place)
+
+
+def _is_inside(line: int, loop: LoopNode) -> bool:
+    return loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or line)
+
+
+def _declared(function: Function) -> frozenset[str]:
+    if isinstance(function.node, ast.Module):
+        return frozenset()
+    body = function.node.body
+    return declared_names(body, ast.Global) | declared_names(body, ast.Nonlocal)

@@ -1,0 +1,181 @@
+"""Values with an autograd graph that a program keeps from step to step, across its functions and files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tenure.syntax.graph_values import GraphValues, Returned, backward_root, modules_of
+from tenure.syntax.keeping import Keep, is_emptied, keeps_of, loops_around, outlives
+from tenure.syntax.program import Function, Program
+from tenure.syntax.scopes import dotted
+from tenure.syntax.without_graph import is_without_graph
+
+_ROUNDS = 3
+"""So many calls deep a value is followed from the function that made it."""
+
+
+@dataclass(frozen=True)
+class KeptGraph:
+    """`is_loss`: what is kept is a loss, by its name or by what it comes from."""
+
+    function: Function
+    keep: Keep
+    is_loss: bool
+
+
+def find_kept_graphs(program: Program) -> tuple[KeptGraph, ...]:
+    """All of a program, in the order of its files. Costs some microseconds per function, more where one trains."""
+    known: tuple[KeptGraph, ...] | None = program.__dict__.get("_kept_graphs")
+    if known is None:
+        known = program.__dict__["_kept_graphs"] = tuple(_find(program))
+    return known
+
+
+def _find(program: Program) -> Iterator[KeptGraph]:
+    followed = _Followed(program)
+    for function in program.functions:
+        values = followed.values.get(function)
+        if values is None:
+            continue
+        for keep in keeps_of(function):
+            loop = next((each for each in reversed(loops_around(keep, function)) if values.works_in(each)), None)
+            if not outlives(keep, function, loop) or is_emptied(keep, function, loop):
+                continue
+            if _is_what_it_computes(program, keep, function, values) or _is_own_method(program, keep, function):
+                continue
+            if values.goes_backward(keep.place) or is_without_graph(program, function, keep.node):
+                continue
+            if values.carries(keep.value) and not _is_collected_for_backward(program, keep, function):
+                yield KeptGraph(function, keep, values.is_loss(keep.value))
+
+
+class _Followed:
+    """Functions in which values with graphs are met: those that train, that run modules over data, and what they call
+    with such values."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.values: dict[Function, GraphValues] = {}
+        self.given: dict[Function, set[str]] = {}
+        self.losses: dict[Function, set[str]] = {}
+        self._returned: set[Function] = set()
+        self._returning: dict[Function, Returned] = {}
+        waiting = [function for function in program.functions if _trains(function) or _runs_modules(program, function)]
+        for _ in range(_ROUNDS):
+            for function in waiting:
+                self.values[function] = GraphValues(
+                    program,
+                    function,
+                    self.given.get(function, ()),
+                    loss_parameters=self.losses.get(function, ()),
+                    returns_go_backward=function in self._returned,
+                    returning=self._returning,
+                )
+            waiting = list(dict.fromkeys(each for function in waiting for each in self._follow(function)))
+
+    def _follow(self, function: Function) -> Iterator[Function]:
+        """Functions that are given more than was known."""
+        values = self.values[function]
+        returned = values.returned
+        if any(returned) and self._returning.get(function) != returned:
+            self._returning[function] = returned
+            yield from (caller for caller, _ in self._program.callers(function))
+        on_the_way = {id(call) for call in values.called_on_the_way}
+        for call in function.calls:
+            called = self._program.called_by(call, function)
+            if called is None or called is function:
+                continue
+            if id(call) in on_the_way and called not in self._returned:
+                self._returned.add(called)
+                yield called
+            names = {name for name, given in _arguments(called, call) if values.carries(given)}
+            losses = {name for name, given in _arguments(called, call) if name in names and values.is_loss(given)}
+            self.losses.setdefault(called, set()).update(losses)
+            if not names <= self.given.get(called, set()):
+                self.given.setdefault(called, set()).update(names)
+                yield called
+
+
+def _arguments(called: Function, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    names = called.parameters[1:] if called.is_method else called.parameters
+    yield from zip(names, call.args, strict=False)
+    yield from ((each.arg, each.value) for each in call.keywords if each.arg)
+
+
+def _trains(function: Function) -> bool:
+    return bool(GraphValues(_NO_PROGRAM, function).roots)
+
+
+_NO_PROGRAM = Program(())
+
+
+def _runs_modules(program: Program, function: Function) -> bool:
+    """Whether a function that is no part of a model calls one: what it keeps, no caller asked for."""
+    if program.is_part_of_module(function):
+        return False
+    return any(dotted(call.func) in modules_of(program, function) for call in function.calls)
+
+
+def _is_what_it_computes(program: Program, keep: Keep, function: Function, values: GraphValues) -> bool:
+    """Whether the place is a variable of a function that is a part of a model, or that only hands over its result."""
+    if "." in keep.place:
+        return False
+    if program.is_part_of_module(function):
+        return True
+    trains = any(backward_root(call) is not None for call in function.calls)
+    returned = (each.value for each in function.returns if each.value is not None)
+    return not trains and any(keep.place in _names_in(value) and values.carries(value) for value in returned)
+
+
+def _names_in(value: ast.expr) -> set[str]:
+    return {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+
+
+def _is_own_method(program: Program, keep: Keep, function: Function) -> bool:
+    """`window.add(loss)` of a class of the program: what its method does is looked at there."""
+    return isinstance(keep.node, ast.Call) and program.called_by(keep.node, function) is not None
+
+
+def _is_collected_for_backward(program: Program, keep: Keep, function: Function) -> bool:
+    """Whether some function of the file runs backward through what the place holds: log-probabilities of an episode."""
+    return any(
+        _reads(root, keep.place, each)
+        for each in program.functions_in(function.source)
+        for root, _ in GraphValues(program, each).roots
+    )
+
+
+def _reads(root: ast.expr, name: str, function: Function) -> bool:
+    """Whether a value is computed from a place of this name, by any chain of bindings."""
+    last = name.rpartition(".")[2]
+    seen: set[str] = set()
+    waiting: list[ast.AST] = [root]
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                text = dotted(node)
+                if text == name or ("." in name and "." in text and text.rpartition(".")[2] == last):
+                    return True
+                if text and text not in seen:
+                    seen.add(text)
+                    waiting += [
+                        each.value for each in function.bindings if each.value is not None and _is_for(each, text)
+                    ]
+                    waiting += [
+                        loop.iter
+                        for loop in function.loops
+                        if isinstance(loop, ast.For) and text in _names(loop.target)
+                    ]
+    return False
+
+
+def _is_for(binding: ast.AST, text: str) -> bool:
+    targets = binding.targets if isinstance(binding, ast.Assign) else [getattr(binding, "target", None)]
+    return any(text in _names(target) for target in targets if target is not None)
+
+
+def _names(target: ast.expr) -> set[str]:
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    return {dotted(part) for part in parts}
