@@ -153,7 +153,8 @@ def test_threads_never_share_a_buffer() -> None:
 
     assert wrong == []
     assert outcome.num_made + outcome.num_reused == 1200
-    assert (outcome.num_refused, outcome.num_kept) == (0, outcome.num_made)
+    # One that a thread is given while the thread before it has not yet let go of its name is refused, not shared.
+    assert outcome.num_kept + outcome.num_refused == outcome.num_made
 
 
 def test_mistakes_in_the_request_are_told() -> None:
