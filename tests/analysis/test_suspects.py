@@ -465,6 +465,30 @@ def test_an_object_made_each_step_is_dropped_by_its_variable_and_variables_of_on
     assert suspect.retained_bytes == 5 * 1024**2
 
 
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [
+        (
+            "tensor#o* 4B at=o{v}* -> .grad_fn SumBackward0#s* at=s{v}* -> .saved tensor#a* at=a{v}* 1MiB activation",
+            ["counts"],
+        ),
+        ("tensor#o* 4B at=o{v}* -> .grad_fn SumBackward0#s* at=s{v}* freed", []),
+        ("tensor#o* 1MiB at=o{v}* activation", []),
+    ],
+    ids=["with-graphs", "spent", "without"],
+)
+def test_what_an_evaluation_of_a_later_step_keeps_with_its_graphs_until_the_next_one_is_told(
+    kept: str, told: list[str]
+) -> None:
+    """After steps 14, 21, 28: at less than half of all entries, at all since it began."""
+    text = "main.counts -> list#c length=6 -> [*{n}] " + kept
+    censuses = at_both_moments(text, n=lambda step: 6 if step >= 14 else 0, v=lambda step: f"{step // 7}x")
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "peak"]
+
+    assert [reference.expression for suspect in found for reference in suspect.cut] == told
+
+
 def test_an_object_that_stays_gives_up_its_attribute() -> None:
     lasting = "main.trainer -> Trainer#t -> .last tensor#l{step} 3MiB activation"
 

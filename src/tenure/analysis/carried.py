@@ -66,13 +66,19 @@ def find_carried(
     by_step = {view.census.step: view for view in ends}
     places = [_find_places(view, by_step.get(view.census.step), shapes, skipped) for view in entries]
     lasting = _lasting_keys(entries, places)
-    seen: dict[str, int] = {}
-    for view, found in zip(entries, places, strict=True):
+    seen: dict[str, list[int]] = {}
+    for at, (view, found) in enumerate(zip(entries, places, strict=True)):
         for key in _significant_keys(view, {key: place for key, place in found.items() if key not in lasting}):
-            seen[key] = seen.get(key, 0) + 1
-    keys = [key for key, count in seen.items() if count >= max(2, SEEN_SHARE * len(entries))]
+            seen.setdefault(key, []).append(at)
+    keys = [key for key, at in seen.items() if _is_seen_often(at, places, key)]
     groups = _merge_aliases(entries, places, keys, _passing_shapes(entries), skipped)
     return tuple(_suspect(entries, places, _less(group, skipped), members) for group, members in groups)
+
+
+def _is_seen_often(seen: Sequence[int], places: Sequence[dict[str, _Place]], key: str) -> bool:
+    """In at least half of the entries; of those since it began, where it is a graph, which nobody means to carry."""
+    since = seen[0] if all(places[at][key].in_graph for at in seen) else 0
+    return len(seen) >= max(2, SEEN_SHARE * (len(places) - since))
 
 
 def _find_places(view: View, end: View | None, shapes: Shapes, skipped: set[int]) -> dict[str, _Place]:
