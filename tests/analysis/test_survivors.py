@@ -32,6 +32,32 @@ def test_all_remaining_names_are_in_the_cut() -> None:
     assert suspects_of(BOUND + kept, kept) == [("survivor", ["self.cache.encoder", "self.blocks"], "encoder")]
 
 
+KEEPER = "main.keeper -> torch.hub.Keeper#k"
+SGD = "torch.optim.sgd.SGD#sgd -> .param_groups list#groups -> [0] parameter#w 8MiB"
+OWN = f"{KEEPER} -> .models list#models -> [0] __main__.Encoder#enc -> {ENCODER}\n"
+OWN_OPTIMIZER = f"{KEEPER} -> .optimizers list#optimizers -> [0] {SGD}\n"
+
+
+def test_what_a_library_keeps_with_its_optimizer_is_no_more_in_use_than_that_and_leaves_both_tables() -> None:
+    kept = OWN + OWN_OPTIMIZER
+
+    assert suspects_of(BOUND + kept, kept) == [
+        ("survivor", ["keeper.models[0]", "keeper.optimizers[0]"], "encoder"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        f"{TRAINER} -> .optimizer {SGD}\n",
+        f"{KEEPER} -> .optimizer {SGD}\n",
+        f"{TRAINER} -> .optimizers list#mine -> [0] {SGD}\n",
+    ],
+)
+def test_what_an_optimizer_has_that_somebody_can_step_is_in_use(named: str) -> None:
+    assert suspects_of(BOUND + OWN + named, OWN + named) == []
+
+
 def test_parameters_that_only_a_kept_graph_holds() -> None:
     graph = "main.outputs -> list -> [0] tensor 4B -> .grad_fn MmBackward0 -> .next AccumulateGrad -> .next parameter#w 8MiB"
 

@@ -5,6 +5,7 @@ import pytest
 
 from heaps import census
 from tenure.analysis.suspects import find_suspects
+from tenure.model.suspect import Suspect
 
 STEPS = (1, 2, 3, 4, 6, 8, 12)
 NET = "__main__.Net#net@ -> ._modules dict#m@ -> ['fc'] torch.nn.Linear#fc@ -> ._parameters dict#p@ -> ['weight'] parameter#w@ 1MiB"
@@ -19,7 +20,15 @@ LIBRARY, MINE = "torch.hub.Keeper", "__main__.Keeper"
 
 
 def told(keeper: str, *, called: str = "", one_optimizer: bool = False) -> list[tuple[list[str], int, float | None]]:
-    """Cut, bytes and bytes per step of what grows where a keeper has each step's net beside its optimizer."""
+    """Cut, bytes and bytes per step of what grows."""
+    return [
+        ([each.expression for each in suspect.cut], suspect.retained_bytes >> 20, suspect.growth_bytes_per_step)
+        for suspect in growing(keeper, called=called, one_optimizer=one_optimizer)
+    ]
+
+
+def growing(keeper: str, *, called: str = "", one_optimizer: bool = False) -> list[Suspect]:
+    """What grows where a keeper has each step's net beside its optimizer."""
 
     def drawn(step: int) -> str:
         newest = f"\ntune(t.py:9).net -> {NET.replace('#net@', '#net@ called')}\n".replace("@", str(step - 1))
@@ -36,11 +45,7 @@ def told(keeper: str, *, called: str = "", one_optimizer: bool = False) -> list[
         return newest + "".join(rows.replace("@", str(at)) for at in range(step))
 
     found = find_suspects([census(drawn(step), step=step) for step in STEPS])
-    return [
-        ([each.expression for each in suspect.cut], suspect.retained_bytes >> 20, suspect.growth_bytes_per_step)
-        for suspect in found
-        if suspect.symptom == "growth"
-    ]
+    return [suspect for suspect in found if suspect.symptom == "growth"]
 
 
 def test_models_that_a_library_keeps_beside_their_optimizers_are_freed_by_emptying_both_tables() -> None:
@@ -48,6 +53,12 @@ def test_models_that_a_library_keeps_beside_their_optimizers_are_freed_by_emptyi
 
     assert sorted(cut) == ["keeper.models[*]", "keeper.optimizers[*]"]
     assert (freed, per_step) == (23, 2.0 * 2**20)
+
+
+def test_tables_with_optimizers_are_told_as_these() -> None:
+    (found,) = growing(LIBRARY)
+
+    assert found.facts["only_in_optimizers"] == 12
 
 
 def test_tables_of_the_programs_own_object_are_told_one_by_one() -> None:

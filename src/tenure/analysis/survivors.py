@@ -11,8 +11,10 @@ import numpy as np
 
 from tenure.analysis.assemble import Group, Measured, assemble_suspect, cut_of
 from tenure.analysis.carriers import drop_the_carrier
+from tenure.analysis.cuts import freed_storages
 from tenure.analysis.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
 from tenure.analysis.groups import View, fingerprint_of, in_program_order, series_of_nodes
+from tenure.analysis.holders import Droppable
 from tenure.analysis.modules import all_tensors, is_inside_module, module_nodes, parameter_tensors
 from tenure.analysis.wording import attribute_name
 from tenure.model.heap import CALLED, CALLED_BY_ANY, ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
@@ -379,9 +381,41 @@ def _is_in_use(view: View, address: int, nodes: Ints, modules: dict[int, _Module
     if any(view.census.nodes.address[module.node] != address and _reaches(view, module.node, nodes)
            for module in modules.values() if _has_name(module)):  # fmt: skip
         return True
-    if address not in modules:
+    if address not in modules or not modules[address].optimizers:
         return False
-    return bool(modules[address].optimizers)
+    return bool(modules[address].optimizers & _optimizers_at_hand(view))
+
+
+def _optimizers_at_hand(view: View) -> set[int]:
+    """Addresses of objects to which more leads than elements of tables that a library's objects have: nobody gets at
+    one of those to step it."""
+    hidden = _elements_of_library_tables(view)
+    return set(view.census.nodes.address[reach(view.graph, view.graph.roots, without=hidden)].tolist())
+
+
+def _elements_of_library_tables(view: View) -> Bools:
+    """Per reference: an element of a container that a library's object has as an attribute."""
+    graph, references = view.graph, view.census.references
+    elements = np.isin(references.kind, ELEMENT_REFERENCES)
+    tables = {
+        int(references.target[reference])
+        for reference in np.flatnonzero(np.isin(references.target, np.unique(references.source[elements]))).tolist()
+        if attribute_name(graph, reference) and graph.library[_instance(graph, int(references.source[reference]))]
+    }
+    return np.asarray(elements & np.isin(references.source, sorted(tables)), dtype=bool)
+
+
+def _out_of_library_tables(view: View, nodes: Ints) -> tuple[Droppable, ...]:
+    """The elements of a library's outermost tables that have to go so that `nodes` are freed; none where that is not
+    enough."""
+    graph, references, hidden = view.graph, view.census.references, _elements_of_library_tables(view)
+    targets, without = references.target, np.isin(references.kind, _PASSING)
+    outer = reach(graph, graph.roots, without=hidden)[references.source]
+    elements = np.flatnonzero(hidden & outer).tolist()
+    cut = tuple(
+        Droppable(element) for element in elements if reach(graph, targets[[element]], without=without)[nodes].any()
+    )
+    return cut if cut and np.isin(nodes, freed_storages(graph, cut)).all() else ()
 
 
 def _has_name(module: _Module) -> bool:
@@ -400,8 +434,10 @@ def _suspect(
     alive = [_alive_parameters(view, release) for view in views]
     series = series_of_nodes(last.census.moment, views, alive)
     group = Group(last, nodes, nodes if carrier is None else np.array([carrier]))
-    return assemble_suspect(
-        dataclasses.replace(group, cut=drop_the_carrier(last, cut_of(group), nodes)),
+    in_tables = _out_of_library_tables(last, nodes) if carrier is None else ()
+    cut = in_tables or drop_the_carrier(last, cut_of(group), nodes)
+    found = assemble_suspect(
+        dataclasses.replace(group, cut=cut),
         symptom="survivor",
         measured=Measured(
             series=series,
@@ -409,3 +445,4 @@ def _suspect(
         ),
         fingerprint=fingerprint_of(f"survivor {release.type_name} {release.name}"),
     )
+    return dataclasses.replace(found, holder=found.cut[0], holder_is_yours=False) if in_tables else found

@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from tenure.analysis.assemble import identities
 from tenure.analysis.cuts import freed_storages
-from tenure.analysis.graph import object_of
+from tenure.analysis.gained_optimizers import ONLY_IN_OPTIMIZERS
+from tenure.analysis.graph import GRAPH_REFERENCES, Graph, object_of, reach
 from tenure.analysis.groups import View
 from tenure.analysis.holders import Droppable, is_element
+from tenure.analysis.left_in_optimizers import optimizer_nodes
 from tenure.analysis.wording import attribute_name
 from tenure.model.experiment import all_drops
 from tenure.model.suspect import Suspect
@@ -54,7 +58,9 @@ def _joined(view: View, group: Sequence[tuple[Suspect, Collection[int]]]) -> Sus
         for _, containers in group
         for container in containers
     )
-    freed, main = freed_storages(graph, tuple(elements)), suspects[0]
+    emptied = tuple(elements)
+    freed, main = freed_storages(graph, emptied), suspects[0]
+    optimizers = _optimizers_in(graph, emptied)
     rates = [each.growth_bytes_per_step for each in suspects if each.growth_bytes_per_step is not None]
     return replace(
         main,
@@ -62,6 +68,14 @@ def _joined(view: View, group: Sequence[tuple[Suspect, Collection[int]]]) -> Sus
         retained_bytes=int(graph.bytes_of_node[freed].sum()),
         series=replace(main.series, bytes=tuple(map(sum, zip(*(each.series.bytes for each in suspects), strict=True)))),
         growth_bytes_per_step=sum(rates) if rates else None,
+        facts=main.facts | ({ONLY_IN_OPTIMIZERS: optimizers} if optimizers > 1 else {}),
         storages=identities(view, freed),
         drops=all_drops(suspects),
     )
+
+
+def _optimizers_in(graph: Graph, emptied: Sequence[Droppable]) -> int:
+    """How many optimizers the elements of some containers lead to."""
+    containers = np.array([dropped.container for dropped in emptied])
+    below = reach(graph, containers, without=np.isin(graph.census.references.kind, GRAPH_REFERENCES))
+    return int(np.count_nonzero(below[optimizer_nodes(graph)]))
