@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tenure.syntax.expressions import target_pairs
 from tenure.syntax.program import Function, Program
@@ -38,8 +38,8 @@ _LEARNED = re.compile(
     r"(_?\w{0,2})$",
     re.I,
 )
+_ASKED_OF_MODULES = frozenset({"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict"})
 _FUNCTIONALS = ("F", "functional", "nn.functional", "torch.nn.functional")
-_ANY_FORWARD = ("forward",)
 _CONTAINERS = frozenset({"list", "tuple", "dict", "set", "OrderedDict", "ChainMap", "deque", "SimpleNamespace", "sum"})
 Returned = tuple[bool, ...]
 """Whether a function's result leads to a graph: for each place where it returns tuples of one length, else once."""
@@ -72,14 +72,9 @@ class GraphValues:
         self._asked: set[tuple[str, int]] = set()
 
     @cached_property
-    def roots(self) -> tuple[tuple[ast.expr, int], ...]:
-        """What backward passes start from, each with the line at which it does."""
-        found = [(root, call.lineno) for call in self._function.calls if (root := backward_root(call)) is not None]
-        is_step = self._function.is_method and self._function.name in _TRAINING_STEPS
-        if is_step or self._returns_go_backward:
-            returned = [each for each in self._function.returns if each.value is not None]
-            found += [(each.value, each.lineno) for each in returned if each.value is not None]
-        return tuple(found)
+    def roots(self) -> tuple[ast.expr, ...]:
+        """What backward passes start from."""
+        return backward_roots(self._function, returns_go_backward=self._returns_go_backward)
 
     def carries(self, node: ast.expr) -> bool:
         """Whether the expression's value leads to a graph, itself or by what it contains."""
@@ -101,7 +96,7 @@ class GraphValues:
     @cached_property
     def called_on_the_way(self) -> tuple[ast.Call, ...]:
         """Calls whose results a backward pass goes through."""
-        values = [root for root, _ in self.roots]
+        values = list(self.roots)
         values += [value for key in self._through_backward for value in self._bindings[key]]
         return tuple(call for value in values for call in _calls_in(value))
 
@@ -154,7 +149,7 @@ class GraphValues:
     def _through_backward(self) -> frozenset[tuple[str, int]]:
         """Names with the line of the binding whose value a backward pass goes through."""
         found: set[tuple[str, int]] = set()
-        waiting = [root for root, _ in self.roots]
+        waiting = list(self.roots)
         while waiting:
             node = waiting.pop()
             for name, line in _names_of(node):
@@ -256,7 +251,7 @@ class GraphValues:
         last = name.rpartition(".")[2]
         if name.startswith("self.") or "." not in name:
             return name in modules_of(self._program, self._function) or bool(_LEARNED.search(last))
-        return last in _ANY_FORWARD or name in modules_of(self._program, self._function)
+        return last == "forward" or name in modules_of(self._program, self._function)
 
     def _bound_at(self, name: str, line: int) -> Collection[int]:
         if "." in name:  # attributes: any binding in the function may be in force
@@ -289,6 +284,14 @@ def is_loss_name(name: str) -> bool:
     return bool(_LOSS.search(name))
 
 
+def backward_roots(function: Function, *, returns_go_backward: bool = False) -> tuple[ast.expr, ...]:
+    """What backward passes of a function start from; what it returns where callers, or a framework, run backward."""
+    found = [root for call in function.calls if (root := backward_root(call)) is not None]
+    if returns_go_backward or (function.is_method and function.name in _TRAINING_STEPS):
+        found += [each.value for each in function.returns if each.value is not None]
+    return tuple(found)
+
+
 def backward_root(call: ast.Call) -> ast.expr | None:
     """What a call runs a backward pass from: `loss` of `loss.backward()` and `accelerator.backward(loss)`."""
     function = call.func
@@ -306,23 +309,24 @@ def backward_root(call: ast.Call) -> ast.expr | None:
 
 def modules_of(program: Program, function: Function) -> frozenset[str]:
     """Names that a file uses as modules: made by a module's class, or asked for parameters or for a mode."""
-    known: dict[str, frozenset[str]] = program.__dict__.setdefault("_modules_by_file", {})
-    if function.source.path not in known:
-        known[function.source.path] = frozenset(_modules_in(program, function))
-    return known[function.source.path]
+    return _modules_by_file(program).get(function.source.path, frozenset())
 
 
-_ASKED_OF_MODULES = frozenset({"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict"})
+@lru_cache(maxsize=1)
+def _modules_by_file(program: Program) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for function in program.functions:
+        found.setdefault(function.source.path, set()).update(_modules_in(program, function))
+    return {path: frozenset(names) for path, names in found.items()}
 
 
 def _modules_in(program: Program, function: Function) -> Iterator[str]:
-    for each in program.functions_in(function.source):
-        for call in each.calls:
-            if isinstance(call.func, ast.Attribute) and call.func.attr in _ASKED_OF_MODULES:
-                yield dotted(call.func.value)
-        for binding in each.bindings:
-            if isinstance(binding, ast.Assign) and _makes_module(program, binding.value, function):
-                yield from (dotted(target) for target in binding.targets)
+    for call in function.calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _ASKED_OF_MODULES:
+            yield dotted(call.func.value)
+    for binding in function.bindings:
+        if isinstance(binding, ast.Assign) and _makes_module(program, binding.value, function):
+            yield from (dotted(target) for target in binding.targets)
 
 
 def _makes_module(program: Program, value: ast.expr, function: Function) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from tenure.syntax.graph_values import GraphValues, Returned, backward_root, modules_of
+from tenure.syntax.graph_values import GraphValues, Returned, backward_root, backward_roots, modules_of
 from tenure.syntax.keeping import Keep, is_emptied, keeps_of, loops_around, outlives
 from tenure.syntax.program import Function, Program
 from tenure.syntax.scopes import dotted
@@ -25,12 +26,10 @@ class KeptGraph:
     is_loss: bool
 
 
+@lru_cache(maxsize=1)
 def find_kept_graphs(program: Program) -> tuple[KeptGraph, ...]:
     """All of a program, in the order of its files. Costs some microseconds per function, more where one trains."""
-    known: tuple[KeptGraph, ...] | None = program.__dict__.get("_kept_graphs")
-    if known is None:
-        known = program.__dict__["_kept_graphs"] = tuple(_find(program))
-    return known
+    return tuple(_find(program))
 
 
 def _find(program: Program) -> Iterator[KeptGraph]:
@@ -62,7 +61,9 @@ class _Followed:
         self.losses: dict[Function, set[str]] = {}
         self._returned: set[Function] = set()
         self._returning: dict[Function, Returned] = {}
-        waiting = [function for function in program.functions if _trains(function) or _runs_modules(program, function)]
+        waiting = [
+            function for function in program.functions if backward_roots(function) or _runs_modules(program, function)
+        ]
         for _ in range(_ROUNDS):
             for function in waiting:
                 self.values[function] = GraphValues(
@@ -104,13 +105,6 @@ def _arguments(called: Function, call: ast.Call) -> Iterator[tuple[str, ast.expr
     yield from ((each.arg, each.value) for each in call.keywords if each.arg)
 
 
-def _trains(function: Function) -> bool:
-    return bool(GraphValues(_NO_PROGRAM, function).roots)
-
-
-_NO_PROGRAM = Program(())
-
-
 def _runs_modules(program: Program, function: Function) -> bool:
     """Whether a function that is no part of a model calls one: what it keeps, no caller asked for."""
     if program.is_part_of_module(function):
@@ -143,7 +137,7 @@ def _is_collected_for_backward(program: Program, keep: Keep, function: Function)
     return any(
         _reads(root, keep.place, each)
         for each in program.functions_in(function.source)
-        for root, _ in GraphValues(program, each).roots
+        for root in backward_roots(each)
     )
 
 
