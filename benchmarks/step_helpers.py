@@ -19,8 +19,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from tenure.release.losses import LossMeter
-from tenure.release.scopes import step_scope
+from tenure.release.steps.losses import LossMeter
+from tenure.release.steps.scopes import step_scope
 
 BOUND_MICROSECONDS = 20.0
 clock = time.perf_counter if torch.cuda.is_available() else time.thread_time

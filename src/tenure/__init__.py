@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from tenure.capture.memory import MemoryReport, memory
     from tenure.capture.record import record
     from tenure.errors import ReleaseError, StillHeldError, TenureError
-    from tenure.release.batch_size import find_batch_size
-    from tenure.release.caches import caches, clear_caches
-    from tenure.release.collection import collect_at_steps
-    from tenure.release.detached import detached
+    from tenure.release.caching.caches import caches, clear_caches
+    from tenure.release.caching.pool import TensorPool
+    from tenure.release.caching.trim import TrimPolicy
     from tenure.release.expect import expect_freed
-    from tenure.release.loaded import loaded
-    from tenure.release.losses import LossMeter, LossValues
-    from tenure.release.metrics import compute_metric, reset_metric
-    from tenure.release.oom import oom_guard
+    from tenure.release.out_of_memory.batch_size import find_batch_size
+    from tenure.release.out_of_memory.oom import oom_guard
     from tenure.release.outcome import Outcome
-    from tenure.release.pool import TensorPool
-    from tenure.release.scopes import ScopeOutcome, step_scope
-    from tenure.release.trim import TrimPolicy
-    from tenure.release.unload import release
+    from tenure.release.steps.collection import collect_at_steps
+    from tenure.release.steps.detached import detached
+    from tenure.release.steps.losses import LossMeter, LossValues
+    from tenure.release.steps.metrics import compute_metric, reset_metric
+    from tenure.release.steps.scopes import ScopeOutcome, step_scope
+    from tenure.release.unloading.loaded import loaded
+    from tenure.release.unloading.unload import release
 
 __version__ = "0.1.0"
 
@@ -57,30 +57,30 @@ __all__ = [
 ]
 
 _HOMES = {
-    "LossMeter": "tenure.release.losses",
-    "LossValues": "tenure.release.losses",
+    "LossMeter": "tenure.release.steps.losses",
+    "LossValues": "tenure.release.steps.losses",
     "MemoryReport": "tenure.capture.memory",
     "Outcome": "tenure.release.outcome",
     "ReleaseError": "tenure.errors",
-    "ScopeOutcome": "tenure.release.scopes",
+    "ScopeOutcome": "tenure.release.steps.scopes",
     "StillHeldError": "tenure.errors",
-    "TensorPool": "tenure.release.pool",
+    "TensorPool": "tenure.release.caching.pool",
     "TenureError": "tenure.errors",
-    "TrimPolicy": "tenure.release.trim",
-    "caches": "tenure.release.caches",
-    "clear_caches": "tenure.release.caches",
-    "collect_at_steps": "tenure.release.collection",
-    "compute_metric": "tenure.release.metrics",
-    "detached": "tenure.release.detached",
+    "TrimPolicy": "tenure.release.caching.trim",
+    "caches": "tenure.release.caching.caches",
+    "clear_caches": "tenure.release.caching.caches",
+    "collect_at_steps": "tenure.release.steps.collection",
+    "compute_metric": "tenure.release.steps.metrics",
+    "detached": "tenure.release.steps.detached",
     "expect_freed": "tenure.release.expect",
-    "find_batch_size": "tenure.release.batch_size",
-    "loaded": "tenure.release.loaded",
+    "find_batch_size": "tenure.release.out_of_memory.batch_size",
+    "loaded": "tenure.release.unloading.loaded",
     "memory": "tenure.capture.memory",
-    "oom_guard": "tenure.release.oom",
+    "oom_guard": "tenure.release.out_of_memory.oom",
     "record": "tenure.capture.record",
-    "release": "tenure.release.unload",
-    "reset_metric": "tenure.release.metrics",
-    "step_scope": "tenure.release.scopes",
+    "release": "tenure.release.unloading.unload",
+    "reset_metric": "tenure.release.steps.metrics",
+    "step_scope": "tenure.release.steps.scopes",
 }
 
 

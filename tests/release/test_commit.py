@@ -11,8 +11,8 @@ from torch import nn
 
 from release.models import Encoder, tokens
 from tenure.release.commit import Changes
-from tenure.release.moving import Moves
-from tenure.release.slots import modules_below, slots_of
+from tenure.release.unloading.moving import Moves
+from tenure.release.unloading.slots import modules_below, slots_of
 
 
 def fail() -> None:

@@ -16,7 +16,7 @@ class _Call:
     """Looks the function up when the room is called; no frame of ours then holds on to the arguments."""
 
     def __get__(self, room: object, owner: type) -> Callable[..., Any]:
-        from tenure.release.unload import release
+        from tenure.release.unloading.unload import release
 
         return release
 

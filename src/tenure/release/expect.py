@@ -18,10 +18,10 @@ from tenure.errors import ReleaseError, StillHeldError
 from tenure.release.commit import ONE_AT_A_TIME
 from tenure.release.device_bytes import Reading, compare, read_device_bytes
 from tenure.release.outcome import Outcome, describe_outcome
-from tenure.release.slots import modules_below, slots_of
 from tenure.release.storage_refs import StorageRef, StorageRefs, collect_until_gone
+from tenure.release.unloading.slots import modules_below, slots_of
+from tenure.release.unloading.wanted import below, is_container, name_of
 from tenure.release.verify import Verification
-from tenure.release.wanted import below, is_container, name_of
 
 
 def expect_freed(*objects: Any, collect: bool = True) -> ExpectFreed:

@@ -1,0 +1,1 @@
+"""Memory that nobody uses and somebody keeps: allocators, libraries, buffers."""

@@ -1,0 +1,232 @@
+"""`tenure.caches()`: what torch and Python keep outside of the program's own objects; `tenure.clear_caches()`.
+
+Each is listed with what can be known of its size and what clearing it costs; nothing is cleared that was not named.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from tenure.capture.frames import locals_of
+from tenure.capture.native_owners import is_autocast_caching
+from tenure.capture.storages import StorageTable
+from tenure.errors import UsageError
+from tenure.model.units import format_bytes
+from tenure.release.device_bytes import compare, read_device_bytes
+from tenure.release.out_of_memory.failed_step import clear_failed_frames
+from tenure.release.outcome import DeviceBytes, Outcome
+
+_LAST_ERROR = ("last_exc", "last_value", "last_type", "last_traceback")
+
+
+@dataclass(frozen=True)
+class LibraryCache:
+    """One cache. `num_entries` and `bytes` are None where nothing tells them; `clearing` says what it costs."""
+
+    name: str
+    what: str
+    num_entries: int | None
+    bytes: int | None
+    clearing: str
+
+    def __str__(self) -> str:
+        entries = "? entries" if self.num_entries is None else f"{self.num_entries:,} entries"
+        size = "size unknown" if self.bytes is None else format_bytes(self.bytes)
+        return f"{self.name}: {entries}, {size}; {self.what}"
+
+
+def caches() -> tuple[LibraryCache, ...]:
+    """The caches that this process has now. Starts no device and imports nothing; some microseconds each."""
+    return tuple(found for name in _CACHES for found in [_CACHES[name][0]()] if found is not None)
+
+
+def clear_caches(*names: str) -> Outcome:
+    """Clears the caches named, and says what each device's memory was before and after.
+
+    Without a name nothing is cleared: a plan, a kernel or a compiled graph is made again when it is next needed,
+    which for `dynamo` means compiling again. Raises UsageError for a name that no cache has, before any is cleared.
+    """
+    unknown = [name for name in names if name not in _CACHES]
+    if unknown or not names:
+        asked = f"there is no cache {', '.join(unknown)}" if unknown else "no cache was named"
+        raise UsageError(f"clear_caches: {asked}; there are {', '.join(_CACHES)}")
+    started = time.perf_counter()
+    before = read_device_bytes()
+    did: list[str] = []
+    kept: list[str] = []
+    for name in dict.fromkeys(names):
+        look, clear = _CACHES[name]
+        found = look()
+        if found is None:
+            kept.append(f"{name}: not in use in this process")
+        else:
+            reason = clear()
+            (kept if reason else did).append(f"{name}: {reason}" if reason else _cleared_text(found, look()))
+    gc.collect()
+    return Outcome(
+        what=f"cleared {', '.join(dict.fromkeys(names))}",
+        devices=tuple(_without_expectation(each) for each in compare(before, read_device_bytes(), ())),
+        did=tuple(did),
+        kept=tuple(kept),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _without_expectation(device: DeviceBytes) -> DeviceBytes:
+    """Nobody knows beforehand what a cache will give back."""
+    return replace(device, expected_bytes=None, freed_bytes=None)
+
+
+def _cleared_text(before: LibraryCache, after: LibraryCache | None) -> str:
+    num_after = after.num_entries if after is not None else 0
+    size_after = after.bytes if after is not None else 0
+    text = f"{before.name}: cleared"
+    if before.num_entries is not None:
+        text += f", {before.num_entries:,} -> {'?' if num_after is None else num_after} entries"
+    if before.bytes is not None:
+        text += f", {format_bytes(before.bytes)} -> {'?' if size_after is None else format_bytes(size_after)}"
+    return text
+
+
+def _autocast() -> LibraryCache | None:
+    if not is_autocast_caching():
+        return None
+    what = "weights cast to half precision, kept until the outermost autocast region of this thread ends"
+    return LibraryCache("autocast", what, None, None, "weights are cast again at their next use")
+
+
+def _clear_autocast() -> str:
+    torch.clear_autocast_cache()
+    return ""
+
+
+def _cuda_is_used() -> bool:
+    return bool(torch.cuda.is_available() and torch.cuda.is_initialized())
+
+
+def _cufft() -> LibraryCache | None:
+    if not _cuda_is_used():
+        return None
+    plans = [torch.backends.cuda.cufft_plan_cache[index] for index in range(torch.cuda.device_count())]
+    num_plans, most = sum(int(each.size) for each in plans), max(int(each.max_size) for each in plans)
+    what = f"plans with their workspaces, one per size of transform, outside of torch's allocator, up to {most:,}"
+    return LibraryCache("cufft", what, num_plans, None, "plans are made again")
+
+
+def _clear_cufft() -> str:
+    for index in range(torch.cuda.device_count()):
+        torch.backends.cuda.cufft_plan_cache[index].clear()
+    return ""
+
+
+def _cublas() -> LibraryCache | None:
+    if not _cuda_is_used() or not hasattr(torch._C, "_cuda_clearCublasWorkspaces"):
+        return None
+    what = "a workspace per handle and stream, from torch's allocator"
+    return LibraryCache("cublas", what, None, None, "workspaces are allocated again")
+
+
+def _clear_cublas() -> str:
+    torch._C._cuda_clearCublasWorkspaces()
+    return ""
+
+
+def _pinned() -> LibraryCache | None:
+    read = getattr(torch.cuda, "host_memory_stats_as_nested_dict", None)
+    if not _cuda_is_used() or read is None:
+        return None
+    stats = read()
+    kept, used = (int(stats.get(key, {}).get("current", 0)) for key in ("allocated_bytes", "active_bytes"))
+    return LibraryCache(
+        "pinned", "pinned host memory that no tensor uses", None, max(0, kept - used), "pinned again, slowly"
+    )
+
+
+def _clear_pinned() -> str:
+    clear = getattr(torch._C, "_host_emptyCache", None)
+    if clear is None:
+        return f"torch {torch.__version__} has no call for it"
+    clear()
+    return ""
+
+
+def _allocator() -> LibraryCache | None:
+    if not _cuda_is_used():
+        return None
+    devices = range(torch.cuda.device_count())
+    size = sum(torch.cuda.memory_reserved(index) - torch.cuda.memory_allocated(index) for index in devices)
+    what = "device memory that torch took and no tensor uses; what shares a segment with tensors stays"
+    return LibraryCache("allocator", what, None, size, "memory is asked of the driver again; see TrimPolicy")
+
+
+def _clear_allocator() -> str:
+    torch.cuda.empty_cache()
+    return ""
+
+
+def _dynamo() -> LibraryCache | None:
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is None:
+        return None
+    guards = sys.modules.get("torch._dynamo.utils")
+    counters: Any = getattr(guards, "counters", {})
+    compiled = int(counters.get("stats", {}).get("unique_graphs", 0)) if counters else None
+    what = "compiled code with its guards; constants and example inputs may hang on it"
+    return LibraryCache("dynamo", what, compiled, None, "everything compiled is compiled again")
+
+
+def _clear_dynamo() -> str:
+    dynamo: Any = sys.modules["torch._dynamo"]
+    dynamo.reset()
+    return ""
+
+
+def _last_error() -> LibraryCache | None:
+    if not any(hasattr(sys, name) for name in _LAST_ERROR):
+        return None
+    table, num_frames = StorageTable(), 0
+    for frame in _frames_of_last_error():
+        num_frames += 1
+        for _, value in locals_of(frame):
+            if isinstance(value, torch.Tensor):
+                table.add(value)
+    size = sum(facts.num_bytes for facts in table.by_id.values())
+    what = "the last uncaught error (sys.last_exc), with the variables of the functions that it came through"
+    return LibraryCache("last_error", what, num_frames, size, "pdb.pm() has nothing to look at")
+
+
+def _frames_of_last_error() -> Iterator[Any]:
+    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    trace: TracebackType | None = getattr(sys, "last_traceback", None) or getattr(error, "__traceback__", None)
+    while trace is not None:
+        yield trace.tb_frame
+        trace = trace.tb_next
+
+
+def _clear_last_error() -> str:
+    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if error is not None:
+        clear_failed_frames(error)
+    for name in _LAST_ERROR:
+        if hasattr(sys, name):
+            delattr(sys, name)
+    return ""
+
+
+_CACHES: dict[str, tuple[Callable[[], LibraryCache | None], Callable[[], str]]] = {
+    "autocast": (_autocast, _clear_autocast),
+    "cufft": (_cufft, _clear_cufft),
+    "cublas": (_cublas, _clear_cublas),
+    "pinned": (_pinned, _clear_pinned),
+    "allocator": (_allocator, _clear_allocator),
+    "dynamo": (_dynamo, _clear_dynamo),
+    "last_error": (_last_error, _clear_last_error),
+}

@@ -1,0 +1,224 @@
+"""`tenure.TensorPool`: buffers used again by shape, dtype, device and stream, within a bound of bytes.
+
+A buffer that is given back is kept only if nobody else holds it: a view, a graph that saved it or a second name would
+see its next user's values.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import sys
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+
+from tenure.capture.storages import storage_id_of
+from tenure.errors import UsageError
+from tenure.model.units import format_bytes, parse_bytes
+from tenure.release.outcome import Survivor
+from tenure.release.steps.reference_counts import OF_PARAMETER, OF_VARIABLE
+from tenure.release.storage_refs import StorageRef, StorageRefs
+
+_Key = tuple[tuple[int, ...], torch.dtype, torch.device, bool, int]
+_MOST_REMEMBERED = 16
+"""Buffers refused last, whose holders can be asked for."""
+_COUNT_STORAGE_USES = getattr(torch._C, "_storage_Use_Count", None)
+
+
+@dataclass(frozen=True)
+class PoolOutcome:
+    """What a pool has done so far, or what `clear` gave up.
+
+    `num_refused` buffers were given back while somebody else still held them, so they were let go instead of used
+    again; `survivors` says who holds the last of them. `num_evicted` made room for others.
+    """
+
+    num_kept: int = 0
+    kept_bytes: int = 0
+    num_reused: int = 0
+    num_made: int = 0
+    num_evicted: int = 0
+    num_refused: int = 0
+    freed_bytes: int = 0
+    _refused: tuple[StorageRef, ...] = field(default=(), compare=False, repr=False)
+
+    @functools.cached_property
+    def survivors(self) -> tuple[Survivor, ...]:
+        """Who holds the buffers that were refused last, with path and cut, as far as they are alive; () if none is.
+
+        Costs a census, one to two collections, where one is alive, and nothing elsewhere.
+        """
+        if not any(storage.is_alive for storage in self._refused):
+            return ()
+        from tenure.release.verify import Verification
+
+        return Verification().survivors(self._refused, collected=False)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.num_kept} buffers kept, {format_bytes(self.kept_bytes)}; {self.num_reused} times one was reused, "
+            f"{self.num_made} were made, {self.num_evicted} evicted, {self.num_refused} refused (still held elsewhere)"
+        )
+
+
+class TensorPool:
+    """`with pool.borrow((32, 1024), device="cuda") as buffer:`, or `take` and `give_back`. Safe between threads.
+
+    At most `most_bytes` are kept unused, the buffer unused longest goes first. A buffer's values are whatever was
+    there before. On CUDA a buffer is used again only on the stream it was given back on.
+    """
+
+    def __init__(self, most_bytes: int | str = "256MiB") -> None:
+        try:
+            self.most_bytes = parse_bytes(most_bytes)
+        except ValueError as error:
+            raise UsageError(f"TensorPool: {error}") from None
+        self._lock = threading.Lock()
+        self._free: OrderedDict[int, tuple[_Key, torch.Tensor]] = OrderedDict()
+        self._by_key: dict[_Key, list[int]] = {}
+        self._number = 0
+        self._kept_bytes = 0
+        self._refused: deque[StorageRef] = deque(maxlen=_MOST_REMEMBERED)
+        self._counts = {"reused": 0, "made": 0, "evicted": 0, "refused": 0}
+
+    @property
+    def outcome(self) -> PoolOutcome:
+        """What is kept now, and what was done since the pool was made."""
+        with self._lock:
+            counts = {f"num_{name}": count for name, count in self._counts.items()}
+            return PoolOutcome(len(self._free), self._kept_bytes, **counts, _refused=tuple(self._refused))
+
+    def take(
+        self,
+        shape: Sequence[int],
+        *,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str = "cpu",
+        pinned: bool = False,
+    ) -> torch.Tensor:
+        """A buffer of this shape, used before or new; its values are arbitrary. Give it back, or let it go."""
+        key = _key(shape, dtype, device, pinned)
+        with self._lock:
+            numbers = self._by_key.get(key)
+            if numbers:
+                _, buffer = self._free.pop(numbers.pop())
+                self._kept_bytes -= buffer.nbytes
+                self._counts["reused"] += 1
+                return buffer
+        with torch.inference_mode(False):
+            buffer = torch.empty(key[0], dtype=key[1], device=key[2], pin_memory=pinned)
+        with self._lock:
+            self._counts["made"] += 1
+        return buffer
+
+    def give_back(self, buffer: torch.Tensor) -> bool:
+        """Keep a buffer for the next `take`; whether it was kept.
+
+        It is not where somebody else still holds it, its memory or a view of it, where it is a view itself, or where
+        it is larger than the whole pool. The caller's own name for it must not be used any more. Raises UsageError for
+        what is no tensor.
+        """
+        if not isinstance(buffer, torch.Tensor):
+            raise UsageError(f"give_back() takes a tensor; a {type(buffer).__name__} was given")
+        num_others = sys.getrefcount(buffer) - OF_PARAMETER
+        return self._keep(buffer) if _is_free(buffer, num_others) else self._refuse(buffer)
+
+    @contextmanager
+    def borrow(
+        self,
+        shape: Sequence[int],
+        *,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str = "cpu",
+        pinned: bool = False,
+    ) -> Iterator[torch.Tensor]:
+        """A buffer for the block; given back at its end, also by an exception.
+
+        The name bound by `as` lives on after the block: it must not be used there any more.
+        """
+        buffer = self.take(shape, dtype=dtype, device=device, pinned=pinned)
+        try:
+            yield buffer
+        finally:
+            by_block = 1
+            num_others = sys.getrefcount(buffer) - OF_VARIABLE - by_block
+            if _is_free(buffer, num_others):
+                self._keep(buffer)
+            else:
+                self._refuse(buffer)
+
+    def clear(self) -> PoolOutcome:
+        """Let go of all buffers that are kept; says how many bytes those were."""
+        with self._lock:
+            freed = PoolOutcome(num_evicted=len(self._free), freed_bytes=self._kept_bytes)
+            self._free.clear()
+            self._by_key.clear()
+            self._kept_bytes = 0
+        return freed
+
+    def _refuse(self, buffer: torch.Tensor) -> bool:
+        refs = StorageRefs()
+        refs.add(buffer, f"a buffer {list(buffer.shape)} {str(buffer.dtype).removeprefix('torch.')}")
+        with self._lock:
+            self._counts["refused"] += 1
+            self._refused.extend(refs)
+        return False
+
+    def _keep(self, buffer: torch.Tensor) -> bool:
+        if buffer.nbytes > self.most_bytes:
+            with self._lock:
+                self._counts["evicted"] += 1
+            return False
+        pinned = buffer.device.type == "cpu" and torch.cuda.is_initialized() and buffer.is_pinned()
+        key = _key(buffer.shape, buffer.dtype, buffer.device, pinned)
+        with self._lock:
+            self._number += 1
+            self._free[self._number] = key, buffer
+            self._by_key.setdefault(key, []).append(self._number)
+            self._kept_bytes += buffer.nbytes
+            while self._kept_bytes > self.most_bytes:
+                self._evict_oldest()
+        return True
+
+    def _evict_oldest(self) -> None:
+        number, (key, buffer) = self._free.popitem(last=False)
+        numbers = self._by_key[key]
+        numbers.remove(number)
+        if not numbers:
+            del self._by_key[key]
+        self._kept_bytes -= buffer.nbytes
+        self._counts["evicted"] += 1
+
+
+def _key(shape: Sequence[int], dtype: torch.dtype | None, device: torch.device | str, pinned: bool) -> _Key:
+    try:
+        sizes = tuple(operator.index(size) for size in shape)
+        place = torch.device(device)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise UsageError(f"a buffer needs a shape like (32, 1024) and a device like 'cuda:0': {error}") from None
+    if min(sizes, default=0) < 0:
+        raise UsageError(f"a buffer needs a shape like (32, 1024); {sizes} was given")
+    stream = 0
+    if place.type == "cuda":
+        place = torch.device("cuda", torch.cuda.current_device() if place.index is None else place.index)
+        stream = int(torch.cuda.current_stream(place).stream_id)
+    return sizes, dtype or torch.get_default_dtype(), place, pinned, stream
+
+
+def _is_free(buffer: torch.Tensor, num_others: int) -> bool:
+    """Whether nobody but its user holds a buffer: not its object, its tensor in C++ (a graph), its memory (a view)."""
+    if num_others > 0 or _COUNT_STORAGE_USES is None or type(buffer) is not torch.Tensor:
+        return False
+    if buffer.requires_grad or buffer._is_view() or not buffer.is_contiguous():
+        return False
+    storage = buffer.untyped_storage()
+    is_whole = bool(storage.nbytes() == math.prod(buffer.shape) * buffer.element_size())
+    by_tensor_and_storage_object = 2
+    num_uses = int(_COUNT_STORAGE_USES(storage_id_of(buffer)))
+    return is_whole and buffer._use_count() == 1 and num_uses == by_tensor_and_storage_object

@@ -1,0 +1,1 @@
+"""When memory runs out, and how large a batch may be before it does."""

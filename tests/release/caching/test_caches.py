@@ -1,0 +1,119 @@
+"""Library caches are listed with their sizes, and cleared when they are named."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from tenure.errors import UsageError
+from tenure.release.caching.caches import LibraryCache, caches, clear_caches
+
+
+@pytest.fixture(autouse=True)
+def no_error_before() -> Iterator[None]:
+    names = ("last_exc", "last_value", "last_type", "last_traceback")
+    before = {name: vars(sys).pop(name) for name in names if hasattr(sys, name)}
+    yield
+    for name in names:
+        vars(sys).pop(name, None)
+    vars(sys).update(before)
+
+
+def named(name: str) -> LibraryCache | None:
+    return next((each for each in caches() if each.name == name), None)
+
+
+def raise_with_a_tensor() -> weakref.ref[torch.Tensor]:
+    def fail() -> None:
+        activations = torch.ones(1000)
+        seen.append(weakref.ref(activations))
+        raise RuntimeError("as at the prompt")
+
+    seen: list[weakref.ref[torch.Tensor]] = []
+    try:
+        fail()
+    except RuntimeError as error:
+        sys.last_value, sys.last_type, sys.last_traceback = error, type(error), error.__traceback__
+    return seen[0]
+
+
+def test_the_last_error_is_listed_with_what_it_keeps_and_cleared() -> None:
+    tensor = raise_with_a_tensor()
+    listed = named("last_error")
+    alive = tensor() is not None
+    outcome = clear_caches("last_error")
+
+    assert listed is not None
+    assert (listed.num_entries, listed.bytes, alive) == (2, 4000, True)
+    assert tensor() is None
+    assert named("last_error") is None
+    assert outcome.did == ("last_error: cleared, 2 -> 0 entries, 3.91 KiB -> 0 B",)
+    assert [(each.device, each.before_bytes - each.after_bytes) for each in outcome.devices] == [("cpu", 4000)]
+
+
+def test_autocasts_cache_is_listed_inside_its_region_and_its_copies_go(device: str) -> None:
+    weight = torch.nn.Parameter(torch.ones(64, 64, device=device))
+    batch = torch.ones(2, 64, device=device)
+    with torch.autocast(device, dtype=torch.bfloat16):
+        torch.nn.functional.linear(batch, weight)
+        listed = named("autocast")
+        used = weight._use_count()
+        outcome = clear_caches("autocast")
+        cleared = weight._use_count()
+
+    assert listed is not None
+    assert (listed.num_entries, listed.bytes) == (None, None)
+    assert cleared < used
+    assert outcome.did == ("autocast: cleared",)
+    assert named("autocast") is None
+
+
+def test_dynamo_is_cleared_where_it_is_loaded() -> None:
+    compiled = torch.compile(lambda tensor: tensor * 2, backend="eager")
+    compiled(torch.ones(3))
+    listed = named("dynamo")
+
+    assert listed is not None
+    assert listed.num_entries is not None
+    assert clear_caches("dynamo").did[0].startswith("dynamo: cleared")
+
+
+def test_what_is_not_in_use_is_left_and_said() -> None:
+    outcome = clear_caches("last_error", "autocast")
+
+    assert outcome.did == ()
+    assert outcome.kept == (
+        "last_error: not in use in this process",
+        "autocast: not in use in this process",
+    )
+
+
+def test_a_name_that_no_cache_has_is_refused_before_anything_is_cleared() -> None:
+    tensor = raise_with_a_tensor()
+    with pytest.raises(UsageError, match="there is no cache nothing; there are autocast, cufft, cublas, pinned"):
+        clear_caches("last_error", "nothing")
+    with pytest.raises(UsageError, match="no cache was named"):
+        clear_caches()
+
+    assert tensor() is not None
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def test_the_devices_caches_are_listed_and_cleared() -> None:
+    torch.fft.rfft(torch.ones(1024, device="cuda"))
+    torch.ones(64, 64, device="cuda") @ torch.ones(64, 64, device="cuda")
+    torch.empty(1 << 20).pin_memory()
+    torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
+    listed = {each.name: each for each in caches()}
+    outcome = clear_caches("cufft", "cublas", "pinned", "allocator")
+
+    assert {"cufft", "cublas", "pinned", "allocator"} <= set(listed)
+    assert (listed["cufft"].num_entries or 0) >= 1
+    assert (listed["pinned"].bytes or 0) >= 1 << 22
+    assert (listed["allocator"].bytes or 0) >= 1 << 28
+    assert len(outcome.did) == 4
+    assert str(listed["cufft"]).startswith("cufft: 1 entries, size unknown; plans")
