@@ -91,15 +91,16 @@ def cut_values(values: dict[str, Any], *, holders: int) -> tuple[list[NameCut], 
     for name, value in values.items():
         if type(value) is torch.Tensor:
             try:
-                has_graph = value.requires_grad and not value.is_leaf
-            except RuntimeError:  # a view that does not tell
-                has_graph = True
-            if has_graph:
-                num_bytes, number = shown_bytes(value), id(value)
-                cuts.append((name, "Tensor", num_bytes, (weakref.ref(value),), 1, ""))
-                if number not in replaced:
-                    replaced[number] = without_graph(value, num_bytes)
-                anew[name] = replaced[number]
+                if not value.requires_grad or value.is_leaf:
+                    continue
+                num_bytes = value.nbytes
+            except RuntimeError:  # a view that does not tell, a sparse one that has no `nbytes`
+                num_bytes = shown_bytes(value)
+            number = id(value)
+            cuts.append((name, "Tensor", num_bytes, (weakref.ref(value),), 1, ""))
+            if number not in replaced:
+                replaced[number] = without_graph(value, num_bytes)
+            anew[name] = replaced[number]
         elif kinds.get(type(value)) != _NOT_ENTERED:
             others.append(name)
     if others:
@@ -163,7 +164,10 @@ def _cut_flat(
         if id(item) not in seen:
             seen.append(id(item))
             references.append(weakref.ref(item))
-            num_bytes += shown_bytes(new)
+            try:
+                num_bytes += new.nbytes
+            except RuntimeError:
+                num_bytes += shown_bytes(new)
     cuts.append((name, type(value).__name__, num_bytes, references, len(references), ""))
     return True
 

@@ -13,7 +13,7 @@ import inspect
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
 from typing import Any, TypeVar
@@ -112,7 +112,7 @@ class StepScope:
     __slots__ = ("_block", "_cuts", "_frame", "_keep")
 
     def __init__(self, keep: Collection[str]) -> None:
-        self._cuts: list[NameCut] = []
+        self._cuts: Sequence[NameCut] = ()
         self._keep = frozenset(keep) if keep else _NOTHING
         self._frame: FrameType | None = None
         self._block: _Block | None = None
@@ -140,7 +140,7 @@ class StepScope:
         try:
             self._cuts = _cut_names(frame, block.names(end), self._keep)
         except Exception as failure:  # a mistake of ours must not end the training
-            self._cuts = []
+            self._cuts = ()
             text = f"tenure.step_scope left this step as it is: {type(failure).__name__}: {failure}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
