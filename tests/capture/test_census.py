@@ -42,6 +42,7 @@ class Slotted:
     __slots__ = ("kept",)
 
 
+@pytest.mark.slow
 def test_a_local_list_of_tensors_is_told_from_frame_to_storage() -> None:
     history = [kib(1), kib(2)]
 
@@ -53,6 +54,7 @@ def test_a_local_list_of_tensors_is_told_from_frame_to_storage() -> None:
     assert list(census.storages_below(element).values()) == [(2 * KIB, Role.OTHER)]
 
 
+@pytest.mark.slow
 def test_an_attribute_is_reached_through_the_instance_and_its_dict() -> None:
     holder = Holder(losses={"train": [kib()]})
 
@@ -64,6 +66,7 @@ def test_an_attribute_is_reached_through_the_instance_and_its_dict() -> None:
     assert census.type(node) == "torch.Tensor"
 
 
+@pytest.mark.slow
 def test_an_instance_whose_attributes_lie_inline_tells_their_names() -> None:
     class Plain:
         def __init__(self) -> None:
@@ -145,6 +148,7 @@ def test_variables_of_suspended_generators_and_coroutines_are_named() -> None:
     coroutine.close()
 
 
+@pytest.mark.slow
 def test_every_threads_frames_are_roots() -> None:
     entered, leave = threading.Event(), threading.Event()
 
@@ -165,6 +169,7 @@ def test_every_threads_frames_are_roots() -> None:
     assert census.bytes_below(census.path((Kind.LOCAL, "batch"), start=census.frame("work"))) == 5 * KIB
 
 
+@pytest.mark.slow
 def test_a_module_whose_code_still_runs_tells_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     running, ended = (types.ModuleType(name) for name in ("running_script", "ended_script"))
     taken = []
@@ -199,6 +204,7 @@ def test_object_arrays_deques_and_dict_keys_are_looked_into() -> None:
     assert (census.census.nodes.length[node], census.census.nodes.bound[node]) == (1, 4)
 
 
+@pytest.mark.slow
 def test_an_optimizers_bound_is_among_its_defaults() -> None:
     optimizer = torch.optim.LBFGS([nn.Parameter(kib())], history_size=7)
 
@@ -220,6 +226,7 @@ def test_what_the_graph_saved_hangs_below_grad_fn() -> None:
     assert leaf == census.node_of(x)
 
 
+@pytest.mark.slow
 def test_a_graph_freed_by_backward_is_known_by_its_empty_slots() -> None:
     x = kib().requires_grad_()
     loss = x.exp().sum()
@@ -232,6 +239,7 @@ def test_a_graph_freed_by_backward_is_known_by_its_empty_slots() -> None:
     assert [kind for kind, _, _ in census.out[exp]] == [Kind.NEXT]
 
 
+@pytest.mark.slow
 def test_attributes_of_a_custom_functions_ctx_hang_below_its_node() -> None:
     class Keeps(torch.autograd.Function):
         @staticmethod
@@ -254,6 +262,7 @@ def test_attributes_of_a_custom_functions_ctx_hang_below_its_node() -> None:
     assert census.path((Kind.SAVED, "tensors[0]"), start=node) > 0
 
 
+@pytest.mark.slow
 def test_a_small_view_pins_its_whole_storage_and_says_so() -> None:
     scalar = kib(64).detach()[0]
 
@@ -264,6 +273,7 @@ def test_a_small_view_pins_its_whole_storage_and_says_so() -> None:
     assert (census.census.storages.bytes[row], census.census.storages.view_bytes[row]) == (64 * KIB, 4)
 
 
+@pytest.mark.slow
 def test_a_storage_shared_by_two_views_counts_once() -> None:
     base = kib(8)
     pair = [base[:10], base[10:]]
@@ -343,6 +353,7 @@ def test_sparse_and_nested_tensors_count_their_parts() -> None:
     assert census.bytes_below(census.node_of(nested)) >= 150 * 4
 
 
+@pytest.mark.slow
 def test_meta_and_fake_tensors_weigh_nothing() -> None:
     from torch._subclasses import FakeTensorMode
 
@@ -355,6 +366,7 @@ def test_meta_and_fake_tensors_weigh_nothing() -> None:
     assert census.bytes_below(census.node_of(meta)) == census.bytes_below(census.node_of(fake)) == 0
 
 
+@pytest.mark.slow
 def test_the_gradient_of_a_parameter_that_was_frozen_later_is_found() -> None:
     layer = nn.Linear(4, 4)
     layer(torch.ones(1, 4)).sum().backward()
@@ -390,6 +402,7 @@ def roles_in(found: Reading) -> collections.Counter[str]:
     return collections.Counter(Role(int(role)).name for role in found.census.storages.role)
 
 
+@pytest.mark.slow
 def test_each_storage_has_the_role_it_is_for() -> None:
     gc.collect()
     others = roles_in(read())  # what other tests have left in this process
@@ -423,6 +436,7 @@ def test_each_storage_has_the_role_it_is_for() -> None:
     assert Role.ACTIVATION in {role for _, role in census.storages_below(census.node_of(again)).values()}
 
 
+@pytest.mark.slow
 def test_a_gradient_hangs_below_its_leaf() -> None:
     x = kib().requires_grad_()
     x.sum().backward()
@@ -432,6 +446,7 @@ def test_a_gradient_hangs_below_its_leaf() -> None:
     assert census.path(Kind.GRAD, start=census.node_of(x)) == census.node_of(x.grad)
 
 
+@pytest.mark.slow
 def test_a_gradient_made_with_create_graph_leads_into_its_graph() -> None:
     x = kib().requires_grad_()
     with warnings.catch_warnings():
@@ -465,6 +480,7 @@ def test_a_cycle_has_no_unseen_owner_and_a_temporary_on_the_evaluation_stack_has
     assert {census.type(n): int(census.census.nodes.unseen[n]) for n in holders}["tuple_iterator"] == 1
 
 
+@pytest.mark.slow
 def test_a_tensor_that_only_python_holds_has_no_unseen_and_no_native_owner() -> None:
     holder = Holder(kept=kib(), leaf=kib().requires_grad_())
     product = holder.leaf * 2
@@ -479,6 +495,7 @@ def test_a_tensor_that_only_python_holds_has_no_unseen_and_no_native_owner() -> 
     assert product.grad_fn is not None
 
 
+@pytest.mark.slow
 def test_nothing_of_ours_holds_anything() -> None:
     kept = kib()
 
@@ -490,6 +507,7 @@ def test_nothing_of_ours_holds_anything() -> None:
     assert ours == []
 
 
+@pytest.mark.slow
 def test_a_census_leaves_the_collector_as_it_was_and_nothing_behind() -> None:
     kept = [kib() for _ in range(10)]
     read()
@@ -524,6 +542,7 @@ def walked_nodes_keep_wrappers() -> bool:
     return any(id(item) == wrapper and is_autograd_type(type(item)) for item in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_a_graph_beyond_the_budget_ends_with_a_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenure.capture.autograd.MAX_NODES_PER_GRAPH", 50)
     before = sum(is_autograd_type(type(item)) for item in gc.get_objects())
@@ -557,6 +576,7 @@ def test_views_that_refuse_to_tell_their_graph_are_read_all_the_same_and_flagged
     assert census.census.notes == ()
 
 
+@pytest.mark.slow
 def test_many_ways_into_one_graph_share_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenure.capture.autograd.MAX_NODES_PER_GRAPH", 50)
     before = sum(is_autograd_type(type(item)) for item in gc.get_objects())
@@ -575,6 +595,7 @@ def test_many_ways_into_one_graph_share_its_budget(monkeypatch: pytest.MonkeyPat
     assert any("deeper than can be walked" in note for note in second.census.notes)
 
 
+@pytest.mark.slow
 def test_what_only_the_graph_holds_is_no_way_into_it() -> None:
     """Saved intermediates keep their Python objects; asking each for its node would walk past every budget."""
     deep = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(300)])
@@ -591,6 +612,7 @@ def test_what_only_the_graph_holds_is_no_way_into_it() -> None:
     assert loss.grad_fn is not None
 
 
+@pytest.mark.slow
 def test_graphs_kept_side_by_side_are_each_walked_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenure.capture.autograd.MAX_NODES_PER_GRAPH", 50)
     weight = torch.zeros(1, requires_grad=True)

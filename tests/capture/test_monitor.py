@@ -72,6 +72,7 @@ def test_the_entry_census_is_given_positional_and_keyword_arguments_of_the_root_
     assert not model._forward_pre_hooks_with_kwargs
 
 
+@pytest.mark.slow
 def test_modules_called_anywhere_in_the_step_after_a_census_are_marked_in_the_next_one(tmp_path: Path) -> None:
     model, optimizer = linear_and_sgd()
     teacher, resting = torch.nn.Bilinear(3, 3, 3), torch.nn.Embedding(3, 3)
@@ -113,6 +114,7 @@ def test_modules_that_other_modules_call_are_marked_apart_and_those_that_nobody_
     assert marks == [CALLED | CALLED_BY_ANY, CALLED_BY_ANY, 0]
 
 
+@pytest.mark.slow
 def test_calls_between_the_optimizers_of_one_step_and_in_round_steps_are_marked_too(tmp_path: Path) -> None:
     (one, first), (two, second) = linear_and_sgd(), linear_and_sgd()
     between, every_ten = torch.nn.Bilinear(3, 3, 3), torch.nn.Embedding(3, 3)
@@ -132,6 +134,7 @@ def test_calls_between_the_optimizers_of_one_step_and_in_round_steps_are_marked_
     assert called == {"Sequential", "Bilinear", "Embedding"}
 
 
+@pytest.mark.slow
 def test_a_module_that_is_called_between_censuses_is_marked_in_whichever_step_it_is_called(tmp_path: Path) -> None:
     model, optimizer = linear_and_sgd()
     every_seven = torch.nn.Embedding(3, 3)

@@ -67,6 +67,7 @@ def test_a_finalizer_of_the_program_does_not_run_in_a_copy(tmp_path: Path) -> No
     assert finalizer.detach() is not None
 
 
+@pytest.mark.slow
 def test_a_copy_ends_by_itself_after_its_time(tmp_path: Path) -> None:
     def work() -> None:
         leave(tmp_path, str(os.getpid()))

@@ -184,6 +184,7 @@ def profile_for(trainer: Trainer) -> None:
     sys.setprofile(count)
 
 
+@pytest.mark.slow
 def test_a_function_that_profiles_keeps_what_it_closes_over() -> None:
     former = sys.getprofile()
     profile_for(Trainer())

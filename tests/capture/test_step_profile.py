@@ -135,6 +135,7 @@ def test_births_uses_and_deaths_are_those_of_the_program(tmp_path: Path) -> None
     assert "torch.zeros(1000)" in Path(__file__).read_text().splitlines()[int(made.sites.line[site]) - 1]
 
 
+@pytest.mark.slow
 def test_the_peak_census_sees_the_variables_of_the_running_step(tmp_path: Path) -> None:
     model, _ = make_step()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -156,6 +157,7 @@ def test_the_peak_census_sees_the_variables_of_the_running_step(tmp_path: Path) 
     assert notes_in(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_view_keeps_its_base_in_the_peak_census(tmp_path: Path) -> None:
     """The profile gives each tensor a Python object, also those that views alone keep: no one else holds them."""
     model, _ = make_step()
@@ -346,6 +348,7 @@ def test_where_each_call_has_its_own_inference_mode_both_steps_are_watched(
     assert found.census_op >= found.second
 
 
+@pytest.mark.slow
 def test_what_trains_nothing_is_profiled_again_where_its_memory_has_doubled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -409,6 +412,7 @@ def test_the_step_is_the_first_after_warm_up_without_a_planned_census() -> None:
     assert choose_step(Schedule(), after=7) == 13
 
 
+@pytest.mark.slow
 def test_where_a_program_generates_before_it_trains_two_steps_of_the_training_are_profiled_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -434,6 +438,7 @@ def test_where_a_program_generates_before_it_trains_two_steps_of_the_training_ar
     assert (peaks, notes_in(folders[0])) == ([6, 14], [])
 
 
+@pytest.mark.slow
 def test_a_root_that_is_first_called_after_the_profiled_steps_has_two_steps_profiled_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

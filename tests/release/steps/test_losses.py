@@ -77,6 +77,7 @@ def test_a_log_moves_one_tensor_and_reads_none_on_the_device(device: str) -> Non
     assert log.reads == (Counter(copy_=1) if device == "cuda" else Counter())
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_steps_make_no_memory_and_keep_no_graph(device: str) -> None:
     meter = LossMeter()
     weight = torch.ones((), requires_grad=True, device=device)

@@ -126,6 +126,7 @@ def test_a_reset_gives_the_state_back_and_says_so(device: str) -> None:
     assert outcome.did[0].startswith("state 11.7")
 
 
+@pytest.mark.slow
 def test_who_holds_state_after_a_reset_is_told() -> None:
     metric, logged = Accuracy(), []
     metric.update(torch.ones(1000))
