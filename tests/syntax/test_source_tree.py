@@ -6,7 +6,7 @@ import pytest
 
 from tenure.errors import SourceError
 from tenure.syntax import source_tree
-from tenure.syntax.source_tree import find_files, read_program, read_text
+from tenure.syntax.source_tree import decode, find_files, read_program
 
 
 def write(folder: Path, *names: str, text: str = "import torch\n") -> None:
@@ -54,9 +54,9 @@ def test_text_is_read_by_its_own_encoding_and_else_refused_in_one_line(tmp_path:
     latin.write_bytes(b"# -*- coding: latin-1 -*-\nname = '\xe9'\n")
     broken.write_bytes(b"name = '\xe9'\n")
 
-    assert read_text(latin).endswith("name = 'é'\n")
+    assert decode(latin, latin.read_bytes()).endswith("name = 'é'\n")
     with pytest.raises(SourceError, match=r"broken.py: cannot be read: invalid or missing encoding"):
-        read_text(broken)
+        decode(broken, broken.read_bytes())
 
 
 def test_a_file_that_nobody_wrote_by_hand_is_named_and_not_read(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from tenure.cli.lint_settings import read_settings
+from tenure.cli.main import INPUT_ERROR
 from tenure.lint import LintOptions, lint
 from tenure.report.source_findings import as_github, as_json, as_sarif, as_text
 from tenure.rules import all_rules
 
 FINDINGS = 1
-INPUT_ERROR = 2
 
 
 @click.command("lint", short_help="Say what the source shows, without running it.")
@@ -27,11 +27,12 @@ def lint_command(
     PATH is a file or a folder (default: the working folder). Settings are read from `[tool.tenure]` of the nearest
     pyproject.toml; options on the command line replace them. A comment `# tenure: allow TN101` allows a finding.
     """
-    settings = read_settings(paths or (".",))
+    paths = paths or (".",)
+    settings = read_settings(paths)
     options = LintOptions(
         select=select or settings.select, ignore=ignore or settings.ignore, exclude=exclude or settings.exclude
     )
-    linted = lint(paths or (".",), options)
+    linted = lint(paths, options)
     for failure in linted.failures:
         click.echo(f"tenure: {failure}", err=True)
     if form == "json":

@@ -7,8 +7,7 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
-from tenure.rules.source_claim import claim_source
-from tenure.rules.source_graphs import detach_kept, text_of_value
+from tenure.rules.source_graphs import claim_kept, text_of_value
 from tenure.syntax.kept_graphs import find_kept_graphs
 from tenure.syntax.program import Program
 
@@ -35,14 +34,12 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
     """Sums that carry a graph on, and containers that gain losses, or what a backward pass has been through."""
     for kept in find_kept_graphs(program):
         if kept.keep.kind == "sum" or kept.is_loss:
-            yield claim_source(
-                kept.function,
-                kept.keep.node,
+            yield claim_kept(
+                kept,
                 rule=RULE.code,
                 name=RULE.name,
                 message=f"`{kept.keep.place}` keeps the autograd graph of every `{text_of_value(kept)}` it is given.",
                 remedy="keep the value without its graph: `x.detach()` stays on the device, `x.item()` is one number",
-                edits=detach_kept(kept),
             )
 
 

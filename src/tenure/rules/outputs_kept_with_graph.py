@@ -8,8 +8,7 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, keeps_scalar
-from tenure.rules.source_claim import claim_source
-from tenure.rules.source_graphs import detach_kept, text_of_value
+from tenure.rules.source_graphs import claim_kept, text_of_value
 from tenure.syntax.kept_graphs import find_kept_graphs
 from tenure.syntax.program import Program
 
@@ -47,14 +46,12 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
     """Containers that gain outputs or features as a module returned them, where autograd is on."""
     for kept in find_kept_graphs(program):
         if kept.keep.kind == "element" and not kept.is_loss:
-            yield claim_source(
-                kept.function,
-                kept.keep.node,
+            yield claim_kept(
+                kept,
                 rule=RULE.code,
                 name=RULE.name,
                 message=f"`{kept.keep.place}` collects `{text_of_value(kept)}` together with the graph that made it.",
                 remedy="store `x.detach()`, or run what is not trained on under `torch.no_grad()`",
-                edits=detach_kept(kept),
             )
 
 

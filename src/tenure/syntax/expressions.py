@@ -34,6 +34,11 @@ def split_receiver(node: ast.AST) -> tuple[str, str]:
             return "", ""
 
 
+def called_name(call: ast.Call) -> str:
+    """The last name of what is called: `append` of `self.history.append(x)`; "" where it has none."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
 def text_of(node: ast.expr) -> str:
     """An expression as a short receiver: `self.net`, `type(self)`, `make()`; "..." where nothing says more."""
     text = dotted(node)

@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 
-from tenure.syntax.expressions import target_pairs
-from tenure.syntax.program import Function, Program
+from tenure.syntax.expressions import called_name, target_pairs
+from tenure.syntax.program import Function, Program, is_in_body, targets_of
 from tenure.syntax.reaching import reaching_lines
 from tenure.syntax.scopes import COMPREHENSION_NAMES, LoopNode, dotted
 from tenure.syntax.without_graph import is_without_graph
@@ -113,8 +113,7 @@ class GraphValues:
 
     def works_in(self, loop: LoopNode) -> bool:
         """Whether each turn of a loop calls a module or a function that returns a graph, or runs backward."""
-        first, last = loop.body[0].lineno, loop.body[-1].end_lineno or loop.body[-1].lineno
-        return any(self._is_work(call) for call in self._function.calls if first <= call.lineno <= last)
+        return any(self._is_work(call) for call in self._function.calls if is_in_body(call.lineno, loop))
 
     def _is_work(self, call: ast.Call) -> bool:
         called = self._program.called_by(call, self._function)
@@ -130,10 +129,10 @@ class GraphValues:
             bound = [
                 value for at in self._bound_at(node.id, node.lineno) for value in self._bindings.get((node.id, at), [])
             ]
-            return any(isinstance(value, ast.Call) and is_loss_name(_called(value)) for value in bound)
+            return any(isinstance(value, ast.Call) and is_loss_name(called_name(value)) for value in bound)
         if isinstance(node, ast.Call):
             receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
-            return is_loss_name(_called(node)) or (receiver is not None and self.is_loss(receiver))
+            return is_loss_name(called_name(node)) or (receiver is not None and self.is_loss(receiver))
         if isinstance(node, ast.Attribute):
             return is_loss_name(node.attr) or self.is_loss(node.value)
         if isinstance(node, ast.Subscript):
@@ -164,7 +163,7 @@ class GraphValues:
     def _is_differentiable(self, value: ast.expr) -> bool:
         """Whether a value on the way to a loss is computed there, and is not data that only goes in."""
         if isinstance(value, ast.Call):
-            name = _called(value)
+            name = called_name(value)
             if name in CUTTING:
                 return False
             return (
@@ -211,7 +210,7 @@ class GraphValues:
             self._asked.discard((name, line))
 
     def _call_carries(self, call: ast.Call, *, place: int | None = None) -> bool:
-        name = _called(call)
+        name = called_name(call)
         if name in CUTTING or is_without_graph(self._program, self._function, call):
             return False
         called = self._program.called_by(call, self._function)
@@ -239,7 +238,7 @@ class GraphValues:
         """Whether a function's result has the graphs of its arguments: `F.relu(x)`, a criterion."""
         function = call.func
         is_functional = isinstance(function, ast.Attribute) and dotted(function.value) in _FUNCTIONALS
-        return is_functional or is_loss_name(_called(call))
+        return is_functional or is_loss_name(called_name(call))
 
     def _is_learned(self, call: ast.Call) -> bool:
         """Whether a module is called: by what else is done with the name, its class, or how it is called."""
@@ -269,8 +268,8 @@ class GraphValues:
         for binding in self._function.bindings:
             if binding.value is None:
                 continue
-            targets = binding.targets if isinstance(binding, ast.Assign) else [binding.target]
-            for name, value in (pair for target in targets for pair in _bound_to(target, binding.value)):
+            pairs = (pair for target in targets_of(binding) for pair in _bound_to(target, binding.value))
+            for name, value in pairs:
                 found.setdefault((name, binding.lineno), []).append(value)
         for loop in self._function.loops:
             if isinstance(loop, (ast.For, ast.AsyncFor)):
@@ -355,10 +354,6 @@ def _calls_in(value: ast.expr) -> Iterator[ast.Call]:
         yield from (call for part in _parts(value) for call in _calls_in(part))
 
 
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
 def _arguments(call: ast.Call) -> list[ast.expr]:
     receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
     return [*receiver, *call.args, *(keyword.value for keyword in call.keywords)]
@@ -389,7 +384,7 @@ def _parts_of_comprehension(node: ast.expr) -> Iterator[ast.expr]:
         inner = inner.value
     generators = node.generators  # type: ignore[attr-defined]
     if isinstance(inner, ast.Name):
-        yield from (each.iter for each in generators if inner.id in _bound_names(each.target))
+        yield from (each.iter for each in generators if inner.id in bound_names(each.target))
 
 
 def _names_of(node: ast.expr) -> Iterator[tuple[str, int]]:
@@ -401,7 +396,7 @@ def _names_of(node: ast.expr) -> Iterator[tuple[str, int]]:
             yield dotted(node), node.lineno
             yield from _names_of(node.value)
     elif isinstance(node, ast.Call):
-        if _called(node) not in CUTTING:
+        if called_name(node) not in CUTTING:
             yield from (name for each in _arguments(node) for name in _names_of(each))
     else:
         yield from (name for each in _parts(node) for name in _names_of(each))
@@ -410,7 +405,7 @@ def _names_of(node: ast.expr) -> Iterator[tuple[str, int]]:
 def _bound_to(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Names with what each is bound to; an element of it where a value is taken apart."""
     if not isinstance(target, (ast.Tuple, ast.List)):
-        yield from ((name, value) for name in _bound_names(target))
+        yield from ((name, value) for name in bound_names(target))
         return
     for at, (part, own) in enumerate(target_pairs(target, value)):
         if own is value:
@@ -422,7 +417,7 @@ def _bound_to(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr
 
 def _gone_through(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Names of a loop with what each is an element of."""
-    called = _called(iterated) if isinstance(iterated, ast.Call) else ""
+    called = called_name(iterated) if isinstance(iterated, ast.Call) else ""
     parts = target.elts if isinstance(target, ast.Tuple) else []
     if called == "enumerate" and len(parts) == 2 and isinstance(iterated, ast.Call) and iterated.args:
         yield from _gone_through(parts[1], iterated.args[0])
@@ -430,15 +425,16 @@ def _gone_through(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, a
         for part, argument in zip(parts, iterated.args, strict=True):
             yield from _gone_through(part, argument)
     elif called == "items" and len(parts) == 2 and isinstance(iterated, ast.Call):
-        yield from ((name, iterated) for name in _bound_names(parts[1]))
+        yield from ((name, iterated) for name in bound_names(parts[1]))
     else:
-        yield from ((name, iterated) for name in _bound_names(target))
+        yield from ((name, iterated) for name in bound_names(target))
 
 
-def _bound_names(target: ast.expr) -> Iterator[str]:
+def bound_names(target: ast.expr) -> Iterator[str]:
+    """Variables and attributes that a target binds, tuples taken apart; no elements of containers."""
     if isinstance(target, (ast.Tuple, ast.List)):
-        yield from (name for part in target.elts for name in _bound_names(part))
+        yield from (name for part in target.elts for name in bound_names(part))
     elif isinstance(target, ast.Starred):
-        yield from _bound_names(target.value)
+        yield from bound_names(target.value)
     elif (name := dotted(target)) and "[]" not in name:
         yield name

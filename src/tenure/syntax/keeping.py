@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tenure.syntax.program import Function
+from tenure.syntax.program import Binding, Function, is_in_body, targets_of
 from tenure.syntax.scopes import LoopNode, declared_names, dotted
 from tenure.syntax.store_calls import GROWING_FUNCTIONS, stores_of_call
 
@@ -37,17 +37,12 @@ def keeps_of(function: Function) -> Iterator[Keep]:
         yield from _called(call)
 
 
-def loops_around(keep: Keep, function: Function) -> list[LoopNode]:
-    """The loops of the function that the statement is in, outermost first."""
-    return [loop for loop in function.loops if _is_inside(keep.node.lineno, loop)]
-
-
 def outlives(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
     """Whether the place is there before, and after, the turn of the loop that the statement is in; without a loop,
     the call of the function."""
     bound = [each.lineno for each in function.bindings if _binds_anew(each, keep)]
     if loop is not None:
-        inside = any(_is_inside(each, loop) for each in bound)
+        inside = any(is_in_body(each, loop) for each in bound)
         return not inside and (bool(bound) or "." in keep.place or _is_from_outside(keep, function))
     rebinds = keep.kind == "sum" and keep.place in function.parameters
     return not bound and not rebinds and ("." in keep.place or _is_from_outside(keep, function))
@@ -62,7 +57,7 @@ def is_emptied(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
         and call.func.attr in _EMPTYING
         and dotted(call.func.value) == keep.place
     )
-    return any(loop is None or _is_inside(each, loop) for each in emptied)
+    return any(loop is None or is_in_body(each, loop) for each in emptied)
 
 
 def _is_from_outside(keep: Keep, function: Function) -> bool:
@@ -116,18 +111,12 @@ def _mentions(node: ast.AST, place: str) -> bool:
     return any(dotted(each) == place for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute)))
 
 
-def _binds_anew(binding: ast.AST, keep: Keep) -> bool:
+def _binds_anew(binding: Binding, keep: Keep) -> bool:
     """Whether a statement gives the place a new value that does not come from the old one."""
-    if binding is keep.node or isinstance(binding, ast.AugAssign):
+    if binding is keep.node or isinstance(binding, ast.AugAssign) or binding.value is None:
         return False
-    targets = binding.targets if isinstance(binding, ast.Assign) else [getattr(binding, "target", None)]
-    value = getattr(binding, "value", None)
-    names = [dotted(part) for target in targets for part in getattr(target, "elts", [target])]
-    return keep.place in names and value is not None and not _mentions(value, keep.place)
-
-
-def _is_inside(line: int, loop: LoopNode) -> bool:
-    return loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or line)
+    names = [dotted(part) for target in targets_of(binding) for part in getattr(target, "elts", [target])]
+    return keep.place in names and not _mentions(binding.value, keep.place)
 
 
 def _declared(function: Function) -> frozenset[str]:

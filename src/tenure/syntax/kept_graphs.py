@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tenure.syntax.graph_values import GraphValues, Returned, backward_root, backward_roots, modules_of
-from tenure.syntax.keeping import Keep, is_emptied, keeps_of, loops_around, outlives
-from tenure.syntax.program import Function, Program
+from tenure.syntax.graph_values import GraphValues, Returned, backward_root, backward_roots, bound_names, modules_of
+from tenure.syntax.keeping import Keep, is_emptied, keeps_of, outlives
+from tenure.syntax.program import Function, Program, targets_of
 from tenure.syntax.scopes import dotted
 from tenure.syntax.without_graph import is_without_graph
 
@@ -39,7 +39,9 @@ def _find(program: Program) -> Iterator[KeptGraph]:
         if values is None:
             continue
         for keep in keeps_of(function):
-            loop = next((each for each in reversed(loops_around(keep, function)) if values.works_in(each)), None)
+            loop = next(
+                (each for each in reversed(function.loops_around(keep.node.lineno)) if values.works_in(each)), None
+            )
             if not outlives(keep, function, loop) or is_emptied(keep, function, loop):
                 continue
             if _is_what_it_computes(program, keep, function, values) or _is_own_method(program, keep, function):
@@ -154,22 +156,15 @@ def _reads(root: ast.expr, name: str, function: Function) -> bool:
                     return True
                 if text and text not in seen:
                     seen.add(text)
-                    waiting += [
-                        each.value for each in function.bindings if each.value is not None and _is_for(each, text)
-                    ]
-                    waiting += [
-                        loop.iter
-                        for loop in function.loops
-                        if isinstance(loop, ast.For) and text in _names(loop.target)
-                    ]
+                    waiting += _bound_to(text, function)
     return False
 
 
-def _is_for(binding: ast.AST, text: str) -> bool:
-    targets = binding.targets if isinstance(binding, ast.Assign) else [getattr(binding, "target", None)]
-    return any(text in _names(target) for target in targets if target is not None)
-
-
-def _names(target: ast.expr) -> set[str]:
-    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
-    return {dotted(part) for part in parts}
+def _bound_to(text: str, function: Function) -> Iterator[ast.expr]:
+    """What a function binds a variable or attribute to, or goes through with it."""
+    for binding in function.bindings:
+        if binding.value is not None and any(text in bound_names(target) for target in targets_of(binding)):
+            yield binding.value
+    for loop in function.loops:
+        if isinstance(loop, ast.For) and text in bound_names(loop.target):
+            yield loop.iter

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
+from tenure.syntax.expressions import called_name
 from tenure.syntax.name_uses import function_around, stored_in
 from tenure.syntax.scopes import parse
 
@@ -104,14 +105,10 @@ def _arguments(
         return
     for tree in trees:
         for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and function.name == _called(call):
+            if isinstance(call, ast.Call) and function.name == called_name(call):
                 given = [each.value for each in call.keywords if each.arg == name]
                 given += call.args[names.index(name) :][:1] if name in names else []
                 yield from ((function_around(tree, [call.lineno]), each) for each in given)
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _binds(target: ast.expr, name: str) -> bool:

@@ -24,6 +24,11 @@ _METHODS_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str, tuple
 _MODULE_BASES = ("Module", "PreTrainedModel", "LightningModule", "ModelMixin")
 
 
+def is_in_body(line: int, loop: LoopNode) -> bool:
+    """Whether each turn of a loop comes by a line."""
+    return loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or loop.body[-1].lineno)
+
+
 @dataclass(eq=False)
 class Function:
     """A function, or what stands at the top of a file; its lists are in source order."""
@@ -50,6 +55,10 @@ class Function:
             return ()
         arguments = self.node.args
         return tuple(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+    def loops_around(self, line: int) -> list[LoopNode]:
+        """The loops whose bodies a line is in, outermost first."""
+        return [loop for loop in self.loops if is_in_body(line, loop)]
 
     @property
     def is_method(self) -> bool:
@@ -221,9 +230,14 @@ def _nearest(found: Sequence[Defined], near: SourceFile | None) -> Defined | Non
     return found[0] if len(found) == 1 else None
 
 
+def targets_of(binding: Binding) -> list[ast.expr]:
+    """What a statement assigns to."""
+    return binding.targets if isinstance(binding, ast.Assign) else [binding.target]
+
+
 def _pairs(binding: Binding) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """What is assigned to, each with its own part of the value where both are displays."""
-    for target in binding.targets if isinstance(binding, ast.Assign) else [binding.target]:
+    for target in targets_of(binding):
         is_display = isinstance(target, (ast.Tuple, ast.List))
         yield from target_pairs(target, binding.value) if is_display else [(target, binding.value)]  # type: ignore[arg-type]
 

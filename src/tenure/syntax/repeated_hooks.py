@@ -39,8 +39,7 @@ def _runs_each_step(program: Program, function: Function, call: ast.Call) -> boo
     if function.name in _ONCE:
         return False
     values = GraphValues(program, function)
-    loops = [loop for loop in function.loops if loop.body[0].lineno <= call.lineno <= (loop.end_lineno or call.lineno)]
-    if any(values.works_in(loop) for loop in loops):
+    if any(values.works_in(loop) for loop in function.loops_around(call.lineno)):
         return True
     in_model = function.name == "forward" and program.is_part_of_module(function)
     return bool(values.roots) or in_model

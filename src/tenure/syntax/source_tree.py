@@ -4,6 +4,7 @@ out before anything is parsed."""
 from __future__ import annotations
 
 import fnmatch
+import io
 import os
 import re
 import tokenize
@@ -36,14 +37,13 @@ def find_files(paths: Sequence[Path], exclude: Sequence[str] = ()) -> Iterator[P
             yield path
 
 
-def read_text(path: Path) -> str:
-    """The text as Python would read it; SourceError, in one line, where it cannot be read."""
+def decode(path: Path, data: bytes) -> str:
+    """The text of a file as Python would read it; SourceError, in one line, where it cannot be decoded."""
     try:
-        with tokenize.open(path) as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError, SyntaxError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SourceError(f"{path}: cannot be read: {reason}") from None
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return io.TextIOWrapper(io.BytesIO(data), encoding).read()
+    except (UnicodeDecodeError, SyntaxError) as error:
+        raise SourceError(f"{path}: cannot be read: {error}") from None
 
 
 def read_program(files: Sequence[Path]) -> tuple[list[SourceFile], list[str]]:
@@ -63,7 +63,7 @@ def read_program(files: Sequence[Path]) -> tuple[list[SourceFile], list[str]]:
     for path in files:
         if path in chosen:
             try:
-                sources.append(SourceFile(str(path), read_text(path)))
+                sources.append(SourceFile(str(path), decode(path, raw[path])))
             except SourceError as error:
                 failures.append(str(error))
     return sources, failures

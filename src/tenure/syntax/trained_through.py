@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
+from tenure.syntax.expressions import called_name
 from tenure.syntax.scopes import dotted, parse
 
 _KEEPING = ("retain_graph", "create_graph")
@@ -21,8 +22,10 @@ def keeps_graphs(sources: Iterable[SourceFile]) -> bool:
     A derivative that is made for a loss (`grad(..., create_graph=True)`) keeps none if a plain derivative follows.
     """
     calls = [node for tree in _trees(sources) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    plain = any(_called(call) in ("backward", "grad") and not _keeps(call, *_KEEPING) for call in calls)
-    return any(_keeps(call, "retain_graph", *([] if plain and _called(call) == "grad" else _KEEPING)) for call in calls)
+    plain = any(called_name(call) in ("backward", "grad") and not _keeps(call, *_KEEPING) for call in calls)
+    return any(
+        _keeps(call, "retain_graph", *([] if plain and called_name(call) == "grad" else _KEEPING)) for call in calls
+    )
 
 
 def goes_backward(sources: Iterable[SourceFile], name: str, file: str) -> bool:
@@ -88,7 +91,7 @@ def _names(node: ast.AST, foreign: str) -> set[str]:
 
     What has no derivative is left out.
     """
-    if isinstance(node, ast.Call) and _called(node) in _WITHOUT_DERIVATIVE:
+    if isinstance(node, ast.Call) and called_name(node) in _WITHOUT_DERIVATIVE:
         return set()
     if isinstance(node, ast.Attribute) and f".{node.attr}" == foreign and dotted(node.value) == "self":
         return set()
@@ -99,7 +102,7 @@ def _names(node: ast.AST, foreign: str) -> set[str]:
     elif isinstance(node, ast.Attribute):
         own = {f".{node.attr}"}
     elif isinstance(node, ast.Call):
-        own = {f"{_called(node)}()"}
+        own = {f"{called_name(node)}()"}
         receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         parts = [*receiver, *node.args, *node.keywords]
     return own.union(*(_names(each, foreign) for each in parts))
@@ -108,14 +111,10 @@ def _names(node: ast.AST, foreign: str) -> set[str]:
 def _differentiated(tree: ast.Module) -> Iterator[ast.AST]:
     """What `.backward()` is called on, and all arguments of `backward`, `grad` and the like."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _called(node) in _DERIVATIVES:
+        if isinstance(node, ast.Call) and called_name(node) in _DERIVATIVES:
             yield from node.args
             if isinstance(node.func, ast.Attribute):
                 yield node.func.value
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _keeps(call: ast.Call, *names: str) -> bool:
