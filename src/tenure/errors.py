@@ -5,6 +5,7 @@ TenureError                        everything a caller may want to catch; its te
  ├── RecordingError                a recording that cannot be read
  │    └── NewerFormatError         written by a later Tenure than this one
  ├── SourceError                   a source file that cannot be parsed
+ ├── PatchError                    a patch that cannot be read, or does not fit the files that are there
  ├── ReleaseError                  memory that cannot be given back as asked; nothing was changed
  └── StillHeldError                `expect_freed`: something is still held (an AssertionError too)
 
@@ -32,6 +33,10 @@ class NewerFormatError(RecordingError):
 
 class SourceError(TenureError):
     """A source file cannot be read or parsed."""
+
+
+class PatchError(TenureError):
+    """A patch cannot be read, or was made for other files than those that are there."""
 
 
 class ReleaseError(TenureError):

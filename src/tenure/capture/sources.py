@@ -90,9 +90,18 @@ def find_origin(path: str) -> str:
 
 
 def _read_source(path: str) -> bytes | None:
+    edited = _read_edited(path)
+    if edited is not None:
+        return edited
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - the name may be no path at all, as "<stdin>"
             return file.read(MAX_BYTES)
     except (OSError, ValueError):
         lines = linecache.getlines(path)
         return "".join(lines).encode("utf-8", "replace") if lines else None
+
+
+def _read_edited(path: str) -> bytes | None:
+    """The text that a patch put in the file's place (see startup/_tenure_overlay); None where none did."""
+    overlay = sys.modules.get("_tenure_overlay")
+    return overlay.read(path) if overlay is not None else None

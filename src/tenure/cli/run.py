@@ -13,17 +13,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tenure.capture.folders import (
-    LAUNCHER_VARIABLE,
-    OPTIONS_VARIABLE,
-    PACKAGE_VARIABLE,
-    RECORDING_VARIABLE,
-)
+from tenure.capture.start_up import make_environment
 from tenure.cli.launch import run_child
+from tenure.cli.patched import under_patch
 from tenure.errors import RecordingError, TenureError, UsageError
 from tenure.store.format import FINDINGS_FILE, PROCESS_FILE, TORCH_SEEN_FILE
 from tenure.store.new_folder import check_free, name_recording
@@ -132,41 +128,37 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     metavar="N",
     help="Test findings in a copy of the process as it is after step N; 0 for none. Default: at the end.",
 )
+@click.option("--with", "patch", metavar="FILE", help="Run under this patch; no file is changed.")
 @click.option("--no-diagnose", is_flag=True, help="Only record; `tenure diagnose DIR` reports later.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the findings to FILE as JSON, too.")
 @click.option("--baseline", metavar="FILE", help="Leave out findings that this findings.json has.")
 @click.pass_context
-def run_command(
-    ctx: click.Context,
-    output: str | None,
-    stop_after: int | None,
-    fail_on: str | None,
-    budget: float,
-    census_at: tuple[int, ...] | None,
-    profile_step: int | None,
-    experiment_step: int | None,
-    no_diagnose: bool,
-    json_file: str | None,
-    baseline: str | None,
-) -> int:
+def run_command(ctx: click.Context, /, **asked: Any) -> int:
     """Run a program and report what keeps its memory alive.
 
     The program runs as Python would run it; its exit code is passed on. The report goes to stderr.
     """
     program = find_program(*ctx.meta["tenure.program"])
-    known = _read_baseline(baseline)
-    folder = prepare_folder(output, program)
+    known = _read_baseline(asked["baseline"])
+    with under_patch(asked["patch"]) as overlay:
+        code = _run(program, overlay, asked, known)
+    return leave_as(code)
+
+
+def _run(program: Program, overlay: Path | None, asked: dict[str, Any], known: Baseline | None) -> int:
+    folder = prepare_folder(asked["output"], program)
+    stop_after, no_diagnose = asked["stop_after"], asked["no_diagnose"]
     options = {
         "stop_after": stop_after,
-        "census_at": census_at,
-        "budget": budget,
-        "profile_step": profile_step,
-        "experiment_step": 0 if no_diagnose else experiment_step,
+        "census_at": asked["census_at"],
+        "budget": asked["budget"],
+        "profile_step": asked["profile_step"],
+        "experiment_step": 0 if no_diagnose else asked["experiment_step"],
     }
     try:
         code = run_child(
             program.command,
-            environment=make_environment(folder, options),
+            environment=make_environment(folder, options, overlay=overlay),
             meanwhile=_do_nothing if no_diagnose else _load_diagnosis,
         )
     except OSError as error:
@@ -177,15 +169,15 @@ def run_command(
         lost = _describe_lost_folder(folder)
         if lost:
             click.echo(f"tenure: {lost}; nothing is left to diagnose", err=True)
-            return leave_as(code)
+            return code
         _remove_if_empty(folder)
         return _say_nothing_recorded(program, code, torch_seen=torch_seen)
     code = _read_polite_stop(folder, code, stop_after)
     _note_end(folder, code)
     found = 0
     if not no_diagnose:
-        found = _report(folder, json_file=json_file, fail_on=fail_on, known=known)
-    return leave_as(code) or found
+        found = _report(folder, json_file=asked["json_file"], fail_on=asked["fail_on"], known=known)
+    return code or found
 
 
 def find_program(kind: str, arguments: Sequence[str]) -> Program:
@@ -214,25 +206,6 @@ def prepare_folder(output: str | None, program: Program) -> Path:
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror or error}; name another with -o") from error
     return folder.resolve()
-
-
-def make_environment(folder: Path, options: object) -> dict[str, str]:
-    """This environment, with the start-up hook first on PYTHONPATH and the request in TENURE_ variables."""
-    import json
-
-    import tenure
-
-    package = Path(tenure.__file__).resolve().parent
-    path = [str(package / "capture" / "startup")]
-    if os.environ.get("PYTHONPATH"):
-        path.append(os.environ["PYTHONPATH"])
-    return os.environ | {
-        "PYTHONPATH": os.pathsep.join(path),
-        RECORDING_VARIABLE: str(folder),
-        OPTIONS_VARIABLE: json.dumps(options),
-        PACKAGE_VARIABLE: str(package),
-        LAUNCHER_VARIABLE: str(os.getpid()),
-    }
 
 
 def leave_as(code: int) -> int:
@@ -304,7 +277,7 @@ def _say_nothing_recorded(program: Program, code: int, *, torch_seen: bool) -> i
     if os.environ.get("TENURE") == "0":
         why = "TENURE=0 switches the recorder off"
     click.echo(f"tenure: nothing recorded of {name}: {why}", err=True)
-    return leave_as(code)
+    return code
 
 
 def _has_syntax_error(script: Path) -> bool:

@@ -76,6 +76,15 @@ def _load_package(folder: str) -> None:
         raise
 
 
+def _put_overlay_in(folder: str) -> None:
+    try:
+        import _tenure_overlay  # type: ignore[import-not-found]
+
+        _tenure_overlay.put_in(folder)
+    except Exception as error:
+        print(f"tenure: the patch is not in force in this process: {type(error).__name__}: {error}", file=sys.stderr)
+
+
 def _complain(error: Exception) -> None:
     print(f"tenure: not recording this process: {type(error).__name__}: {error}", file=sys.stderr)
 
@@ -99,6 +108,8 @@ def _step_aside() -> None:
     sys.path[:] = [entry for entry in sys.path if entry != folder]
 
 
+if os.environ.get("TENURE") != "0" and os.environ.get("TENURE_OVERLAY"):
+    _put_overlay_in(os.environ["TENURE_OVERLAY"])
 _step_aside()
 if os.environ.get("TENURE") != "0" and "TENURE_RECORDING" in os.environ and "TENURE_PACKAGE" in os.environ:
     sys.meta_path.insert(0, _TorchWatcher())
