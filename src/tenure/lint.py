@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from tenure.errors import UsageError
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
 from tenure.rules import all_rules
+from tenure.syntax.depth import is_deep
+from tenure.syntax.documents import Document, placed
 from tenure.syntax.program import Program
 from tenure.syntax.source_tree import find_files, read_program
 from tenure.syntax.suppressions import is_allowed
@@ -31,29 +34,52 @@ class Linted:
     findings: tuple[SourceFinding, ...]
     num_files: int
     failures: tuple[str, ...] = ()
+    documents: tuple[Document, ...] = ()
+    """The files that were looked at."""
 
 
 def lint(paths: Sequence[str], options: LintOptions | None = None) -> Linted:
-    """What the text of all Python files below `paths` shows. They are looked at as one program.
+    """What the text of all Python files and notebooks below `paths` shows. They are looked at as one program.
 
     Files without torch are left out unless one with torch imports them. Raises UsageError where a path is missing.
     Costs about the parsing of the files that name torch, twice.
     """
-    missing = [path for path in paths if not Path(path).exists()]
+    missing = [path for path in paths if not os.path.lexists(path)]
     if missing:
         raise UsageError(f"{missing[0]}: no such file or folder")
     options = options or LintOptions()
-    files = list(dict.fromkeys(find_files([Path(path) for path in paths], options.exclude)))
-    sources, failures = read_program(files)
-    findings, unparsed = lint_sources(sources, options)
-    return Linted(findings, len(files), (*failures, *unparsed))
+    unread: list[str] = []
+    files = list(dict.fromkeys(find_files([Path(path) for path in paths], options.exclude, unread)))
+    documents, failures = read_program(files)
+    findings, unparsed = lint_documents(documents, options)
+    return Linted(findings, len(files), (*unread, *failures, *unparsed), tuple(documents))
+
+
+def lint_documents(
+    documents: Sequence[Document], options: LintOptions
+) -> tuple[tuple[SourceFinding, ...], tuple[str, ...]]:
+    """As `lint_sources`, with the findings in notebooks placed in their cells."""
+    findings, failures = lint_sources([each.source for each in documents], options)
+    by_path = {each.source.path: each for each in documents}
+    return tuple(placed(by_path[each.file], each) for each in findings), failures
 
 
 def lint_sources(
     sources: Sequence[SourceFile], options: LintOptions | None = None
 ) -> tuple[tuple[SourceFinding, ...], tuple[str, ...]]:
-    """Findings in texts that are at hand, and a line for each that is no Python."""
+    """Findings in texts that are at hand, and a line for each that is no Python or nested too deeply to be followed."""
     options = options or LintOptions()
+    try:
+        return _lint(sources, options)
+    except RecursionError:
+        deep = {source.path for source in sources if is_deep(source)}
+        if not deep:
+            raise
+    findings, failures = lint_sources([source for source in sources if source.path not in deep], options)
+    return findings, (*failures, *(f"{path}: nested too deeply, not looked at" for path in sorted(deep)))
+
+
+def _lint(sources: Sequence[SourceFile], options: LintOptions) -> tuple[tuple[SourceFinding, ...], tuple[str, ...]]:
     program = Program(sources)
     by_path = {source.path: source for source in sources}
     found = {

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,7 @@ def train(model, optimizer, batches):
 """
 MESSAGE = "`total` keeps the autograd graph of every `loss` it is given."
 REMEDY = "keep the value without its graph: `x.detach()` stays on the device, `x.item()` is one number"
+OFFER = "can be changed: 1 by --fix (--diff shows it)"
 
 
 @pytest.fixture
@@ -36,7 +40,10 @@ def test_a_finding_is_a_line_with_its_place_and_one_with_its_remedy(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command_line(["lint"]) == 1
-    assert capsys.readouterr() == (f"train.py:10:9: TN101 {MESSAGE}\n    {REMEDY}\n1 finding (1 TN101)\n", "")
+    assert capsys.readouterr() == (
+        f"train.py:10:9: TN101 {MESSAGE}\n    {REMEDY}\n1 finding (1 TN101)\n{OFFER}\n",
+        "",
+    )
 
 
 def test_nothing_found_is_said_and_the_exit_code_is_0(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,9 +68,11 @@ def test_json_has_every_field_and_the_edit(project: Path, capsys: pytest.Capture
                         "line": 10,
                         "before": "        total += loss",
                         "after": "        total += loss.detach()",
+                        "cell": None,
                     }
                 ],
-                "safe": False,
+                "safe": True,
+                "cell": None,
             }
         ],
     }
@@ -144,10 +153,102 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(project: Path, capsys
     code = run_command_line(["lint"])
     out, err = capsys.readouterr()
 
-    assert (code, out.splitlines()[-1]) == (1, "1 finding (1 TN101)")
+    assert (code, out.splitlines()[-2]) == (1, "1 finding (1 TN101)")
     assert [line.partition(":")[2].partition(":")[0].strip() for line in err.splitlines()] == ["latin.py", "broken.py"]
 
 
 def test_a_missing_path_is_one_clear_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["lint", "nowhere.py"]) == 2
     assert capsys.readouterr() == ("", "tenure: nowhere.py: no such file or folder\n")
+
+
+FIXED = TRAIN.replace("+= loss", "+= loss.detach()")
+
+
+def test_fix_changes_the_file_and_a_second_run_changes_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "train.py").chmod(0o640)
+    assert run_command_line(["lint", "--fix"]) == 0
+    assert capsys.readouterr() == ("nothing found\n", "tenure: 1 finding fixed in 1 file\n")
+    assert (project / "train.py").read_text() == FIXED
+    assert stat.S_IMODE((project / "train.py").stat().st_mode) == 0o640
+    assert run_command_line(["lint", "--fix", "--unsafe"]) == 0
+    assert capsys.readouterr() == ("nothing found\n", "")
+    assert sorted(path.name for path in project.iterdir()) == ["clean.py", "train.py"]
+
+
+@pytest.mark.parametrize("command", [["patch", "-p0"], ["git", "apply", "-p0"]])
+@pytest.mark.parametrize("data", [TRAIN.encode(), TRAIN.rstrip().encode(), TRAIN.replace("\n", "\r\n").encode()])
+def test_diff_changes_nothing_and_is_taken_by_patch_and_git(
+    project: Path, capfdbinary: pytest.CaptureFixture[bytes], command: list[str], data: bytes
+) -> None:
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    (project / "train.py").write_bytes(data)
+    assert run_command_line(["lint", "--diff"]) == 1
+    patch, err = capfdbinary.readouterr()
+    assert (err, (project / "train.py").read_bytes()) == (b"", data)
+    options = ["--binary"] if command[0] == "patch" else []
+    subprocess.run([*command, *options], input=patch, cwd=project, check=True)
+    assert (project / "train.py").read_bytes() == data.replace(b"+= loss", b"+= loss.detach()")
+
+
+def test_unsafe_alone_is_a_mistake_of_the_caller(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["lint", "--unsafe"]) == 2
+    assert capsys.readouterr() == ("", "tenure: --unsafe says which edits to make: give --fix or --diff too\n")
+
+
+def test_what_is_read_only_is_named_and_the_rest_is_changed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "train.py").chmod(0o444)
+    (project / "other.py").write_text(TRAIN)
+    assert run_command_line(["lint", "--fix"]) == 1
+    out, err = capsys.readouterr()
+
+    assert out.splitlines()[0] == f"train.py:10:9: TN101 {MESSAGE}"
+    assert err == "tenure: train.py: not changed: the file is read-only\ntenure: 1 finding fixed in 1 file\n"
+    assert [(project / name).read_text() for name in ("train.py", "other.py")] == [TRAIN, FIXED]
+
+
+def test_a_link_to_a_file_stays_a_link(project: Path) -> None:
+    (project / "link.py").symlink_to("train.py")
+    assert run_command_line(["lint", "link.py", "--fix"]) == 0
+    assert ((project / "link.py").is_symlink(), (project / "train.py").read_text()) == (True, FIXED)
+
+
+@pytest.fixture
+def notebook(project: Path) -> Path:
+    lines = TRAIN.splitlines(keepends=True)
+    cells = [
+        {"cell_type": "markdown", "source": ["text"]},
+        {"cell_type": "code", "source": ["%pip install torch\n", *lines[:1]]},
+        {"cell_type": "code", "source": lines[3:]},
+    ]
+    (project / "n.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}, indent=1) + "\n")
+    return project / "n.ipynb"
+
+
+def test_a_finding_in_a_notebook_names_the_cell_and_the_line_in_it(
+    notebook: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {}
+    for form in ("text", "json", "sarif", "github"):
+        assert run_command_line(["lint", "n.ipynb", "--format", form]) == 1
+        said[form] = capsys.readouterr().out
+    (row,) = json.loads(said["json"])["findings"]
+    ((result,),) = [run["results"] for run in json.loads(said["sarif"])["runs"]]
+
+    assert said["text"].splitlines()[0] == f"n.ipynb:cell 3:7:9: TN101 {MESSAGE}"
+    assert [row[key] for key in ("cell", "line", "end_line")] == [3, 7, 7]
+    assert [row["edits"][0][key] for key in ("cell", "line", "after")] == [3, 7, "        total += loss.detach()"]
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 7
+    assert result["locations"][0]["logicalLocations"] == [{"name": "cell 3", "kind": "cell"}]
+    assert said["github"].startswith(
+        "::warning file=n.ipynb,title=TN101 loss-kept-with-graph (cell 3%2C line 7)::`total` keeps"
+    )
+
+
+def test_a_fixed_notebook_differs_in_the_one_line(notebook: Path) -> None:
+    before = notebook.read_text()
+    assert run_command_line(["lint", "n.ipynb", "--fix"]) == 0
+    assert notebook.read_text() == before.replace("total += loss", "total += loss.detach()")

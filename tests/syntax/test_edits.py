@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits import Insertion, apply_edits, insert_into_lines, insert_line
+from tenure.syntax.edits import Insertion, apply_edits, edits_between, insert_into_lines, insert_line, overlap
 
 
 def test_lines_are_replaced_and_inserted_by_the_numbers_of_the_text_as_it_was() -> None:
@@ -45,3 +47,46 @@ def test_what_would_not_parse_is_not_offered() -> None:
 def test_a_line_can_be_changed_and_another_put_in_front_of_it() -> None:
     edits = [Edit("t.py", 2, "", "new"), Edit("t.py", 2, "b", "c")]
     assert apply_edits("a\nb\n", edits) == "a\nnew\nc\n"
+
+
+@pytest.mark.parametrize(
+    ("edit", "after"),
+    [
+        (Edit("t.py", 2, "b\nc", "x"), "a\nx\nd"),
+        (Edit("t.py", 2, "b", "x\ny\nz"), "a\nx\ny\nz\nc\nd"),
+        (Edit("t.py", 3, "c\nd", None), "a\nb\n"),
+        (Edit("t.py", 4, "d", "x\ny"), "a\nb\nc\nx\ny"),
+        (Edit("t.py", 1, "", "x\ny"), "x\ny\na\nb\nc\nd"),
+    ],
+)
+def test_several_lines_are_replaced_inserted_and_removed(edit: Edit, after: str) -> None:
+    assert apply_edits("a\nb\nc\nd", [edit]) == after
+    assert apply_edits("a\r\nb\r\nc\r\nd", [edit]) == after.replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (Edit("t.py", 2, "b", "x"), Edit("t.py", 2, "b", "y"), True),
+        (Edit("t.py", 1, "a\nb", "x"), Edit("t.py", 2, "b\nc", "y"), True),
+        (Edit("t.py", 1, "a\nb", "x"), Edit("t.py", 2, "", "y"), True),
+        (Edit("t.py", 2, "", "x"), Edit("t.py", 2, "", "y"), True),
+        (Edit("t.py", 2, "", "x"), Edit("t.py", 2, "b", "y"), False),
+        (Edit("t.py", 1, "a", "x"), Edit("t.py", 2, "b", "y"), False),
+        (Edit("t.py", 1, "a", "x"), Edit("u.py", 1, "a", "y"), False),
+        (Edit("t.ipynb", 1, "a", "x", cell=1), Edit("t.ipynb", 1, "a", "y", cell=2), False),
+    ],
+)
+def test_edits_of_the_same_line_or_place_overlap(first: Edit, second: Edit, expected: bool) -> None:
+    assert (overlap(first, second), overlap(second, first)) == (expected, expected)
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", " c", ""]), min_size=2).map("\n".join),
+    st.lists(st.sampled_from(["a", "b", " c", "", "d"]), min_size=2).map("\n".join),
+)
+def test_the_edits_between_two_texts_make_the_second_of_the_first(before: str, after: str) -> None:
+    before, after = f"x\n{before}\ny\n", f"x\n{after}\ny\n"
+    edits = edits_between("t.py", before, after)
+    if not any(overlap(one, other) for at, one in enumerate(edits) for other in edits[:at]):
+        assert apply_edits(before, edits) == after

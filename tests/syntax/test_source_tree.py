@@ -6,7 +6,8 @@ import pytest
 
 from tenure.errors import SourceError
 from tenure.syntax import source_tree
-from tenure.syntax.source_tree import decode, find_files, read_program
+from tenure.syntax.documents import decode
+from tenure.syntax.source_tree import find_files, read_program
 
 
 def write(folder: Path, *names: str, text: str = "import torch\n") -> None:
@@ -44,9 +45,12 @@ def test_files_without_torch_come_along_where_one_with_torch_imports_them(tmp_pa
     write(tmp_path, "train.py", text="import torch\nfrom .meters import Meter\nfrom . import tools\n")
     write(tmp_path, "meters.py", "tools.py", "other.py", text="x = 1\n")
 
-    sources, failures = read_program(sorted(tmp_path.glob("*.py")))
+    documents, failures = read_program(sorted(tmp_path.glob("*.py")))
 
-    assert ([Path(source.path).name for source in sources], failures) == (["meters.py", "tools.py", "train.py"], [])
+    assert ([Path(each.source.path).name for each in documents], failures) == (
+        ["meters.py", "tools.py", "train.py"],
+        [],
+    )
 
 
 def test_text_is_read_by_its_own_encoding_and_else_refused_in_one_line(tmp_path: Path) -> None:
@@ -66,7 +70,7 @@ def test_a_file_that_nobody_wrote_by_hand_is_named_and_not_read(
     write(tmp_path, "generated.py", text="import torch\n" + "x = 1\n" * 200_000)
     write(tmp_path, "train.py")
 
-    sources, failures = read_program(sorted(tmp_path.glob("*.py")))
+    documents, failures = read_program(sorted(tmp_path.glob("*.py")))
 
-    assert [Path(source.path).name for source in sources] == ["train.py"]
+    assert [Path(each.source.path).name for each in documents] == ["train.py"]
     assert failures == [f"{tmp_path / 'generated.py'}: larger than 1 MiB, not read"]

@@ -1,14 +1,21 @@
-"""`tenure lint`: what the source shows without being run."""
+"""`tenure lint`: what the source shows without being run, and its repair."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import click
 
 from tenure.cli.lint_settings import read_settings
 from tenure.cli.main import INPUT_ERROR
-from tenure.lint import LintOptions, lint
-from tenure.report.source_findings import as_github, as_json, as_sarif, as_text
+from tenure.errors import SourceError, UsageError
+from tenure.lint import Linted, LintOptions, lint, lint_documents
+from tenure.model.source_finding import SourceFinding
+from tenure.report.source_diff import as_diff
+from tenure.report.source_findings import as_github, as_json, as_sarif, as_text, printable
 from tenure.rules import all_rules
+from tenure.source_fixes import Fixed, fix_documents
+from tenure.syntax.source_writing import write_document
 
 FINDINGS = 1
 
@@ -19,30 +26,87 @@ FINDINGS = 1
 @click.option("--select", multiple=True, metavar="CODE", help="Only these codes, or codes that begin so (TN1).")
 @click.option("--ignore", multiple=True, metavar="CODE", help="Not these codes.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Files and folders to leave out.")
+@click.option("--fix", is_flag=True, help="Change the files where that cannot change what the program computes.")
+@click.option("--unsafe", is_flag=True, help="With --fix or --diff: make the other edits too.")
+@click.option("--diff", is_flag=True, help="Write what --fix would change as a patch, and nothing to the files.")
 def lint_command(
-    paths: tuple[str, ...], form: str, select: tuple[str, ...], ignore: tuple[str, ...], exclude: tuple[str, ...]
+    paths: tuple[str, ...],
+    form: str,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    exclude: tuple[str, ...],
+    fix: bool,
+    unsafe: bool,
+    diff: bool,
 ) -> int:
-    """Look through Python files for statements that keep tensor memory alive.
+    """Look through Python files and notebooks for statements that keep tensor memory alive.
 
     PATH is a file or a folder (default: the working folder). Settings are read from `[tool.tenure]` of the nearest
     pyproject.toml; options on the command line replace them. A comment `# tenure: allow TN101` allows a finding.
     """
+    if unsafe and not (fix or diff):
+        raise UsageError("--unsafe says which edits to make: give --fix or --diff too")
     paths = paths or (".",)
     settings = read_settings(paths)
     options = LintOptions(
         select=select or settings.select, ignore=ignore or settings.ignore, exclude=exclude or settings.exclude
     )
     linted = lint(paths, options)
-    for failure in linted.failures:
-        click.echo(f"tenure: {failure}", err=True)
+    _say(linted.failures)
+    findings = linted.findings
+    if fix or diff:
+        fixed = fix_documents(linted.documents, options, unsafe=unsafe)
+        _say(fixed.refused)
+        if diff:
+            click.echo(_as_patch(fixed), nl=False)
+            return _exit_code(findings, linted.failures)
+        findings = _write(linted, fixed, options)
+    _print(findings, linted, form)
+    return _exit_code(findings, linted.failures)
+
+
+def _say(lines: Sequence[str]) -> None:
+    for line in lines:
+        click.echo(f"tenure: {printable(line)}", err=True)
+
+
+def _as_patch(fixed: Fixed) -> bytes:
+    return b"".join(as_diff(before.source.path, before.data, after.data) for before, after in fixed.changed)
+
+
+def _write(linted: Linted, fixed: Fixed, options: LintOptions) -> tuple[SourceFinding, ...]:
+    """Write the changed files; what is found in the files as they are now."""
+    now = {each.source.path: each for each in linted.documents}
+    for before, after in fixed.changed:
+        try:
+            write_document(before, after)
+            now[before.source.path] = after
+        except SourceError as error:
+            _say([str(error)])
+    num_changed = sum(each is not now[each.source.path] for each in linted.documents)
+    findings, _ = lint_documents(list(now.values()), options)
+    if num_changed:
+        num_fixed = len(linted.findings) - len(findings)
+        click.echo(f"tenure: {_count(num_fixed, 'finding')} fixed in {_count(num_changed, 'file')}", err=True)
+    return findings
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _print(findings: Sequence[SourceFinding], linted: Linted, form: str) -> None:
     if form == "json":
-        click.echo(as_json(linted.findings, linted.failures, linted.num_files))
+        click.echo(as_json(findings, linted.failures, linted.num_files))
     elif form == "sarif":
-        click.echo(as_sarif(linted.findings, all_rules()))
+        click.echo(as_sarif(findings, all_rules()))
     elif form == "github":
-        click.echo(as_github(linted.findings), nl=bool(linted.findings))
+        click.echo(as_github(findings), nl=bool(findings))
     else:
-        click.echo(as_text(linted.findings))
-    if linted.findings:
+        click.echo(as_text(findings))
+
+
+def _exit_code(findings: Sequence[SourceFinding], failures: Sequence[str]) -> int:
+    if findings:
         return FINDINGS
-    return INPUT_ERROR if linted.failures else 0
+    return INPUT_ERROR if failures else 0

@@ -42,12 +42,17 @@ class CutReference:
 
 @dataclass(frozen=True)
 class Edit:
-    """One replaced line (or, with an empty `before`, an inserted one)."""
+    """Lines that are replaced: `before`, from `line` on, by `after`; several are parted by "\\n", none ends in one.
+
+    With an empty `before`, `after` goes in front of `line`; where `after` is None, the lines go. In a notebook, lines
+    are those of its `cell`, counted from 1.
+    """
 
     file: str
     line: int
     before: str
-    after: str
+    after: str | None
+    cell: int | None = None
 
 
 @dataclass(frozen=True)

@@ -27,3 +27,5 @@ class SourceFinding:
     remedy: str
     edits: tuple[Edit, ...] = ()
     safe: bool = False
+    cell: int | None = None
+    """Of a notebook: the place of the cell, counted from 1; lines are then those of the cell."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from tenure import __version__
 from tenure.model.rule import Rule
@@ -17,16 +19,32 @@ _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def as_text(findings: Sequence[SourceFinding]) -> str:
-    """A line per finding, `file:line:column: code message`, its remedy below, and a count at the end."""
+    """A line per finding, `file:line:column: code message`, its remedy below, and a count at the end.
+
+    In a notebook, lines are those of the cell: `file:cell 3:line:column`. What `--fix` could change is counted too.
+    """
     lines = []
     for each in findings:
-        lines.append(f"{each.file}:{each.line}:{each.column}: {each.rule} {each.message}")
+        cell = f"cell {each.cell}:" if each.cell is not None else ""
+        lines.append(f"{printable(each.file)}:{cell}{each.line}:{each.column}: {each.rule} {each.message}")
         lines.append(f"    {each.remedy}")
     count = Counter(each.rule for each in findings)
     told = ", ".join(f"{number} {code}" for code, number in sorted(count.items()))
     total = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}"
     lines.append(f"{total} ({told})" if findings else "nothing found")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_offer(findings)])
+
+
+def _offer(findings: Sequence[SourceFinding]) -> list[str]:
+    safe = sum(bool(each.edits) and each.safe for each in findings)
+    others = sum(bool(each.edits) for each in findings) - safe
+    offers = [f"{safe} by --fix"] * bool(safe) + [f"{others} {'more ' if safe else ''}by --fix --unsafe"] * bool(others)
+    return [f"can be changed: {', '.join(offers)} (--diff shows it)"] if offers else []
+
+
+def printable(path: str) -> str:
+    """A path as it can be printed: bytes that are no UTF-8 are escaped."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def as_json(findings: Sequence[SourceFinding], failures: Sequence[str], num_files: int) -> str:
@@ -37,16 +55,26 @@ def as_json(findings: Sequence[SourceFinding], failures: Sequence[str], num_file
 
 
 def as_github(findings: Sequence[SourceFinding]) -> str:
-    """Workflow commands that GitHub shows beside the lines of a pull request."""
+    """Workflow commands that GitHub shows beside the lines of a pull request; for a notebook, beside the file."""
     return "\n".join(
-        f"::warning file={_property(each.file)},line={each.line},endLine={each.end_line},"
-        f"title={_property(f'{each.rule} {each.name}')}::{_data(f'{each.message} {each.remedy}')}"
+        f"::warning file={_property(printable(each.file))},{_github_place(each)}::"
+        f"{_data(f'{each.message} {each.remedy}')}"
         for each in findings
     )
 
 
+def _github_place(finding: SourceFinding) -> str:
+    title = f"{finding.rule} {finding.name}"
+    if finding.cell is not None:
+        return f"title={_property(f'{title} (cell {finding.cell}, line {finding.line})')}"
+    return f"line={finding.line},endLine={finding.end_line},title={_property(title)}"
+
+
 def as_sarif(findings: Sequence[SourceFinding], rules: Sequence[Rule]) -> str:
-    """SARIF 2.1.0, one run; paths are relative to the working folder where they lie below it."""
+    """SARIF 2.1.0, one run; paths are relative to the working folder where they lie below it.
+
+    The region of a finding in a notebook is that in its cell, which is named as a logical location.
+    """
     told = sorted({each.rule for each in findings})
     known = {rule.code: rule for rule in rules}
     driver = {
@@ -71,22 +99,25 @@ def _sarif_result(finding: SourceFinding, rule_index: int) -> dict[str, object]:
         "endLine": finding.end_line,
         "endColumn": finding.end_column,
     }
+    location: dict[str, object] = {
+        "physicalLocation": {"artifactLocation": {"uri": _uri(finding.file)}, "region": region}
+    }
+    if finding.cell is not None:
+        location["logicalLocations"] = [{"name": f"cell {finding.cell}", "kind": "cell"}]
     return {
         "ruleId": finding.rule,
         "ruleIndex": rule_index,
         "level": "warning",
         "message": {"text": f"{finding.message} {finding.remedy}"},
-        "locations": [
-            {"physicalLocation": {"artifactLocation": {"uri": _uri(finding.file)}, "region": region}},
-        ],
+        "locations": [location],
     }
 
 
 def _uri(path: str) -> str:
     here, given = Path.cwd(), Path(path)
-    if given.is_absolute():
-        return given.relative_to(here).as_posix() if given.is_relative_to(here) else given.as_uri()
-    return given.as_posix()
+    if given.is_absolute() and not given.is_relative_to(here):
+        return given.as_uri()
+    return quote(os.fsencode(given.relative_to(here) if given.is_absolute() else given))
 
 
 def _data(text: str) -> str:

@@ -35,6 +35,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
     for kept in find_kept_graphs(program):
         if kept.keep.kind == "sum" or kept.is_loss:
             yield claim_kept(
+                program,
                 kept,
                 rule=RULE.code,
                 name=RULE.name,

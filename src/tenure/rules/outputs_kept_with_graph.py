@@ -47,6 +47,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
     for kept in find_kept_graphs(program):
         if kept.keep.kind == "element" and not kept.is_loss:
             yield claim_kept(
+                program,
                 kept,
                 rule=RULE.code,
                 name=RULE.name,

@@ -7,14 +7,17 @@ import ast
 from tenure.model.finding import Edit
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source
+from tenure.syntax.detached_safely import is_detached_safely, may_be_no_tensor
 from tenure.syntax.kept_graphs import KeptGraph
 from tenure.syntax.kept_values import call_method
+from tenure.syntax.program import Program
 
 LONGEST_TEXT = 40
 
 
-def claim_kept(kept: KeptGraph, *, rule: str, name: str, message: str, remedy: str) -> SourceFinding:
+def claim_kept(program: Program, kept: KeptGraph, *, rule: str, name: str, message: str, remedy: str) -> SourceFinding:
     """The finding that `rule` makes of a kept graph, with the edit that detaches it."""
+    edits = _detach(program, kept)
     return claim_source(
         kept.function,
         kept.keep.node,
@@ -22,7 +25,8 @@ def claim_kept(kept: KeptGraph, *, rule: str, name: str, message: str, remedy: s
         name=name,
         message=message,
         remedy=remedy,
-        edits=_detach(kept),
+        edits=edits,
+        safe=bool(edits) and is_detached_safely(program, kept.function, kept.keep),
     )
 
 
@@ -32,9 +36,12 @@ def text_of_value(kept: KeptGraph) -> str:
     return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."
 
 
-def _detach(kept: KeptGraph) -> tuple[Edit, ...]:
-    """The edit that puts `.detach()` behind the value; none where it is a container or a view of more."""
+def _detach(program: Program, kept: KeptGraph) -> tuple[Edit, ...]:
+    """The edit that puts `.detach()` behind the value; none where it is a container or a view of more, or may be a
+    number."""
     value = kept.keep.value
     if not isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
+        return ()
+    if may_be_no_tensor(program, kept.function, value):
         return ()
     return call_method(kept.function.source, value, ".detach()")

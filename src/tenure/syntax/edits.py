@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
@@ -26,27 +27,73 @@ class Insertion:
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """The text of one file with all edits made; their line numbers are those of the given text.
 
-    An edit with an empty `before` inserts a line in front of its `line`. Raises SourceError where a line is not what
-    an edit expects.
+    An edit with an empty `before` inserts in front of its `line`. Each line keeps its own end; one that is added takes
+    that of its neighbour. Raises SourceError where a line is not what an edit expects.
     """
-    lines = _split(text)
+    lines = split_lines(text)
     for edit in sorted(edits, key=lambda each: (-each.line, not each.before)):
         at = edit.line - 1
         if not edit.before:
             if 0 < at <= len(lines) and not _end_of(lines[at - 1]):
-                lines[at - 1] += "\n"
-            lines.insert(at, edit.after + (_end_of(lines[at - 1]) if 0 < at <= len(lines) else "\n"))
+                lines[at - 1] += _usual_end(lines)
+            end = _end_of(lines[at - 1]) if 0 < at <= len(lines) else _usual_end(lines)
+            lines[at:at] = [part + end for part in _parts(edit.after)]
             continue
-        found = lines[at] if 0 <= at < len(lines) else ""
-        if found[: len(found) - len(_end_of(found))] != edit.before:
+        expected = edit.before.split("\n")
+        found = lines[at : at + len(expected)] if at >= 0 else []
+        if [_without_end(line) for line in found] != expected:
             raise SourceError(f"{edit.file}:{edit.line}: the line is not the one that was to be changed")
-        lines[at] = edit.after + _end_of(found)
+        lines[at : at + len(expected)] = _replaced(found, edit.after, _usual_end(lines))
     return "".join(lines)
+
+
+def overlap(first: Edit, second: Edit) -> bool:
+    """Whether two edits of one file change the same line, or insert at the same place: one of them has to wait."""
+    if (first.file, first.cell) != (second.file, second.cell):
+        return False
+    (one, one_end), (two, two_end) = _span(first), _span(second)
+    if not first.before and not second.before:
+        return one == two
+    if not first.before or not second.before:
+        at, start, end = (one, two, two_end) if not first.before else (two, one, one_end)
+        return start < at <= end
+    return one <= two_end and two <= one_end
+
+
+def edits_between(path: str, before: str, after: str) -> tuple[Edit, ...]:
+    """The edits that make one text of another, line by line."""
+    old = [_without_end(line) for line in split_lines(before)]
+    new = [_without_end(line) for line in split_lines(after)]
+    edits = []
+    for change, start, end, new_start, new_end in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+        if change == "equal":
+            continue
+        if old[start:end] == [""]:  # which would read as an insertion
+            near = min(start, len(old) - 2)
+            start, end, new_start, new_end = near, near + 2, new_start - (start - near), new_end + (near + 1 - start)
+        lines = "\n".join(new[new_start:new_end]) if new_end > new_start else None
+        edits.append(Edit(path, start + 1, "\n".join(old[start:end]), lines))
+    return tuple(edits)
+
+
+def _span(edit: Edit) -> tuple[int, int]:
+    return edit.line, edit.line + edit.before.count("\n")
+
+
+def _parts(text: str | None) -> list[str]:
+    return [] if text is None else text.split("\n")
+
+
+def _replaced(found: Sequence[str], after: str | None, usual_end: str) -> list[str]:
+    """New lines with the ends of those that they replace; the last one ends as the last one did."""
+    parts, ends = _parts(after), [_end_of(line) for line in found]
+    ends = [ends[at] if at < len(ends) - 1 else ends[-1] or usual_end for at in range(len(parts) - 1)] + ends[-1:]
+    return [part + end for part, end in zip(parts, ends, strict=False)]
 
 
 def insert_into_lines(source: SourceFile, insertions: Sequence[Insertion]) -> tuple[Edit, ...]:
     """One edit per line that the insertions change; none where the changed file could not be parsed."""
-    lines = _split(source.text)
+    lines = split_lines(source.text)
     after = {each.line: lines[each.line - 1].encode() for each in insertions}
     for each in sorted(insertions, key=lambda each: (each.line, each.column), reverse=True):
         line = after[each.line]
@@ -62,7 +109,7 @@ def replace_expression(source: SourceFile, node: ast.expr, text: str) -> tuple[E
     """The edit that writes something else in place of an expression; none where it spans several lines."""
     if node.lineno != node.end_lineno or node.end_col_offset is None:
         return ()
-    line = _without_end(_split(source.text)[node.lineno - 1])
+    line = _without_end(split_lines(source.text)[node.lineno - 1])
     raw = line.encode()
     changed = raw[: node.col_offset] + text.encode() + raw[node.end_col_offset :]
     return (Edit(source.path, node.lineno, line, changed.decode()),)
@@ -82,13 +129,18 @@ def only_if_it_parses(source: SourceFile, edits: Sequence[Edit]) -> tuple[Edit, 
     return tuple(edits)
 
 
-def _split(text: str) -> list[str]:
-    """Lines with their ends, as Python counts them: form feeds and the like do not end one."""
+def split_lines(text: str) -> list[str]:
+    """The lines of a text with their ends, as Python counts them: form feeds and the like do not end one."""
     lines, start = [], 0
     for end in _LINE_END.finditer(text):
         lines.append(text[start : end.end()])
         start = end.end()
     return [*lines, text[start:]] if start < len(text) else lines
+
+
+def _usual_end(lines: Sequence[str]) -> str:
+    """The end of a text's first line."""
+    return _end_of(lines[0]) or "\n" if lines else "\n"
 
 
 def _end_of(line: str) -> str:

@@ -55,8 +55,9 @@ def join_deletions(source: SourceFile, edits: Sequence[Edit]) -> tuple[Edit, ...
     """Deletions that follow each other as one statement: `del a, b`."""
     texts: dict[int, str] = {}
     for edit in edits:
+        text = edit.after or ""
         same = edit.line in texts
-        texts[edit.line] = f"{texts[edit.line]}, {edit.after.strip().removeprefix('del ')}" if same else edit.after
+        texts[edit.line] = f"{texts[edit.line]}, {text.strip().removeprefix('del ')}" if same else text
     return only_if_it_parses(source, [Edit(source.path, line, "", text) for line, text in sorted(texts.items())])
 
 

@@ -4,77 +4,91 @@ out before anything is parsed."""
 from __future__ import annotations
 
 import fnmatch
-import io
 import os
 import re
-import tokenize
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tenure.errors import SourceError
-from tenure.model.source import SourceFile
+from tenure.syntax.documents import NOTEBOOK, Document, read_document
 
 LARGEST_BYTES = 4 << 20
 """Nobody wrote a larger file by hand."""
+LARGEST_NOTEBOOK_BYTES = 64 << 20
+"""Most of a notebook is what its cells have shown."""
 _NEVER_ENTERED = frozenset(
     {"__pycache__", "node_modules", "build", "dist", "site-packages", "venv", "env", ".venv", "virtualenv"}
 )
 _IMPORTS = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([^\n]+)|import[ \t]+([\w., \t]+))", re.MULTILINE
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([^\n]+)|import[ \t]+([\w., \t]+))", re.MULTILINE | re.ASCII
 )
 
 
-def find_files(paths: Sequence[Path], exclude: Sequence[str] = ()) -> Iterator[Path]:
-    """Python files in the order of their names; a file that is named itself is taken whatever its name.
+def find_files(paths: Sequence[Path], exclude: Sequence[str] = (), failures: list[str] | None = None) -> Iterator[Path]:
+    """Python files and notebooks in the order of their names; a file that is named itself is taken whatever its name.
 
     Hidden folders, environments and what matches `exclude` (a glob of the path, or of a folder's name) are not
-    entered, and links to folders not followed.
+    entered, and links to folders not followed. A line for each folder that cannot be read goes to `failures`.
     """
     for path in paths:
         if path.is_dir():
-            yield from _below(path, exclude)
+            yield from _below(path, exclude, [] if failures is None else failures)
         else:
             yield path
 
 
-def decode(path: Path, data: bytes) -> str:
-    """The text of a file as Python would read it; SourceError, in one line, where it cannot be decoded."""
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return io.TextIOWrapper(io.BytesIO(data), encoding).read()
-    except (UnicodeDecodeError, SyntaxError) as error:
-        raise SourceError(f"{path}: cannot be read: {error}") from None
-
-
-def read_program(files: Sequence[Path]) -> tuple[list[SourceFile], list[str]]:
+def read_program(files: Sequence[Path]) -> tuple[list[Document], list[str]]:
     """The files that name torch and those that they import by name, and one line for each that cannot be read."""
-    raw, failures = {}, []
+    raw: dict[Path, bytes] = {}
+    failures: list[str] = []
     for path in files:
         try:
-            raw[path] = path.read_bytes() if path.stat().st_size <= LARGEST_BYTES else b""
-            if not raw[path] and path.stat().st_size:
-                failures.append(f"{path}: larger than {LARGEST_BYTES >> 20} MiB, not read")
-        except OSError as error:
-            failures.append(f"{path}: cannot be read: {error.strerror or error}")
-    chosen = {path for path, data in raw.items() if b"torch" in data}
-    imported = {name for path in chosen for name in _imported_names(raw[path])}
-    chosen |= {path for path in raw if path.stem in imported}
-    sources = []
-    for path in files:
-        if path in chosen:
-            try:
-                sources.append(SourceFile(str(path), decode(path, raw[path])))
-            except SourceError as error:
-                failures.append(str(error))
-    return sources, failures
+            raw[path] = _read(path)
+        except (OSError, SourceError) as error:
+            failures.append(_said(path, error))
+    documents: dict[Path, Document] = {}
+    for path in (path for path in files if b"torch" in raw.get(path, b"")):
+        _add(documents, path, raw[path], failures)
+    imported = {name for each in documents.values() for name in _imported_names(each.source.text)}
+    for path in (path for path in files if path in raw and path not in documents and path.stem in imported):
+        if b"torch" not in raw[path]:
+            _add(documents, path, raw[path], failures)
+    return [documents[path] for path in files if path in documents], failures
 
 
-def _below(folder: Path, exclude: Sequence[str]) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
+def _read(path: Path) -> bytes:
+    """The bytes of a file that a person may have written; SourceError for what is too large, or no file."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise SourceError(f"{path}: is no file, not read")
+    largest = LARGEST_NOTEBOOK_BYTES if path.suffix == NOTEBOOK else LARGEST_BYTES
+    if status.st_size > largest:
+        raise SourceError(f"{path}: larger than {largest >> 20} MiB, not read")
+    return path.read_bytes()
+
+
+def _said(path: Path, error: Exception) -> str:
+    return f"{path}: cannot be read: {error.strerror or error}" if isinstance(error, OSError) else str(error)
+
+
+def _add(documents: dict[Path, Document], path: Path, data: bytes, failures: list[str]) -> None:
+    try:
+        documents[path] = read_document(str(path), data)
+        failures += documents[path].failures
+    except SourceError as error:
+        failures.append(str(error))
+
+
+def _below(folder: Path, exclude: Sequence[str], failures: list[str]) -> Iterator[Path]:
+    def note(error: OSError) -> None:
+        failures.append(f"{error.filename}: cannot be read: {error.strerror}")
+
+    for parent, folders, names in os.walk(folder, onerror=note):
         folders[:] = sorted(name for name in folders if _is_entered(Path(parent, name), exclude))
         for name in sorted(names):
             path = Path(parent, name)
-            if name.endswith(".py") and not _is_excluded(path, exclude):
+            if name.endswith((".py", NOTEBOOK)) and not _is_excluded(path, exclude):
                 yield path
 
 
@@ -87,10 +101,10 @@ def _is_excluded(path: Path, exclude: Sequence[str]) -> bool:
     return any(fnmatch.fnmatch(path.name, each) or fnmatch.fnmatch(path.as_posix(), each) for each in exclude)
 
 
-def _imported_names(data: bytes) -> Iterator[str]:
+def _imported_names(text: str) -> Iterator[str]:
     """Last parts of what is imported: `meters` of `from .meters import X`, `x` of `from . import x`."""
-    for package, names, modules in _IMPORTS.findall(data):
+    for package, names, modules in _IMPORTS.findall(text):
         if package:
-            yield package.decode().rpartition(".")[2]
-        for name in re.split(rb"[,\s()]+", names or modules):
-            yield name.decode(errors="replace").rpartition(".")[2]
+            yield package.rpartition(".")[2]
+        for name in re.split(r"[,\s()]+", names or modules):
+            yield name.rpartition(".")[2]
