@@ -25,6 +25,7 @@ def train(model, optimizer, batches):
 """
 MESSAGE = "`total` keeps the autograd graph of every `loss` it is given."
 REMEDY = "keep the value without its graph: `x.detach()` stays on the device, `x.item()` is one number"
+ROOT = Path(__file__).resolve().parents[2]
 OFFER = "can be changed: 1 by --fix (--diff shows it)"
 
 
@@ -133,7 +134,8 @@ def test_the_projects_settings_hold_and_options_replace_them(
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ('ignroe = ["TN101"]', "[tool.tenure] has no key 'ignroe'; there are: select, ignore, exclude"),
+        ('ignroe = ["TN101"]', "[tool.tenure] has no key 'ignroe'; there are: select, ignore, exclude, baseline"),
+        ("baseline = 3", '[tool.tenure] baseline must be the name of a file, as in baseline = "lint.json"'),
         ('ignore = "TN101"', '[tool.tenure] ignore must be a list of words, as in ignore = ["TN101"]'),
     ],
 )
@@ -252,3 +254,70 @@ def test_a_fixed_notebook_differs_in_the_one_line(notebook: Path) -> None:
     before = notebook.read_text()
     assert run_command_line(["lint", "n.ipynb", "--fix"]) == 0
     assert notebook.read_text() == before.replace("total += loss", "total += loss.detach()")
+
+
+def test_what_a_baseline_knows_is_left_out_wherever_its_lines_move(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["lint", "--baseline", "known.json", "--write-baseline"]) == 0
+    assert capsys.readouterr() == ("known.json: 1 finding known\n", "")
+    (project / "train.py").write_text("# moved\n" * 5 + TRAIN)
+    assert run_command_line(["lint", "--baseline", "known.json"]) == 0
+    assert capsys.readouterr().out == "nothing found\nknown: 1 finding of known.json left out\n"
+    assert run_command_line(["lint", "--baseline", "known.json", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [told[key] for key in ("known", "baseline", "findings")] == [1, "known.json", []]
+
+    (project / "train.py").write_text(TRAIN.replace("total += loss", "total += loss\n        total += loss"))
+    assert run_command_line(["lint", "--baseline", "known.json"]) == 1
+    assert capsys.readouterr().out.splitlines()[0] == f"train.py:11:9: TN101 {MESSAGE}"
+
+
+def test_what_a_baseline_knows_is_not_changed(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[tool.tenure]\nbaseline = "known.json"\n')
+    assert run_command_line(["lint", "--write-baseline"]) == 0
+    assert run_command_line(["lint", "--fix"]) == 0
+    assert (project / "train.py").read_text() == TRAIN
+
+
+def test_a_baseline_holds_from_any_working_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "pyproject.toml").write_text('[tool.tenure]\nbaseline = "known.json"\n')
+    run_command_line(["lint", "--write-baseline"])
+    (project / "inner").mkdir()
+    monkeypatch.chdir(project / "inner")
+    assert run_command_line(["lint", str(project)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "baseline known.json: No such file or directory; write it with `tenure lint --write-baseline`"),
+        ("[]", "baseline known.json is no baseline of `tenure lint`; write it with `tenure lint --write-baseline`"),
+        (
+            '{"format": 2, "findings": []}',
+            "baseline known.json is of format 2, this version reads 1; write it with `tenure lint --write-baseline`",
+        ),
+    ],
+)
+def test_a_baseline_that_cannot_be_read_is_one_clear_line(
+    project: Path, capsys: pytest.CaptureFixture[str], text: str | None, said: str
+) -> None:
+    if text is not None:
+        (project / "known.json").write_text(text)
+    assert run_command_line(["lint", "--baseline", "known.json"]) == 2
+    assert capsys.readouterr() == ("", f"tenure: {said}\n")
+
+
+def test_a_baseline_without_a_file_is_a_mistake_of_the_caller(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["lint", "--write-baseline"]) == 2
+    assert capsys.readouterr().err == (
+        "tenure: --write-baseline: name the file with --baseline FILE, or as baseline in [tool.tenure]\n"
+    )
+
+
+def test_the_pre_commit_hook_looks_at_the_whole_program() -> None:
+    lines = (ROOT / ".pre-commit-hooks.yaml").read_text().splitlines()
+    expected = {"- id: tenure-lint", "  entry: tenure lint", "  types_or: [python, jupyter]", "  pass_filenames: false"}
+    assert expected <= set(lines)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import click
 
+from tenure.cli.lint_baseline import LintBaseline, read_lint_baseline, write_lint_baseline
 from tenure.cli.lint_settings import read_settings
 from tenure.cli.main import INPUT_ERROR
 from tenure.errors import SourceError, UsageError
@@ -28,6 +30,8 @@ FINDINGS = 1
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Files and folders to leave out.")
 @click.option("--fix", is_flag=True, help="Change the files where that cannot change what the program computes.")
 @click.option("--unsafe", is_flag=True, help="With --fix or --diff: make the other edits too.")
+@click.option("--baseline", metavar="FILE", help="Leave out the findings that FILE knows.")
+@click.option("--write-baseline", is_flag=True, help="Write all findings to the baseline's FILE, as known ones.")
 @click.option("--diff", is_flag=True, help="Write what --fix would change as a patch, and nothing to the files.")
 def lint_command(
     paths: tuple[str, ...],
@@ -38,6 +42,8 @@ def lint_command(
     fix: bool,
     unsafe: bool,
     diff: bool,
+    baseline: str | None,
+    write_baseline: bool,
 ) -> int:
     """Look through Python files and notebooks for statements that keep tensor memory alive.
 
@@ -48,21 +54,34 @@ def lint_command(
         raise UsageError("--unsafe says which edits to make: give --fix or --diff too")
     paths = paths or (".",)
     settings = read_settings(paths)
-    options = LintOptions(
-        select=select or settings.select, ignore=ignore or settings.ignore, exclude=exclude or settings.exclude
-    )
+    own = settings.options
+    options = LintOptions(select=select or own.select, ignore=ignore or own.ignore, exclude=exclude or own.exclude)
+    baseline = baseline or settings.baseline
+    if write_baseline:
+        return _write_baseline(lint(paths, options), baseline)
+    known = read_lint_baseline(baseline) if baseline else None
     linted = lint(paths, options)
     _say(linted.failures)
-    findings = linted.findings
     if fix or diff:
-        fixed = fix_documents(linted.documents, options, unsafe=unsafe)
+        fixed = fix_documents(linted.documents, options, unsafe=unsafe, wanted=known.new if known else None)
         _say(fixed.refused)
         if diff:
             click.echo(_as_patch(fixed), nl=False)
-            return _exit_code(findings, linted.failures)
-        findings = _write(linted, fixed, options)
-    _print(findings, linted, form)
+        else:
+            linted = _write(linted, fixed, options)
+    findings = known.new(linted.findings) if known else linted.findings
+    if not diff:
+        _print(findings, linted, form, known)
     return _exit_code(findings, linted.failures)
+
+
+def _write_baseline(linted: Linted, file: str) -> int:
+    if not file:
+        raise UsageError("--write-baseline: name the file with --baseline FILE, or as baseline in [tool.tenure]")
+    _say(linted.failures)
+    write_lint_baseline(file, linted.findings)
+    click.echo(f"{file}: {_count(len(linted.findings), 'finding')} known")
+    return 0
 
 
 def _say(lines: Sequence[str]) -> None:
@@ -74,7 +93,7 @@ def _as_patch(fixed: Fixed) -> bytes:
     return b"".join(as_diff(before.source.path, before.data, after.data) for before, after in fixed.changed)
 
 
-def _write(linted: Linted, fixed: Fixed, options: LintOptions) -> tuple[SourceFinding, ...]:
+def _write(linted: Linted, fixed: Fixed, options: LintOptions) -> Linted:
     """Write the changed files; what is found in the files as they are now."""
     now = {each.source.path: each for each in linted.documents}
     for before, after in fixed.changed:
@@ -87,23 +106,27 @@ def _write(linted: Linted, fixed: Fixed, options: LintOptions) -> tuple[SourceFi
     findings, _ = lint_documents(list(now.values()), options)
     if num_changed:
         num_fixed = len(linted.findings) - len(findings)
-        click.echo(f"tenure: {_count(num_fixed, 'finding')} fixed in {_count(num_changed, 'file')}", err=True)
-    return findings
+        _say([f"{_count(num_fixed, 'finding')} fixed in {_count(num_changed, 'file')}"])
+    return dataclasses.replace(linted, findings=findings, documents=tuple(now.values()))
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _print(findings: Sequence[SourceFinding], linted: Linted, form: str) -> None:
+def _print(findings: Sequence[SourceFinding], linted: Linted, form: str, known: LintBaseline | None) -> None:
+    num_known = len(linted.findings) - len(findings)
     if form == "json":
-        click.echo(as_json(findings, linted.failures, linted.num_files))
+        told = {"known": num_known, "baseline": str(known.file)} if known else {}
+        click.echo(as_json(findings, linted.failures, linted.num_files, **told))
     elif form == "sarif":
         click.echo(as_sarif(findings, all_rules()))
     elif form == "github":
         click.echo(as_github(findings), nl=bool(findings))
     else:
         click.echo(as_text(findings))
+        if num_known and known:
+            click.echo(f"known: {_count(num_known, 'finding')} of {printable(str(known.file))} left out")
 
 
 def _exit_code(findings: Sequence[SourceFinding], failures: Sequence[str]) -> int:

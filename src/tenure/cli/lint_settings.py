@@ -1,9 +1,11 @@
-"""`[tool.tenure]` of a project's pyproject.toml: what `tenure lint` selects, ignores and leaves out."""
+"""`[tool.tenure]` of a project's pyproject.toml: what `tenure lint` selects, ignores, leaves out and knows."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +17,23 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-KEYS = ("select", "ignore", "exclude")
+LISTS = ("select", "ignore", "exclude")
+KEYS = (*LISTS, "baseline")
 
 
-def read_settings(paths: Sequence[str]) -> LintOptions:
-    """Those of the pyproject.toml nearest above the first path; a UsageError where they are not lists of words."""
+@dataclass(frozen=True)
+class Settings:
+    """`baseline` is a file, named from the working folder; "" where there is none."""
+
+    options: LintOptions = field(default_factory=LintOptions)
+    baseline: str = ""
+
+
+def read_settings(paths: Sequence[str]) -> Settings:
+    """Those of the pyproject.toml nearest above the first path; a UsageError where they are not what they must be."""
     file = _nearest_project(Path(paths[0]).resolve())
     if file is None:
-        return LintOptions()
+        return Settings()
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -31,7 +42,11 @@ def read_settings(paths: Sequence[str]) -> LintOptions:
     unknown = sorted(set(table) - set(KEYS))
     if unknown:
         raise UsageError(f"{file}: [tool.tenure] has no key {unknown[0]!r}; there are: {', '.join(KEYS)}")
-    return LintOptions(**{key: _words(file, key, value) for key, value in table.items()})
+    baseline = table.get("baseline", "")
+    if not isinstance(baseline, str):
+        raise UsageError(f'{file}: [tool.tenure] baseline must be the name of a file, as in baseline = "lint.json"')
+    options = LintOptions(**{key: _words(file, key, table[key]) for key in LISTS if key in table})
+    return Settings(options, os.path.relpath(file.parent / baseline) if baseline else "")
 
 
 def _nearest_project(path: Path) -> Path | None:

@@ -47,10 +47,10 @@ def printable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def as_json(findings: Sequence[SourceFinding], failures: Sequence[str], num_files: int) -> str:
-    """All fields of each, edits among them; keys as in `SourceFinding`."""
+def as_json(findings: Sequence[SourceFinding], failures: Sequence[str], num_files: int, **told: object) -> str:
+    """All fields of each, edits among them; keys as in `SourceFinding`. `told` are further keys of the whole."""
     rows = [dataclasses.asdict(each) for each in findings]
-    data = {"format": FORMAT, "files": num_files, "failures": list(failures), "findings": rows}
+    data = {"format": FORMAT, "files": num_files, **told, "failures": list(failures), "findings": rows}
     return json.dumps(data, indent=1)
 
 
