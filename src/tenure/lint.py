@@ -11,6 +11,7 @@ from tenure.errors import UsageError
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
 from tenure.rules import all_rules
+from tenure.rules.source_edits import with_source_edits
 from tenure.syntax.depth import is_deep
 from tenure.syntax.documents import Document, placed
 from tenure.syntax.program import Program
@@ -88,8 +89,9 @@ def _lint(sources: Sequence[SourceFile], options: LintOptions) -> tuple[tuple[So
         if rule.check_source is not None and _is_wanted(rule.code, options)
         for finding in rule.check_source(program)
     }
-    shown = (each for each in found if not is_allowed(by_path[each.file], each.line, each.rule))
-    return tuple(sorted(shown, key=_place)), tuple(program.failures)
+    shown = [each for each in found if not is_allowed(by_path[each.file], each.line, each.rule)]
+    edited = (with_source_edits(program, each) for each in sorted(shown, key=_place))
+    return tuple(edited), tuple(program.failures)
 
 
 def _is_wanted(code: str, options: LintOptions) -> bool:

@@ -9,11 +9,14 @@ from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits import Insertion, insert_into_lines, replace_expression
-from tenure.syntax.scopes import decorator_name, dotted, parse
+from tenure.syntax.scopes import FunctionNode, decorator_name, dotted, parse
+from tenure.syntax.statement_edits import remove_decorator
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CACHES = ("cache", "lru_cache")
 _CHANGES = (ast.Global, ast.Nonlocal, ast.AugAssign, ast.Delete, ast.Yield, ast.YieldFrom, ast.Await)
 _LOOKS = ("cache_info", "cache_parameters")
+_NEEDS = (*_LOOKS, "cache_clear", "__wrapped__")
 _BY_CHANCE = ("rand", "dropout", "bernoulli", "multinomial", "normal", "sample", "shuffle", "choice", "generator")
 _OUTSIDE = (
     "time",
@@ -37,34 +40,57 @@ def bound_cache(source: SourceFile, line: int, size: int, *, methods: bool = Tru
     draws at random, changes what is not its own, or gives back an object of its own making. A method, which reads its
     object, only where `methods` says so.
     """
+    function = _function_at(source, line)
+    if function is None or (_is_method(function) and not methods) or not _gives_the_same_again(function):
+        return ()
+    for decorator in function.decorator_list:
+        found = _bounded(source, parse(source), decorator, size)
+        if found:
+            return found
+    return ()
+
+
+def drop_cache(source: SourceFile, line: int) -> tuple[Edit, ...]:
+    """The edit that takes the cache off the function around `line` (its decorators count), which then computes a
+    result anew at each call; none where a second call with the same arguments might do something else."""
+    function = _function_at(source, line)
+    if function is None or not _gives_the_same_again(function):
+        return ()
+    caches = [each for each in function.decorator_list if decorator_name(each).rpartition(".")[2] in _CACHES]
+    return remove_decorator(source, caches[0]) if len(caches) == 1 else ()
+
+
+def _function_at(source: SourceFile, line: int) -> FunctionNode | None:
     try:
         tree = parse(source)
     except SourceError:
-        return ()
+        return None
     around = [
         node
         for node in ast.walk(tree)
         if isinstance(node, _FUNCTIONS)
         and min([node.lineno, *(each.lineno for each in node.decorator_list)]) <= line <= (node.end_lineno or 0)
     ]
-    function = max(around, key=lambda node: node.lineno, default=None)
-    if function is None or (_is_method(function) and not methods) or not _gives_the_same_again(function):
-        return ()
-    for decorator in function.decorator_list:
-        found = _bounded(source, tree, decorator, size)
-        if found:
-            return found
-    return ()
+    return max(around, key=lambda node: node.lineno, default=None)
 
 
 def reads_caches(sources: Iterable[SourceFile]) -> bool:
     """Whether a program looks at the size or the hits of a function's cache, which a bound changes."""
+    return _mentions(sources, _LOOKS)
+
+
+def needs_caches(sources: Iterable[SourceFile]) -> bool:
+    """Whether a program asks anything of a function that only a cached one has."""
+    return _mentions(sources, _NEEDS)
+
+
+def _mentions(sources: Iterable[SourceFile], names: Iterable[str]) -> bool:
     for source in sources:
         try:
             nodes = list(ast.walk(parse(source)))
         except SourceError:
             continue
-        if any(isinstance(node, ast.Attribute) and node.attr in _LOOKS for node in nodes):
+        if any(isinstance(node, ast.Attribute) and node.attr in names for node in nodes):
             return True
     return False
 

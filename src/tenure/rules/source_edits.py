@@ -1,0 +1,62 @@
+"""Edits of source findings: by rule, with whether they can change what the program computes.
+
+A rule that knows its edits when it makes the finding passes them on itself (`claim_source(edits=..., safe=...)`); here
+are those that are made from the place of the finding alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from tenure.model.finding import Edit
+from tenure.model.source import SourceFile
+from tenure.model.source_finding import SourceFinding
+from tenure.syntax.bounded_caches import drop_cache, needs_caches
+from tenure.syntax.left_gradients import drop_behind_step
+from tenure.syntax.program import Program
+from tenure.syntax.scopes import MODULE, parse
+from tenure.syntax.statement_edits import put_rest_under
+
+_MOST_FILES = 200
+"""All files of a program are asked who else uses what an edit changes; with more of them none is offered."""
+Maker = Callable[[Sequence[SourceFile], SourceFile, SourceFinding], tuple[Edit, ...]]
+
+
+def with_source_edits(program: Program, finding: SourceFinding) -> SourceFinding:
+    """The finding with the edits that carry out its remedy; as it came where it has some, or none are sure."""
+    made = _MAKERS.get(finding.rule)
+    if finding.edits or made is None:
+        return finding
+    sources = [each.source for each in program.functions if each.qualname == MODULE]
+    source = next(each for each in sources if each.path == finding.file)
+    make, safe = made
+    edits = make(sources, source, finding) if len(sources) <= _MOST_FILES else ()
+    return dataclasses.replace(finding, edits=edits, safe=safe) if edits else finding
+
+
+def _zero_grad(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    return drop_behind_step(sources, source.path, finding.line)
+
+
+def _without_cache(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    return () if needs_caches(sources) else drop_cache(source, finding.line)
+
+
+def _while_it_is_needed(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    """The handle of a hook removes it when a `with` ends."""
+    at = [
+        node
+        for node in ast.walk(parse(source))
+        if isinstance(node, ast.Expr) and node.lineno <= finding.line <= (node.end_lineno or node.lineno)
+    ]
+    return put_rest_under(source, at[0]) if len(at) == 1 else ()
+
+
+_MAKERS: dict[str, tuple[Maker, bool]] = {
+    "TN104": (_zero_grad, True),
+    "TN205": (_without_cache, False),
+    "TN303": (_while_it_is_needed, False),
+}
+"""Per rule what makes its edits, and whether they are safe."""

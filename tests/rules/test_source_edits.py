@@ -1,0 +1,98 @@
+"""What `--fix` makes of findings whose edits follow from their place; the changed program is silent."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from tenure.lint import lint_sources
+from tenure.model.source import SourceFile
+from tenure.model.source_finding import SourceFinding
+from tenure.syntax.edits import apply_edits
+
+
+def found(text: str) -> SourceFinding:
+    ((finding,), failures) = lint_sources([SourceFile("program.py", dedent(text))])
+    assert failures == ()
+    return finding
+
+
+def fixed(text: str) -> str:
+    after = apply_edits(dedent(text), found(text).edits)
+    assert lint_sources([SourceFile("program.py", after)]) == ((), ())
+    return after
+
+
+STEP = """
+    import torch
+    def step(model, optimizer, batch):
+        optimizer.zero_grad()
+        loss = model(batch).mean()
+        loss.backward(create_graph=True)
+        optimizer.step()
+        return {value}
+"""
+
+
+def test_gradients_with_a_graph_are_dropped_behind_the_step_where_nobody_reads_them() -> None:
+    text = STEP.format(value="loss.item()")
+    assert fixed(text) == dedent(text).replace(
+        "    optimizer.step()\n", "    optimizer.step()\n    optimizer.zero_grad()\n"
+    )
+    assert found(text).safe
+    assert found(STEP.format(value="model.weight.grad.norm().item()")).edits == ()
+
+
+FORWARD = """
+    from torch import nn
+    class Net(nn.Module):
+        def forward(self, x):
+            # watch
+            self.layer.register_forward_hook(self.look)  # again
+            if x is None:
+                return None
+            return self.layer(x)
+"""
+UNDER = """
+from torch import nn
+class Net(nn.Module):
+    def forward(self, x):
+        # watch
+        with self.layer.register_forward_hook(self.look):  # again
+            if x is None:
+                return None
+            return self.layer(x)
+"""
+
+
+def test_a_hook_is_there_for_the_rest_of_the_call_that_registers_it() -> None:
+    assert fixed(FORWARD) == UNDER
+    assert not found(FORWARD).safe
+
+
+TABLE = """
+    import functools
+    from torch import nn
+    class Table(nn.Module):
+        @functools.lru_cache(maxsize=None)
+        def rows(self, length):
+            return {value}
+    table = Table()
+    {use}
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "use", "is_edited"),
+    [
+        ("self.weight[:length]", "table.rows(3)", True),
+        ("torch.rand(length)", "table.rows(3)", False),
+        ("self.weight[:length]", "Table.rows.cache_clear()", False),
+    ],
+)
+def test_a_cached_method_computes_anew_where_it_gives_the_same_again(value: str, use: str, is_edited: bool) -> None:
+    text = TABLE.format(value=value, use=use)
+    if is_edited:
+        assert fixed(text) == dedent(text).replace("    @functools.lru_cache(maxsize=None)\n", "")
+    assert (bool(found(text).edits), found(text).safe) == (is_edited, False)
