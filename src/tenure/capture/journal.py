@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from tenure import __version__
 from tenure.capture.host import describe_process
 from tenure.capture.sources import SourceCopies
-from tenure.store.format import CENSUS, END, NOTE, PROFILE, name_census_file, name_profile_file
+from tenure.store.format import CENSUS, END, NOTE, PARAMETERS, PROFILE, name_census_file, name_profile_file
 from tenure.store.recording_file import RecordingWriter
 
 if TYPE_CHECKING:
+    from tenure.capture.parameter_hashes import ParameterHash
     from tenure.model.heap import Census
     from tenure.model.profile import StepProfile
 
@@ -74,6 +75,11 @@ class Journal:
         row = {"kind": PROFILE, "step": profile.step, "file": name, "seconds": profile.seconds}
         writer.append(row, flush=True)
         sources.add_program(profile.text(position) for position in set(profile.sites.file.tolist()))
+
+    def write_parameters(self, found: ParameterHash, *, step: int) -> None:
+        """Add what the parameters are after a step."""
+        row = {"kind": PARAMETERS, "step": step, "digest": found.digest, "count": found.count, "norm": found.norm}
+        self._open()[0].append(row)
 
     def write_note(self, level: str, text: str, *, step: int) -> None:
         """Add a note; it may be all that is ever recorded."""

@@ -28,6 +28,7 @@ from tenure.capture.journal import Journal
 from tenure.capture.known_optimizers import KnownOptimizers
 from tenure.capture.module_calls import CalledModules, ModuleCalls
 from tenure.capture.options import MonitorOptions
+from tenure.capture.parameter_hashes import hash_parameters
 from tenure.capture.profile_planning import ProfilePlan
 from tenure.capture.profile_writing import ProfileOfRecording
 from tenure.capture.schedule import can_afford, is_due, watches_calls
@@ -251,6 +252,8 @@ class Monitor:
         counters = self._counters.read_after_step(self.step, seconds)
         elapsed = now - self._start
         self._write_step(elapsed, seconds, counters)
+        if self._options.hashes_after(self.step):
+            self._record_parameters()
         due = is_due(self._schedule, self._censuses.spending, step=self.step, elapsed=elapsed, counters=counters)
         if due:
             self._record_census(moment, inputs)
@@ -271,6 +274,11 @@ class Monitor:
         if self._journal.failure is not None:
             self._guard.say_once(self._journal.failure)
             self._guard.switch_off()
+
+    def _record_parameters(self) -> None:
+        found = hash_parameters(self._optimizers.live())
+        if found is not None:
+            self._journal.write_parameters(found, step=self.step)
 
     def _record_census(self, moment: str, inputs: Any) -> None:
         try:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tenure.capture.schedule import Schedule
+from tenure.capture.schedule import Schedule, is_geometric
 
 
 @dataclass(frozen=True)
@@ -23,30 +23,41 @@ class MonitorOptions:
     experiment_step: int | None = None
     """The step after which a copy of the process is left for experiments; 0 for none, None for one at the end."""
 
+    hash_at: tuple[int, ...] | None = None
+    """The steps after which the parameters are hashed, beside those of the geometric schedule; None: never."""
+
     def to_json(self) -> str:
         """The text for the environment."""
-        return json.dumps(
-            {
-                "stop_after": self.stop_after,
-                "census_at": self.census_at,
-                "budget": self.budget_percent,
-                "profile_step": self.profile_step,
-                "experiment_step": self.experiment_step,
-            }
-        )
+        return json.dumps(self.as_dict())
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain values for the environment, as `from_json` reads them."""
+        return {
+            "stop_after": self.stop_after,
+            "census_at": self.census_at,
+            "budget": self.budget_percent,
+            "profile_step": self.profile_step,
+            "experiment_step": self.experiment_step,
+            "hash_at": self.hash_at,
+        }
 
     @classmethod
     def from_json(cls, text: str) -> MonitorOptions:
         """Options from the environment's text; what is absent has its default."""
         values = json.loads(text) if text else {}
-        steps = values.get("census_at")
+        steps, hash_at = values.get("census_at"), values.get("hash_at")
         return cls(
             stop_after=values.get("stop_after"),
             census_at=None if steps is None else tuple(steps),
             budget_percent=values.get("budget", 1.0),
             profile_step=values.get("profile_step"),
             experiment_step=values.get("experiment_step"),
+            hash_at=None if hash_at is None else tuple(hash_at),
         )
+
+    def hashes_after(self, step: int) -> bool:
+        """Whether the parameters are hashed after this step."""
+        return self.hash_at is not None and (is_geometric(step) or step in (*self.hash_at, self.stop_after))
 
     @property
     def copy_step(self) -> int | None:

@@ -27,6 +27,7 @@ VERBS = {
     "explain": "tenure.cli.explain:explain_command",
     "doctor": "tenure.cli.doctor:doctor_command",
     "lint": "tenure.cli.lint:lint_command",
+    "fix": "tenure.cli.fix:fix_command",
     "demo": "tenure.cli.demo:demo_command",
 }
 

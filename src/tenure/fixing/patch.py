@@ -92,8 +92,8 @@ def _diff(path: str, before: bytes, after: bytes) -> str:
     lines = difflib.unified_diff(
         _lines_of(before),
         _lines_of(after),
-        f"a/{path}{end}",
-        f"b/{path}{end}",
+        f"{path if path.startswith('/') else 'a/' + path}{end}",
+        f"{path if path.startswith('/') else 'b/' + path}{end}",
         n=CONTEXT_LINES,
     )
     return "".join(line if line.endswith("\n") else line + "\n" + _NO_END for line in lines)

@@ -53,6 +53,16 @@ class Note:
 
 
 @dataclass(frozen=True)
+class ParametersEntry:
+    """What the optimizers' parameters were after a step: a digest of their bits, their number and 2-norm."""
+
+    step: int
+    digest: str
+    count: int
+    norm: float
+
+
+@dataclass(frozen=True)
 class Recording:
     """An opened recording of one process. `path` is its folder; `process` is process.json."""
 
@@ -66,3 +76,5 @@ class Recording:
     end: dict[str, Any] | None
     """The closing row (`reason`, `exit_code`, `own_seconds`), None after a kill or crash."""
     profiles: tuple[ProfileEntry, ...] = ()
+    parameters: tuple[ParametersEntry, ...] = ()
+    """Written only where it was asked for."""

@@ -22,6 +22,7 @@ NOTE = "note"
 SOURCE = "source"
 PHASE = "phase"
 PROFILE = "profile"
+PARAMETERS = "parameters"
 END = "end"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenure.errors import NewerFormatError, RecordingError
-from tenure.model.recording import CensusEntry, Note, ProfileEntry, Recording, Step
+from tenure.model.recording import CensusEntry, Note, ParametersEntry, ProfileEntry, Recording, Step
 from tenure.model.source import SourceFile
 from tenure.store.format import (
     CENSUS,
@@ -21,6 +21,7 @@ from tenure.store.format import (
     FORMAT,
     HEADER,
     NOTE,
+    PARAMETERS,
     PHASE,
     PROCESS_FILE,
     PROFILE,
@@ -129,6 +130,7 @@ def open_recording(path: str | Path) -> Recording:
         sources={path: file for path, (file, _) in rows.sources.items()},
         end=rows.end,
         profiles=tuple(entry for entry in rows.profiles if (folder / entry.file).exists()),
+        parameters=tuple(rows.parameters),
     )
 
 
@@ -192,6 +194,7 @@ class _Rows:
     steps: list[Step] = field(default_factory=list)
     censuses: list[CensusEntry] = field(default_factory=list)
     profiles: list[ProfileEntry] = field(default_factory=list)
+    parameters: list[ParametersEntry] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     sources: dict[str, tuple[str, str]] = field(default_factory=dict)
     end: dict[str, Any] | None = None
@@ -214,6 +217,9 @@ class _Rows:
             elif kind == PROFILE:
                 file = Path(str(row["file"])).name
                 self.profiles.append(ProfileEntry(int(row["step"]), file, float(row["seconds"])))
+            elif kind == PARAMETERS:
+                values = (int(row["step"]), str(row["digest"]), int(row["count"]), float(row["norm"]))
+                self.parameters.append(ParametersEntry(*values))
             elif kind == NOTE:
                 self.notes.append(Note(str(row["level"]), str(row["text"]), row.get("step")))
             elif kind == SOURCE:

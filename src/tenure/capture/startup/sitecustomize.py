@@ -12,26 +12,36 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from importlib.machinery import ModuleSpec
     from typing import Any
 
 
-class _TorchWatcher:
-    """Finds torch as Python would and runs `tenure`'s recorder once torch's own code has run."""
+class _ModuleWatcher:
+    """Finds modules as Python would and calls what waits for one once the module's own code has run."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[Callable[[Any], None]]] = {}
+
+    def call_after(self, name: str, work: Callable[[Any], None]) -> None:
+        """Call `work` with the module of that name when it is imported; what comes first is called first."""
+        self._waiting.setdefault(name, []).append(work)
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Torch's own spec, with its loader watched; None for every other module."""
-        if name != "torch":
+        """A module's own spec, with its loader watched; None for modules that nobody waits for."""
+        if name not in self._waiting:
             return None
         for finder in list(sys.meta_path):
             find = None if finder is self else getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = find(name, path, target) if find else None
             if spec is not None:
-                self._watch(spec.loader)
+                self._watch(name, spec.loader)
                 return spec
         return None
 
-    def _watch(self, loader: Any) -> None:
+    def _watch(self, name: str, loader: Any) -> None:
         original = getattr(loader, "exec_module", None)
         if original is None:
             return
@@ -39,9 +49,10 @@ class _TorchWatcher:
         def exec_module(module: Any) -> None:
             del loader.exec_module
             original(module)
-            if self in sys.meta_path:
+            for work in self._waiting.pop(name, ()):
+                work(module)
+            if not self._waiting and self in sys.meta_path:
                 sys.meta_path.remove(self)
-                _start_recorder()
 
         try:
             loader.exec_module = exec_module
@@ -49,7 +60,7 @@ class _TorchWatcher:
             _complain(error)
 
 
-def _start_recorder() -> None:
+def _start_recorder(torch: Any) -> None:
     try:
         if "tenure" not in sys.modules:
             _load_package(os.environ["TENURE_PACKAGE"])
@@ -74,6 +85,19 @@ def _load_package(folder: str) -> None:
     except BaseException:
         del sys.modules["tenure"]
         raise
+
+
+def _seed_on_import(watcher: _ModuleWatcher, seed: int) -> None:
+    """Give generators a start of their own as they are imported; a program that seeds them does so after this."""
+    for name, function in (("random", "seed"), ("numpy.random", "seed"), ("torch", "manual_seed")):
+
+        def set_seed(module: Any, function: str = function) -> None:
+            getattr(module, function)(seed)
+
+        if name in sys.modules:
+            set_seed(sys.modules[name])
+        else:
+            watcher.call_after(name, set_seed)
 
 
 def _put_overlay_in(folder: str) -> None:
@@ -108,9 +132,17 @@ def _step_aside() -> None:
     sys.path[:] = [entry for entry in sys.path if entry != folder]
 
 
-if os.environ.get("TENURE") != "0" and os.environ.get("TENURE_OVERLAY"):
-    _put_overlay_in(os.environ["TENURE_OVERLAY"])
+def _do_as_asked(environment: Mapping[str, str]) -> None:
+    if environment.get("TENURE_OVERLAY"):
+        _put_overlay_in(environment["TENURE_OVERLAY"])
+    watcher = _ModuleWatcher()
+    if environment.get("TENURE_SEED"):
+        _seed_on_import(watcher, int(environment["TENURE_SEED"]))
+    if "TENURE_RECORDING" in environment and "TENURE_PACKAGE" in environment:
+        watcher.call_after("torch", _start_recorder)
+
+
+if os.environ.get("TENURE") != "0":
+    _do_as_asked(os.environ)
 _step_aside()
-if os.environ.get("TENURE") != "0" and "TENURE_RECORDING" in os.environ and "TENURE_PACKAGE" in os.environ:
-    sys.meta_path.insert(0, _TorchWatcher())
 _run_next_sitecustomize()

@@ -1,0 +1,108 @@
+"""The edits that are worth a run: those of the findings' remedies, and those of lint where the recording agrees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tenure.errors import SourceError
+from tenure.fixing.measured import Measured
+from tenure.lint import lint_sources
+from tenure.model.finding import Edit, Finding
+from tenure.model.source_finding import SourceFinding
+from tenure.syntax.edits import apply_edits
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Edits that carry out one remedy, of the findings that they are for; paths are the originals'."""
+
+    findings: tuple[Finding, ...]
+    told_by: str
+    edits: tuple[Edit, ...]
+
+
+def find_candidates(measured: Measured) -> tuple[Candidate, ...]:
+    """Candidates in the findings' order; the same edits of several findings are one."""
+    told = _tell_by_lint(measured)
+    found: dict[tuple[Edit, ...], Candidate] = {}
+    for finding in measured.diagnosis.findings:
+        told_by, edits = "recording", _edits_of(finding)
+        if not edits:
+            told_by, edits = "lint", told.get(_place_of(finding), ())
+        if not edits:
+            continue
+        edits = tuple(replace(edit, file=os.path.realpath(edit.file)) for edit in edits)
+        known = found.get(edits)
+        findings = (*known.findings, finding) if known else (finding,)
+        found[edits] = Candidate(findings, known.told_by if known else told_by, edits)
+    return tuple(found.values())
+
+
+def edit_texts(candidates: Iterable[Candidate]) -> dict[Path, tuple[bytes, bytes]]:
+    """Each file's text before, as it is now, and with all edits of the candidates.
+
+    Raises SourceError where a file is not the one that ran, where edits are in each other's way, or where the result
+    is no Python.
+    """
+    by_file: dict[str, dict[Edit, None]] = {}
+    for candidate in candidates:
+        for edit in candidate.edits:
+            by_file.setdefault(edit.file, {})[edit] = None
+    texts = {}
+    for file, edits in by_file.items():
+        before = _read(file)
+        _check_apart(file, list(edits))
+        after = apply_edits(before.decode("utf-8", "surrogateescape"), edits).encode("utf-8", "surrogateescape")
+        _check_parses(file, after)
+        texts[Path(file)] = (before, after)
+    return texts
+
+
+def _edits_of(finding: Finding) -> tuple[Edit, ...]:
+    return next((remedy.edits for remedy in finding.remedies if remedy.edits), ())
+
+
+def _tell_by_lint(measured: Measured) -> dict[tuple[str, str, int], tuple[Edit, ...]]:
+    """Edits that lint has of the sources as they ran, by rule and place."""
+    yours = [source for source in measured.sources.values() if source.origin == "yours"]
+    told, _ = lint_sources(yours)
+    return {_place_of_source(each): each.edits for each in told if each.edits}
+
+
+def _place_of(finding: Finding) -> tuple[str, str, int]:
+    return finding.rule, finding.holder.file or "", finding.holder.line or 0
+
+
+def _place_of_source(finding: SourceFinding) -> tuple[str, str, int]:
+    return finding.rule, finding.file, finding.line
+
+
+def _check_apart(file: str, edits: Sequence[Edit]) -> None:
+    replaced = [edit.line for edit in edits if edit.before]
+    twice = next((line for line in replaced if replaced.count(line) > 1), None)
+    if twice is not None:
+        raise SourceError(f"{file}:{twice}: two edits change this line")
+
+
+def _check_parses(file: str, text: bytes) -> None:
+    try:
+        compile(text, file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise SourceError(f"{file}: the edits make no Python of it ({error})") from error
+
+
+def _read(file: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise SourceError(f"{file}: {error.strerror or error}") from error
+
+
+def describe_place(candidate: Candidate) -> Mapping[str, object]:
+    """Rule, name and place of the first finding that a candidate is for."""
+    first = candidate.findings[0]
+    file = first.holder.file or candidate.edits[0].file
+    return {"rule": first.rule, "name": first.name, "file": os.path.realpath(file), "line": first.holder.line or 0}

@@ -1,0 +1,100 @@
+"""What a run was measured at: its diagnosis, peak, growth, what is alive, step time, and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from tenure.analysis.evidence import read_evidence
+from tenure.diagnose import diagnose
+from tenure.errors import RecordingError
+from tenure.fixing.runs import Run
+from tenure.model.finding import Diagnosis, Finding
+from tenure.model.fix import Figures
+from tenure.model.profile import StepProfile
+from tenure.model.recording import Recording, Step
+from tenure.model.source import SourceFile
+from tenure.store.recording_file import list_recordings, open_recording
+
+WARM_UP_STEPS = 3
+"""The first steps allocate, compile and read for the first time: their times are no step times."""
+STEP_END = "step-end"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run's figures, and what comparing needs: bytes and number of live tensors by step and moment of a census."""
+
+    run: Run
+    diagnosis: Diagnosis
+    figures: Figures
+    alive: dict[tuple[int, str], tuple[int, int]]
+    parameters: dict[int, tuple[str, float]]
+    sources: dict[str, SourceFile]
+
+
+def measure(run: Run) -> Measured | None:
+    """All figures of a watched run; None where nothing was recorded. Costs a diagnosis."""
+    folders = _list(run)
+    if not folders:
+        return None
+    diagnosis = run.in_the_tree(diagnose(str(run.recording)))
+    evidence = read_evidence(open_recording(folders[0]))
+    sources = (run.in_the_tree(source) for source in evidence.sources.values())
+    recording = evidence.recording
+    alive = {
+        (census.step, census.moment): (int(census.storages.bytes.sum()), len(census.storages.bytes))
+        for census in evidence.of_tensors
+    }
+    figures = Figures(
+        findings=diagnosis.findings,
+        steps=diagnosis.steps,
+        peak_bytes=find_peak(recording.steps, evidence.profiles, [size for size, _ in alive.values()]),
+        growth_bytes_per_step=sum(_growth_of(diagnosis.findings)) if len(evidence.between_steps) >= 3 else None,
+        step_seconds=find_step_seconds(recording),
+    )
+    return Measured(run, diagnosis, figures, alive, read_parameters(run), {each.path: each for each in sources})
+
+
+def read_parameters(run: Run) -> dict[int, tuple[str, float]]:
+    """Digest and norm of the parameters by step, of all processes of a run together."""
+    found: dict[int, list[tuple[str, float]]] = {}
+    for folder in _list(run):
+        for entry in open_recording(folder).parameters:
+            found.setdefault(entry.step, []).append((f"{entry.count}:{entry.digest}", entry.norm))
+    return {
+        step: (" ".join(digest for digest, _ in each), sum(norm for _, norm in each)) for step, each in found.items()
+    }
+
+
+def count_steps(run: Run) -> int:
+    """How many steps the run came to."""
+    return max((step.step for folder in _list(run) for step in open_recording(folder).steps), default=0)
+
+
+def find_peak(steps: Sequence[Step], profiles: Sequence[StepProfile], alive: Sequence[int]) -> int | None:
+    """The most tensor memory seen: a device's own peak, else of the profiled steps and all censuses."""
+    device = [step.counters["allocated_peak_bytes"] for step in steps if "allocated_peak_bytes" in step.counters]
+    if device:
+        return max(device)
+    profiled = [int(profile.bytes_alive(profile.main_device()).max(initial=0)) for profile in profiles]
+    return max((*profiled, *alive), default=None) if profiled else None
+
+
+def find_step_seconds(recording: Recording) -> float | None:
+    """The median time of a step, censuses not counted; profiled steps and the first ones are left out."""
+    profiled = {step for entry in recording.profiles for step in (entry.step - 1, entry.step, entry.step + 1)}
+    times = [each.seconds for each in recording.steps if each.step > WARM_UP_STEPS and each.step not in profiled]
+    return median(times) if times else None
+
+
+def _growth_of(findings: Iterable[Finding]) -> Iterable[float]:
+    return (finding.growth_bytes_per_step or 0.0 for finding in findings if finding.symptom == "growth")
+
+
+def _list(run: Run) -> list[str]:
+    try:
+        return list_recordings(run.recording)
+    except RecordingError:
+        return []

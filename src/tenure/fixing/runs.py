@@ -1,0 +1,175 @@
+"""One run of the user's program: recorded, seeded, in a scratch folder, edited, and ended where it takes too long."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tenure.capture.folders import SEED_VARIABLE
+from tenure.capture.options import MonitorOptions
+from tenure.capture.start_up import make_environment
+from tenure.fixing.mirror import make_mirror
+from tenure.fixing.overlay import unused_files, write_overlay
+
+GRACE_SECONDS = 10.0
+MORE_TIME = 3.0
+"""A later run may take so many times the first one's time, and at least a minute, where no limit was given."""
+LEAST_LIMIT_SECONDS = 60.0
+SEED = 0
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to run: `command`, started in `folder`, whose look-alike is made below `scratch` unless `in_place`."""
+
+    command: tuple[str, ...]
+    folder: Path
+    scratch: Path
+    in_place: bool = False
+    steps: int | None = None
+    timeout: float | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run left: its recording's folder, its output, and the files that it wrote, by digest."""
+
+    recording: Path
+    exit_code: int
+    timed_out: bool
+    stdout: str
+    stderr: str
+    written: dict[str, str]
+    folder: Path
+    worked_in: Path
+    changed_originals: tuple[Path, ...] = ()
+    not_loaded: tuple[str, ...] = ()
+
+    def in_the_tree(self, value: T) -> T:
+        """A copy of plain values and dataclasses in which names of files are of the tree, not of its scratch copy."""
+        return _renamed(value, str(self.worked_in), str(self.folder)) if self.worked_in != self.folder else value
+
+    @property
+    def last_line(self) -> str:
+        """The last line that it wrote to stderr; mostly what went wrong."""
+        lines = [line for line in self.stderr.splitlines() if line.strip() and not line.startswith("tenure: ")]
+        return lines[-1].strip() if lines else ""
+
+
+class Runner:
+    """Carries out runs one after the other, each in a fresh scratch folder of the same name."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.num_runs = 0
+        self._limit = order.timeout
+
+    @property
+    def working_folder(self) -> Path:
+        """Where the program runs: the same place each time, so that what it prints of it is the same."""
+        return self.order.folder if self.order.in_place else self.order.scratch / "work"
+
+    def run(
+        self,
+        texts: Mapping[Path, bytes] | None = None,
+        *,
+        watched: bool = True,
+        hash_at: Sequence[int] = (),
+        arguments: Sequence[str] = (),
+    ) -> Run:
+        """Run the program, with edited texts in place of files, and wait for its end.
+
+        Unless `watched`, only steps and the parameters' hashes are recorded: no censuses.
+        """
+        self.num_runs += 1
+        recording = self.order.scratch / f"run-{self.num_runs:02d}"
+        recording.mkdir(parents=True)
+        overlay = self.order.scratch / f"overlay-{self.num_runs:02d}" if texts else None
+        if overlay is not None and texts:
+            write_overlay(overlay, texts)
+        options = MonitorOptions(stop_after=self.order.steps, experiment_step=0, hash_at=tuple(hash_at))
+        if not watched:
+            options = replace(options, census_at=(), profile_step=0)
+        mirror = None if self.order.in_place else make_mirror(self.order.folder, self.working_folder)
+        started = time.monotonic()
+        code, timed_out = self._start([*self.order.command, *arguments], recording, options, overlay)
+        if self._limit is None:
+            self._limit = max(LEAST_LIMIT_SECONDS, MORE_TIME * (time.monotonic() - started))
+        return Run(
+            recording,
+            exit_code=code,
+            timed_out=timed_out,
+            stdout=_read(recording / "stdout"),
+            stderr=_read(recording / "stderr"),
+            written=mirror.written() if mirror else {},
+            folder=self.order.folder,
+            worked_in=self.working_folder,
+            changed_originals=tuple(mirror.changed_originals()) if mirror else (),
+            not_loaded=tuple(unused_files(overlay)) if overlay is not None else (),
+        )
+
+    def _start(
+        self, command: Sequence[str], recording: Path, options: MonitorOptions, overlay: Path | None
+    ) -> tuple[int, bool]:
+        environment = make_environment(recording, options.as_dict(), overlay=overlay)
+        environment |= {SEED_VARIABLE: str(SEED), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment.setdefault("PYTHONHASHSEED", str(SEED))
+        environment |= dict(self.order.environment)
+        with (recording / "stdout").open("wb") as stdout, (recording / "stderr").open("wb") as stderr:
+            child = subprocess.Popen(
+                command,
+                cwd=self.working_folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+            try:
+                return child.wait(self._limit), False
+            except subprocess.TimeoutExpired:
+                _end(child)
+                return child.wait(), True
+            finally:
+                # Also after a Ctrl-C, which reaches us alone: the program has a session of its own.
+                _end(child)
+
+
+def _renamed(value: Any, before: str, after: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(before + os.sep, after + os.sep)
+    if isinstance(value, (tuple, list)):
+        return type(value)(_renamed(each, before, after) for each in value)
+    if isinstance(value, dict):
+        return {name: _renamed(each, before, after) for name, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value, **{each.name: _renamed(getattr(value, each.name), before, after) for each in fields(value)}
+        )
+    return value
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End the program and all that it started: politely, then not."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(GRACE_SECONDS)
+            if number == signal.SIGKILL:
+                return
+
+
+def _read(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")

@@ -1,0 +1,188 @@
+"""Whether an edit stays: it must have freed something, and changed nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tenure.fixing.measured import Measured, read_parameters
+from tenure.fixing.outputs import Comparison, compare_files, compare_texts, join
+from tenure.fixing.runs import Run
+from tenure.model.finding import Finding
+from tenure.model.units import format_bytes
+
+PEAK_NOISE = 0.01
+"""A peak that differs by no more is the same."""
+FREED_SHARE = 0.5
+"""Of what a finding holds or adds: so much must go for an edit to have helped."""
+NORM_SPREADS = 3.0
+"""How many times the distance of two unchanged runs a run may lie off where the program is not deterministic."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Two runs of the unchanged program: what is to stay the same, and whether it did by itself."""
+
+    first: Measured
+    second: Run
+    parameters: Mapping[int, tuple[str, float]]
+    deterministic: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run with edits showed. `same` is False where anything that can be compared changed."""
+
+    helped: bool
+    same: bool
+    why: str
+    parameters_equal: bool | None
+    outputs_equal: bool | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the edits may stay."""
+        return self.helped and self.same
+
+
+def make_baseline(first: Measured, second: Run) -> Baseline:
+    """The two runs laid side by side."""
+    again = read_parameters(second)
+    common = sorted(first.parameters.keys() & again.keys())
+    apart = [step for step in common if first.parameters[step][0] != again[step][0]]
+    output = compare_texts(first.run.stdout, first.run.stdout, second.stdout)
+    notes = []
+    if apart:
+        notes.append(
+            f"the program is not deterministic: its parameters differ between two unchanged runs at step {apart[0]}"
+        )
+    elif output.equal is not True:
+        notes.append("two unchanged runs print different things; only words in which they agree are compared")
+    return Baseline(first, second, again, not apart, tuple(notes))
+
+
+def judge(baseline: Baseline, after: Measured | None, run: Run, findings: tuple[Finding, ...]) -> Verdict:
+    """What the run with edits for `findings` shows against the unchanged program."""
+    failure = _failure_of(baseline, after, run)
+    if failure or after is None:
+        return Verdict(False, False, failure, None, None)
+    equal, parameters_why = _compare_parameters(baseline, after.parameters)
+    outputs = _compare_outputs(baseline, run)
+    worse = _what_got_worse(baseline.first, after)
+    helped = _what_helped(baseline.first, after, findings)
+    why = parameters_why or _say_outputs(outputs) or worse or helped or "nothing was freed by it"
+    return Verdict(
+        helped=bool(helped),
+        same=not (parameters_why or outputs.equal is False or worse),
+        why=why,
+        parameters_equal=equal,
+        outputs_equal=outputs.equal,
+        notes=tuple(f"printed of memory, {text}" for text in outputs.of_memory),
+    )
+
+
+def _failure_of(baseline: Baseline, after: Measured | None, run: Run) -> str:
+    if run.timed_out:
+        return "the program did not end in time with it"
+    if run.exit_code != baseline.first.run.exit_code:
+        return f"the program ends with exit code {run.exit_code} with it: {run.last_line}"
+    if run.not_loaded:
+        return f"the program did not load {os.path.basename(run.not_loaded[0])} from its source"  # noqa: PTH119
+    if after is None:
+        return "nothing was recorded with it"
+    if after.figures.steps != baseline.first.figures.steps:
+        return f"the program made {after.figures.steps} steps with it, {baseline.first.figures.steps} without"
+    return ""
+
+
+def _compare_parameters(baseline: Baseline, after: Mapping[int, tuple[str, float]]) -> tuple[bool | None, str]:
+    """Whether they are equal to the bit at every step that can be compared, and what is wrong where they are not."""
+    before = dict(baseline.first.parameters) | dict(baseline.parameters)
+    common = sorted(before.keys() & after.keys())
+    if not common or len(common) < len(before):
+        return None, "" if not before else "the parameters could not be read with it"
+    differing = [step for step in common if before[step][0] != after[step][0]]
+    if baseline.deterministic:
+        return not differing, f"the parameters differ at step {differing[0]}" if differing else ""
+    both = [step for step in common if step in baseline.first.parameters and step in baseline.parameters]
+    spread = max(abs(baseline.first.parameters[step][1] - baseline.parameters[step][1]) for step in both)
+    off = max(abs(baseline.first.parameters[step][1] - after[step][1]) for step in both)
+    far = off > NORM_SPREADS * spread + 1e-6 * baseline.first.parameters[both[-1]][1]
+    return None, f"the parameters' norm is {off:.3g} off, two unchanged runs {spread:.3g}" if far else ""
+
+
+def _compare_outputs(baseline: Baseline, run: Run) -> Comparison:
+    first = baseline.first.run
+    texts = compare_texts(first.stdout, baseline.second.stdout, run.stdout)
+    files = compare_files(first.written, baseline.second.written, run.written)
+    return join([texts, files])
+
+
+def _say_outputs(outputs: Comparison) -> str:
+    return f"the program puts out something else: {outputs.differences[0]}" if outputs.differences else ""
+
+
+def _what_got_worse(before: Measured, after: Measured) -> str:
+    old, new = before.figures, after.figures
+    if old.peak_bytes is not None and new.peak_bytes is not None and new.peak_bytes > (1 + PEAK_NOISE) * old.peak_bytes:
+        return f"the peak rises to {format_bytes(new.peak_bytes)}"
+    known = {_key(finding) for finding in old.findings}
+    places = {(finding.holder.file, finding.holder.expression) for finding in old.findings}
+    fresh = [each for each in new.findings if _key(each) not in known and each.confidence != "possible"]
+    fresh = [each for each in fresh if (each.holder.file, each.holder.expression) not in places]
+    held = sum(each.retained_bytes or 0 for each in fresh)
+    if fresh and held >= sum(each.retained_bytes or 0 for each in old.findings):
+        return f"instead, {fresh[0].rule} is found: {fresh[0].message}"
+    return ""
+
+
+def _what_helped(before: Measured, after: Measured, findings: tuple[Finding, ...]) -> str:
+    """What the edits did for the findings that they are for, in words; "" where they did nothing."""
+    left = {_key(finding) for finding in after.figures.findings}
+    gone = [finding for finding in findings if _key(finding) not in left]
+    said = [text for text in (_fall(before, after, finding) for finding in findings) if text]
+    weightless = [finding for finding in gone if not finding.retained_bytes and not finding.growth_bytes_per_step]
+    if said:
+        return said[0]
+    if weightless and _num_alive(before, after) >= 0:
+        return f"{weightless[0].rule} is gone; it held no tensor memory"
+    return ""
+
+
+def _fall(before: Measured, after: Measured, finding: Finding) -> str:
+    grew = finding.growth_bytes_per_step if finding.symptom in ("growth", "cycle", "sawtooth") else None
+    old, new = before.figures.growth_bytes_per_step, after.figures.growth_bytes_per_step
+    if grew and old is not None and new is not None and old - new >= FREED_SHARE * grew:
+        return f"growth falls from {format_bytes(old)} to {format_bytes(new)} per step"
+    held = finding.retained_bytes or 0
+    fallen = _alive_fall(before, after)
+    if held and fallen >= FREED_SHARE * held:
+        return f"{format_bytes(fallen)} less stay alive"
+    drop = _peak_fall(before, after)
+    if finding.symptom == "peak" and drop >= FREED_SHARE * max(finding.peak_drop_bytes or held, 1):
+        return f"the peak falls by {format_bytes(drop)}"
+    return ""
+
+
+def _alive_fall(before: Measured, after: Measured) -> int:
+    """The most by which what is alive at one moment of one step fell."""
+    common = before.alive.keys() & after.alive.keys()
+    return max((before.alive[at][0] - after.alive[at][0] for at in common), default=0)
+
+
+def _num_alive(before: Measured, after: Measured) -> int:
+    common = before.alive.keys() & after.alive.keys()
+    last = max(common, default=None)
+    return before.alive[last][1] - after.alive[last][1] if last is not None else -1
+
+
+def _peak_fall(before: Measured, after: Measured) -> int:
+    old, new = before.figures.peak_bytes, after.figures.peak_bytes
+    return old - new if old is not None and new is not None else 0
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.rule, finding.fingerprint
