@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
 from tenure.errors import SourceError
@@ -12,7 +13,7 @@ from tenure.fixing.measured import Measured
 from tenure.lint import lint_sources
 from tenure.model.finding import Edit, Finding
 from tenure.model.source_finding import SourceFinding
-from tenure.syntax.edits import apply_edits
+from tenure.syntax.edits import apply_edits, overlap
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,9 @@ def _place_of_source(finding: SourceFinding) -> tuple[str, str, int]:
 
 
 def _check_apart(file: str, edits: Sequence[Edit]) -> None:
-    replaced = [edit.line for edit in edits if edit.before]
-    twice = next((line for line in replaced if replaced.count(line) > 1), None)
-    if twice is not None:
-        raise SourceError(f"{file}:{twice}: two edits change this line")
+    for one, other in combinations(edits, 2):
+        if overlap(one, other) and (one.before or other.before):
+            raise SourceError(f"{file}:{other.line}: two edits change this line")
 
 
 def _check_parses(file: str, text: bytes) -> None:

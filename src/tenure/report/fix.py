@@ -106,9 +106,8 @@ def _edit(tried: TriedEdit) -> str:
     place = place_of(tried.file, tried.line, room=60)
     lines = [f"{mark}  {tried.rule} {tried.name}  {place}: {escape(relative_to_here(tried.why))}"]
     for edit in tried.edits:
-        if edit.before:
-            lines.append(f"          - {escape(edit.before.strip())}")
-        lines.append(f"          + {escape(edit.after.strip())}")
+        for sign, text in (("-", edit.before), ("+", edit.after or "")):
+            lines += [f"          {sign} {escape(line.strip())}" for line in text.splitlines()]
     return "\n".join(lines)
 
 
