@@ -7,7 +7,7 @@ import torch
 from tenure.capture.autograd import is_leaf
 from tenure.capture.storages import sparse_parts
 
-_MOST_UNUSED = 2
+MOST_UNUSED = 2
 """A storage of more than so many times the bytes that a tensor shows of it is not worth keeping for them."""
 
 
@@ -36,4 +36,4 @@ def without_graph(tensor: torch.Tensor, num_bytes: int | None = None) -> torch.T
         stored = values.untyped_storage().nbytes()
     except RuntimeError:  # sparse, opaque
         return values
-    return values.clone() if stored > _MOST_UNUSED * (values.nbytes if num_bytes is None else num_bytes) else values
+    return values.clone() if stored > MOST_UNUSED * (values.nbytes if num_bytes is None else num_bytes) else values

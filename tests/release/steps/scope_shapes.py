@@ -38,6 +38,16 @@ class Tensor:
     def detach(self):
         return Tensor(self.value)
 
+    def detach_(self):
+        self.graph, self.requires_grad, self.is_leaf = None, False, True
+        return self
+
+    def _use_count(self):
+        return 1
+
+    def _is_view(self):
+        return False
+
     def untyped_storage(self):
         return Storage()
 

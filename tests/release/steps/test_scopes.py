@@ -195,6 +195,41 @@ def test_who_holds_a_survivor_is_asked_of_a_census_only_where_there_is_one_and_w
     assert bad.outcome.survivors == ()
 
 
+def test_a_tensor_that_only_the_steps_names_have_is_cut_where_it_stands(model: nn.Module, batch: torch.Tensor) -> None:
+    with step_scope() as scope:
+        out = model(batch)
+        loss = out.mean()
+        results = {"loss": loss, "count": 3}
+        loss.backward()
+        before = id(out), id(loss)
+
+    assert (id(out), id(loss), results["loss"] is loss) == (*before, True)
+    assert tensors_with_graph([out, results]) == 0
+    assert [(each.num_graphs, each.num_cut, each.num_survived) for each in scope.outcome.carried] == [(1, 1, 0)] * 3
+
+
+def test_a_tensor_that_a_kept_graph_has_saved_stays_as_that_graph_needs_it(device: str) -> None:
+    def second_derivative(scoped: bool) -> torch.Tensor:
+        weight = torch.ones(3, device=device, requires_grad=True)
+        kept = []
+        with step_scope() if scoped else contextlib.nullcontext():
+            hidden = weight * 2
+            kept.append(hidden.pow(3).sum())
+        assert (hidden.grad_fn is None) is scoped
+        (first,) = torch.autograd.grad(kept[0], weight, create_graph=True)
+        return torch.autograd.grad(first.sum(), weight)[0]
+
+    assert second_derivative(scoped=True).tolist() == second_derivative(scoped=False).tolist() == [48.0] * 3
+
+
+def test_a_number_that_lies_in_a_storage_as_large_as_its_input_gets_one_of_its_own(device: str) -> None:
+    weight = torch.ones(1000, device=device, requires_grad=True)
+    with step_scope():
+        loss = nn.functional.mse_loss(weight * 2, torch.zeros_like(weight))
+
+    assert (float(loss), loss.grad_fn, loss.untyped_storage().nbytes()) == (4.0, None, 4)
+
+
 def test_names_bound_before_the_scope_and_names_to_keep_are_not_touched(model: nn.Module, batch: torch.Tensor) -> None:
     before = model(batch)
     with step_scope(keep=("hidden",)) as scope:

@@ -1,28 +1,24 @@
-"""Cuts autograd graphs off what names refer to: tensors, and containers that nothing but the names lead to.
+"""Finds the tensors with a graph in containers within containers, and makes those without their graphs.
 
-Runs at the end of every step: a few microseconds for some tensors and a dict of results, which is why containers are
-noted in plain lists here and types are told apart once.
+Types are told apart once, and containers are noted in plain lists: this runs at the end of a step.
 """
 
 from __future__ import annotations
 
 import sys
 import types
-import weakref
 from collections import deque
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from tenure.capture.labels import instance_dict
-from tenure.release.cut_graph import carries_graph, shown_bytes, without_graph
-from tenure.release.steps.reference_counts import OF_VARIABLE
+from tenure.release.cut_graph import carries_graph, without_graph
 
 MOST_LOOKED_AT = 1_000
 """Elements of one container, and containers in all, that are looked at; what lies beyond is left as it is."""
-SHARED = "something else holds it too"
-_NOT_ENTERED, _TENSOR, _DICT, _LIST, _TUPLE, _DEQUE, _OBJECT = range(7)
+NOT_ENTERED = 0
+_TENSOR, _DICT, _LIST, _TUPLE, _DEQUE, _OBJECT = range(1, 7)
 _NEVER_ENTERED = (
     int,
     float,
@@ -46,18 +42,9 @@ _NEVER_ENTERED = (
 _BASES = ((torch.Tensor, _TENSOR), (dict, _DICT), (list, _LIST), (tuple, _TUPLE), (deque, _DEQUE))
 _SEQUENCES = {_LIST: list, _TUPLE: tuple, _DEQUE: deque}
 _WITHOUT_ATTRIBUTES = frozenset((dict, list, tuple, deque))
-_PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _MOST_KINDS = 1_000
-_kinds: dict[type, int] = {}
-
-
-NameCut = tuple[str, str, int, Sequence[weakref.ref[torch.Tensor]], int, str]
-"""What became of one name: the name, its value's type, bytes of the tensors behind it that carried a graph (their own),
-weak references to those, how many of them were cut off it, and why not all ("" where they were).
-
-A tensor that still lives when the names have let go is held by somebody else. A plain tuple, for one is made per name
-and step.
-"""
+kinds: dict[type, int] = {}
+"""What objects of a type are to the search; a type that is not here has not been met yet."""
 
 
 class _Container:
@@ -77,141 +64,7 @@ class _Container:
         self.alone = True
 
 
-def cut_values(values: dict[str, Any], *, holders: int) -> tuple[list[NameCut], dict[str, Any]]:
-    """Cuts what can be cut; gives back what each name with a graph came to, and the values to bind names to anew.
-
-    Lists, dicts, deques and plain objects are changed in place where the names in `values` alone lead to them; for
-    tensors and tuples there is a new value. `holders` is how many references each name stands for, the one in
-    `values` included. Tensors keep their values; subclasses of Tensor do not see our reads.
-    """
-    cuts: list[NameCut] = []
-    anew: dict[str, Any] = {}
-    replaced: dict[int, Any] = {}
-    kinds, others, value = _kinds, [], None
-    for name, value in values.items():
-        if type(value) is torch.Tensor:
-            try:
-                if not value.requires_grad or value.is_leaf:
-                    continue
-                num_bytes = value.nbytes
-            except RuntimeError:  # a view that does not tell, a sparse one that has no `nbytes`
-                num_bytes = shown_bytes(value)
-            number = id(value)
-            cuts.append((name, "Tensor", num_bytes, (weakref.ref(value),), 1, ""))
-            if number not in replaced:
-                replaced[number] = without_graph(value, num_bytes)
-            anew[name] = replaced[number]
-        elif kinds.get(type(value)) != _NOT_ENTERED:
-            others.append(name)
-    if others:
-        del value  # it would count as a holder
-        originals: list[Any] = []  # what was replaced keeps its id while that names the new value
-        nested: list[str] = []
-        for name in others:  # a comprehension would be a function of its own, up to Python 3.11
-            if not _cut_flat(values, name, holders, replaced, originals, cuts):
-                nested.append(name)
-        if nested:
-            with torch._C.DisableTorchFunctionSubclass():
-                _cut_nested(values, nested, holders, replaced, originals, cuts, anew)
-    return cuts, anew
-
-
-def _cut_flat(
-    values: dict[str, Any],
-    name: str,
-    holders: int,
-    replaced: dict[int, Any],
-    originals: list[Any],
-    cuts: list[NameCut],
-) -> bool:
-    """The same, in one pass, for a dict or list that the name alone holds and that leads to no tensor but its own
-    elements; whether it was one. Most results of a step are."""
-    value, kinds = values[name], _kinds
-    if type(value) is dict:
-        items: Any = value.items()
-    elif type(value) is list:
-        items = enumerate(value)
-    else:
-        return False
-    if len(value) > MOST_LOOKED_AT:
-        return False
-    keys, tensor_type = [], torch.Tensor
-    for key, item in items:
-        cls = type(item)
-        if cls is tensor_type:
-            try:
-                if item.requires_grad and not item.is_leaf:
-                    keys.append(key)
-            except RuntimeError:
-                keys.append(key)
-        elif kinds.get(cls) == _NOT_ENTERED or (cls is dict and _PLAIN.issuperset(map(type, item.values()))):
-            continue
-        elif cls is not list or not _PLAIN.issuperset(map(type, item)):
-            return False
-    if not keys:
-        return True
-    del items
-    if sys.getrefcount(value) > holders + OF_VARIABLE:
-        return False
-    num_bytes, references, seen = 0, [], []
-    for key in keys:
-        item = value[key]
-        new = replaced.get(id(item))
-        if new is None:
-            new = replaced[id(item)] = without_graph(item)
-            originals.append(item)
-        value[key] = new
-        if id(item) not in seen:
-            seen.append(id(item))
-            references.append(weakref.ref(item))
-            try:
-                num_bytes += new.nbytes
-            except RuntimeError:
-                num_bytes += shown_bytes(new)
-    cuts.append((name, type(value).__name__, num_bytes, references, len(references), ""))
-    return True
-
-
-def _cut_nested(
-    values: dict[str, Any],
-    names: list[str],
-    holders: int,
-    replaced: dict[int, Any],
-    originals: list[Any],
-    cuts: list[NameCut],
-    anew: dict[str, Any],
-) -> None:
-    """The same for all other containers and for subclasses of Tensor; `replaced` has what tensors were replaced by
-    already, and `originals` keeps those."""
-    search = _Search(replaced, originals)
-    search.enter([(values[name], holders) for name in names])
-    if not search.graphs:
-        return
-    search.find_shared()
-    first = len(cuts)
-    for name in names:
-        tensors = search.graphs_behind(values[name])
-        if tensors:
-            num_bytes = sum(map(shown_bytes, tensors))
-            references = tuple(map(weakref.ref, tensors))
-            cuts.append((name, type(values[name]).__name__, num_bytes, references, len(references), ""))
-    for name, *_ in cuts[first:]:
-        new = search.without_graphs(values[name])
-        if new is not values[name]:
-            anew[name] = new
-    if search.num_shared:
-        cuts[first:] = [_judged(cut, anew.get(cut[0], values[cut[0]])) for cut in cuts[first:]]
-
-
-def _judged(cut: NameCut, value: Any) -> NameCut:
-    """The same with why not all was cut, where a graph is left behind the name's new value."""
-    after = _Search({}, [])
-    after.enter([(value, 0)])
-    num_left = len(after.graphs_behind(value))
-    return (*cut[:4], len(cut[3]) - num_left, SHARED if num_left else "")
-
-
-class _Search:
+class GraphSearch:
     """The containers behind some names. Holds what it found, so it lives as short as the cut."""
 
     __slots__ = ("_anew", "_containers", "_originals", "graphs", "num_shared")
@@ -226,7 +79,7 @@ class _Search:
 
     def enter(self, waiting: list[tuple[Any, int]]) -> None:
         """Finds the containers behind these values; the number beside each is that of its references so far."""
-        containers, graphs, kinds = self._containers, self.graphs, _kinds
+        containers, graphs = self._containers, self.graphs
         while waiting:
             value, met = waiting.pop()
             kind = kinds.get(type(value))
@@ -318,17 +171,17 @@ class _Search:
 
 
 def _kind_of(cls: type) -> int:
-    known = _kinds.get(cls)
+    known = kinds.get(cls)
     if known is None:
-        if len(_kinds) >= _MOST_KINDS:
-            _kinds.clear()
-        known = _kinds[cls] = _tell_kind(cls)
+        if len(kinds) >= _MOST_KINDS:
+            kinds.clear()
+        known = kinds[cls] = _tell_kind(cls)
     return known
 
 
 def _tell_kind(cls: type) -> int:
     if issubclass(cls, _NEVER_ENTERED):
-        return _NOT_ENTERED
+        return NOT_ENTERED
     return next((kind for base, kind in _BASES if issubclass(cls, base)), _OBJECT)
 
 

@@ -1,7 +1,7 @@
 """`tenure.step_scope()`: what a step binds does not carry its graph into the next step.
 
 A loop's variables live until they are bound again, which for most of them is after the next forward has run: two
-graphs are alive at once. At the end of the scope every name that was bound inside gets the same values without the
+graphs are alive at once. At the end of the scope every name that was bound inside has the same values without the
 graph. Names that were bound before it, attributes of objects and lists that someone else holds are not touched; where
 a graph survives in them, the outcome says by which name.
 """
@@ -25,8 +25,8 @@ from tenure.model.units import format_bytes
 from tenure.release.cut_graph import shown_bytes
 from tenure.release.outcome import Survivor, describe_survivor
 from tenure.release.steps.bound_names import BoundNames, is_with_statement, names_bound_between
+from tenure.release.steps.cut_names import NameCut, cut_values
 from tenure.release.steps.frame_names import read_names, rebind_names
-from tenure.release.steps.graph_slots import NameCut, cut_values
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NOTHING: frozenset[str] = frozenset()
@@ -170,8 +170,8 @@ class StepScope:
 def step_scope(*, keep: Collection[str] = ()) -> StepScope:
     """`with tenure.step_scope():` around the body of a training loop, or `@tenure.step_scope()` on a step function.
 
-    When the block ends, also by an exception, every name bound inside it that leads to a tensor with a graph is bound
-    to the same values without one. Names in `keep` carry theirs on, as truncated backpropagation through time wants.
+    When the block ends, also by an exception, every name bound inside it that leads to a tensor with a graph has the
+    same values without one. Names in `keep` carry theirs on, as truncated backpropagation through time wants.
     Of a decorated function the result comes back without graphs. Values, gradients and random numbers stay as they
     are; nothing waits for a device. Some microseconds per step (docs/step-scope.md).
 
@@ -253,14 +253,14 @@ def _cut_names(frame: FrameType, names: BoundNames, keep: frozenset[str]) -> lis
 
 def _take_back(cuts: list[NameCut], anew: dict[str, object], reason: str) -> None:
     """The names could not be bound anew: they still lead to what they led to."""
-    cuts[:] = [(*cut[:4], 0, reason) if cut[0] in anew else cut for cut in cuts]
+    cuts[:] = [(*cut[:5], 0, reason) if cut[0] in anew else cut for cut in cuts]
 
 
 def _carried(cut: NameCut) -> CarriedName:
     """What of a name's tensors still lives, now that the name has let go, is held by someone else."""
-    name, type_name, num_bytes, references, num_cut, left = cut
+    name, type_name, num_bytes, references, num_graphs, num_cut, left = cut
     alive = [shown_bytes(tensor) for reference in references if (tensor := reference()) is not None]
-    return CarriedName(name, type_name, len(references), num_cut, len(alive), num_bytes, left, sum(alive))
+    return CarriedName(name, type_name, num_graphs, num_cut, len(alive), num_bytes, left, sum(alive))
 
 
 def _describe(carried: CarriedName) -> str:
