@@ -21,6 +21,9 @@ class Reading:
     reserved_bytes: int | None = None
 
 
+_NONE = Reading(0)
+
+
 def read_device_bytes() -> dict[str, Reading]:
     """What lies on each device now: CUDA's allocator is asked, elsewhere the tensors that Python sees are counted.
 
@@ -48,25 +51,52 @@ def give_back_cache(devices: Iterable[str]) -> None:
 
 
 def compare(
-    before: Mapping[str, Reading], after: Mapping[str, Reading], expected: Iterable[StorageRef]
+    before: Mapping[str, Reading], after: Mapping[str, Reading], expected: Iterable[StorageRef] | None
 ) -> tuple[DeviceBytes, ...]:
-    """One row per device that something was expected of, or whose bytes changed; `expected` are asked now."""
+    """One row per device that something was expected of, or whose bytes changed; `expected` are asked now, None where
+    nobody could know beforehand what would come back."""
+    names = {*before, *after}
+    changed = {name for name in names if before.get(name, _NONE) != after.get(name, _NONE)}
+    return _rows(before, after, expected, changed)
+
+
+def compare_storages(
+    before: Iterable[StorageRef], after: Iterable[StorageRef], expected: Iterable[StorageRef]
+) -> tuple[DeviceBytes, ...]:
+    """One row per device of what somebody kept before and keeps now; `expected` are asked now whether they are gone.
+    Looks at nothing else."""
+    readings = _add_up(before), _add_up(after)
+    return _rows(*readings, expected, {*readings[0], *readings[1]})
+
+
+def _rows(
+    before: Mapping[str, Reading],
+    after: Mapping[str, Reading],
+    expected: Iterable[StorageRef] | None,
+    devices: set[str],
+) -> tuple[DeviceBytes, ...]:
     wanted: dict[str, int] = {}
     freed: dict[str, int] = {}
-    for storage in expected:
+    unknown = None if expected is None else 0
+    for storage in expected or ():
         wanted[storage.device] = wanted.get(storage.device, 0) + storage.bytes
         freed[storage.device] = freed.get(storage.device, 0) + (0 if storage.is_alive else storage.bytes)
-    none = Reading(0)
-    changed = {name for name in {*before, *after} if before.get(name, none) != after.get(name, none)}
     return tuple(
         DeviceBytes(
             name,
-            before.get(name, none).bytes,
-            after.get(name, none).bytes,
-            wanted.get(name, 0),
-            freed.get(name, 0),
-            before.get(name, none).reserved_bytes,
-            after.get(name, none).reserved_bytes,
+            before.get(name, _NONE).bytes,
+            after.get(name, _NONE).bytes,
+            wanted.get(name, unknown),
+            freed.get(name, unknown),
+            before.get(name, _NONE).reserved_bytes,
+            after.get(name, _NONE).reserved_bytes,
         )
-        for name in sorted({*wanted, *changed})
+        for name in sorted({*wanted, *devices})
     )
+
+
+def _add_up(storages: Iterable[StorageRef]) -> dict[str, Reading]:
+    found: dict[str, Reading] = {}
+    for storage in storages:
+        found[storage.device] = Reading(found.get(storage.device, _NONE).bytes + storage.bytes)
+    return found

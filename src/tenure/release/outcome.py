@@ -31,6 +31,22 @@ class DeviceBytes:
     reserved_after_bytes: int | None = None
 
 
+class ByDevice:
+    """What a helper says of each device, added up: every outcome has these."""
+
+    devices: tuple[DeviceBytes, ...]
+
+    @property
+    def before_bytes(self) -> int:
+        """Bytes before, over all devices that were looked at."""
+        return sum(device.before_bytes for device in self.devices)
+
+    @property
+    def after_bytes(self) -> int:
+        """Bytes after, over the same devices."""
+        return sum(device.after_bytes for device in self.devices)
+
+
 @dataclass(frozen=True)
 class Survivor:
     """Memory that was to be freed and is still held; storages that are held in the same way are told together.
@@ -49,7 +65,7 @@ class Survivor:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(ByDevice):
     """What a helper did. `did` says it in short pieces ("dropped 12 gradients, 3.00 MiB"), `kept` what it left alone
     and why, `still_bound` which names still refer to what was released and is empty now.
 

@@ -12,7 +12,8 @@ import torch
 
 from tenure.analysis.cuts import find_cut
 from tenure.analysis.graph import Graph, build_graph, reach
-from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable
+from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable, ring_reference
+from tenure.analysis.islands import Island, find_islands
 from tenure.analysis.paths import Paths, path_to, shortest_paths
 from tenure.analysis.wording import expression, render_path, render_targets
 from tenure.capture.census import take_census
@@ -57,6 +58,27 @@ class Verification:
         followed = (HeldTensor.of(name, reference()) for name, reference in tensors)
         by_address: dict[int, Followed] = {each.address: each for each in followed if each is not None}
         return self._survivors(by_address, np.arange(self._graph.size), _UNSEEN)
+
+    def rings(self) -> tuple[Survivor, ...]:
+        """What nothing alive leads to and lives by itself, ring by ring, with a reference to cut; most bytes first.
+        After a collection those are rings that the collector cannot free."""
+        found = [self._ring(island) for island in find_islands(self._graph) if len(island.storages)]
+        return tuple(sorted(found, key=lambda survivor: (-survivor.bytes, survivor.what)))
+
+    def _ring(self, island: Island) -> Survivor:
+        graph = self._graph
+        storages = graph.census.storages
+        rows = np.flatnonzero(np.isin(storages.node, island.storages))
+        around = render_path(graph, island.ring)
+        return Survivor(
+            what=f"a ring of {island.signature}",
+            device=graph.census.text(int(storages.device[rows[0]])),
+            bytes=int(storages.bytes[rows].sum()),
+            num_storages=len(rows),
+            path=(_RING, *around[1:]),
+            targets=("", *render_targets(graph, island.ring)[1:]),
+            cut=tuple(describe_holder(ring_reference(graph, cut)) for cut in (island.cut, *island.others)),
+        )
 
     def _survivors(self, by_address: Mapping[int, Followed], among: Ints, unreached: str) -> tuple[Survivor, ...]:
         nodes = self._nodes(by_address, among)
@@ -167,7 +189,7 @@ class HeldTensor:
     @classmethod
     def of(cls, name: str, tensor: torch.Tensor | None) -> HeldTensor | None:
         """None for a tensor that is gone."""
-        return None if tensor is None else cls(id(tensor), str(tensor.device), shown_bytes(tensor), f"`{name}`")
+        return None if tensor is None else cls(id(tensor), str(tensor.device), shown_bytes(tensor), name)
 
 
 Followed = StorageRef | HeldTensor

@@ -55,6 +55,17 @@ def test_the_last_error_is_listed_with_what_it_keeps_and_cleared() -> None:
     assert named("last_error") is None
     assert outcome.did == ("last_error: cleared, 2 -> 0 entries, 3.91 KiB -> 0 B",)
     assert [(each.device, each.before_bytes - each.after_bytes) for each in outcome.devices] == [("cpu", 4000)]
+    assert (outcome.devices[0].expected_bytes, outcome.survivors) == (None, ())
+
+
+def test_a_tensor_of_the_last_error_that_somebody_else_holds_is_told() -> None:
+    held = [raise_with_a_tensor()()]
+    outcome = clear_caches("last_error")
+
+    (survivor,) = outcome.survivors
+    assert (survivor.what, survivor.bytes) == ("`activations` in fail", 4000)
+    assert survivor.cut[0].startswith("`held` in test_a_tensor_of_the_last_error")
+    assert len(held) == 1
 
 
 def test_autocasts_cache_is_listed_inside_its_region_and_its_copies_go(device: str) -> None:

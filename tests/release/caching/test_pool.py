@@ -10,6 +10,7 @@ import torch
 
 from tenure.errors import UsageError
 from tenure.release.caching.pool import PoolOutcome, TensorPool
+from tenure.release.outcome import DeviceBytes
 
 
 def test_a_buffer_given_back_is_used_again_for_the_same_shape_dtype_and_device(device: str) -> None:
@@ -32,8 +33,25 @@ def test_give_back_says_whether_the_buffer_was_kept() -> None:
 
     assert pool.give_back(buffer)
     assert pool.outcome == PoolOutcome(num_kept=1, kept_bytes=16, num_made=1)
-    assert pool.clear() == PoolOutcome(num_evicted=1, freed_bytes=16)
+    del buffer
+    cleared = pool.clear()
+    assert cleared == PoolOutcome(num_evicted=1, devices=(DeviceBytes("cpu", 16, 0, 16, 16),))
+    assert (cleared.before_bytes, cleared.after_bytes, cleared.freed_bytes, cleared.survivors) == (16, 0, 16, ())
     assert pool.outcome == PoolOutcome(num_made=1)
+
+
+def test_a_cleared_buffer_that_a_name_of_its_former_user_still_has_is_told() -> None:
+    pool = TensorPool()
+    buffer = pool.take((64,))
+    pool.give_back(buffer)
+    cleared = pool.clear()
+
+    assert (cleared.devices, cleared.freed_bytes) == ((DeviceBytes("cpu", 256, 0, 256, 0),), 0)
+    (survivor,) = cleared.survivors
+    assert (survivor.what, survivor.bytes) == ("a buffer [64] float32", 256)
+    assert survivor.cut[0].startswith("`buffer` in test_a_cleared_buffer_that_a_name")
+    del buffer
+    assert pool.clear().survivors == ()
 
 
 def a_view(buffer: torch.Tensor) -> Any:

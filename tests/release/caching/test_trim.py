@@ -8,6 +8,7 @@ import torch
 from tenure.errors import UsageError
 from tenure.release.caching.host_heap import read_host_heap
 from tenure.release.caching.trim import AllocatorReading, TrimLedger, TrimPolicy, read_host
+from tenure.release.outcome import DeviceBytes
 
 
 class Device:
@@ -64,6 +65,11 @@ def test_cache_goes_back_under_pressure_and_only_where_there_is_some(device: Dev
         "0% of what is reserved could go, less than 20%",
     ]
     assert (trimmed.trimmed, trimmed.freed_bytes, trimmed.step) == (True, 30, 4)
+    assert (easy.devices, trimmed.devices) == (
+        (DeviceBytes("cpu", 40, 40, None, None, 40, 40),),
+        (DeviceBytes("cpu", 40, 40, None, None, 70, 40),),
+    )
+    assert (easy.survivors, trimmed.survivors) == ((), ())
     assert (device.num_trims, policy.ledger.freed_bytes, policy.ledger.num_steps) == (1, 30, 4)
 
 

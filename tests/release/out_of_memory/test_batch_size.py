@@ -136,6 +136,8 @@ def test_a_try_that_leaves_memory_behind_is_told() -> None:
 
     assert [(each.size, each.left_bytes) for each in found.leaks][:2] == [(2, 2 * KIB), (4, 4 * KIB)]
     assert "the try of 2 left 2.00 KiB behind" in str(found)
+    assert found.after_bytes - found.before_bytes == sum(each.left_bytes for each in found.tries)
+    assert [(each.device, each.expected_bytes) for each in found.devices] == [("cpu", None)]
     assert [(each.bytes, "history" in each.path[0] or "history" in each.path[1]) for each in found.survivors] == [
         (2 * KIB, True)
     ]

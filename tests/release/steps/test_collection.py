@@ -28,8 +28,8 @@ def collections_seen() -> Iterator[list[str]]:
     gc.callbacks.remove(note)
 
 
-def make_ring() -> weakref.ref[torch.Tensor]:
-    ring = {"tensor": torch.ones(1000)}
+def make_ring(device: str = "cpu") -> weakref.ref[torch.Tensor]:
+    ring = {"tensor": torch.ones(1000, device=device)}
     ring["self"] = ring
     return weakref.ref(ring["tensor"])
 
@@ -47,6 +47,41 @@ def test_nothing_is_collected_inside_a_step_and_rings_go_at_its_end(collections_
     assert (outcome.ran, outcome.step, outcome.num_unreachable > 0, len(kept)) == (True, 1, True, 20_000)
 
 
+def test_what_a_collection_gave_back_is_told_by_device(device: str) -> None:
+    with collect_at_steps() as collector:
+        collector.step()
+        make_ring(device)
+        collector.period = 1
+        outcome = collector.step()
+        not_due = collector.step()
+
+    place = "cuda:0" if device == "cuda" else device
+    row = next(each for each in outcome.devices if each.device == place)
+    assert (row.before_bytes - row.after_bytes >= 4000, outcome.freed_bytes >= 4000) == (True, True)
+    assert (row.expected_bytes, not_due.devices, not_due.freed_bytes, not_due.survivors) == (None, (), 0, ())
+
+
+def test_a_ring_that_no_collection_frees_is_told_with_the_reference_to_cut() -> None:
+    def hooked() -> weakref.ref[torch.Tensor]:
+        doubled = torch.ones(1000, requires_grad=True) * 2
+        doubled.register_hook(lambda gradient: gradient * doubled)
+        return weakref.ref(doubled)
+
+    with collect_at_steps() as collector:
+        seen = hooked()
+        outcome = collector.step()
+        told = [each for each in outcome.survivors if "hooked" in "".join(each.path)]
+        tensor = seen()
+        assert tensor is not None
+        tensor._backward_hooks.clear()
+        del tensor
+        gone = collector.step()
+
+    assert [(each.device, each.bytes >= 4000, each.cut) for each in told] == [("cpu", True, ("`OrderedDict.0`",))]
+    assert told[0].path[0].endswith("a ring through C++ objects, which the collector cannot free")
+    assert gone.ran is False or seen() is None
+
+
 def test_the_period_is_chosen_from_the_measured_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
 
@@ -56,6 +91,7 @@ def test_the_period_is_chosen_from_the_measured_cost(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(collection.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(collection.gc, "collect", collect)
+    monkeypatch.setattr(collection, "read_device_bytes", dict)
     with collect_at_steps(share=0.01) as collector:
         outcomes = []
         for _ in range(200):
@@ -65,7 +101,7 @@ def test_the_period_is_chosen_from_the_measured_cost(monkeypatch: pytest.MonkeyP
     ran = [outcome.step for outcome in outcomes if outcome.ran]
     assert ran == [1, 64, 128, 192]
     assert collector.num_collections == 4
-    assert str(outcomes[0]) == "step 1: 7 unreachable objects in 150.0 ms; next in 64 steps"
+    assert str(outcomes[0]) == "step 1: 7 unreachable objects in 150.0 ms, 0 B of tensors; next in 64 steps"
     assert str(outcomes[1]) == "step 2: not due (every 64 steps)"
 
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from tenure.errors import UsageError
-from tenure.release.steps.detached import DetachedDeque, DetachedDict, DetachedList, detached
+from tenure.release.steps.detached import DetachedDeque, DetachedDict, DetachedList, HistoryOutcome, detached
 
 
 @pytest.fixture
@@ -40,6 +40,30 @@ def test_every_way_into_a_list_leaves_the_graph_behind(loss: torch.Tensor) -> No
     assert (len(history), history.num_cut) == (7, 11)
     assert float(history[0]) == 3.0
     assert sum(map(graphs_in, history)) == 0
+
+
+def test_what_was_cut_and_who_holds_it_still_is_told(loss: torch.Tensor) -> None:
+    history = detached([])
+    empty = history.outcome
+    history.append(loss)
+    history.append(loss.detach())
+    copied = pickle.loads(pickle.dumps(history)), copy.deepcopy(history)
+    told = history.outcome
+
+    assert (empty, empty.survivors) == (HistoryOutcome(), ())
+    assert told == HistoryOutcome(num_cut=1, before_bytes=4, after_bytes=4)
+    assert [(each.what, each.bytes) for each in told.survivors] == [("a tensor that was taken in", 4)]
+    assert [each.outcome for each in copied] == [HistoryOutcome(num_cut=1, before_bytes=4)] * 2
+
+
+def test_what_is_gone_after_it_was_taken_in_does_not_survive() -> None:
+    weight = torch.ones((), requires_grad=True)
+    history = detached(deque(maxlen=3))
+    for step in range(40):
+        history.append(weight * step)
+
+    assert history.outcome == HistoryOutcome(num_cut=40, before_bytes=160)
+    assert history.outcome.survivors == ()
 
 
 def test_every_way_into_a_dict_leaves_the_graph_behind(loss: torch.Tensor) -> None:

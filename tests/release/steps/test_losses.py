@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from release.two_ranks import printed_by_two_ranks
 from tenure.capture.memory import count_tensors
 from tenure.errors import UsageError
-from tenure.release.steps.losses import LossMeter, LossValues
+from tenure.release.steps.losses import LossMeter, LossValues, MeterOutcome
 
 READS = ("_local_scalar_dense", "is_nonzero", "equal", "_to_copy", "item")
 
@@ -99,6 +99,28 @@ def test_a_hundred_thousand_steps_make_no_memory_and_keep_no_graph(device: str) 
     assert seen() is None
     assert after == before
     assert meter.read().through_step == 100_001
+
+
+def test_what_a_meter_keeps_is_the_same_after_one_step_and_after_many(device: str) -> None:
+    weight = torch.ones((), requires_grad=True, device=device)
+    meter = LossMeter()
+    empty = meter.outcome
+    taken = [meter.update(weight * 2) for _ in range(3)]
+    first = meter.outcome
+    for _ in range(500):
+        meter.update(0.5)
+    meter.log()
+    loss = weight * 2
+    meter.update(loss)
+    last = meter.outcome
+
+    assert (taken, empty, bool(empty.survivors)) == ([1, 2, 3], MeterOutcome(), False)
+    assert (first.num_updates, first.num_cut, first.survivors) == (3, 3, ())
+    assert (last.num_updates, last.num_logs, last.num_cut, last.devices) == (504, 1, 4, first.devices)
+    assert (first.before_bytes, 0 < first.after_bytes <= 4096) == (0, True)
+    assert [(each.what, each.cut[0].split(" in ")[0]) for each in last.survivors] == [("the last loss", "`loss`")]
+    loss.detach_()
+    assert meter.outcome.survivors == ()
 
 
 def test_half_precision_sums_do_not_lose_small_losses(device: str) -> None:

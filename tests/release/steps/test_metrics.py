@@ -11,6 +11,7 @@ from torch import nn
 
 from tenure.capture.memory import count_tensors
 from tenure.errors import UsageError
+from tenure.release.outcome import DeviceBytes
 from tenure.release.steps.metrics import MetricReading, compute_metric, reset_metric
 
 
@@ -55,6 +56,40 @@ def test_computing_leaves_the_metric_as_it_was(device: str) -> None:
     assert all(one is other for one, other in zip(metric.hits, parts, strict=True))
     assert (metric.cached, metric.num_computed) == (None, 0)
     assert tensor_bytes() - before <= 512  # what the smallest block of a device holds
+
+
+def test_what_computing_had_bound_to_the_metric_is_told_where_it_lives_on() -> None:
+    class Leaky(Accuracy):
+        def compute(self) -> torch.Tensor:
+            value = super().compute()
+            cache.append(self.hits[0])
+            return value
+
+    cache: list[torch.Tensor] = []
+    clean, leaky = Accuracy(), Leaky()
+    for metric in (clean, leaky):
+        metric.update(torch.ones(1000))
+    first, second = compute_metric(clean), compute_metric(leaky)
+
+    assert (first.before_bytes, first.after_bytes, first.devices) == (
+        4004,
+        4004,
+        (DeviceBytes("cpu", 4004, 4004, 4000, 4000),),
+    )
+    assert first.survivors == ()
+    assert second.devices == (DeviceBytes("cpu", 4004, 4004, 4000, 0),)
+    assert [(each.what, each.bytes) for each in second.survivors] == [("`hits[0]` of Leaky", 4000)]
+    assert second.survivors[0].cut[0].startswith("`cache`")
+
+
+def test_state_that_was_made_in_inference_mode_is_computed_from() -> None:
+    metric = Accuracy()
+    with torch.inference_mode():
+        metric.update(torch.ones(4))
+        reading = compute_metric(metric)
+
+    assert (float(reading.value), reading.changed) == (1.0, ())
+    assert float(compute_metric(metric).value) == 1.0
 
 
 def test_the_value_is_that_of_a_copy_of_the_metric() -> None:

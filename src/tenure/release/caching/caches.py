@@ -8,8 +8,8 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -17,12 +17,14 @@ import torch
 
 from tenure.capture.frames import locals_of
 from tenure.capture.native_owners import is_autocast_caching
-from tenure.capture.storages import StorageTable
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
+from tenure.release.caching.shared_segments import who_keeps_segments
 from tenure.release.device_bytes import compare, read_device_bytes
+from tenure.release.held import who_holds_memory
 from tenure.release.out_of_memory.failed_step import clear_failed_frames
-from tenure.release.outcome import DeviceBytes, Outcome
+from tenure.release.outcome import Outcome, Survivor
+from tenure.release.storage_refs import StorageRef, StorageRefs
 
 _LAST_ERROR = ("last_exc", "last_value", "last_type", "last_traceback")
 
@@ -49,7 +51,8 @@ def caches() -> tuple[LibraryCache, ...]:
 
 
 def clear_caches(*names: str) -> Outcome:
-    """Clears the caches named, and says what each device's memory was before and after.
+    """Clears the caches named, and says what each device's memory was before and after, and what survived: tensors of
+    the last error that somebody else holds, tensors that keep free memory of the allocator's from going.
 
     Without a name nothing is cleared: a plan, a kernel or a compiled graph is made again when it is next needed,
     which for `dynamo` means compiling again. Raises UsageError for a name that no cache has, before any is cleared.
@@ -60,6 +63,7 @@ def clear_caches(*names: str) -> Outcome:
         raise UsageError(f"clear_caches: {asked}; there are {', '.join(_CACHES)}")
     started = time.perf_counter()
     before = read_device_bytes()
+    lost = tuple(_refs_of_last_error()) if "last_error" in names else ()
     did: list[str] = []
     kept: list[str] = []
     for name in dict.fromkeys(names):
@@ -73,16 +77,17 @@ def clear_caches(*names: str) -> Outcome:
     gc.collect()
     return Outcome(
         what=f"cleared {', '.join(dict.fromkeys(names))}",
-        devices=tuple(_without_expectation(each) for each in compare(before, read_device_bytes(), ())),
+        devices=compare(before, read_device_bytes(), None),
+        survivors=_survivors(names, lost),
         did=tuple(did),
         kept=tuple(kept),
         seconds=time.perf_counter() - started,
     )
 
 
-def _without_expectation(device: DeviceBytes) -> DeviceBytes:
-    """Nobody knows beforehand what a cache will give back."""
-    return replace(device, expected_bytes=None, freed_bytes=None)
+def _survivors(names: Collection[str], lost: tuple[StorageRef, ...]) -> tuple[Survivor, ...]:
+    kept = who_keeps_segments(sorted(read_device_bytes())) if "allocator" in names else ()
+    return (*who_holds_memory(lost, collected=True), *kept)
 
 
 def _cleared_text(before: LibraryCache, after: LibraryCache | None) -> str:
@@ -192,15 +197,19 @@ def _clear_dynamo() -> str:
 def _last_error() -> LibraryCache | None:
     if not any(hasattr(sys, name) for name in _LAST_ERROR):
         return None
-    table, num_frames = StorageTable(), 0
-    for frame in _frames_of_last_error():
-        num_frames += 1
-        for _, value in locals_of(frame):
-            if isinstance(value, torch.Tensor):
-                table.add(value)
-    size = sum(facts.num_bytes for facts in table.by_id.values())
+    num_frames = sum(1 for _ in _frames_of_last_error())
+    size = sum(each.bytes for each in _refs_of_last_error())
     what = "the last uncaught error (sys.last_exc), with the variables of the functions that it came through"
     return LibraryCache("last_error", what, num_frames, size, "pdb.pm() has nothing to look at")
+
+
+def _refs_of_last_error() -> StorageRefs:
+    refs = StorageRefs()
+    for frame in _frames_of_last_error():
+        for name, value in locals_of(frame):
+            if isinstance(value, torch.Tensor):
+                refs.add(value, f"`{name}` in {frame.f_code.co_name}")
+    return refs
 
 
 def _frames_of_last_error() -> Iterator[Any]:

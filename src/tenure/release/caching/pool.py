@@ -12,7 +12,7 @@ import operator
 import sys
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -21,7 +21,9 @@ import torch
 from tenure.capture.storages import storage_id_of
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, parse_bytes
-from tenure.release.outcome import Survivor
+from tenure.release.device_bytes import compare_storages
+from tenure.release.held import who_holds_memory
+from tenure.release.outcome import ByDevice, DeviceBytes, Survivor
 from tenure.release.steps.reference_counts import OF_PARAMETER, OF_VARIABLE
 from tenure.release.storage_refs import StorageRef, StorageRefs
 
@@ -32,11 +34,12 @@ _COUNT_STORAGE_USES = getattr(torch._C, "_storage_Use_Count", None)
 
 
 @dataclass(frozen=True)
-class PoolOutcome:
+class PoolOutcome(ByDevice):
     """What a pool has done so far, or what `clear` gave up.
 
     `num_refused` buffers were given back while somebody else still held them, so they were let go instead of used
-    again; `survivors` says who holds the last of them. `num_evicted` made room for others.
+    again; `survivors` says who holds the last of them. `num_evicted` made room for others. Of `clear`, `devices` has
+    the pool's own bytes before and after, `freed_bytes` is what of them is gone, and `survivors` who holds the rest.
     """
 
     num_kept: int = 0
@@ -45,20 +48,22 @@ class PoolOutcome:
     num_made: int = 0
     num_evicted: int = 0
     num_refused: int = 0
-    freed_bytes: int = 0
-    _refused: tuple[StorageRef, ...] = field(default=(), compare=False, repr=False)
+    devices: tuple[DeviceBytes, ...] = ()
+    _let_go: tuple[StorageRef, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def freed_bytes(self) -> int:
+        """What came back of the buffers that `clear` gave up."""
+        return sum(device.freed_bytes or 0 for device in self.devices)
 
     @functools.cached_property
     def survivors(self) -> tuple[Survivor, ...]:
-        """Who holds the buffers that were refused last, with path and cut, as far as they are alive; () if none is.
+        """Who holds the buffers that were refused last, or that `clear` gave up, with path and cut, as far as they are
+        alive; () if none is.
 
         Costs a census, one to two collections, where one is alive, and nothing elsewhere.
         """
-        if not any(storage.is_alive for storage in self._refused):
-            return ()
-        from tenure.release.verify import Verification
-
-        return Verification().survivors(self._refused, collected=False)
+        return who_holds_memory(self._let_go)
 
     def __str__(self) -> str:
         return (
@@ -92,7 +97,7 @@ class TensorPool:
         """What is kept now, and what was done since the pool was made."""
         with self._lock:
             counts = {f"num_{name}": count for name, count in self._counts.items()}
-            return PoolOutcome(len(self._free), self._kept_bytes, **counts, _refused=tuple(self._refused))
+            return PoolOutcome(len(self._free), self._kept_bytes, **counts, _let_go=tuple(self._refused))
 
     def take(
         self,
@@ -154,17 +159,17 @@ class TensorPool:
                 self._refuse(buffer)
 
     def clear(self) -> PoolOutcome:
-        """Let go of all buffers that are kept; says how many bytes those were."""
+        """Let go of all buffers that are kept; says how many bytes those were, and who still has one."""
         with self._lock:
-            freed = PoolOutcome(num_evicted=len(self._free), freed_bytes=self._kept_bytes)
+            kept = _refs_to(buffer for _, buffer in self._free.values())
+            num_kept = len(self._free)
             self._free.clear()
             self._by_key.clear()
             self._kept_bytes = 0
-        return freed
+        return PoolOutcome(num_evicted=num_kept, devices=compare_storages(kept, (), kept), _let_go=kept)
 
     def _refuse(self, buffer: torch.Tensor) -> bool:
-        refs = StorageRefs()
-        refs.add(buffer, f"a buffer {list(buffer.shape)} {str(buffer.dtype).removeprefix('torch.')}")
+        refs = _refs_to((buffer,))
         with self._lock:
             self._counts["refused"] += 1
             self._refused.extend(refs)
@@ -194,6 +199,13 @@ class TensorPool:
             del self._by_key[key]
         self._kept_bytes -= buffer.nbytes
         self._counts["evicted"] += 1
+
+
+def _refs_to(buffers: Iterable[torch.Tensor]) -> tuple[StorageRef, ...]:
+    refs = StorageRefs()
+    for buffer in buffers:
+        refs.add(buffer, f"a buffer {list(buffer.shape)} {str(buffer.dtype).removeprefix('torch.')}")
+    return tuple(refs)
 
 
 def _key(shape: Sequence[int], dtype: torch.dtype | None, device: torch.device | str, pinned: bool) -> _Key:

@@ -6,6 +6,7 @@ it lets a cache that another process, or another size of block, needs stand idle
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ from tenure.capture.memory_room import read_memory_room
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, format_seconds
 from tenure.release.caching.host_heap import give_back_host_heap, read_host_heap
+from tenure.release.caching.shared_segments import who_keeps_segments
+from tenure.release.outcome import ByDevice, DeviceBytes, Survivor
 
 _MOST_PATIENCE = 1024
 
@@ -52,14 +55,27 @@ class AllocatorReading:
 
 
 @dataclass(frozen=True)
-class TrimOutcome:
-    """What the end of one step did and why. `freed_bytes` is what the allocator really gave back, in `seconds`."""
+class TrimOutcome(ByDevice):
+    """What the end of one step did and why. `freed_bytes` is what the allocator really gave back, in `seconds`.
+
+    `devices` has the device's bytes in use and reserved, before and after; () where its allocator tells nothing.
+    """
 
     step: int
     trimmed: bool
     reason: str
     freed_bytes: int = 0
     seconds: float = 0.0
+    devices: tuple[DeviceBytes, ...] = ()
+
+    @functools.cached_property
+    def survivors(self) -> tuple[Survivor, ...]:
+        """Tensors on the device in whose segments free memory lies that could not go, by who holds them; judged when it
+        is asked for. () where nothing was trimmed, and on the CPU, whose heap tells nothing of its blocks.
+
+        Costs the allocator's snapshot, a look at all objects, and a census where there are such tensors.
+        """
+        return who_keeps_segments([each.device for each in self.devices]) if self.trimmed else ()
 
 
 @dataclass(frozen=True)
@@ -116,7 +132,9 @@ class TrimPolicy:
         self._rests_until = 0
         self._after_trim: AllocatorReading | None = None
         self._last_freed = 0
-        self.read, self.trim = _ways_of(device)
+        place = _place_of(device)
+        self._device = str(place)
+        self.read, self.trim = _ways_of(place)
         """How a reading is taken and the cache given back; another allocator's may be put in their place."""
 
     def step(self) -> TrimOutcome:
@@ -126,7 +144,7 @@ class TrimPolicy:
         if reading is None:
             return self._outcome("this allocator tells nothing of what it keeps")
         reason = self._why_not(reading)
-        return self._outcome(reason) if reason else self._trim_now(reading)
+        return self._outcome(reason, reading) if reason else self._trim_now(reading)
 
     def _why_not(self, reading: AllocatorReading) -> str:
         """Why not to trim now; "" where it may help."""
@@ -158,7 +176,7 @@ class TrimPolicy:
             freed_bytes=self.ledger.freed_bytes + freed,
         )
         reason = f"{reading.pressure:.0%} of the device were used, {format_bytes(freed)} could go"
-        return TrimOutcome(self.ledger.num_steps, True, reason, freed, seconds)
+        return TrimOutcome(self.ledger.num_steps, True, reason, freed, seconds, self._rows(reading, after))
 
     def _judge_last_trim(self, reading: AllocatorReading) -> None:
         """Whether what was given back last was needed again: then wait longer next time."""
@@ -174,15 +192,23 @@ class TrimPolicy:
     def _wait_longer(self) -> None:
         self._patience = min(2 * self._patience, _MOST_PATIENCE)
 
-    def _outcome(self, reason: str) -> TrimOutcome:
-        return TrimOutcome(self.ledger.num_steps, False, reason)
+    def _outcome(self, reason: str, reading: AllocatorReading | None = None) -> TrimOutcome:
+        devices = self._rows(reading, reading) if reading is not None else ()
+        return TrimOutcome(self.ledger.num_steps, False, reason, devices=devices)
+
+    def _rows(self, before: AllocatorReading, after: AllocatorReading) -> tuple[DeviceBytes, ...]:
+        reserved = before.reserved_bytes, after.reserved_bytes
+        return (DeviceBytes(self._device, before.active_bytes, after.active_bytes, None, None, *reserved),)
 
 
-def _ways_of(
-    device: torch.device | str | None,
-) -> tuple[Callable[[], AllocatorReading | None], Callable[[], object]]:
-    """How a device's memory is read and its cache given back."""
+def _place_of(device: torch.device | str | None) -> torch.device:
     place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    is_current = place.type == "cuda" and place.index is None and torch.cuda.is_initialized()
+    return torch.device("cuda", torch.cuda.current_device()) if is_current else place
+
+
+def _ways_of(place: torch.device) -> tuple[Callable[[], AllocatorReading | None], Callable[[], object]]:
+    """How a device's memory is read and its cache given back."""
     if place.type == "cuda":
         return lambda: read_cuda(place), torch.cuda.empty_cache
     if place.type == "cpu":

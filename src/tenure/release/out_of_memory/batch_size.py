@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,10 @@ import torch
 from tenure.capture.storages import is_fake
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, parse_bytes
-from tenure.release.device_bytes import give_back_cache, read_device_bytes
+from tenure.release.device_bytes import Reading, compare, give_back_cache, read_device_bytes
 from tenure.release.out_of_memory.budget import TensorBudget
 from tenure.release.out_of_memory.failed_step import clear_failed_frames, is_out_of_memory
-from tenure.release.outcome import Survivor, describe_survivor
+from tenure.release.outcome import ByDevice, DeviceBytes, Survivor, describe_survivor
 from tenure.release.storage_refs import StorageRefs, addresses_of
 from tenure.release.verify import Verification
 
@@ -45,12 +45,13 @@ class Try:
 
 
 @dataclass(frozen=True)
-class BatchSizeOutcome:
+class BatchSizeOutcome(ByDevice):
     """`batch_size` is the largest that fits, 0 where not even 1 does. With `lengths` it counts tokens (or frames) of a
     batch, and `batch_sizes` says how many sequences of each length those are.
 
     `is_limit` is False where the search ended at `most` and larger ones may fit. `survivors` is what the first try
-    that leaked left behind, and who holds it.
+    that leaked left behind, and who holds it; `devices` has the bytes of tensors before the first try and after the
+    last.
     """
 
     batch_size: int
@@ -61,6 +62,7 @@ class BatchSizeOutcome:
     is_limit: bool = True
     batch_sizes: tuple[tuple[int, int], ...] = ()
     survivors: tuple[Survivor, ...] = ()
+    devices: tuple[DeviceBytes, ...] = ()
 
     @property
     def leaks(self) -> tuple[Try, ...]:
@@ -113,6 +115,7 @@ def find_batch_size(
         is_limit=is_limit,
         batch_sizes=tuple((length, tokens // length) for length in representative),
         survivors=trial.survivors,
+        devices=compare(trial.first, trial.last, None),
     )
 
 
@@ -175,7 +178,7 @@ class _Trial:
         self.room_bytes = room_bytes
         self._step = step
         self._simulated = simulated
-        self._bytes_before = _cleaned_up()
+        self.first = self.last = _cleaned_up()
         self._known: set[int] = set()
 
     def run(self, size: int, calls: list[tuple[int, ...]]) -> bool:
@@ -188,8 +191,8 @@ class _Trial:
             peak = None if used is None or peak is None else max(peak, used)
             if error:
                 break
-        before, self._bytes_before = self._bytes_before, _cleaned_up()
-        left = self._bytes_before - before
+        before, self.last = self.last, _cleaned_up()
+        left = _total(self.last) - _total(before)
         self.tries.append(Try(size, not error, peak, left, time.perf_counter() - start, error))
         if not error:
             self._look_for_leaks(left)
@@ -247,11 +250,15 @@ def _find_new(known: set[int], name: str) -> tuple[StorageRefs, set[int]]:
     return refs, now
 
 
-def _cleaned_up() -> int:
+def _cleaned_up() -> dict[str, Reading]:
     """Bytes in tensors when garbage is collected and the cache is empty."""
     gc.collect()
     give_back_cache(("cuda",) if torch.cuda.is_available() else ())
-    return sum(reading.bytes for reading in read_device_bytes().values())
+    return read_device_bytes()
+
+
+def _total(readings: Mapping[str, Reading]) -> int:
+    return sum(reading.bytes for reading in readings.values())
 
 
 def _describe(outcome: BatchSizeOutcome) -> list[str]:

@@ -12,6 +12,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Literal, TypeVar
@@ -44,7 +45,7 @@ class OtherRankError(RuntimeError):
 
 
 class OomGuard:
-    """Made by `oom_guard`. `outcome` says what was done when memory ran out last; None while it has not.
+    """Made by `oom_guard`. `outcome` says what was done when memory ran out last, or that it has not.
 
     `happened` is whether the block (or call) that ended last failed, on this rank or, where ranks agree, on any.
     """
@@ -52,7 +53,7 @@ class OomGuard:
     def __init__(
         self, then: Then, smaller: Callable[..., Arguments | None], folder: Path | None, keep: Collection[str]
     ) -> None:
-        self.outcome: Outcome | None = None
+        self.outcome = Outcome("memory has not run out")
         self.happened = False
         self._then = then
         self._smaller = smaller
@@ -210,10 +211,9 @@ class OomGuard:
         self.outcome = Outcome(what="another rank ran out of memory", notes=("this step is skipped on all ranks",))
 
     def _note_retry(self, args: tuple[Any, ...], kwargs: dict[str, Any], smaller: Arguments) -> None:
-        assert self.outcome is not None
         sizes = batch_size_of((args, kwargs)), batch_size_of(smaller)
         text = "tried again with smaller arguments" if None in sizes else f"tried again: batch {sizes[0]} -> {sizes[1]}"
-        self.outcome = Outcome(**{**vars(self.outcome), "did": (*self.outcome.did, text)})
+        self.outcome = replace(self.outcome, did=(*self.outcome.did, text))
 
 
 def oom_guard(

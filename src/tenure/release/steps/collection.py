@@ -6,15 +6,17 @@ and large tensors in rings wait for it however many bytes they are.
 
 from __future__ import annotations
 
+import functools
 import gc
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tenure.capture.counters import read_device_counters
 from tenure.errors import UsageError
-from tenure.model.units import format_seconds
+from tenure.model.units import format_bytes, format_seconds
+from tenure.release.device_bytes import compare, read_device_bytes
+from tenure.release.outcome import ByDevice, DeviceBytes, Survivor
 
 LONGEST_PERIOD = 4096
 MOST_OBJECTS = 500_000
@@ -23,26 +25,45 @@ _SMOOTHING = 0.3
 
 
 @dataclass(frozen=True)
-class CollectionOutcome:
+class CollectionOutcome(ByDevice):
     """What the end of one step did. `num_unreachable` objects were found, in `seconds`, if a collection `ran`.
 
-    `freed_bytes` is what the current CUDA device's tensors fell by; None where no device is in use. `period` is how
-    many steps lie between two collections from now on.
+    `devices` has the bytes of tensors before and after where it ran. `period` is how many steps lie between two
+    collections from now on.
     """
 
     step: int
     ran: bool = False
     num_unreachable: int = 0
     seconds: float = 0.0
-    freed_bytes: int | None = None
+    devices: tuple[DeviceBytes, ...] = ()
     period: int = 1
+
+    @property
+    def freed_bytes(self) -> int:
+        """By how much tensors fell, over all devices."""
+        return self.before_bytes - self.after_bytes
+
+    @functools.cached_property
+    def survivors(self) -> tuple[Survivor, ...]:
+        """Rings with tensors that no collection frees, because C++ code owns a part of them, as they are when this is
+        asked for, each with the reference to cut; () where no collection ran.
+
+        Costs a collection and a census.
+        """
+        if not self.ran:
+            return ()
+        from tenure.release.verify import Verification
+
+        gc.collect()
+        return Verification().rings()
 
     def __str__(self) -> str:
         if not self.ran:
             return f"step {self.step}: not due (every {self.period} steps)"
         return (
-            f"step {self.step}: {self.num_unreachable:,} unreachable objects in {format_seconds(self.seconds)}; "
-            f"next in {self.period} steps"
+            f"step {self.step}: {self.num_unreachable:,} unreachable objects in {format_seconds(self.seconds)}, "
+            f"{format_bytes(self.freed_bytes)} of tensors; next in {self.period} steps"
         )
 
 
@@ -70,17 +91,16 @@ class StepCollector:
         return outcome
 
     def _collect(self) -> CollectionOutcome:
-        before = read_device_counters().get("allocated_bytes")
         start = time.perf_counter()
+        before = read_device_bytes()
         found = gc.collect()
+        devices = compare(before, read_device_bytes(), None)
         seconds = time.perf_counter() - start
-        after = read_device_counters().get("allocated_bytes")
         self.num_collections += 1
         self.total_seconds += seconds
         self._collect_seconds = _smoothed(self._collect_seconds, seconds)
         self.period = choose_period(self._collect_seconds, self._step_seconds or 0.0, self._share)
-        freed = None if before is None or after is None else before - after
-        return CollectionOutcome(self.num_steps, True, found, seconds, freed, self.period)
+        return CollectionOutcome(self.num_steps, True, found, seconds, devices, self.period)
 
 
 def choose_period(collect_seconds: float, step_seconds: float, share: float) -> int:
@@ -100,9 +120,9 @@ def collect_at_steps(share: float = 0.01) -> Iterator[StepCollector]:
     """`with tenure.collect_at_steps() as collector:` around a loop that calls `collector.step()` after each step.
 
     Automatic collection is off inside the block and as it was before when it ends, also by an exception; each
-    `step()` that is due runs a full `gc.collect()`, at the first step and then so rarely that collecting takes at
-    most `share` of the time, at least every 4,096 steps and whenever 500,000 new objects have come. Raises UsageError
-    for a share that is not above 0 and below 1.
+    `step()` that is due runs a full `gc.collect()` and looks at all tensors before and after, at the first step and
+    then so rarely that both together take at most `share` of the time, at least every 4,096 steps and whenever 500,000
+    new objects have come. Raises UsageError for a share that is not above 0 and below 1.
     """
     if not 0 < share < 1:
         raise UsageError(

@@ -12,17 +12,15 @@ import functools
 import inspect
 import sys
 import warnings
-import weakref
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
 from typing import Any, TypeVar
 
-import torch
-
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
 from tenure.release.cut_graph import shown_bytes
+from tenure.release.held import Followed, who_holds_tensors
 from tenure.release.outcome import Survivor, describe_survivor
 from tenure.release.steps.bound_names import BoundNames, is_with_statement, names_bound_between
 from tenure.release.steps.cut_names import NameCut, cut_values
@@ -66,7 +64,7 @@ class ScopeOutcome:
     """
 
     carried: tuple[CarriedName, ...] = ()
-    _tensors: tuple[tuple[str, weakref.ref[torch.Tensor]], ...] = field(default=(), compare=False, repr=False)
+    _tensors: tuple[Followed, ...] = field(default=(), compare=False, repr=False)
     """What survived, by the name that it had in the step."""
 
     def __bool__(self) -> bool:
@@ -93,11 +91,7 @@ class ScopeOutcome:
 
         Costs that census, one to two collections, where something survived, and nothing elsewhere.
         """
-        if not any(reference() is not None for _, reference in self._tensors):
-            return ()
-        from tenure.release.verify import Verification
-
-        return Verification().holders(self._tensors)
+        return who_holds_tensors(self._tensors)
 
     def __str__(self) -> str:
         lines = [*map(_describe, self.carried)]
@@ -120,7 +114,7 @@ class StepScope:
     @property
     def outcome(self) -> ScopeOutcome:
         """What the step that ended last would have carried on, and what of it lives on now."""
-        left = tuple((cut[0], each) for cut in self._cuts for each in cut[3] if each() is not None)
+        left = tuple((f"`{cut[0]}`", each) for cut in self._cuts for each in cut[3] if each() is not None)
         return ScopeOutcome(tuple(map(_carried, self._cuts)), _tensors=left)
 
     def __enter__(self) -> StepScope:
