@@ -11,7 +11,18 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGES = ("step-scope", "losses", "trim", "caches", "metrics", "tensor-pool", "out-of-memory", "batch-size")
+PAGES = (
+    "step-scope",
+    "losses",
+    "release",
+    "expect-freed",
+    "trim",
+    "caches",
+    "metrics",
+    "tensor-pool",
+    "out-of-memory",
+    "batch-size",
+)
 OF_THE_PROCESS = re.compile(r"(?<=^  took )( +)[\d.]+ m?s$|[\d.]+ \w+ -> [\d.]+ \w+(?= in tensors)", re.MULTILINE)
 """How long a call took differs from run to run, and all tensors of the process are other tests' too."""
 BLOCK = re.compile(r"^```py\n(.*?)^```$(?:\n+^```\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)

@@ -96,8 +96,15 @@ class TensorPool:
     def outcome(self) -> PoolOutcome:
         """What is kept now, and what was done since the pool was made."""
         with self._lock:
-            counts = {f"num_{name}": count for name, count in self._counts.items()}
-            return PoolOutcome(len(self._free), self._kept_bytes, **counts, _let_go=tuple(self._refused))
+            return PoolOutcome(
+                len(self._free),
+                self._kept_bytes,
+                num_reused=self._counts["reused"],
+                num_made=self._counts["made"],
+                num_evicted=self._counts["evicted"],
+                num_refused=self._counts["refused"],
+                _let_go=tuple(self._refused),
+            )
 
     def take(
         self,

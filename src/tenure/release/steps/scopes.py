@@ -19,11 +19,10 @@ from typing import Any, TypeVar
 
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
-from tenure.release.cut_graph import shown_bytes
 from tenure.release.held import Followed, who_holds_tensors
 from tenure.release.outcome import Survivor, describe_survivor
 from tenure.release.steps.bound_names import BoundNames, is_with_statement, names_bound_between
-from tenure.release.steps.cut_names import NameCut, cut_values
+from tenure.release.steps.cut_names import Left, Note, cut_values
 from tenure.release.steps.frame_names import read_names, rebind_names
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -103,10 +102,11 @@ class ScopeOutcome:
 class StepScope:
     """Made by `step_scope`: the scope of one `with` block, or of every call of the function that it decorates."""
 
-    __slots__ = ("_block", "_cuts", "_frame", "_keep")
+    __slots__ = ("_block", "_frame", "_keep", "_left", "_notes")
 
     def __init__(self, keep: Collection[str]) -> None:
-        self._cuts: Sequence[NameCut] = ()
+        self._notes: Sequence[Note] = ()
+        self._left: Left = {}
         self._keep = frozenset(keep) if keep else _NOTHING
         self._frame: FrameType | None = None
         self._block: _Block | None = None
@@ -114,8 +114,12 @@ class StepScope:
     @property
     def outcome(self) -> ScopeOutcome:
         """What the step that ended last would have carried on, and what of it lives on now."""
-        left = tuple((f"`{cut[0]}`", each) for cut in self._cuts for each in cut[3] if each() is not None)
-        return ScopeOutcome(tuple(map(_carried, self._cuts)), _tensors=left)
+        by_name: dict[str, list[Note]] = {}
+        for note in self._notes:
+            by_name.setdefault(note[0], []).append(note)
+        carried = tuple(_carried(notes, *self._left.get(name, (0, ""))) for name, notes in by_name.items())
+        alive = tuple((f"`{note[0]}`", note[4]) for note in self._notes if note[4] is not None and _lives(note))
+        return ScopeOutcome(carried, _tensors=alive)
 
     def __enter__(self) -> StepScope:
         frame = sys._getframe(1)
@@ -132,9 +136,9 @@ class StepScope:
             return
         end = frame.f_lasti if trace is None else _raised_at(trace, frame)
         try:
-            self._cuts = _cut_names(frame, block.names(end), self._keep)
+            self._notes, self._left = _cut_names(frame, block.names(end), self._keep)
         except Exception as failure:  # a mistake of ours must not end the training
-            self._cuts = ()
+            self._notes, self._left = (), {}
             text = f"tenure.step_scope left this step as it is: {type(failure).__name__}: {failure}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
@@ -153,11 +157,11 @@ class StepScope:
 
     def end_call(self, values: dict[str, Any]) -> Any:
         """A decorated call is over: its result without graphs. `values` alone holds it, under the name RESULT."""
-        cuts, anew = cut_values(values, holders=1)
+        notes, left, anew = cut_values(values, holders=1)
         result = anew.get(RESULT, values[RESULT])
         del anew
         values.clear()
-        self._cuts = cuts
+        self._notes, self._left = notes, left
         return result
 
 
@@ -233,28 +237,32 @@ def _raised_at(trace: TracebackType, frame: FrameType) -> int:
     return trace.tb_lasti if trace.tb_frame is frame else frame.f_lasti
 
 
-def _cut_names(frame: FrameType, names: BoundNames, keep: frozenset[str]) -> list[NameCut]:
+def _cut_names(frame: FrameType, names: BoundNames, keep: frozenset[str]) -> tuple[Sequence[Note], Left]:
     values = read_names(frame, names, keep)
-    cuts, anew = cut_values(values, holders=_FRAME_AND_VALUES) if values else ([], {})
+    if not values:
+        return (), {}
+    notes, left, anew = cut_values(values, holders=_FRAME_AND_VALUES)
     if anew:
         reason = rebind_names(frame, anew, names)
-        if reason:
-            _take_back(cuts, anew, reason)
+        if reason:  # they still lead to what they led to
+            left |= {name: (len({note[2] for note in notes if note[0] == name}), reason) for name in anew}
         anew.clear()
     values.clear()
-    return cuts
+    return notes, left
 
 
-def _take_back(cuts: list[NameCut], anew: dict[str, object], reason: str) -> None:
-    """The names could not be bound anew: they still lead to what they led to."""
-    cuts[:] = [(*cut[:5], 0, reason) if cut[0] in anew else cut for cut in cuts]
+def _carried(notes: Sequence[Note], num_left: int, left: str) -> CarriedName:
+    """What became of one name. What of its tensors still lives, now that the name has let go, is held by someone
+    else."""
+    each_once = {note[2]: note for note in notes}.values()
+    num_bytes = sum(note[3] for note in each_once)
+    alive = [note[3] for note in each_once if _lives(note)]
+    num_cut = len(each_once) - num_left
+    return CarriedName(*notes[0][:2], len(each_once), num_cut, len(alive), num_bytes, left, sum(alive))
 
 
-def _carried(cut: NameCut) -> CarriedName:
-    """What of a name's tensors still lives, now that the name has let go, is held by someone else."""
-    name, type_name, num_bytes, references, num_graphs, num_cut, left = cut
-    alive = [shown_bytes(tensor) for reference in references if (tensor := reference()) is not None]
-    return CarriedName(name, type_name, num_graphs, num_cut, len(alive), num_bytes, left, sum(alive))
+def _lives(note: Note) -> bool:
+    return note[4] is not None and note[4]() is not None
 
 
 def _describe(carried: CarriedName) -> str:
