@@ -1,10 +1,15 @@
 """TN203: a dict used as a cache meets ever new keys (shapes, lengths, ids) and has no bound."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import GROWING, comes_to_much, is_dict
+from tenure.rules.source_gathered import claim_gathered, gathered_as
+from tenure.syntax.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -30,10 +35,22 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Tables of tensors by keys that are other ones again and again, without a bound."""
+    for gathered in gathered_as(program, "cache"):
+        yield claim_gathered(
+            gathered,
+            rule=RULE.code,
+            name=RULE.name,
+            remedy="bound it: drop the oldest entry beyond some number, or keep one entry",
+        )
+
+
 RULE = Rule(
     code="TN203",
     name="cache-grows-by-key",
     summary="A cache keyed by shape, length, identity or name gains an entry for every new key and has no bound.",
     check_suspect=check_suspect,
     priority=55,
+    check_source=check_source,
 )

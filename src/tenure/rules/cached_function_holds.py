@@ -10,7 +10,7 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING, goes_through_cache
 from tenure.rules.source_claim import claim_source
-from tenure.syntax.cached_methods import cache_decorator, find_cached_methods
+from tenure.syntax.cached_functions import find_cached
 from tenure.syntax.program import Program
 
 
@@ -32,16 +32,19 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
-    """Methods of modules under `functools.cache` or `lru_cache`: the cache keeps the module, and tensors as keys."""
-    for function in find_cached_methods(program):
+    """Functions and methods under `functools.cache` or `lru_cache` that keep tensors, modules, or who has them."""
+    for cached in find_cached(program):
+        function = cached.function
+        what = f"`{cached.keeps}` and every argument and result" if cached.keeps == "self" else cached.keeps
+        if cached.keeps not in ("self", "its results"):
+            what = f"every `{cached.keeps}` that it was given"
         yield claim_source(
             function,
-            cache_decorator(function),
+            cached.head,
             rule=RULE.code,
             name=RULE.name,
-            message=f"The cache of `{function.class_name}.{function.name}` keeps `self` and every argument and result "
-            "as long as the class lives.",
-            remedy="compute the value once and store it on `self`, or cache plain keys in a function of their own",
+            message=f"The cache of `{function.qualname}` keeps {what} as long as the program runs.",
+            remedy="compute the value once and store it where it is used, or cache by plain keys, few of them",
         )
 
 

@@ -1,9 +1,14 @@
 """TN201: one scalar tensor per step is kept in a container, on the device, until a log (or for ever)."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, count, subject
+from tenure.rules.source_gathered import claim_gathered, gathered_as
+from tenure.syntax.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -25,10 +30,22 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Lists of one-number tensors that gain one each step and are emptied at intervals or never."""
+    for gathered in gathered_as(program, "number"):
+        yield claim_gathered(
+            gathered,
+            rule=RULE.code,
+            name=RULE.name,
+            remedy="add up on the device (`total += loss.detach()`), or keep `loss.item()`",
+        )
+
+
 RULE = Rule(
     code="TN201",
     name="device-scalars-kept-between-logs",
     summary="Losses or metrics are kept as one tensor per step in a container.",
     check_suspect=check_suspect,
     priority=50,
+    check_source=check_source,
 )

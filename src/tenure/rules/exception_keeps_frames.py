@@ -1,11 +1,17 @@
 """TN302: a kept exception (or `sys.last_exc`) holds its traceback, and that the variables of every function in it."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING, goes_through_traceback
+from tenure.rules.source_claim import claim_source
+from tenure.syntax.kept_errors import find_kept_errors
+from tenure.syntax.program import Program
 
 _OF_THE_INTERPRETER = (
     "the interpreter keeps the last uncaught error: before going on in the same session, "
@@ -43,6 +49,20 @@ def _who_keeps_what(suspect: Suspect) -> tuple[str, str]:
     return keeper, f"`{holder.name}` and the other variables"
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """`self.error = error` and its kin in `except` blocks; local names that are raised again after a loop."""
+    for kept in find_kept_errors(program):
+        yield claim_source(
+            kept.function,
+            kept.statement,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"`{kept.place}` keeps `{kept.name}`, and by its traceback all local variables of the frames it "
+            "went through.",
+            remedy="keep `str(error)`, or take the traceback off: `error.with_traceback(None)`",
+        )
+
+
 RULE = Rule(
     code="TN302",
     name="exception-keeps-frames",
@@ -50,4 +70,5 @@ RULE = Rule(
     check_suspect=check_suspect,
     priority=15,
     edit="without-traceback",
+    check_source=check_source,
 )

@@ -11,7 +11,7 @@ from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING
 from tenure.rules.source_claim import claim_source
 from tenure.syntax.program import Program
-from tenure.syntax.repeated_hooks import find_repeated_hooks
+from tenure.syntax.unremoved_hooks import find_left_hooks
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -32,14 +32,14 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
-    """Hooks of modules that are registered in each forward, or in each turn of a training loop, with no handle kept."""
-    for function, call in find_repeated_hooks(program):
+    """Hooks that are registered again and again: with no handle, one that is overwritten, or one that nobody uses."""
+    for left in find_left_hooks(program):
         yield claim_source(
-            function,
-            call,
+            left.function,
+            left.call,
             rule=RULE.code,
             name=RULE.name,
-            message=f"`{ast.unparse(call.func)}` registers another hook each time, and none is removed.",
+            message=f"`{ast.unparse(left.call.func)}` registers another hook each time; its handle is {left.why}.",
             remedy="register once, before the loop, or keep the handle and call `handle.remove()`",
         )
 

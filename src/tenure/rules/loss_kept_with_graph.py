@@ -7,7 +7,10 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.source_claim import claim_source
+from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
+from tenure.syntax.carried_state import find_carried
 from tenure.syntax.kept_graphs import find_kept_graphs
 from tenure.syntax.program import Program
 
@@ -42,6 +45,19 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
                 message=f"`{kept.keep.place}` keeps the autograd graph of every `{text_of_value(kept)}` it is given.",
                 remedy="keep the value without its graph: `x.detach()` stays on the device, `x.item()` is one number",
             )
+    told = {id(kept.keep.node) for kept in find_kept_graphs(program)}
+    for carried in find_carried(program):
+        if carried.is_sum and not program.is_part_of_module(carried.function) and id(carried.keep.node) not in told:
+            yield claim_source(
+                carried.function,
+                carried.keep.node,
+                rule=RULE.code,
+                name=RULE.name,
+                message=f"`{carried.keep.place}` adds up values with the autograd graphs that made them.",
+                remedy="add `x.detach()`, or `x.item()` of one number",
+            )
+    for gathered in gathered_as(program, "loss"):
+        yield claim_gathered_graph(gathered, rule=RULE.code, name=RULE.name)
 
 
 RULE = Rule(

@@ -8,6 +8,7 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, keeps_scalar
+from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
 from tenure.syntax.kept_graphs import find_kept_graphs
 from tenure.syntax.program import Program
@@ -54,6 +55,8 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
                 message=f"`{kept.keep.place}` collects `{text_of_value(kept)}` together with the graph that made it.",
                 remedy="store `x.detach()`, or run what is not trained on under `torch.no_grad()`",
             )
+    for gathered in gathered_as(program, "outputs"):
+        yield claim_gathered_graph(gathered, rule=RULE.code, name=RULE.name)
 
 
 RULE = Rule(

@@ -1,10 +1,16 @@
 """TN105: a state is carried from step to step with its graph, so that the graph of the whole run hangs on it."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import GROWING, keeps_scalar
+from tenure.rules.source_claim import claim_source
+from tenure.syntax.carried_state import find_carried
+from tenure.syntax.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -24,6 +30,20 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Attributes of modules, and states handed from turn to turn, that lead to their own last value by its graph."""
+    for carried in find_carried(program):
+        if program.is_part_of_module(carried.function) or not carried.is_sum:
+            yield claim_source(
+                carried.function,
+                carried.keep.node,
+                rule=RULE.code,
+                name=RULE.name,
+                message=f"`{carried.keep.place}` is computed from its last value with the graph of every step before.",
+                remedy="carry it on without its graph: `.detach()`, or update it under `torch.no_grad()`",
+            )
+
+
 RULE = Rule(
     code="TN105",
     name="state-carried-with-graph",
@@ -31,4 +51,5 @@ RULE = Rule(
     check_suspect=check_suspect,
     priority=38,
     edit="detach",
+    check_source=check_source,
 )

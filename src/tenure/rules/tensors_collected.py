@@ -1,10 +1,15 @@
 """TN202: a list, deque, set or log gains tensors with every step and nothing takes them out."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, comes_to_much, is_dict, short_type
+from tenure.rules.source_gathered import claim_gathered, gathered_as
+from tenure.syntax.program import Program
 
 _REMEDY = (
     "keep a number, a running sum or a `deque(maxlen=n)` instead of every tensor; move to the CPU or to disk what must "
@@ -83,10 +88,22 @@ def _claim_chain(suspect: Suspect) -> Finding:
     )
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Containers that live on, gain tensors again and again, and that nothing empties."""
+    for gathered in gathered_as(program, "tensor"):
+        yield claim_gathered(
+            gathered,
+            rule=RULE.code,
+            name=RULE.name,
+            remedy="keep what is asked for later, or bound it: `deque(maxlen=n)`, or `.clear()` once it is used",
+        )
+
+
 RULE = Rule(
     code="TN202",
     name="tensors-collected",
     summary="Predictions, samples, features or batches are appended at every step and never taken out.",
     check_suspect=check_suspect,
     priority=60,
+    check_source=check_source,
 )

@@ -48,16 +48,21 @@ def _message(suspect: Suspect, on_ctx: str, function: str) -> str:
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
-    """`ctx.y = y` for a `y` that forward returns: the output then leads to its own graph, a ring."""
+    """`ctx.y = y` for a `y` that forward returns (a ring), or that it computes for backward (backward frees it not)."""
     for stored in find_outputs_on_ctx(program):
+        where = f"`{stored.ctx}.{stored.attribute}`"
+        ring = (
+            f"{where} keeps an output of {stored.function.class_name}, and so a ring through its own graph, which only "
+            "the collector frees."
+        )
+        computed = f"{where} keeps a tensor that forward computes: backward does not free it, the graph's end does."
         yield claim_source(
             stored.function,
             stored.statement,
             rule=RULE.code,
             name=RULE.name,
-            message=f"`{stored.ctx}.{stored.attribute}` keeps an output of {stored.function.class_name}, and so a ring "
-            "through its own graph, which only the collector frees.",
-            remedy=f"`{stored.ctx}.save_for_backward(...)` keeps outputs without a ring, and lets backward free them",
+            message=ring if stored.is_output else computed,
+            remedy=f"`{stored.ctx}.save_for_backward(...)` keeps tensors without a ring, and lets backward free them",
             edits=save_for_backward(stored.function.source, stored.attribute, stored.statement.lineno, None),
         )
 

@@ -1,11 +1,16 @@
 """TN204: a small view is kept, and with it the whole storage it is a view of."""
 
+from collections.abc import Iterator
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
 from tenure.rules.path_questions import GROWING
+from tenure.rules.source_gathered import claim_gathered, gathered_as
+from tenure.syntax.program import Program
 
 PINNED_SHARE = 0.5
 """From this share of the storages' bytes on, what is kept is mostly what no view shows."""
@@ -31,6 +36,18 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Parts of larger tensors that are stored as views."""
+    for gathered in gathered_as(program, "view"):
+        yield claim_gathered(
+            gathered,
+            rule=RULE.code,
+            name=RULE.name,
+            remedy="store `.clone()` of the part, so that the rest can go",
+            said="a view of a larger tensor, ",
+        )
+
+
 RULE = Rule(
     code="TN204",
     name="view-pins-storage",
@@ -38,4 +55,5 @@ RULE = Rule(
     check_suspect=check_suspect,
     priority=45,
     edit="clone",
+    check_source=check_source,
 )

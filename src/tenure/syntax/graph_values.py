@@ -11,10 +11,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 
-from tenure.syntax.expressions import called_name, target_pairs
+from tenure.syntax.expressions import called_name
 from tenure.syntax.program import Function, Program, is_in_body, targets_of
 from tenure.syntax.reaching import reaching_lines
-from tenure.syntax.scopes import COMPREHENSION_NAMES, LoopNode, dotted
+from tenure.syntax.scopes import LoopNode, dotted
+from tenure.syntax.value_parts import arguments_of, bound_to, gone_through, parts_of
 from tenure.syntax.without_graph import is_without_graph
 
 CUTTING = frozenset(
@@ -25,7 +26,7 @@ CUTTING = frozenset(
     | {"new_zeros", "new_ones", "new_full", "new_tensor", "new_empty", "sample", "decode", "batch_decode"}
 )
 """Methods and functions whose result leads to no graph."""
-_FACTS = frozenset(
+FACTS = frozenset(
     {"data", "shape", "dtype", "device", "grad", "ndim", "requires_grad", "is_leaf", "indices", "layout", "names"}
 )
 _BACKWARD_BY = frozenset({"accelerator", "fabric", "engine", "model_engine", "optimizer", "autograd", "amp", "scaler"})
@@ -33,14 +34,14 @@ _BACKWARD_BY = frozenset({"accelerator", "fabric", "engine", "model_engine", "op
 _TRAINING_STEPS = frozenset({"training_step", "compute_loss", "manual_training_step"})
 """Methods whose result a framework runs backward through."""
 _LOSS = re.compile(r"(^|_)(loss|criterion|objective|nll|cross_entropy|mse|bce|kl)(es|_fn|_func|_function)?($|_)", re.I)
-_LEARNED = re.compile(
+LEARNED = re.compile(
     r"(^|_)(model|net|network|module|backbone|encoder|decoder|head|policy|critic|actor|generator|discriminator|unet|vae)"
     r"(_?\w{0,2})$",
     re.I,
 )
 _ASKED_OF_MODULES = frozenset({"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict"})
-_FUNCTIONALS = ("F", "functional", "nn.functional", "torch.nn.functional")
-_CONTAINERS = frozenset({"list", "tuple", "dict", "set", "OrderedDict", "ChainMap", "deque", "SimpleNamespace", "sum"})
+FUNCTIONALS = ("F", "functional", "nn.functional", "torch.nn.functional")
+CONTAINERS = frozenset({"list", "tuple", "dict", "set", "OrderedDict", "ChainMap", "deque", "SimpleNamespace", "sum"})
 Returned = tuple[bool, ...]
 """Whether a function's result leads to a graph: for each place where it returns tuples of one length, else once."""
 
@@ -81,7 +82,7 @@ class GraphValues:
         if isinstance(node, ast.Name):
             return self._name_carries(node.id, node.lineno)
         if isinstance(node, ast.Attribute):
-            if node.attr in _FACTS:
+            if node.attr in FACTS:
                 return False
             return self._dotted_carries(dotted(node), node.lineno) or self.carries(node.value)
         if isinstance(node, ast.Call):
@@ -91,7 +92,7 @@ class GraphValues:
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
             place = node.slice.value if isinstance(node.slice, ast.Constant) else None
             return self._call_carries(node.value, place=place if isinstance(place, int) else None)
-        return any(self.carries(each) for each in _parts(node))
+        return any(self.carries(each) for each in parts_of(node))
 
     @cached_property
     def called_on_the_way(self) -> tuple[ast.Call, ...]:
@@ -138,7 +139,7 @@ class GraphValues:
         if isinstance(node, ast.Subscript):
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
             return (isinstance(key, str) and is_loss_name(key)) or self.is_loss(node.value)
-        return any(self.is_loss(each) for each in _parts(node))
+        return any(self.is_loss(each) for each in parts_of(node))
 
     def goes_backward(self, name: str) -> bool:
         """Whether a backward pass of this function starts from, or goes through, a variable or attribute."""
@@ -169,11 +170,11 @@ class GraphValues:
             return (
                 self._is_learned(value)
                 or self._passes_on(value)
-                or any(self._is_differentiable(each) or self._is_known(each) for each in _arguments(value))
+                or any(self._is_differentiable(each) or self._is_known(each) for each in arguments_of(value))
             )
         if isinstance(value, (ast.Name, ast.Attribute)):
             return self._is_known(value)
-        return any(self._is_differentiable(each) for each in _parts(value))
+        return any(self._is_differentiable(each) for each in parts_of(value))
 
     def _is_known(self, value: ast.expr) -> bool:
         """A variable whose own binding is differentiable."""
@@ -183,7 +184,7 @@ class GraphValues:
         self._asked.add(key)
         try:
             bound = [each for at in self._bound_at(*key) for each in self._bindings.get((key[0], at), [])]
-            base = value.value if isinstance(value, ast.Attribute) and value.attr not in _FACTS else None
+            base = value.value if isinstance(value, ast.Attribute) and value.attr not in FACTS else None
             return any(map(self._is_differentiable, bound)) or (base is not None and self._is_known(base))
         finally:
             self._asked.discard(key)
@@ -226,18 +227,18 @@ class GraphValues:
         if isinstance(function, ast.Attribute) and not self._is_library(function.value):
             if self.carries(function.value):
                 return True
-            return self._passes_on(call) and any(self.carries(each) for each in _arguments(call))
-        takes = isinstance(function, ast.Attribute) or self._passes_on(call) or name in _CONTAINERS or made
-        return takes and any(self.carries(each) for each in _arguments(call))
+            return self._passes_on(call) and any(self.carries(each) for each in arguments_of(call))
+        takes = isinstance(function, ast.Attribute) or self._passes_on(call) or name in CONTAINERS or made
+        return takes and any(self.carries(each) for each in arguments_of(call))
 
     def _is_library(self, receiver: ast.expr) -> bool:
         """`torch` and `F`: their functions give what their arguments have."""
-        return dotted(receiver) in ("torch", "torch.linalg", "torch.fft", "einops", *_FUNCTIONALS)
+        return dotted(receiver) in ("torch", "torch.linalg", "torch.fft", "einops", *FUNCTIONALS)
 
     def _passes_on(self, call: ast.Call) -> bool:
         """Whether a function's result has the graphs of its arguments: `F.relu(x)`, a criterion."""
         function = call.func
-        is_functional = isinstance(function, ast.Attribute) and dotted(function.value) in _FUNCTIONALS
+        is_functional = isinstance(function, ast.Attribute) and dotted(function.value) in FUNCTIONALS
         return is_functional or is_loss_name(called_name(call))
 
     def _is_learned(self, call: ast.Call) -> bool:
@@ -249,7 +250,7 @@ class GraphValues:
             return False
         last = name.rpartition(".")[2]
         if name.startswith("self.") or "." not in name:
-            return name in modules_of(self._program, self._function) or bool(_LEARNED.search(last))
+            return name in modules_of(self._program, self._function) or bool(LEARNED.search(last))
         return last == "forward" or name in modules_of(self._program, self._function)
 
     def _bound_at(self, name: str, line: int) -> Collection[int]:
@@ -268,12 +269,12 @@ class GraphValues:
         for binding in self._function.bindings:
             if binding.value is None:
                 continue
-            pairs = (pair for target in targets_of(binding) for pair in _bound_to(target, binding.value))
+            pairs = (pair for target in targets_of(binding) for pair in bound_to(target, binding.value))
             for name, value in pairs:
                 found.setdefault((name, binding.lineno), []).append(value)
         for loop in self._function.loops:
             if isinstance(loop, (ast.For, ast.AsyncFor)):
-                for name, value in _gone_through(loop.target, loop.iter):
+                for name, value in gone_through(loop.target, loop.iter):
                     found.setdefault((name, loop.lineno), []).append(value)
         return found
 
@@ -351,40 +352,7 @@ def _calls_in(value: ast.expr) -> Iterator[ast.Call]:
     elif isinstance(value, ast.Attribute):
         yield from _calls_in(value.value)
     else:
-        yield from (call for part in _parts(value) for call in _calls_in(part))
-
-
-def _arguments(call: ast.Call) -> list[ast.expr]:
-    receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-    return [*receiver, *call.args, *(keyword.value for keyword in call.keywords)]
-
-
-def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    """What a display, an operation, an element or a comprehension takes its value from."""
-    if isinstance(node, ast.Subscript):
-        yield node.value
-    elif isinstance(node, ast.IfExp):
-        yield from (node.body, node.orelse)
-    elif type(node) in COMPREHENSION_NAMES:
-        yield from _parts_of_comprehension(node)
-    elif isinstance(node, ast.Dict):
-        yield from node.values
-    elif isinstance(node, (ast.Tuple, ast.List, ast.Set, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Starred)):
-        yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
-    elif isinstance(node, (ast.Await, ast.NamedExpr)):
-        yield node.value
-
-
-def _parts_of_comprehension(node: ast.expr) -> Iterator[ast.expr]:
-    """Its element, and what it goes through where the element is that, or a part of that."""
-    element = node.value if isinstance(node, ast.DictComp) else node.elt  # type: ignore[attr-defined]
-    yield element
-    inner = element
-    while isinstance(inner, (ast.Attribute, ast.Subscript)):
-        inner = inner.value
-    generators = node.generators  # type: ignore[attr-defined]
-    if isinstance(inner, ast.Name):
-        yield from (each.iter for each in generators if inner.id in bound_names(each.target))
+        yield from (call for part in parts_of(value) for call in _calls_in(part))
 
 
 def _names_of(node: ast.expr) -> Iterator[tuple[str, int]]:
@@ -392,49 +360,11 @@ def _names_of(node: ast.expr) -> Iterator[tuple[str, int]]:
     if isinstance(node, ast.Name):
         yield node.id, node.lineno
     elif isinstance(node, ast.Attribute):
-        if node.attr not in _FACTS:
+        if node.attr not in FACTS:
             yield dotted(node), node.lineno
             yield from _names_of(node.value)
     elif isinstance(node, ast.Call):
         if called_name(node) not in CUTTING:
-            yield from (name for each in _arguments(node) for name in _names_of(each))
+            yield from (name for each in arguments_of(node) for name in _names_of(each))
     else:
-        yield from (name for each in _parts(node) for name in _names_of(each))
-
-
-def _bound_to(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Names with what each is bound to; an element of it where a value is taken apart."""
-    if not isinstance(target, (ast.Tuple, ast.List)):
-        yield from ((name, value) for name in bound_names(target))
-        return
-    for at, (part, own) in enumerate(target_pairs(target, value)):
-        if own is value:
-            element = ast.Subscript(value=value, slice=ast.Constant(at), ctx=ast.Load())
-            own = ast.copy_location(element, value)
-        if own is not None:
-            yield from _bound_to(part, own)
-
-
-def _gone_through(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Names of a loop with what each is an element of."""
-    called = called_name(iterated) if isinstance(iterated, ast.Call) else ""
-    parts = target.elts if isinstance(target, ast.Tuple) else []
-    if called == "enumerate" and len(parts) == 2 and isinstance(iterated, ast.Call) and iterated.args:
-        yield from _gone_through(parts[1], iterated.args[0])
-    elif called == "zip" and isinstance(iterated, ast.Call) and len(parts) == len(iterated.args):
-        for part, argument in zip(parts, iterated.args, strict=True):
-            yield from _gone_through(part, argument)
-    elif called == "items" and len(parts) == 2 and isinstance(iterated, ast.Call):
-        yield from ((name, iterated) for name in bound_names(parts[1]))
-    else:
-        yield from ((name, iterated) for name in bound_names(target))
-
-
-def bound_names(target: ast.expr) -> Iterator[str]:
-    """Variables and attributes that a target binds, tuples taken apart; no elements of containers."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        yield from (name for part in target.elts for name in bound_names(part))
-    elif isinstance(target, ast.Starred):
-        yield from bound_names(target.value)
-    elif (name := dotted(target)) and "[]" not in name:
-        yield name
+        yield from (name for each in parts_of(node) for name in _names_of(each))

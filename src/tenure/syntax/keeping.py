@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tenure.syntax.expressions import called_name
 from tenure.syntax.program import Binding, Function, is_in_body, targets_of
 from tenure.syntax.scopes import LoopNode, declared_names, dotted
 from tenure.syntax.store_calls import GROWING_FUNCTIONS, stores_of_call
 
 _ONE = frozenset({"append", "appendleft", "add", "insert", "push", "put", "put_nowait"})
 _MANY = frozenset({"extend", "extendleft"})
+_JOINING = frozenset({"cat", "concat", "hstack", "vstack"})
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "reset"})
 
 
@@ -31,8 +33,9 @@ def keeps_of(function: Function) -> Iterator[Keep]:
     for binding in function.bindings:
         if isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add):
             yield from _added(binding)
-        elif isinstance(binding, ast.Assign) and len(binding.targets) == 1:
-            yield from _assigned(binding, binding.targets[0])
+        elif isinstance(binding, ast.Assign):
+            for target in binding.targets:
+                yield from _assigned(binding, target)
     for call in function.calls:
         yield from _called(call)
 
@@ -67,6 +70,7 @@ def _is_from_outside(keep: Keep, function: Function) -> bool:
 def _added(binding: ast.AugAssign) -> Iterator[Keep]:
     place = dotted(binding.target)
     if isinstance(binding.value, (ast.List, ast.Tuple)):
+        place = place.replace("[]", "")
         yield from (Keep("element", place, each, binding) for each in binding.value.elts if place)
     elif place:
         yield Keep("sum", place.replace("[]", ""), binding.value, binding)
@@ -74,11 +78,16 @@ def _added(binding: ast.AugAssign) -> Iterator[Keep]:
 
 def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
     if isinstance(target, ast.Subscript):
-        place = dotted(target.value)
+        place = dotted(target.value).replace("[]", "")
         if place and not isinstance(target.slice, ast.Constant):
             yield Keep("element", place, binding.value, binding)
         return
     place = dotted(target)
+    if place and isinstance(binding.value, ast.Call) and called_name(binding.value) in _JOINING:
+        parts = getattr(binding.value.args[0], "elts", ()) if binding.value.args else ()
+        if any(dotted(part) == place for part in parts):
+            yield from (Keep("element", place, part, binding) for part in parts if dotted(part) != place)
+        return
     if place and isinstance(binding.value, ast.BinOp) and _mentions(binding.value, place):
         yield from (
             Keep("sum", place, part, binding) for part in _operands(binding.value) if not _mentions(part, place)
@@ -90,12 +99,20 @@ def _called(call: ast.Call) -> Iterator[Keep]:
         if store.kind != "grow" or not store.name or not isinstance(store.value, ast.expr):
             continue
         place = f"{store.receiver}.{store.name}" if store.receiver else store.name
-        if (
-            store.method in _ONE and len(call.args) == 1 + (store.method == "insert")
-        ) or store.method in GROWING_FUNCTIONS:
+        if _takes_one(call, store.method):
             yield Keep("element", place, store.value, call)
-        elif store.method in _MANY and isinstance(store.value, (ast.List, ast.Tuple)):
-            yield from (Keep("element", place, each, call) for each in store.value.elts)
+        elif store.method in _MANY:
+            is_display = isinstance(store.value, (ast.List, ast.Tuple))
+            parts = store.value.elts if is_display else [store.value]  # type: ignore[attr-defined]
+            yield from (Keep("element", place, each, call) for each in parts)
+
+
+def _takes_one(call: ast.Call, method: str) -> bool:
+    """Whether a call stores its last argument as it is, or what that gives when gone through."""
+    if method in _ONE:
+        return len(call.args) == 1 + (method == "insert")
+    is_gone_through = method == "update" and len(call.args) == 1 and isinstance(call.args[0], ast.GeneratorExp)
+    return is_gone_through or method in GROWING_FUNCTIONS
 
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tenure.syntax.graph_values import GraphValues, Returned, backward_root, backward_roots, bound_names, modules_of
+from tenure.syntax.graph_values import GraphValues, Returned, backward_root, backward_roots, modules_of
 from tenure.syntax.keeping import Keep, is_emptied, keeps_of, outlives
+from tenure.syntax.kinds import Kind
 from tenure.syntax.program import Function, Program, targets_of
 from tenure.syntax.scopes import dotted
+from tenure.syntax.tensor_values import tensor_values
+from tenure.syntax.value_parts import bound_names
 from tenure.syntax.without_graph import is_without_graph
 
 _ROUNDS = 3
@@ -34,6 +37,7 @@ def find_kept_graphs(program: Program) -> tuple[KeptGraph, ...]:
 
 def _find(program: Program) -> Iterator[KeptGraph]:
     followed = _Followed(program)
+    further = tensor_values(program)
     for function in program.functions:
         values = followed.values.get(function)
         if values is None:
@@ -48,7 +52,8 @@ def _find(program: Program) -> Iterator[KeptGraph]:
                 continue
             if values.goes_backward(keep.place) or is_without_graph(program, function, keep.node):
                 continue
-            if values.carries(keep.value) and not _is_collected_for_backward(program, keep, function):
+            carries = values.carries(keep.value) or further.kind(keep.value, function) is Kind.GRAPH
+            if carries and not goes_backward_somewhere(program, keep, function):
                 yield KeptGraph(function, keep, values.is_loss(keep.value))
 
 
@@ -134,7 +139,7 @@ def _is_own_method(program: Program, keep: Keep, function: Function) -> bool:
     return isinstance(keep.node, ast.Call) and program.called_by(keep.node, function) is not None
 
 
-def _is_collected_for_backward(program: Program, keep: Keep, function: Function) -> bool:
+def goes_backward_somewhere(program: Program, keep: Keep, function: Function) -> bool:
     """Whether some function of the file runs backward through what the place holds: log-probabilities of an episode."""
     return any(
         _reads(root, keep.place, each)

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tenure.syntax.expressions import target_pairs
 from tenure.syntax.program import Function, Program
+from tenure.syntax.tensor_values import TensorValues, tensor_values
 
 _WITH_OUTPUT = "setup_context"
 """`setup_context(ctx, inputs, output)`: what forward returned is its last parameter."""
@@ -14,12 +16,14 @@ _WITH_OUTPUT = "setup_context"
 
 @dataclass(frozen=True)
 class StoredOutput:
-    """`statement` sets `ctx.<attribute>` in `function`, a method of the Function."""
+    """`statement` sets `ctx.<attribute>` in `function`, a method of the Function; `is_output` where what it sets, or a
+    part of that, is returned, and a tensor that forward computes else."""
 
     function: Function
     statement: ast.Assign
     ctx: str
     attribute: str
+    is_output: bool
 
 
 def find_outputs_on_ctx(program: Program) -> Iterator[StoredOutput]:
@@ -29,18 +33,41 @@ def find_outputs_on_ctx(program: Program) -> Iterator[StoredOutput]:
             if any(base.rpartition(".")[2] == "Function" for base in each.bases):
                 for name in ("forward", _WITH_OUTPUT):
                     if name in each.methods:
-                        yield from _stored_in(each.methods[name])
+                        yield from _stored_in(each.methods[name], tensor_values(program))
 
 
-def _stored_in(function: Function) -> Iterator[StoredOutput]:
+def _stored_in(function: Function, values: TensorValues) -> Iterator[StoredOutput]:
     if len(function.parameters) < 2:
         return
     ctx, outputs = function.parameters[0], _outputs(function)
     for binding in function.bindings:
-        if isinstance(binding, ast.Assign) and isinstance(binding.value, ast.Name) and binding.value.id in outputs:
-            for target in binding.targets:
-                if isinstance(target, ast.Attribute) and getattr(target.value, "id", None) == ctx:
-                    yield StoredOutput(function, binding, ctx, target.attr)
+        if isinstance(binding, ast.Assign):
+            for attribute, value in _set_on(ctx, binding):
+                kept = [each for each in _parts(value) if isinstance(each, ast.Name)]
+                if any(each.id in outputs for each in kept):
+                    yield StoredOutput(function, binding, ctx, attribute, True)
+                elif any(_is_computed(each, function, values) for each in _parts(value)):
+                    yield StoredOutput(function, binding, ctx, attribute, False)
+
+
+def _set_on(ctx: str, binding: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
+    for target in binding.targets:
+        is_display = isinstance(target, (ast.Tuple, ast.List))
+        pairs = target_pairs(target, binding.value) if is_display else [(target, binding.value)]  # type: ignore[arg-type]
+        for part, value in pairs:
+            if isinstance(part, ast.Attribute) and getattr(part.value, "id", None) == ctx:
+                yield part.attr, value or binding.value
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    return value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+
+
+def _is_computed(value: ast.expr, function: Function, values: TensorValues) -> bool:
+    """Whether a value is a tensor that forward itself computes: no input, which lives on anyway, and no setting."""
+    if isinstance(value, ast.Name) and value.id in function.parameters:
+        return False
+    return isinstance(value, (ast.Name, ast.Call)) and bool(values.kind(value, function))
 
 
 def _outputs(function: Function) -> set[str]:

@@ -21,6 +21,9 @@ from tenure.syntax.scopes import MODULE, FunctionNode, LoopNode, dotted, parse
 Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
 With = ast.With | ast.AsyncWith
 _METHODS_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str, tuple) for name in dir(kind))
+_CONTAINERS = frozenset({"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "field"})
+_MOST_MEANT = 3
+"""A name that more functions share means none of them."""
 _MODULE_BASES = ("Module", "PreTrainedModel", "LightningModule", "ModelMixin")
 
 
@@ -42,6 +45,8 @@ class Function:
     loops: list[LoopNode] = field(default_factory=list)
     withs: list[With] = field(default_factory=list)
     returns: list[ast.Return] = field(default_factory=list)
+    deletes: list[ast.Delete] = field(default_factory=list)
+    handlers: list[ast.ExceptHandler] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -85,6 +90,7 @@ class Program:
         self.failures: list[str] = []
         self._by_name: dict[str, list[Function]] = {}
         self._by_source: dict[str, list[Function]] = {}
+        self._by_place: dict[tuple[str, str], Function] = {}
         self._called: dict[int, Function | None] = {}
         for source in sources:
             try:
@@ -93,16 +99,38 @@ class Program:
                 self.failures.append(str(error))
         for function in self.functions:
             self._by_source.setdefault(function.source.path, []).append(function)
+            self._by_place.setdefault((function.source.path, function.qualname), function)
 
     def functions_in(self, source: SourceFile) -> Sequence[Function]:
         """Those of one file."""
         return self._by_source.get(source.path, ())
 
+    def around(self, function: Function) -> Function | None:
+        """The function that another is defined in; None for one of a file's top or of a class there."""
+        outer = function.qualname.rpartition(".<locals>.")[0]
+        return self._by_place.get((function.source.path, outer)) if outer else None
+
+    def seen_from(self, name: str, function: Function) -> Function | None:
+        """The function that a plain name means: one defined inside, else in a function around, else of the program."""
+        inside: Function | None = function
+        while inside is not None:
+            place = (inside.source.path, f"{inside.qualname}.<locals>.{name}")
+            if place in self._by_place:
+                return self._by_place[place]
+            inside = self.around(inside)
+        return _nearest([each for each in self._by_name.get(name, ()) if not each.class_name], function.source)
+
+    def methods_named(self, class_name: str, method: str, near: SourceFile) -> Iterator[Function]:
+        """A class's own method of this name, or the one that it inherits."""
+        found = self._inherited(class_name, method, near, ())
+        if found is not None:
+            yield found
+
     def called_by(self, call: ast.Call, caller: Function) -> Function | None:
         """The function that a call runs, where the program defines exactly one that it can mean: the file's own come
         first, then the folder's."""
         if id(call) not in self._called:
-            self._called[id(call)] = self._resolve(call.func, caller)
+            self._called[id(call)] = self._resolve(call, caller)
         return self._called[id(call)]
 
     def class_of(self, name: str, near: SourceFile | None = None) -> Class | None:
@@ -122,14 +150,79 @@ class Program:
         return self._callers.get(function, ())
 
     @cached_property
+    def handed_on(self) -> frozenset[str]:
+        """Names of methods that are given to calls without being called: callbacks."""
+        given = (each for function in self.functions for call in function.calls for each in call.args)
+        return frozenset(each.attr for each in given if isinstance(each, ast.Attribute))
+
+    @cached_property
     def _callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
         found: dict[Function, list[tuple[Function, ast.Call]]] = {}
         for caller in self.functions:
             for call in caller.calls:
                 called = self.called_by(call, caller)
-                if called is not None:
-                    found.setdefault(called, []).append((caller, call))
+                for each in (called,) if called is not None else self.may_call(call, caller):
+                    found.setdefault(each, []).append((caller, call))
         return found
+
+    def may_call(self, call: ast.Call, caller: Function) -> Sequence[Function]:
+        """What a call may run where its name does not say it alone: methods of one name of a few classes, or what was
+        handed on as a callback and takes such arguments."""
+        if isinstance(call.func, ast.Attribute):
+            name = call.func.attr
+            found = [each for each in self._by_name.get(name, ()) if each.class_name and takes(each, call)]
+            is_container = name in _METHODS_OF_CONTAINERS and self._is_container(call.func.value, caller)
+            if is_container or name.startswith("__"):
+                return ()
+            if found or dotted(call.func.value) != "self":
+                return found if len(found) <= _MOST_MEANT else ()
+        elif not isinstance(call.func, ast.Name) or not self._is_local(call.func.id, caller):
+            return ()
+        found = [each for each in self.callbacks if each is not caller and takes(each, call)]
+        return found if len(found) <= _MOST_MEANT else ()
+
+    @cached_property
+    def callbacks(self) -> tuple[Function, ...]:
+        """Functions, methods and callable objects that are given to calls."""
+        found: dict[Function, None] = {}
+        for caller in self.functions:
+            for call in caller.calls:
+                for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+                    handed = self._handed(each, caller)
+                    if handed is not None:
+                        found[handed] = None
+        return tuple(found)
+
+    def _handed(self, node: ast.expr, caller: Function) -> Function | None:
+        if isinstance(node, ast.Name):
+            return self.seen_from(node.id, caller) if node.id in self._by_name else None
+        if isinstance(node, ast.Attribute):
+            found = [each for each in self._by_name.get(node.attr, ()) if each.class_name]
+            return found[0] if len(found) == 1 else None
+        if isinstance(node, ast.Call):
+            made = self.class_of(dotted(node.func), caller.source) if dotted(node.func) else None
+            return made.methods.get("__call__") if made is not None else None
+        return None
+
+    def _is_local(self, name: str, function: Function) -> bool:
+        bound = (part for each in function.loops if not isinstance(each, ast.While) for part in ast.walk(each.target))
+        return name in function.parameters or any(getattr(part, "id", None) == name for part in bound)
+
+    def _is_container(self, receiver: ast.expr, caller: Function) -> bool:
+        """Whether a name of this file is bound to a list, dict or set, or nothing is known of it."""
+        name = dotted(receiver)
+        return not name or "[]" in name or (caller.source.path, name.rpartition(".")[2]) in self._containers
+
+    @cached_property
+    def _containers(self) -> set[tuple[str, str]]:
+        return {
+            (function.source.path, dotted(target).rpartition(".")[2])
+            for function in self.functions
+            for binding in function.bindings
+            for target, value in _pairs(binding)
+            if isinstance(value, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp))
+            or (isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in _CONTAINERS)
+        }
 
     def _is_module(self, name: str, near: SourceFile, seen: tuple[str, ...]) -> bool:
         last = name.rpartition(".")[2]
@@ -141,10 +234,12 @@ class Program:
         above = (self._is_module(base, known.source, (*seen, last)) for base in known.bases)
         return "forward" in known.methods or any(above)
 
-    def _resolve(self, called: ast.expr, caller: Function) -> Function | None:
+    def _resolve(self, call: ast.Call, caller: Function) -> Function | None:
+        called = call.func
         if isinstance(called, ast.Name):
             return self._plain(called.id, caller)
-        return self._method(called, caller) if isinstance(called, ast.Attribute) else None
+        num_given = len(call.args) + len(call.keywords)
+        return self._method(called, caller, num_given) if isinstance(called, ast.Attribute) else None
 
     def _plain(self, name: str, caller: Function) -> Function | None:
         made = self.class_of(name, caller.source)
@@ -152,14 +247,31 @@ class Program:
             return made.methods.get("__init__")
         return _nearest([each for each in self._by_name.get(name, ()) if not each.class_name], caller.source)
 
-    def _method(self, function: ast.Attribute, caller: Function) -> Function | None:
+    def _method(self, function: ast.Attribute, caller: Function, num_given: int) -> Function | None:
         if isinstance(function.value, ast.Name) and function.value.id == "self" and caller.class_name:
             return self._inherited(caller.class_name, function.attr, caller.source, ())
+        if isinstance(function.value, ast.Name) and function.value.id in self._stems:
+            named = self._of_file(function.value.id, function.attr)
+            if named is not None:
+                return named
         found = [each for each in self._by_name.get(function.attr, ()) if each.class_name]
-        if len(found) == 1 and function.attr not in _METHODS_OF_CONTAINERS:
+        if len(found) == 1 and (function.attr not in _METHODS_OF_CONTAINERS or num_given > _most_given(function.attr)):
             return found[0]
         made = self._constructed.get((caller.source.path, dotted(function.value)), set())
         return self._inherited(next(iter(made)), function.attr, caller.source, ()) if len(made) == 1 else None
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """Names of the program's files, as `import` has them."""
+        return frozenset(posixpath.basename(path).removesuffix(".py") for path in self._by_source)
+
+    def _of_file(self, stem: str, name: str) -> Function | None:
+        found = [
+            each
+            for each in self._by_name.get(name, ())
+            if each.qualname == name and posixpath.basename(each.source.path) == f"{stem}.py"
+        ]
+        return found[0] if len(found) == 1 else None
 
     @cached_property
     def _constructed(self) -> dict[tuple[str, str], set[str]]:
@@ -218,6 +330,28 @@ class Program:
         self._walk(node.body, outer, f"{prefix}{node.name}.", cls)
 
 
+def takes(function: Function, call: ast.Call) -> bool:
+    """Whether a call's arguments fit a function's parameters, as far as they are written out."""
+    if isinstance(function.node, ast.Module):
+        return False
+    arguments = function.node.args
+    unpacked = any(isinstance(each, ast.Starred) for each in call.args) or any(not each.arg for each in call.keywords)
+    names = [each for each in function.parameters if not (function.is_method and each == function.parameters[0])]
+    if arguments.kwarg is None and any(each.arg and each.arg not in names for each in call.keywords):
+        return False
+    if unpacked or arguments.vararg is not None:
+        return True
+    by_place = len(arguments.posonlyargs) + len(arguments.args) - function.is_method
+    given = len(call.args) + len(call.keywords)
+    least = by_place - len(arguments.defaults)
+    return least <= given and len(call.args) <= by_place
+
+
+def _most_given(method: str) -> int:
+    """How many arguments a container's method of this name takes."""
+    return 1 if method in ("append", "add", "extend", "update", "remove", "discard", "count") else 3
+
+
 Defined = TypeVar("Defined", Function, Class)
 
 
@@ -253,6 +387,10 @@ def _note(node: ast.AST, function: Function) -> None:
         function.withs.append(node)
     elif isinstance(node, ast.Return):
         function.returns.append(node)
+    elif isinstance(node, ast.Delete):
+        function.deletes.append(node)
+    elif isinstance(node, ast.ExceptHandler):
+        function.handlers.append(node)
 
 
 def _defaults(node: FunctionNode) -> Iterator[ast.expr]:

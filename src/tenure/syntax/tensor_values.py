@@ -1,0 +1,407 @@
+"""What an expression of a program gives, as far as its text tells: nothing known, a tensor, or one with a graph.
+
+Asked for on demand and followed backwards: through bindings, arithmetic, containers and attributes, into functions that
+the program defines, and from a parameter to every call of its function. When in doubt: nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tenure.syntax.expressions import called_name
+from tenure.syntax.gradient_rings import makes_graph
+from tenure.syntax.graph_values import CONTAINERS, CUTTING, FACTS, FUNCTIONALS, LEARNED, is_loss_name, modules_of
+from tenure.syntax.hooked import hooked_functions
+from tenure.syntax.kinds import Kind
+from tenure.syntax.program import Function, Program, targets_of
+from tenure.syntax.reaching import reaching_lines
+from tenure.syntax.scopes import COMPREHENSION_NAMES, dotted
+from tenure.syntax.value_parts import arguments_of, bound_names, bound_to, gone_through, parts_of
+from tenure.syntax.without_graph import is_without_graph
+
+NUMBERS = frozenset(
+    {
+        "item",
+        "tolist",
+        "numpy",
+        "float",
+        "int",
+        "bool",
+        "len",
+        "str",
+        "repr",
+        "isinstance",
+        "hasattr",
+        "range",
+        "format",
+    }
+    | {"dim", "numel", "element_size", "data_ptr", "get_device", "size", "is_contiguous", "type", "id", "hash"}
+    | {"print", "nelement", "decode", "batch_decode", "keys"}
+)
+"""What gives no tensor whatever it is given."""
+_OF_TENSORS = frozenset({"detach", "detach_", "cpu", "cuda", "requires_grad_", "contiguous", "unsqueeze", "squeeze"})
+"""Methods that nothing but tensors has."""
+_PASSING = frozenset({"zip", "map", "enumerate", "reversed", "sorted", "next", "iter", "max", "min", "filter", "chain"})
+_NOT_TENSORS = frozenset(
+    {"device", "Generator", "manual_seed", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "load"}
+    | {"save", "compile", "is_tensor", "is_grad_enabled", "get_default_dtype", "set_default_dtype", "Size", "dtype"}
+    | {"finfo", "iinfo", "autocast", "typename", "numel", "is_floating_point", "is_complex", "equal", "allclose"}
+    | {"get_rng_state", "set_rng_state", "seed", "initial_seed", "set_printoptions", "is_autocast_enabled"}
+    | {"use_deterministic_algorithms", "set_num_threads", "get_num_threads", "promote_types", "result_type"}
+    | {"can_cast", "is_inference_mode_enabled", "get_float32_matmul_precision", "set_float32_matmul_precision"}
+    | {"broadcast_shapes", "script", "are_deterministic_algorithms_enabled", "memory_format", "layout"}
+)
+_ACTIVATIONS = re.compile(
+    r"x|z|h|hidden|hidden_states?|features?|inputs_embeds|embeddings?|latents?|states?|scores|query"
+)
+_MOST_CALLERS = 12
+"""A parameter of a function with more calls than this is taken for anything."""
+_DEEPEST = 40
+
+
+@lru_cache(maxsize=1)
+def tensor_values(program: Program) -> TensorValues:
+    """The one of a program."""
+    return TensorValues(program)
+
+
+class TensorValues:
+    """Answers are kept per expression."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._known: dict[int, Kind] = {}
+        self._asked: set[object] = set()
+        self._in_comprehension: list[dict[str, Kind]] = []
+        self._bound: dict[Function, dict[str, list[tuple[int, ast.expr]]]] = {}
+
+    def kind(self, node: ast.expr, function: Function) -> Kind:
+        """Of the value of an expression in `function`."""
+        key = id(node)
+        if key in self._known:
+            return self._known[key]
+        if key in self._asked or len(self._asked) > _DEEPEST:
+            return Kind.NOTHING
+        self._asked.add(key)
+        try:
+            found = self._kind(node, function)
+        finally:
+            self._asked.discard(key)
+        if not self._asked and not self._in_comprehension:
+            self._known[key] = found
+        return found
+
+    def _kind(self, node: ast.expr, function: Function) -> Kind:
+        if isinstance(node, ast.Name):
+            return self._name(node.id, function, node.lineno)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node, function)
+        if isinstance(node, ast.Call):
+            return self._call(node, function)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
+            place = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            return self._call(node.value, function, place if isinstance(place, int) else None)
+        if isinstance(node, ast.Compare):
+            return min(Kind.TENSOR, self._most([node.left, *node.comparators], function))
+        if type(node) in COMPREHENSION_NAMES:
+            return self._comprehension(node, function)
+        return self._most(parts_of(node), function)
+
+    def _most(self, nodes: list[ast.expr] | Iterator[ast.expr], function: Function) -> Kind:
+        return max((self.kind(each, function) for each in nodes), default=Kind.NOTHING)
+
+    def _comprehension(self, node: ast.expr, function: Function) -> Kind:
+        local: dict[str, Kind] = {}
+        self._in_comprehension.append(local)
+        try:
+            for generator in node.generators:  # type: ignore[attr-defined]
+                for name, value in gone_through(generator.target, generator.iter):
+                    local[name] = self.kind(value, function)
+            element = node.value if isinstance(node, ast.DictComp) else node.elt  # type: ignore[attr-defined]
+            return self.kind(element, function)
+        finally:
+            self._in_comprehension.pop()
+
+    def _name(self, name: str, function: Function, line: int) -> Kind:
+        for local in reversed(self._in_comprehension):
+            if name in local:
+                return local[name]
+        key = (function, name, line)
+        if key in self._asked:
+            return Kind.NOTHING
+        self._asked.add(key)
+        try:
+            lines = reaching_lines(function.source, function.qualname, name, line)
+            bound = self.bindings(function).get(name, [])
+            found = self._most([value for at, value in bound if at in lines], function)
+            found = max(found, self._of_attributes(name, function))
+            if getattr(function.node, "lineno", -1) in lines and not isinstance(function.node, ast.Module):
+                return max(found, self._parameter(name, function))
+            if not bound and not lines:
+                if name in _of_lambda_hooks(function, line):
+                    return Kind.GRAPH
+                outer = self._program.around(function)
+                return self._from_around(name, outer) if outer is not None else Kind.NOTHING
+            return found
+        finally:
+            self._asked.discard(key)
+
+    def _of_attributes(self, name: str, function: Function) -> Kind:
+        """What a function sets as attributes of a variable: `ticket.answer = answer`."""
+        if name in ("self", "cls"):
+            return Kind.NOTHING
+        inside = [
+            value
+            for bound, values in self.bindings(function).items()
+            if bound.startswith(name + ".")
+            for _, value in values
+        ]
+        return self._most(inside, function)
+
+    def _from_around(self, name: str, outer: Function) -> Kind:
+        """A name that an inner function reads: any binding of the function around it may be in force."""
+        bound = self.bindings(outer).get(name, [])
+        if bound:
+            return self._most([value for _, value in bound], outer)
+        if name in all_parameters(outer):
+            return self._parameter(name, outer)
+        further = self._program.around(outer)
+        return self._from_around(name, further) if further is not None else Kind.NOTHING
+
+    def _parameter(self, name: str, function: Function) -> Kind:
+        if function.is_method and name == function.parameters[0]:
+            return Kind.NOTHING
+        annotated = _is_tensor(annotation_of(name, function))
+        least = Kind.TENSOR if annotated else Kind.NOTHING
+        if (passed := hooked_functions(self._program).get(function)) is not None:
+            return max(least, passed) if name not in ("module", "layer", "m", "mod") else Kind.NOTHING
+        if function.name == "forward" and self._program.is_part_of_module(function):
+            return Kind.GRAPH if _is_activation(name, function) else least
+        key = (function, name)
+        calls = self._program.callers(function)
+        if key in self._asked or len(calls) > _MOST_CALLERS:
+            return least
+        self._asked.add(key)
+        try:
+            given = (self.kind(value, caller) for caller, call in calls for value in given_to(name, function, call))
+            return max(least, max(given, default=Kind.NOTHING))
+        finally:
+            self._asked.discard(key)
+
+    def _attribute(self, node: ast.Attribute, function: Function) -> Kind:
+        if node.attr in FACTS:
+            return (
+                min(Kind.TENSOR, self.kind(node.value, function))
+                if node.attr in ("data", "grad", "indices")
+                else Kind.NOTHING
+            )
+        name = dotted(node)
+        if name.startswith("self.") and name.count(".") == 1 and function.class_name:
+            return self._of_self(name, function)
+        return self.kind(node.value, function)
+
+    def _of_self(self, name: str, function: Function) -> Kind:
+        """What the methods of a class bind an attribute to; in the same method it comes first."""
+        key = (function.source.path, function.class_name, name)
+        if key in self._asked:
+            return Kind.NOTHING
+        self._asked.add(key)
+        try:
+            own = self.bindings(function).get(name, [])
+            if own:
+                return self._most([value for _, value in own], function)
+            known = self._program.class_of(function.class_name, function.source)
+            methods = known.methods.values() if known is not None else ()
+            found = [self._most([value for _, value in self.bindings(each).get(name, [])], each) for each in methods]
+            return min(Kind.TENSOR, max(found, default=Kind.NOTHING))
+        finally:
+            self._asked.discard(key)
+
+    def _call(self, call: ast.Call, function: Function, place: int | None = None) -> Kind:
+        name = called_name(call)
+        if name in NUMBERS:
+            return Kind.NOTHING
+        called = self._program.called_by(call, function)
+        if called is not None and called.name != "__init__":
+            if is_without_graph(self._program, function, call):
+                return min(Kind.TENSOR, self.returned(called, place))
+            return self.returned(called, place)
+        if self._is_module(call, function):
+            return self._of_module(call, function, place)
+        found = self._of_other(call, function, name)
+        if found is Kind.GRAPH and is_without_graph(self._program, function, call):
+            return Kind.TENSOR
+        return found
+
+    def _of_other(self, call: ast.Call, function: Function, name: str) -> Kind:
+        owner = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        if owner in ("torch", "torch.linalg", "torch.fft", "torch.special", *FUNCTIONALS):
+            if name in _NOT_TENSORS or not name[0].islower():
+                return Kind.NOTHING
+            given = self._most(arguments_of(call)[1:], function)
+            return Kind.TENSOR if name in CUTTING else max(Kind.TENSOR, given)
+        if owner in ("torch.autograd", "autograd") and name == "grad":
+            return Kind.GRAPH if makes_graph(call) else Kind.TENSOR
+        if isinstance(call.func, ast.Attribute):
+            return self._of_method(call, function, name, call.func.value)
+        made = self._program.class_of(name, function.source) is not None
+        if name in CONTAINERS or name in _PASSING or made or name in ("partial", "deepcopy", "copy"):
+            return self._most(call.args + [each.value for each in call.keywords], function)
+        if is_loss_name(name) or self._is_handed_in(name, function):
+            if any(self._is_module_name(each, function) for each in call.args):
+                return Kind.GRAPH
+            return self._most(call.args + [each.value for each in call.keywords], function)
+        return Kind.NOTHING
+
+    def _of_method(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind:
+        own = self.kind(receiver, function)
+        if name in CUTTING:
+            return Kind.TENSOR if own or name in _OF_TENSORS else Kind.NOTHING
+        if own:
+            return own
+        if name in _OF_TENSORS and not (call.args and name == "contiguous"):
+            return max(Kind.TENSOR, own)
+        if dotted(receiver) == "self" or is_loss_name(name):
+            return self._most(call.args + [each.value for each in call.keywords], function)
+        if dotted(receiver) in ("copy", "functools", "collections", "itertools"):
+            return self._most(call.args, function)
+        return Kind.NOTHING
+
+    def _is_handed_in(self, name: str, function: Function) -> bool:
+        """Whether what is called is a value of the function: a parameter, or an element of one."""
+        return name in all_parameters(function) or name in self.bindings(function)
+
+    def _is_module_name(self, node: ast.expr, function: Function) -> bool:
+        name = dotted(node)
+        return bool(name) and (name in modules_of(self._program, function) or bool(LEARNED.search(name)))
+
+    def _is_module(self, call: ast.Call, function: Function) -> bool:
+        if not (call.args or call.keywords):
+            return False
+        name = dotted(call.func)
+        last = name.rpartition(".")[2]
+        if not name:
+            return False
+        if name in modules_of(self._program, function) or last == "forward":
+            return True
+        return (name.startswith("self.") or "." not in name) and bool(LEARNED.search(last))
+
+    def _of_module(self, call: ast.Call, function: Function, place: int | None) -> Kind:
+        """A module's result has a graph, unless its own class is known to cut it at this place."""
+        del place
+        return Kind.TENSOR if is_without_graph(self._program, function, call) else Kind.GRAPH
+
+    def returned(self, called: Function, place: int | None = None) -> Kind:
+        """What a function gives back: of a tuple, what stands at `place`."""
+        key = (called, "returned", place)
+        if key in self._asked:
+            return Kind.NOTHING
+        self._asked.add(key)
+        try:
+            values = [each.value for each in called.returns if each.value is not None]
+            if place is not None and values and all(isinstance(each, ast.Tuple) for each in values):
+                values = [each.elts[place] for each in values if 0 <= place < len(each.elts)]  # type: ignore[attr-defined]
+            found = self._most(values, called)
+            return min(found, Kind.TENSOR) if _yields_nothing(called) else found
+        finally:
+            self._asked.discard(key)
+
+    def bindings(self, function: Function) -> dict[str, list[tuple[int, ast.expr]]]:
+        """What a function binds each of its variables and attributes to, with the line."""
+        known = self._bound.get(function)
+        if known is None:
+            known = self._bound[function] = _bindings(function)
+        return known
+
+
+def _of_lambda_hooks(function: Function, line: int) -> set[str]:
+    """Parameters, but the module, of lambdas that a line registers as forward hooks."""
+    return {
+        parameter.arg
+        for call in function.calls
+        if called_name(call) == "register_forward_hook" and call.lineno <= line <= (call.end_lineno or call.lineno)
+        for given in call.args
+        if isinstance(given, ast.Lambda)
+        for parameter in given.args.args[1:]
+    }
+
+
+def _yields_nothing(called: Function) -> bool:
+    """Whether a decorator of the function has it run without autograd."""
+    return any("no_grad" in ast.dump(each) for each in getattr(called.node, "decorator_list", ()))
+
+
+def _bindings(function: Function) -> dict[str, list[tuple[int, ast.expr]]]:
+    found: dict[str, list[tuple[int, ast.expr]]] = {}
+    for binding in function.bindings:
+        if binding.value is not None:
+            for target in targets_of(binding):
+                for name, value in bound_to(target, binding.value):
+                    found.setdefault(name, []).append((binding.lineno, value))
+    for loop in function.loops:
+        if isinstance(loop, (ast.For, ast.AsyncFor)):
+            for name, value in gone_through(loop.target, loop.iter):
+                found.setdefault(name, []).append((loop.lineno, value))
+    for each in function.withs:
+        for item in each.items:
+            if item.optional_vars is not None:
+                for name in bound_names(item.optional_vars):
+                    found.setdefault(name, []).append((each.lineno, item.context_expr))
+    return found
+
+
+def all_parameters(function: Function) -> tuple[str, ...]:
+    """By place, by keyword alone, and those that take the rest."""
+    if isinstance(function.node, ast.Module):
+        return ()
+    rest = (function.node.args.vararg, function.node.args.kwarg)
+    return (*function.parameters, *(each.arg for each in rest if each is not None))
+
+
+def annotation_of(name: str, function: Function) -> ast.expr | None:
+    """How a parameter is annotated."""
+    if isinstance(function.node, ast.Module):
+        return None
+    arguments = function.node.args
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if each.arg == name:
+            return each.annotation
+    return None
+
+
+def _is_activation(name: str, function: Function) -> bool:
+    """Whether a parameter of a module's `forward` is what the module before it made, by its name."""
+    annotation = annotation_of(name, function)
+    if annotation is not None and not _is_tensor(annotation):
+        return False
+    return bool(_ACTIVATIONS.fullmatch(name))
+
+
+def _is_tensor(annotation: ast.expr | None) -> bool:
+    text = dotted(annotation) if annotation is not None else ""
+    return text.rpartition(".")[2] in ("Tensor", "FloatTensor", "LongTensor")
+
+
+def given_to(name: str, function: Function, call: ast.Call) -> Iterator[ast.expr]:
+    """What a call gives to a parameter of the function that it runs, unpacked arguments taken as a whole."""
+    if isinstance(function.node, ast.Module):
+        return
+    arguments = function.node.args
+    by_place = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    if function.is_method and isinstance(call.func, (ast.Attribute, ast.Name)):
+        by_place = by_place[1:]
+    takes_rest = arguments.vararg is not None and arguments.vararg.arg == name
+    takes_named = arguments.kwarg is not None and arguments.kwarg.arg == name
+    for place, value in enumerate(call.args):
+        if isinstance(value, ast.Starred):
+            if takes_rest or name in by_place[place:]:
+                yield value.value
+            return
+        if by_place[place : place + 1] == [name] or (takes_rest and place >= len(by_place)):
+            yield value
+    for keyword in call.keywords:
+        if keyword.arg == name or keyword.arg is None or (takes_named and keyword.arg not in function.parameters):
+            yield keyword.value
