@@ -24,6 +24,7 @@ _METHODS_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str, tuple
 _CONTAINERS = frozenset({"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "field"})
 _MOST_MEANT = 3
 """A name that more functions share means none of them."""
+_MOST_NAMED = 12
 _MODULE_BASES = ("Module", "PreTrainedModel", "LightningModule", "ModelMixin")
 
 
@@ -170,7 +171,10 @@ class Program:
         handed on as a callback and takes such arguments."""
         if isinstance(call.func, ast.Attribute):
             name = call.func.attr
-            found = [each for each in self._by_name.get(name, ()) if each.class_name and takes(each, call)]
+            named = self._by_name.get(name, ())
+            if len(named) > _MOST_NAMED:
+                return ()
+            found = [each for each in named if each.class_name and takes(each, call)]
             is_container = name in _METHODS_OF_CONTAINERS and self._is_container(call.func.value, caller)
             if is_container or name.startswith("__"):
                 return ()

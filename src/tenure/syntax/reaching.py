@@ -11,6 +11,8 @@ from tenure.syntax.scopes import COMPREHENSION_NAMES, MODULE, FunctionNode, inne
 
 State = frozenset[int] | None
 """Lines whose binding may be in force; None where control cannot be."""
+_KEPT = "_names_bound"
+"""The attribute of a syntax node under which the names that it binds are kept."""
 
 
 @lru_cache(maxsize=1024)
@@ -213,22 +215,31 @@ def _binds(node: ast.AST, name: str) -> int:
     """The line at which a statement or expression binds a name in its own scope; 0 if it does not."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return node.lineno if node.name == name else 0
-    for item in _own_nodes(node):
-        if isinstance(item, ast.Name):
-            bound = item.id == name and isinstance(item.ctx, ast.Store)
-        elif isinstance(item, (ast.MatchAs, ast.MatchStar)):
-            bound = item.name == name
-        elif isinstance(item, ast.MatchMapping):
-            bound = item.rest == name
-        elif isinstance(item, ast.alias):
-            bound = (item.asname or item.name.partition(".")[0]) == name
-        else:
-            continue
-        if bound:
-            if isinstance(node, ast.withitem):
-                return node.context_expr.lineno
-            return int(getattr(node, "lineno", 0)) if isinstance(node, ast.stmt) else int(item.lineno)
-    return 0
+    return _bound_in(node).get(name, 0)
+
+
+def _bound_in(node: ast.AST) -> dict[str, int]:
+    """Names that a statement or expression binds in its own scope, each with the line; kept on the node."""
+    known: dict[str, int] | None = node.__dict__.get(_KEPT)
+    if known is None:
+        known = {}
+        for item in _own_nodes(node):
+            name = _bound_name(item)
+            if name and name not in known:
+                line = getattr(node, "lineno", 0) if isinstance(node, ast.stmt) else getattr(item, "lineno", 0)
+                known[name] = node.context_expr.lineno if isinstance(node, ast.withitem) else line
+        node.__dict__[_KEPT] = known
+    return known
+
+
+def _bound_name(item: ast.AST) -> str:
+    if isinstance(item, ast.Name):
+        return item.id if isinstance(item.ctx, ast.Store) else ""
+    if isinstance(item, (ast.MatchAs, ast.MatchStar)):
+        return item.name or ""
+    if isinstance(item, ast.MatchMapping):
+        return item.rest or ""
+    return (item.asname or item.name.partition(".")[0]) if isinstance(item, ast.alias) else ""
 
 
 def _own_nodes(node: ast.AST) -> list[ast.AST]:

@@ -36,9 +36,9 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
         return False
     if function in hooked_functions(program):
         return True
-    if function.class_name and (_EVENTS.match(function.name) or function.name in ("forward", "__call__")):
+    if is_event(function):
         return True
-    callers = program.callers(function)
+    callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
     if any(caller.loops_around(call.lineno) for caller, call in callers):
         return True
     if any(
@@ -49,6 +49,16 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
     if not callers and _is_handed_out(program, function):
         return True
     return not callers and bool(function.class_name) and bool(_FILLING.match(function.name))
+
+
+def is_event(function: Function) -> bool:
+    """Whether a method is what frameworks, and torch, call for each batch, step or epoch."""
+    return bool(function.class_name) and bool(_EVENTS.match(function.name) or function.name in ("forward", "__call__"))
+
+
+def is_of_tests(function: Function) -> bool:
+    """Whether a function stands in a package's tests, which call again and again what programs call once."""
+    return "test" in function.source.path.replace("\\", "/").rpartition("site-packages/")[2]
 
 
 def _is_handed_out(program: Program, function: Function) -> bool:

@@ -134,20 +134,26 @@ class TensorValues:
             return Kind.NOTHING
         self._asked.add(key)
         try:
-            lines = reaching_lines(function.source, function.qualname, name, line)
-            bound = self.bindings(function).get(name, [])
-            found = self._most([value for at, value in bound if at in lines], function)
-            found = max(found, self._of_attributes(name, function))
-            if getattr(function.node, "lineno", -1) in lines and not isinstance(function.node, ast.Module):
-                return max(found, self._parameter(name, function))
-            if not bound and not lines:
-                if name in _of_lambda_hooks(function, line):
-                    return Kind.GRAPH
-                outer = self._program.around(function)
-                return self._from_around(name, outer) if outer is not None else Kind.NOTHING
-            return found
+            return self._of_variable(name, function, line)
         finally:
             self._asked.discard(key)
+
+    def _of_variable(self, name: str, function: Function, line: int) -> Kind:
+        bound = self.bindings(function).get(name, [])
+        is_parameter = name in all_parameters(function)
+        if not bound and not is_parameter:
+            if name in _of_lambda_hooks(function, line):
+                return Kind.GRAPH
+            outer = self._program.around(function)
+            return self._from_around(name, outer) if outer is not None else Kind.NOTHING
+        if len(bound) + is_parameter > 1:
+            lines = reaching_lines(function.source, function.qualname, name, line)
+            bound = [(at, value) for at, value in bound if at in lines]
+            is_parameter = getattr(function.node, "lineno", -1) in lines
+        found = self._most([value for _, value in bound], function)
+        if is_parameter:
+            return max(found, self._parameter(name, function))
+        return max(found, self._of_attributes(name, function))
 
     def _of_attributes(self, name: str, function: Function) -> Kind:
         """What a function sets as attributes of a variable: `ticket.answer = answer`."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tenure.syntax.expressions import called_name
 from tenure.syntax.lifetimes import INITIALISERS
 from tenure.syntax.program import Function, Program, targets_of
-from tenure.syntax.repeats import runs_repeatedly
+from tenure.syntax.repeats import is_event, is_of_tests
 from tenure.syntax.scopes import dotted
 
 _OF_MODULES = frozenset(
@@ -87,6 +87,11 @@ def _use(function: Function, call: ast.Call) -> tuple[str, str]:
 
 def _is_called_again(program: Program, function: Function) -> bool:
     """Whether the function, not only the loop over layers in it, runs again and again."""
-    callers = program.callers(function)
-    in_loops = any(caller.loops_around(call.lineno) for caller, call in callers)
-    return in_loops or function.name in program.handed_on or runs_repeatedly(program, function)
+    callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
+    if any(caller.loops_around(call.lineno) for caller, call in callers) or is_event(function):
+        return True
+    above = {caller for caller, _ in callers}
+    return function.name in program.handed_on or any(
+        is_event(each) or any(further.loops_around(call.lineno) for further, call in program.callers(each))
+        for each in above
+    )

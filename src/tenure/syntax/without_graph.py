@@ -27,7 +27,7 @@ def is_always_without_graph(program: Program, function: Function, *, depth: int 
         return False
     if any(_switches_off(each) for each in function.node.decorator_list):
         return True
-    if function.is_method and function.name in _HOOKS_WITHOUT:
+    if function.is_method and (function.name in _HOOKS_WITHOUT or _is_of_metric(program, function)):
         return True
     callers = program.callers(function)
     return (
@@ -35,6 +35,21 @@ def is_always_without_graph(program: Program, function: Function, *, depth: int 
         and bool(callers)
         and all(is_without_graph(program, caller, call, depth=depth + 1) for caller, call in callers)
     )
+
+
+def _is_of_metric(program: Program, function: Function) -> bool:
+    """`update` and `compute` of a torchmetrics `Metric`, which wraps both."""
+    if function.name not in ("update", "compute"):
+        return False
+    name, seen = function.class_name, set[str]()
+    while name and name not in seen:
+        seen.add(name)
+        known = program.class_of(name, function.source)
+        bases = [base.rpartition(".")[2] for base in known.bases] if known is not None else []
+        if any(base == "Metric" for base in bases):
+            return True
+        name = bases[0] if bases else ""
+    return False
 
 
 def _in_region(program: Program, function: Function, node: ast.AST) -> bool:
