@@ -254,3 +254,43 @@ def test_a_tensor_that_a_custom_function_computes_and_sets_on_ctx_is_told(statem
     """
 
     assert told(program) == [(rule, 7) for rule in found]
+
+
+def test_a_value_with_its_graph_that_another_object_gathers_is_told_there() -> None:
+    program = """
+        import torch
+        class Report:
+            def __init__(self):
+                self.rows = []
+            def add(self, row):
+                self.rows.append(row)
+        class Trainer:
+            def __init__(self, model, report):
+                self.model, self.report = model, report
+            def step(self, batch):
+                output = self.model(batch)
+                output.mean().backward()
+                self.report.add({})
+        def train(trainer, batches):
+            for batch in batches:
+                trainer.step(batch)
+    """
+
+    assert told(program.format("output")) == [("TN107", 7)]
+    assert told(program.format("output.argmax()")) == [("TN202", 7)]
+    assert told(program.format("output.mean().item()")) == []
+
+
+def test_what_a_forward_hook_puts_into_a_list_around_it_is_told() -> None:
+    program = """
+        import torch
+        def watch(layer):
+            seen = []
+            def look(module, args, output):
+                seen.append({})
+            {}layer.register_forward_hook(look)
+            return seen
+    """
+
+    assert told(program.format("output", "")) == [("TN107", 6)]
+    assert told(program.format("output.mean().item()", "")) == []

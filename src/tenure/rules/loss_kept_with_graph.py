@@ -57,7 +57,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
                 remedy="add `x.detach()`, or `x.item()` of one number",
             )
     for gathered in gathered_as(program, "loss"):
-        yield claim_gathered_graph(gathered, rule=RULE.code, name=RULE.name)
+        yield claim_gathered_graph(program, gathered, rule=RULE.code, name=RULE.name)
 
 
 RULE = Rule(

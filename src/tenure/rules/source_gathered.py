@@ -23,10 +23,11 @@ def gathered_as(program: Program, cause: str) -> Iterator[Gathered]:
             yield each
 
 
-def claim_gathered_graph(gathered: Gathered, *, rule: str, name: str) -> SourceFinding:
+def claim_gathered_graph(program: Program, gathered: Gathered, *, rule: str, name: str) -> SourceFinding:
     """The finding of a value whose graph is kept with it."""
     keep = gathered.keep
     return claim_kept(
+        program,
         KeptGraph(gathered.function, keep, gathered.is_loss),
         rule=rule,
         name=name,

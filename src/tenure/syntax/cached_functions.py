@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tenure.syntax.expressions import called_name
-from tenure.syntax.graph_values import LEARNED
+from tenure.syntax.graph_values import is_module_name
 from tenure.syntax.program import Function, Program
 from tenure.syntax.scopes import decorator_name, dotted
 from tenure.syntax.tensor_values import TensorValues, tensor_values
@@ -58,7 +58,7 @@ def _kept(program: Program, function: Function, values: TensorValues, size: int 
     if is_few:
         return ""
     for parameter in function.parameters:
-        if LEARNED.search(parameter) or _is_used_as_tensor(function, parameter):
+        if is_module_name(parameter) or _is_used_as_tensor(function, parameter):
             return parameter
     return "its results" if function.parameters and values.returned(function) else ""
 
@@ -68,7 +68,7 @@ def _holds_tensors(program: Program, function: Function, values: TensorValues) -
     for method in own.methods.values() if own is not None else ():
         for name, bound in values.bindings(method).items():
             if name.startswith("self.") and name.count(".") == 1:
-                if LEARNED.search(name) or _HOLDS_MODULES.search(name):
+                if is_module_name(name) or _HOLDS_MODULES.search(name):
                     return True
                 if any(values.kind(value, method) for _, value in bound):
                     return True

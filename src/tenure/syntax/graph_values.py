@@ -39,6 +39,9 @@ LEARNED = re.compile(
     r"(_?\w{0,2})$",
     re.I,
 )
+_MAKING = re.compile(
+    r"^_*(zero|get|make|create|build|load|init|wrap|unwrap|to|set|prepare|is|has|find|add|register|replace|convert|save)_"
+)
 _ASKED_OF_MODULES = frozenset({"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict"})
 FUNCTIONALS = ("F", "functional", "nn.functional", "torch.nn.functional")
 CONTAINERS = frozenset({"list", "tuple", "dict", "set", "OrderedDict", "ChainMap", "deque", "SimpleNamespace", "sum"})
@@ -250,7 +253,7 @@ class GraphValues:
             return False
         last = name.rpartition(".")[2]
         if name.startswith("self.") or "." not in name:
-            return name in modules_of(self._program, self._function) or bool(LEARNED.search(last))
+            return name in modules_of(self._program, self._function) or is_module_name(last)
         return last == "forward" or name in modules_of(self._program, self._function)
 
     def _bound_at(self, name: str, line: int) -> Collection[int]:
@@ -277,6 +280,11 @@ class GraphValues:
                 for name, value in gone_through(loop.target, loop.iter):
                     found.setdefault((name, loop.lineno), []).append(value)
         return found
+
+
+def is_module_name(name: str) -> bool:
+    """Whether a variable or attribute is named as a module is, and no function that makes or changes one."""
+    return bool(LEARNED.search(name)) and not _MAKING.match(name)
 
 
 def is_loss_name(name: str) -> bool:

@@ -136,7 +136,9 @@ def _names_in(value: ast.expr) -> set[str]:
 
 def _is_own_method(program: Program, keep: Keep, function: Function) -> bool:
     """`window.add(loss)` of a class of the program: what its method does is looked at there."""
-    return isinstance(keep.node, ast.Call) and program.called_by(keep.node, function) is not None
+    if not isinstance(keep.node, ast.Call):
+        return False
+    return program.called_by(keep.node, function) is not None or bool(program.may_call(keep.node, function))
 
 
 def goes_backward_somewhere(program: Program, keep: Keep, function: Function) -> bool:

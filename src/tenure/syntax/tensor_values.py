@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from tenure.syntax.expressions import called_name
 from tenure.syntax.gradient_rings import makes_graph
-from tenure.syntax.graph_values import CONTAINERS, CUTTING, FACTS, FUNCTIONALS, LEARNED, is_loss_name, modules_of
+from tenure.syntax.graph_values import CONTAINERS, CUTTING, FACTS, FUNCTIONALS, is_loss_name, is_module_name, modules_of
 from tenure.syntax.hooked import hooked_functions
 from tenure.syntax.kinds import Kind
 from tenure.syntax.program import Function, Program, targets_of
@@ -282,7 +282,7 @@ class TensorValues:
 
     def _is_module_name(self, node: ast.expr, function: Function) -> bool:
         name = dotted(node)
-        return bool(name) and (name in modules_of(self._program, function) or bool(LEARNED.search(name)))
+        return bool(name) and (name in modules_of(self._program, function) or is_module_name(name))
 
     def _is_module(self, call: ast.Call, function: Function) -> bool:
         if not (call.args or call.keywords):
@@ -293,7 +293,7 @@ class TensorValues:
             return False
         if name in modules_of(self._program, function) or last == "forward":
             return True
-        return (name.startswith("self.") or "." not in name) and bool(LEARNED.search(last))
+        return (name.startswith("self.") or "." not in name) and is_module_name(last)
 
     def _of_module(self, call: ast.Call, function: Function, place: int | None) -> Kind:
         """A module's result has a graph, unless its own class is known to cut it at this place."""

@@ -65,7 +65,9 @@ def _why(program: Program, function: Function, call: ast.Call, removed: set[str]
     kind, target = _use(function, call)
     if kind == "name" and "." in target and "[]" not in target and function.loops_around(call.lineno):
         return "overwritten by the next"
-    if function.name in INITIALISERS - {"__enter__"}:
+    if function.name in INITIALISERS - {"__enter__"} or any(
+        item.context_expr is call for each in function.withs for item in each.items
+    ):
         return ""
     entered = function.name == "__enter__" and not removed
     if not entered and not _is_called_again(program, function):
