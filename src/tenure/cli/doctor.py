@@ -21,7 +21,10 @@ from typing import Any
 import click
 
 from tenure import __version__
-from tenure.cli.doctor_checks import check_everything, describe_known_leaks, read_programs
+from tenure.cli.doctor_checks import check_everything, describe_known_leaks
+from tenure.cli.doctor_devices import count_devices_of_driver
+from tenure.cli.doctor_programs import read_programs
+from tenure.cli.doctor_settings import ALLOCATOR_VARIABLES, NO_CACHE
 from tenure.report.layout import wrap
 
 TORCH_TIMEOUT_SECONDS = 120
@@ -100,14 +103,20 @@ def examine(programs: Sequence[Path] = ()) -> Examination:
         recording=recording,
         advice=(
             *_advice(torch_answer, torch_trouble, walker=walker),
-            *check_everything(torch_answer, os.environ, trees, _shared_memory_bytes()),
+            *check_everything(
+                torch_answer,
+                os.environ,
+                trees,
+                shared_memory_bytes=_shared_memory_bytes(),
+                num_present=count_devices_of_driver(),
+            ),
         ),
         known_leaks=tuple(_known_leaks(torch_answer)),
     )
 
 
 def _known_leaks(answer: dict[str, Any]) -> list[str]:
-    devices = ["cpu"] + ["cuda"] * bool(answer.get("num_devices")) + ["mps"] * bool(answer.get("has_mps"))
+    devices = ["cpu"] + ["cuda"] * bool(answer.get("cuda")) + ["mps"] * bool(answer.get("has_mps"))
     return describe_known_leaks(str(answer.get("version", "")), devices, os.environ)
 
 
@@ -161,8 +170,7 @@ def _version_of(package: str) -> str:
 
 
 def _allocator_settings(answer: dict[str, Any]) -> dict[str, str]:
-    names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING")
-    settings = {name: os.environ[name] for name in names if name in os.environ}
+    settings = {name: os.environ[name] for name in (*ALLOCATOR_VARIABLES, NO_CACHE) if name in os.environ}
     if "allocator_backend" in answer:
         settings["backend"] = answer["allocator_backend"]
     return settings
@@ -205,10 +213,6 @@ def _advice(answer: dict[str, Any], trouble: str, *, walker: str) -> list[str]:
     limit = stack_bytes()
     if limit is not None and limit < SMALL_STACK:
         advice.append(f"the stack is limited to {limit // 1024:,} KiB: autograd graphs are walked less deeply")
-    if "PYTORCH_ALLOC_CONF" in os.environ and "PYTORCH_CUDA_ALLOC_CONF" in os.environ:
-        advice.append("PYTORCH_ALLOC_CONF and PYTORCH_CUDA_ALLOC_CONF are both set; keep one of them")
-    if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING"):
-        advice.append("PYTORCH_NO_CUDA_MEMORY_CACHING is set: torch allocates without cache, slowly")
     if os.environ.get("TENURE") == "0":
         advice.append("TENURE=0 is set: recording is switched off")
     if answer and not answer["cuda"]:
