@@ -6,7 +6,8 @@
     python benchmarks/fix_score.py --only SLUG        one program
     python benchmarks/fix_score.py --out FILE.json    what became of each program (default: fix_score.json beside this)
 
-Each program runs under `tenure fix --json`: twice as it is, once per edit, once with all that help. Counted are, of the
+Each program runs under `tenure fix --json`: as it is, and where edits are offered again, once per edit, and once with
+all that help. Counted are, of the
 leaky programs,
 
 - offered: a finding that names the truth's statement or has its rule comes with an edit: a mechanical remedy,
@@ -161,6 +162,11 @@ def summary(scores: list[Score]) -> dict[str, str]:
     }
 
 
+def read_scores(path: Path) -> list[Score]:
+    """What an earlier run wrote; nothing where there is none."""
+    return [Score(**each) for each in json.loads(path.read_text())["programs"]] if path.exists() else []
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", metavar="SLUG")
@@ -169,22 +175,29 @@ def main() -> None:
     parser.add_argument("--rules", metavar="TN101,...", help="only programs whose cause is one of these")
     parser.add_argument("--sample", type=int, default=0, metavar="N")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--more", action="store_true", help="keep what the file has, and run the others")
     parser.add_argument("--out", type=Path, default=HERE / "fix_score.json")
     arguments = parser.parse_args()
-    scores = []
+    scores = read_scores(arguments.out) if arguments.more else []
+    done = {each.slug for each in scores}
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for each in pool.map(score, choose(arguments)):
+        for each in pool.map(score, [each for each in choose(arguments) if each.slug not in done]):
             scores.append(each)
             state = each.error or each.worse or ("fixed" if each.fixed else "offered" if each.offered else "no edit")
             print(
                 f"{each.slug:36} {each.rule or 'healthy':8} {each.seconds:6.1f} s  {state}  {each.why[:150]}",
                 flush=True,
             )
+            write(arguments.out, scores)
     print(json.dumps(summary(scores), indent=1))
+
+
+def write(path: Path, scores: list[Score]) -> None:
+    """All that is known so far, after each program: a run of hours may be interrupted."""
     text = json.dumps(
         {"format": 1, "summary": summary(scores), "programs": [asdict(each) for each in scores]}, indent=1
     )
-    arguments.out.write_text(text + "\n")
+    path.write_text(text + "\n")
 
 
 if __name__ == "__main__":

@@ -165,3 +165,62 @@ def test_a_program_that_is_not_deterministic_is_said_so_and_nothing_is_called_ve
     assert result["notes"][0].startswith(
         "the program is not deterministic: its parameters differ between two unchanged"
     )
+
+
+SEEDLESS = """
+import random
+import numpy, torch
+print(random.random(), numpy.random.rand(), torch.rand(1).item(), hash("x"))
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(4):
+    model(torch.randn(2, 2)).sum().backward()
+    optimizer.step()
+open("written.txt", "w").write(str(random.random()))
+"""
+
+
+def test_a_program_that_sets_no_seed_starts_each_run_alike_and_its_files_are_compared(tmp_path: Path) -> None:
+    from tenure.fixing.runs import Order, Runner
+
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "train.py").write_text(SEEDLESS)
+    runner = Runner(Order((sys.executable, "train.py"), tmp_path / "tree", tmp_path / "scratch"))
+
+    first, second = runner.run(watched=False), runner.run(watched=False)
+
+    assert (first.exit_code, first.stdout, first.written) == (0, second.stdout, second.written)
+    assert list(first.written) == ["written.txt"]
+    assert sorted(path.name for path in (tmp_path / "tree").iterdir()) == ["train.py"]
+
+
+BATCHED = """
+import argparse, torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int)
+size = parser.parse_args().batch_size
+model = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.Linear(256, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+history = []
+for step in range(100):
+    inputs = torch.randn(size, 64)
+    optimizer.zero_grad()
+    loss = model(inputs).square().mean()
+    loss.backward()
+    optimizer.step()
+    history.append(model(inputs).square().mean())
+"""
+
+
+def test_the_largest_batch_within_a_budget_is_searched_before_and_after(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BATCHED)
+
+    result = fix_as_json(
+        tmp_path, "--steps", "12", "--batch-arg", "--batch-size", "--memory", "1MiB", "train.py", "--batch-size", "32"
+    )
+
+    before, after = result["before"], result["after"]
+    assert result["verified"] is True
+    assert 0 < before["largest_batch"] < after["largest_batch"]
+    assert before["samples_per_second"] > 0 < after["samples_per_second"]
+    assert "largest batch: within 1.00 MiB of tensor memory in 12 steps" in result["notes"]

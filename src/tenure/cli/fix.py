@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tenure.capture.folders import SWITCH_VARIABLE
 from tenure.cli.run import CODE, SCRIPT, STDIN, ProgramCommand, find_program
 from tenure.errors import UsageError
+
+if TYPE_CHECKING:
+    from tenure.fixing.batches import BatchSearch
 
 FINDINGS_LEFT = 1
 
@@ -25,6 +29,8 @@ FINDINGS_LEFT = 1
 @click.option("--steps", type=click.IntRange(min=4), metavar="N", help="End each run after N steps.")
 @click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="End a run that takes longer.")
 @click.option("--in-place", is_flag=True, help="Run in the working folder itself, not in a scratch copy of it.")
+@click.option("--batch-arg", metavar="OPTION", help="The program's option for its batch size: search the largest.")
+@click.option("--memory", metavar="BYTES", help="The budget of that search, as 8GiB: peak of tensor memory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON instead of the table.")
 @click.pass_context
 def fix_command(ctx: click.Context, /, **asked: Any) -> int:
@@ -45,12 +51,14 @@ def fix_command(ctx: click.Context, /, **asked: Any) -> int:
     here = Path.cwd()
     command = tuple(program.command) if asked["in_place"] else _from_scratch(program.command, here)
     _check_output(asked["output"])
+    batches = _read_search(asked["batch_arg"], asked["memory"])
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     scratch = Path(tempfile.mkdtemp(prefix="tenure-fix-")).resolve()
     try:
         order = Order(command, here, scratch, asked["in_place"], asked["steps"], asked["timeout"])
         name = " ".join(program.arguments) if program.kind == SCRIPT else " ".join(program.command)
         _say_plan(name, asked["steps"])
-        proof = fix(Runner(order), program=name, say=_say)
+        proof = fix(Runner(order), program=name, say=_say, batches=batches)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     if asked["as_json"]:
@@ -69,13 +77,27 @@ def _say(text: str) -> None:
 
 def _say_plan(name: str, steps: int | None) -> None:
     until = f"{steps} steps each" if steps else "each to the program's own end; --steps N bounds them"
-    _say(f"{name} runs twice as it is, once per edit that its findings offer, and once with all that help ({until})")
+    _say(f"{name} runs as it is; where its findings offer edits again, once per edit, and once with all ({until})")
 
 
 def _check_output(output: str | None) -> None:
     """A name that cannot be written must not cost the runs."""
     if output is not None and not os.access(Path(output).absolute().parent, os.W_OK):
         raise UsageError(f"cannot write {output}; name another file with -o")
+
+
+def _read_search(option: str | None, memory: str | None) -> BatchSearch | None:
+    from tenure.fixing.batches import BatchSearch
+    from tenure.model.units import parse_bytes
+
+    if (option is None) != (memory is None):
+        raise UsageError("the search for the largest batch takes both: --batch-arg --batch-size --memory 8GiB")
+    if option is None or memory is None:
+        return None
+    try:
+        return BatchSearch(option, parse_bytes(memory))
+    except ValueError as error:
+        raise UsageError(f"--memory {memory}: {error}") from error
 
 
 def _from_scratch(command: Sequence[str], here: Path) -> tuple[str, ...]:

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from tenure import __version__
 from tenure.errors import SourceError, UsageError
+from tenure.fixing.batches import BatchSearch, find_gain
 from tenure.fixing.candidates import Candidate, describe_place, edit_texts, find_candidates
-from tenure.fixing.measured import Measured, count_steps, measure
+from tenure.fixing.measured import Measured, measure
 from tenure.fixing.patch import write_patch
 from tenure.fixing.runs import Run, Runner
 from tenure.fixing.verdict import Baseline, Verdict, judge, make_baseline
 from tenure.model.fix import Figures, Fix, TriedEdit
+from tenure.model.units import format_bytes
 
 Say = Callable[[str], None]
 
@@ -34,31 +36,53 @@ class _Try:
     measured: Measured | None
 
 
-def fix(runner: Runner, *, program: str, say: Say) -> Proof:
+def fix(runner: Runner, *, program: str, say: Say, batches: BatchSearch | None = None) -> Proof:
     """Run the program twice as it is, once with each edit that its findings offer, and once with all that helped.
+
+    Where `batches` is given and edits are kept, the largest batch within its budget is searched before and after.
 
     Raises UsageError where the program itself fails or nothing of it can be recorded. `say` is told of each run.
     """
-    baseline = _run_unchanged(runner, say)
-    candidates = find_candidates(baseline.first)
+    first = _run_unchanged(runner, say)
+    candidates = find_candidates(first)
     if not candidates:
-        return _without_edits(runner, baseline, program)
-    more = len(candidates) + (len(candidates) > 1)
-    say(f"{len(candidates)} edit{'s' * (len(candidates) > 1)} to try: {more} more run{'s' * (more > 1)}")
+        return _without_edits(runner, first, program)
+    more = 1 + len(candidates) + (len(candidates) > 1)
+    say(f"{len(candidates)} edit{'s' * (len(candidates) > 1)} to try: {more} more runs")
+    baseline = _run_again(runner, first, say)
     tries = [_try(runner, baseline, [candidate], say) for candidate in candidates]
-    return _prove_together(runner, baseline, tries, program, say)
+    proof = _prove_together(runner, baseline, tries, program, say)
+    return _with_gain(proof, runner, batches, say) if batches is not None and proof.texts else proof
 
 
-def _run_unchanged(runner: Runner, say: Say) -> Baseline:
+def _with_gain(proof: Proof, runner: Runner, search: BatchSearch, say: Say) -> Proof:
+    say(f"searching the largest {search.option} within {format_bytes(search.limit_bytes)}, before and after")
+    edited = {path: after for path, (_, after) in proof.texts.items()}
+    old, new, num_runs, notes = find_gain(runner.order, search, edited, say)
+    before, after = proof.fix.before, proof.fix.after
+    told = replace(
+        proof.fix,
+        before=replace(before, largest_batch=old.largest_batch, samples_per_second=old.samples_per_second),
+        after=after and replace(after, largest_batch=new.largest_batch, samples_per_second=new.samples_per_second),
+        num_runs=proof.fix.num_runs + num_runs,
+        notes=(*proof.fix.notes, *notes),
+    )
+    return replace(proof, fix=told)
+
+
+def _run_unchanged(runner: Runner, say: Say) -> Measured:
     say("run 1: as it is")
     run = runner.run()
     _check_usable(runner, run)
     first = measure(run)
     if first is None:
         raise UsageError(f"nothing was recorded of the program: no step was seen{_said(run)}")
+    return first
+
+
+def _run_again(runner: Runner, first: Measured, say: Say) -> Baseline:
     say("run 2: as it is, to know whether it is deterministic")
-    second = runner.run(watched=False, hash_at=[count_steps(run)])
-    return make_baseline(first, second)
+    return make_baseline(first, runner.run(watched=False, hash_at=[first.figures.steps]))
 
 
 def _check_usable(runner: Runner, run: Run) -> None:
@@ -99,7 +123,7 @@ def _prove_together(runner: Runner, baseline: Baseline, tries: Sequence[_Try], p
         together, chosen = (alone[0], alone[:1]) if alone else (None, [])
     tried = [_tell(each, kept=each in chosen) for each in tries]
     if together is None or together.measured is None:
-        return _without_edits(runner, baseline, program, tried)
+        return _without_edits(runner, baseline.first, program, tried, baseline)
     texts = edit_texts([each.candidate for each in chosen])
     result = Fix(
         program=program,
@@ -112,7 +136,7 @@ def _prove_together(runner: Runner, baseline: Baseline, tries: Sequence[_Try], p
         deterministic=baseline.deterministic,
         edits=tuple(tried),
         num_runs=runner.num_runs,
-        notes=(*baseline.notes, *together.verdict.notes, *_tell_of_originals(baseline)),
+        notes=(*baseline.notes, *together.verdict.notes, *_tell_of_originals(baseline.first.run, baseline.second)),
     )
     return Proof(result, texts)
 
@@ -132,17 +156,37 @@ def _tell(tried: _Try, *, kept: bool) -> TriedEdit:
     )
 
 
-def _without_edits(runner: Runner, baseline: Baseline, program: str, tried: Iterable[TriedEdit] = ()) -> Proof:
-    before = _figures(baseline.first, baseline.first)
-    notes = (*baseline.notes, *_tell_of_originals(baseline))
+def _without_edits(
+    runner: Runner,
+    first: Measured,
+    program: str,
+    tried: Iterable[TriedEdit] = (),
+    baseline: Baseline | None = None,
+) -> Proof:
+    notes = (
+        *(baseline.notes if baseline else ()),
+        *_tell_of_originals(first.run, *([baseline.second] if baseline else ())),
+    )
     return Proof(
-        Fix(program, False, "", before, None, None, None, baseline.deterministic, tuple(tried), runner.num_runs, notes),
+        Fix(
+            program=program,
+            verified=False,
+            patch="",
+            before=_figures(first, first),
+            after=None,
+            parameters_equal=None,
+            outputs_equal=None,
+            deterministic=baseline.deterministic if baseline else None,
+            edits=tuple(tried),
+            num_runs=runner.num_runs,
+            notes=notes,
+        ),
         {},
     )
 
 
-def _tell_of_originals(baseline: Baseline) -> list[str]:
-    changed = dict.fromkeys((*baseline.first.run.changed_originals, *baseline.second.changed_originals))
+def _tell_of_originals(*runs: Run) -> list[str]:
+    changed = dict.fromkeys(path for run in runs for path in run.changed_originals)
     return [f"the program wrote to {path} itself, which is only linked in the scratch folder" for path in changed]
 
 

@@ -57,6 +57,19 @@ def measure(run: Run) -> Measured | None:
     return Measured(run, diagnosis, figures, alive, read_parameters(run), {each.path: each for each in sources})
 
 
+def measure_peak(run: Run) -> tuple[int | None, float | None]:
+    """The most tensor memory of a watched run, of its heaviest process, and the median time of a step; no diagnosis."""
+    peaks, seconds = [], []
+    for folder in _list(run):
+        evidence = read_evidence(open_recording(folder))
+        alive = [int(census.storages.bytes.sum()) for census in evidence.of_tensors]
+        peaks.append(find_peak(evidence.recording.steps, evidence.profiles, alive))
+        seconds.append(find_step_seconds(evidence.recording))
+    known = [peak for peak in peaks if peak is not None]
+    times = [each for each in seconds if each is not None]
+    return max(known) if known and len(known) == len(peaks) else None, max(times, default=None)
+
+
 def read_parameters(run: Run) -> dict[int, tuple[str, float]]:
     """Digest and norm of the parameters by step, of all processes of a run together."""
     found: dict[int, list[tuple[str, float]]] = {}
@@ -66,11 +79,6 @@ def read_parameters(run: Run) -> dict[int, tuple[str, float]]:
     return {
         step: (" ".join(digest for digest, _ in each), sum(norm for _, norm in each)) for step, each in found.items()
     }
-
-
-def count_steps(run: Run) -> int:
-    """How many steps the run came to."""
-    return max((step.step for folder in _list(run) for step in open_recording(folder).steps), default=0)
 
 
 def find_peak(steps: Sequence[Step], profiles: Sequence[StepProfile], alive: Sequence[int]) -> int | None:

@@ -45,7 +45,8 @@ class Fix:
     """The result. `verified`: the kept edits together freed what they should, and changed nothing that was compared.
 
     `parameters_equal` and `outputs_equal` are None where there is nothing to compare, or where two unchanged runs
-    already differ (`deterministic` is False then). `patch` is empty where no edit stays.
+    already differ. `deterministic` is False then, and None where no edit was offered, so that there was one run only.
+    `patch` is empty where no edit stays.
     """
 
     program: str
@@ -55,7 +56,7 @@ class Fix:
     after: Figures | None
     parameters_equal: bool | None
     outputs_equal: bool | None
-    deterministic: bool
+    deterministic: bool | None
     edits: tuple[TriedEdit, ...]
     num_runs: int
     notes: tuple[str, ...] = ()
