@@ -182,3 +182,12 @@ def test_mistakes_in_the_request_are_told() -> None:
         TensorPool().take((2, "x"))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="a device like 'cuda:0'"):
         TensorPool().take((2,), device="nowhere")
+    with pytest.raises(UsageError, match=r"a dtype like torch\.float32; 'float32' was given"):
+        TensorPool().take((2,), dtype="float32")  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
+@pytest.mark.parametrize(("request_", "said"), [({"pinned": True}, "that is pinned"), ({"device": "cuda"}, "on cuda")])
+def test_a_buffer_that_needs_a_device_is_refused_without_one(request_: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=f"a buffer {said} needs a CUDA device; there is none"):
+        TensorPool().take((2,), **request_)

@@ -132,6 +132,12 @@ def test_on_the_cpu_the_heap_of_the_c_library_is_read_and_trimmed() -> None:
     assert (policy.ledger.num_trims, last.numel()) == (1, 12_000)
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
+def test_a_device_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match="given 'cuda'; this process sees no CUDA device"):
+        TrimPolicy(device="cuda")
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
 def test_on_a_device_the_cache_goes_back() -> None:
     torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
@@ -146,6 +152,9 @@ def test_on_a_device_the_cache_goes_back() -> None:
     ("options", "said"),
     [
         ({"pressure": 1.5}, "pressure is a share, from 0 to 1; 1.5 was given"),
+        ({"pressure": "high"}, "pressure is a share, from 0 to 1; 'high' was given"),
+        ({"rest": 2.5}, "rest is a number of steps, at least 1; 2.5 was given"),
+        ({"device": "nowhere"}, "knows CUDA devices and the CPU; 'nowhere' was given"),
         ({"rest": 0}, "rest is a number of steps, at least 1; 0 was given"),
         ({"device": "meta"}, "knows CUDA devices and the CPU; meta was given"),
     ],

@@ -198,8 +198,12 @@ def test_another_error_passes_and_what_the_try_held_is_freed() -> None:
         ({"step": 3}, "calls step.batch_size.; a int was given"),
         ({"limit": "much"}, "'much' is no size; write it as in '2GiB'"),
         ({"margin": 1.0}, "from 0 to below 1; 1.0 was given"),
-        ({"most": 0}, "at least 1; 0 was given"),
-        ({"lengths": [4, 0]}, "at least 1 each; 0 was given"),
+        ({"most": 0}, "a whole number from 1 on; 0 was given"),
+        ({"margin": "half"}, "from 0 to below 1; 'half' was given"),
+        ({"most": 2.5}, "a whole number from 1 on; 2.5 was given"),
+        ({"lengths": [4, 0]}, r"whole ones from 1 on; \[4, 0\] was given"),
+        ({"lengths": [1.5]}, r"whole ones from 1 on; \[1.5\] was given"),
+        ({"lengths": 5}, "whole ones from 1 on; 5 was given"),
     ],
 )
 def test_a_mistake_in_the_request_is_told_before_anything_runs(changed: dict[str, Any], said: str) -> None:

@@ -211,6 +211,9 @@ def test_half_a_batch_is_the_first_half_of_all_tensors_of_its_length() -> None:
     ("make", "said"),
     [
         (lambda: oom_guard(then="stop"), 'then is "raise", "skip" or "retry"'),  # type: ignore[arg-type]
+        (lambda: oom_guard(smaller=3), "smaller is a function that gives back"),  # type: ignore[arg-type]
+        (lambda: oom_guard(record=3), "record is a folder, True or False; 3 was given"),  # type: ignore[arg-type]
+        (lambda: oom_guard(keep="loss"), r"oom_guard\(keep=...\) takes names"),
         (lambda: oom_guard(then="retry", record=False).__enter__(), "cannot be run again"),
         (lambda: oom_guard(record=False)(3), "decorates a plain function; 3 was given"),
         (lambda: oom_guard(record=Path(__file__)), "is a file, and nothing is overwritten"),

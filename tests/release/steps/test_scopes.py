@@ -458,6 +458,8 @@ def test_a_generator_cannot_be_decorated_and_a_single_string_names_nothing() -> 
         step_scope()(batches)
     with pytest.raises(UsageError, match=r'keep=\("hidden",\)'):
         step_scope(keep="loss")
+    with pytest.raises(UsageError, match=r"takes names, as in .*; 3 was given"):
+        step_scope(keep=3)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="decorates a function, not a int"):
         step_scope()(3)  # type: ignore[type-var]
 

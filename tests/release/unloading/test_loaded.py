@@ -110,7 +110,7 @@ def test_a_block_holds_no_module_after_it_has_ended() -> None:
     [
         (3, "cpu", "was given a int; pass a module"),
         (nn.Linear(2, 2), "meta", "name one that can compute"),
-        (nn.Linear(2, 2), "cuda:99", "this process sees"),
+        (nn.Linear(2, 2), "cuda:99", "is no device of this process: it sees"),
         (nn.Linear(2, 2, device="meta"), "cpu", "has no values to load: Linear.weight and 1 more are on meta"),
     ],
 )

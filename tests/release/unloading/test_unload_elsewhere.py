@@ -268,21 +268,23 @@ def test_a_release_while_another_thread_is_inside_a_call_is_refused() -> None:
     class Slow(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.weight = nn.Parameter(torch.ones(3))
+            self.inner = nn.Linear(3, 1, bias=False)
+            nn.init.ones_(self.inner.weight)
             self.entered, self.go_on = threading.Event(), threading.Event()
 
         def forward(self) -> torch.Tensor:
             self.entered.set()
             self.go_on.wait(60)
-            return self.weight.sum()
+            return self.inner(torch.ones(3))
 
     model, results = Slow(), []
     thread = threading.Thread(target=lambda: results.append(model().item()), name="server")
     thread.start()
     model.entered.wait(60)
     try:
-        with pytest.raises(tenure.ReleaseError, match=r"thread server runs .*Slow.forward"):
-            tenure.release(model)
+        for used in (model, model.inner):
+            with pytest.raises(tenure.ReleaseError, match=r"thread server runs .*Slow.forward"):
+                tenure.release(used)
     finally:
         model.go_on.set()
         thread.join()

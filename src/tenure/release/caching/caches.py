@@ -59,7 +59,7 @@ def clear_caches(*names: str) -> Outcome:
     """
     unknown = [name for name in names if name not in _CACHES]
     if unknown or not names:
-        asked = f"there is no cache {', '.join(unknown)}" if unknown else "no cache was named"
+        asked = f"there is no cache {', '.join(map(str, unknown))}" if unknown else "no cache was named"
         raise UsageError(f"clear_caches: {asked}; there are {', '.join(_CACHES)}")
     started = time.perf_counter()
     before = read_device_bytes()

@@ -223,6 +223,10 @@ def _key(shape: Sequence[int], dtype: torch.dtype | None, device: torch.device |
         raise UsageError(f"a buffer needs a shape like (32, 1024) and a device like 'cuda:0': {error}") from None
     if min(sizes, default=0) < 0:
         raise UsageError(f"a buffer needs a shape like (32, 1024); {sizes} was given")
+    if not isinstance(dtype, torch.dtype | None):
+        raise UsageError(f"a buffer needs a dtype like torch.float32; {dtype!r} was given")
+    if (pinned or place.type == "cuda") and not torch.cuda.is_available():
+        raise UsageError(f"a buffer {'that is pinned' if pinned else f'on {place}'} needs a CUDA device; there is none")
     stream = 0
     if place.type == "cuda":
         place = torch.device("cuda", torch.cuda.current_device() if place.index is None else place.index)

@@ -119,10 +119,10 @@ class TrimPolicy:
         device: torch.device | str | None = None,
     ) -> None:
         for name, value in (("pressure", pressure), ("unused", unused), ("hysteresis", hysteresis)):
-            if not 0 <= value <= 1:
-                raise UsageError(f"TrimPolicy: {name} is a share, from 0 to 1; {value} was given")
-        if rest < 1:
-            raise UsageError(f"TrimPolicy: rest is a number of steps, at least 1; {rest} was given")
+            if not (isinstance(value, int | float) and 0 <= value <= 1):
+                raise UsageError(f"TrimPolicy: {name} is a share, from 0 to 1; {value!r} was given")
+        if not (isinstance(rest, int) and rest >= 1):
+            raise UsageError(f"TrimPolicy: rest is a number of steps, at least 1; {rest!r} was given")
         self.ledger = TrimLedger()
         self._pressure = pressure
         self._unused = unused
@@ -202,7 +202,14 @@ class TrimPolicy:
 
 
 def _place_of(device: torch.device | str | None) -> torch.device:
-    place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    """The device that was asked for; by default the current CUDA device, or the CPU where there is none."""
+    has_cuda = torch.cuda.is_available()
+    try:
+        place = torch.device(("cuda" if has_cuda else "cpu") if device is None else device)
+    except (RuntimeError, TypeError):
+        raise UsageError(f"TrimPolicy knows CUDA devices and the CPU; {device!r} was given") from None
+    if place.type == "cuda" and not has_cuda:
+        raise UsageError(f"TrimPolicy was given {str(place)!r}; this process sees no CUDA device")
     is_current = place.type == "cuda" and place.index is None and torch.cuda.is_initialized()
     return torch.device("cuda", torch.cuda.current_device()) if is_current else place
 

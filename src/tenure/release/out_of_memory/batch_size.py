@@ -6,8 +6,9 @@ Doubling until memory runs out, then bisection: for a true limit of L at most 2 
 from __future__ import annotations
 
 import gc
+import operator
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +94,8 @@ def find_batch_size(
     running out of memory pass, and what the failed try held is freed first. On CUDA the cache is emptied between
     tries and the peak counters are reset. Raises UsageError without a device and a limit.
     """
-    _check(step, limit, margin, most, lengths)
+    _check(step, limit, margin, most)
+    lengths = _read_lengths(lengths)
     trial = _Trial(step, _room(limit, margin), simulated=limit is not None)
     representative = _representative(lengths)
     unit = max(lengths, default=1)
@@ -119,17 +121,26 @@ def find_batch_size(
     )
 
 
-def _check(step: object, limit: str | int | None, margin: float, most: int, lengths: Sequence[int]) -> None:
+def _check(step: object, limit: str | int | None, margin: float, most: int) -> None:
     if not callable(step):
         raise UsageError(f"find_batch_size calls step(batch_size); a {type(step).__name__} was given")
-    if not 0 <= margin < 1:
-        raise UsageError(f"margin is a share of memory to leave free, from 0 to below 1; {margin} was given")
-    if most < 1:
-        raise UsageError(f"most is the largest size to try, at least 1; {most} was given")
-    if any(length < 1 for length in lengths):
-        raise UsageError(f"lengths are numbers of tokens or frames, at least 1 each; {min(lengths)} was given")
+    if not (isinstance(margin, int | float) and 0 <= margin < 1):
+        raise UsageError(f"margin is a share of memory to leave free, from 0 to below 1; {margin!r} was given")
+    if not (isinstance(most, int) and most >= 1):
+        raise UsageError(f"most is the largest size to try, a whole number from 1 on; {most!r} was given")
     if limit is None and not torch.cuda.is_available():
         raise UsageError('there is no CUDA device to try on; give a limit to count tensors against: limit="2GiB"')
+
+
+def _read_lengths(lengths: Iterable[int]) -> tuple[int, ...]:
+    """Of a list, array or set of lengths; UsageError where they are none."""
+    try:
+        found = tuple(map(operator.index, lengths))
+    except TypeError:
+        found = (0,)
+    if min(found, default=1) < 1:
+        raise UsageError(f"lengths are numbers of tokens or frames, whole ones from 1 on; {lengths!r} was given")
+    return found
 
 
 def _room(limit: str | int | None, margin: float) -> int:

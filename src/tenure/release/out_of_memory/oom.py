@@ -27,7 +27,7 @@ from tenure.release.out_of_memory.last_recording import write_last_recording
 from tenure.release.out_of_memory.ranks import Agreement
 from tenure.release.out_of_memory.smaller_batch import Arguments, batch_size_of, halve_batch
 from tenure.release.outcome import Outcome, Survivor
-from tenure.release.steps.bound_names import is_with_statement, names_bound_between
+from tenure.release.steps.bound_names import check_names, is_with_statement, names_bound_between
 from tenure.release.steps.frame_names import read_names, read_variables, rebind_names
 from tenure.release.storage_refs import StorageRefs
 from tenure.release.verify import Verification
@@ -238,6 +238,11 @@ def oom_guard(
     """
     if then not in ("raise", "skip", "retry"):
         raise UsageError(f'then is "raise", "skip" or "retry"; {then!r} was given')
+    if smaller is not None and not callable(smaller):
+        raise UsageError(f"smaller is a function that gives back (args, kwargs), or None; {smaller!r} was given")
+    if not isinstance(record, bool | str | Path):
+        raise UsageError(f"record is a folder, True or False; {record!r} was given")
+    check_names("oom_guard", keep)
     return OomGuard(then, smaller or halve_batch, _folder_for(record), keep)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
+from typing import Any
+
+from tenure.errors import UsageError
 
 _MOST_REMEMBERED = 256
 
@@ -39,6 +42,13 @@ def names_bound_between(code: CodeType, start: int, end: int) -> BoundNames:
             _known.clear()
         known = _known[key] = (code, _read(code, start, end))  # holding the code keeps its id
     return known[1]
+
+
+def check_names(asker: str, keep: Any) -> None:
+    """UsageError where `keep` is no collection of names; a single string is one of letters."""
+    names = isinstance(keep, Collection) and not isinstance(keep, str)
+    if not (names and all(isinstance(name, str) for name in keep)):
+        raise UsageError(f'{asker}(keep=...) takes names, as in keep=("hidden",); {keep!r} was given')
 
 
 def is_with_statement(code: CodeType, offset: int) -> bool:

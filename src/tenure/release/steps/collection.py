@@ -124,9 +124,9 @@ def collect_at_steps(share: float = 0.01) -> Iterator[StepCollector]:
     then so rarely that both together take at most `share` of the time, at least every 4,096 steps and whenever 500,000
     new objects have come. Raises UsageError for a share that is not above 0 and below 1.
     """
-    if not 0 < share < 1:
+    if not (isinstance(share, int | float) and 0 < share < 1):
         raise UsageError(
-            f"share is the part of the time that collecting may take, above 0 and below 1; {share} was given"
+            f"share is the part of the time that collecting may take, above 0 and below 1; {share!r} was given"
         )
     was_enabled = gc.isenabled()
     gc.disable()

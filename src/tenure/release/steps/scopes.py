@@ -21,7 +21,7 @@ from tenure.errors import UsageError
 from tenure.model.units import format_bytes
 from tenure.release.held import Followed, who_holds_tensors
 from tenure.release.outcome import Survivor, describe_survivor
-from tenure.release.steps.bound_names import BoundNames, is_with_statement, names_bound_between
+from tenure.release.steps.bound_names import BoundNames, check_names, is_with_statement, names_bound_between
 from tenure.release.steps.cut_names import Left, Note, cut_values
 from tenure.release.steps.frame_names import read_names, rebind_names
 
@@ -175,8 +175,8 @@ def step_scope(*, keep: Collection[str] = ()) -> StepScope:
 
     Raises UsageError where it is not the `with` statement's own expression, and for a generator function.
     """
-    if keep and (isinstance(keep, str) or not all(isinstance(name, str) for name in keep)):
-        raise UsageError(f'step_scope(keep=...) takes names, as in keep=("hidden",); {keep!r} was given')
+    if keep != ():
+        check_names("step_scope", keep)
     return StepScope(keep)
 
 

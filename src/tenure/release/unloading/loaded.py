@@ -17,10 +17,11 @@ from tenure.release.commit import ONE_AT_A_TIME, Changes
 from tenure.release.device_bytes import Reading, compare, read_device_bytes
 from tenure.release.outcome import Outcome
 from tenure.release.storage_refs import StorageRef, StorageRefs, collect_until_gone
+from tenure.release.unloading.in_use import describe_calls
 from tenure.release.unloading.moving import DeviceOf, Moves, pack_again
 from tenure.release.unloading.slots import modules_below, slots_of
 from tenure.release.unloading.taking_apart import is_closed
-from tenure.release.unloading.target import read_target
+from tenure.release.unloading.target import is_on, read_target
 from tenure.release.verify import Verification
 
 
@@ -33,8 +34,8 @@ def loaded(module: nn.Module, device: str | torch.device) -> Loaded:
 
     What the block leaves on the device is told in `outcome`, and warned of (RuntimeWarning) where no exception
     explains it. Raises ReleaseError before anything moves: no module, released, without values (meta), another device
-    named by a block that is open, no such device. Costs the copies both ways and two looks at all objects of the
-    process; collections and a census only where something stayed.
+    named by a block that is open, a call of it in another thread, no such device. Costs the copies both ways and two
+    looks at all objects of the process; collections and a census only where something stayed.
     """
     if not isinstance(module, nn.Module):
         raise ReleaseError(f"loaded() was given a {type(module).__name__}; pass a module")
@@ -129,6 +130,9 @@ def _load(module: nn.Module, device: torch.device) -> dict[str, torch.device]:
     if empty:
         raise ReleaseError(f"{name} has no values to load: {empty[0]} and {len(empty) - 1} more are on meta")
     homes: dict[str, torch.device] = {slot.name: slot.tensor.device for slot in slots}
+    running = describe_calls([id(each) for each, _ in modules], by_others_alone=True)
+    if running and any(not is_on(home, device) for home in homes.values()):
+        raise ReleaseError(f"{name}: {running}, which needs it where it is. Load it before or after that")
 
     def there(name: str, tensor: torch.Tensor) -> torch.device:
         homes.setdefault(name, tensor.device)

@@ -28,6 +28,7 @@ from tenure.release.unloading.letting_go import averaged_copies, state_tensors
 from tenure.release.unloading.loaded import is_loaded
 from tenure.release.unloading.slots import Slot, modules_below, slots_of, tensors_below
 from tenure.release.unloading.taking_apart import attribute_tensors
+from tenure.release.unloading.target import is_on
 from tenure.release.unloading.wanted import Wanted, is_optimizer, name_of, tensors_of
 from tenure.release.verify import Verification
 
@@ -78,7 +79,7 @@ class Plan:
         """Whether a tensor's memory goes from where it is."""
         if tensor.device.type == "meta":
             return False
-        return self.empties or self.target is None or not _is_on(tensor, self.target)
+        return self.empties or self.target is None or not is_on(tensor.device, self.target)
 
 
 def make_plan(wanted: Wanted, target: torch.device | None, *, force: bool) -> Plan:
@@ -173,10 +174,6 @@ def _expect(plan: Plan) -> None:
         if plan.leaves(tensor) or not is_leaf(tensor):
             plan.also.add(tensor, f"`{name}`")
     plan.also.leave_out(list(plan.expected.by_address))
-
-
-def _is_on(tensor: torch.Tensor, device: torch.device) -> bool:
-    return tensor.device.type == device.type and device.index in (None, tensor.device.index)
 
 
 def _describe_spared(slots: Iterable[Slot], shared: dict[int, Slot]) -> list[str]:

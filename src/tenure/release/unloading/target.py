@@ -14,11 +14,16 @@ def read_target(to: str | torch.device | None) -> torch.device | None:
     try:
         device = torch.device(to)
     except (RuntimeError, TypeError) as error:
-        raise ReleaseError(f'to={to!r} is no device; "cpu", "meta" or "cuda:0" would be') from error
+        raise ReleaseError(f'{to!r} is no device; "cpu", "meta" or "cuda:0" would be. Nothing was changed') from error
     why = _why_absent(device)
     if why:
-        raise ReleaseError(f"to={str(device)!r}: {why}. Nothing was changed")
+        raise ReleaseError(f"{str(device)!r} is no device of this process: {why}. Nothing was changed")
     return device
+
+
+def is_on(device: torch.device, target: torch.device) -> bool:
+    """Whether `device` is the one that was asked for; a type without a number asks for any of its kind."""
+    return device.type == target.type and target.index in (None, device.index)
 
 
 def _first_sentence(text: str) -> str:
@@ -32,7 +37,7 @@ def _why_absent(device: torch.device) -> str:
         return ""
     if device.type == "cuda":
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-        return "" if (device.index or 0) < count else f"this process sees {count} CUDA devices"
+        return "" if (device.index or 0) < count else f"it sees {count} CUDA devices"
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
