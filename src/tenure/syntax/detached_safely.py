@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +14,6 @@ from tenure.syntax.keeping import Keep
 from tenure.syntax.number_flows import may_be_number
 from tenure.syntax.program import Function, Program, targets_of
 from tenure.syntax.scopes import MODULE, dotted
-from tenure.syntax.trained_through import keeps_graphs
 
 _MOST_FILES = 40
 """So many files may know the names that the kept value goes by; with more, nothing is said to be safe."""
@@ -25,6 +25,7 @@ _FUNCTIONS_THAT_END = frozenset({"float", "int", "bool", "len", "print", "str", 
 _DERIVATIVES = frozenset({"backward", "grad", "jacobian", "hessian", "vjp", "jvp"})
 _MAY_DERIVE = ("backward", "grad", "step", "train", "fit", "optimi", "minimi")
 """Parts of names of functions that are not in the program and may run backward through what they are given."""
+_KEEPING = ("retain_graph", "create_graph")
 _LOOKS = frozenset(
     {"grad_fn", "requires_grad", "requires_grad_", "is_leaf", "retain_grad", "register_hook", "backward"}
 )
@@ -76,13 +77,10 @@ def is_detached_safely(program: Program, function: Function, keep: Keep) -> bool
         return False
     last = keep.place.rpartition(".")[2]
     is_shared = "." in keep.place or function.qualname == MODULE
-    files = _sources(program)
-    if len(files) <= _MOST_FILES and keeps_graphs(files.values()):
+    if len(_sources(program)) <= _MOST_FILES and any(_facts_of(tree).keeps for tree in _trees(program).values()):
         return False
     reach = _follow(program, ({f".{last}"} if is_shared else set()) | (set() if "." in keep.place else {last}))
-    if reach is None or keeps_graphs(files[path] for path in reach.paths):
-        return False
-    return reach.num_reads > 1 or "." not in keep.place
+    return reach is not None and (reach.num_reads > 1 or "." not in keep.place)
 
 
 def may_be_no_tensor(program: Program, function: Function, value: ast.expr) -> bool:
@@ -126,7 +124,6 @@ def is_tensor(function: Function, value: ast.expr) -> bool:
 
 @dataclass(frozen=True)
 class _Reach:
-    paths: tuple[str, ...]
     num_reads: int
 
 
@@ -157,12 +154,12 @@ def _follow(program: Program, names: set[str]) -> _Reach | None:
     asked += [
         value for each in facts for called, value in each.passed if called not in parameters and _may_derive(called)
     ]
-    if any(derived & value for value in asked):
+    if any(derived & value for value in asked) or any(each.keeps for each in facts):
         return None
     calls = {called for each in facts for called, _ in each.passed}
     if any(each.endswith("()") and each[:-2] not in calls for each in derived):
         return None
-    return _Reach(tuple(sorted(paths)), sum(each.reads.count(name) for each in facts for name in names))
+    return _Reach(sum(each.reads[name] for each in facts for name in names))
 
 
 @dataclass(frozen=True)
@@ -173,7 +170,9 @@ class _Facts:
     passed: tuple[tuple[str, set[str]], ...]
     parameters: tuple[tuple[str, set[str]], ...]
     asked: tuple[set[str], ...]
-    reads: tuple[str, ...]
+    reads: Counter[str]
+    keeps: bool
+    """Whether a backward pass may leave its graph for another one."""
 
 
 @lru_cache(maxsize=256)
@@ -183,10 +182,14 @@ def _facts_of(tree: ast.Module) -> _Facts:
     parameters: list[tuple[str, set[str]]] = []
     asked: list[set[str]] = []
     reads: list[str] = []
+    keeps = False
     for node in ast.walk(tree):
         flows += _flows(node)
         if isinstance(node, ast.Call):
             called, given = called_name(node), _arguments(node)
+            keeps |= any(
+                each.arg in _KEEPING and getattr(each.value, "value", True) is not False for each in node.keywords
+            )
             passed.append((called, given))
             receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
             if called in _DERIVATIVES:
@@ -207,7 +210,7 @@ def _facts_of(tree: ast.Module) -> _Facts:
             asked.append(_names(node.value))
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             reads.append(node.id if isinstance(node, ast.Name) else f".{node.attr}")
-    return _Facts(tuple(flows), tuple(passed), tuple(parameters), tuple(asked), tuple(reads))
+    return _Facts(tuple(flows), tuple(passed), tuple(parameters), tuple(asked), Counter(reads), keeps)
 
 
 def _flows(node: ast.AST) -> Iterator[tuple[set[str], set[str]]]:

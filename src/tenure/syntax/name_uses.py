@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tenure.model.source import SourceFile
 from tenure.syntax.scopes import dotted
@@ -44,12 +45,13 @@ def _runs_later(node: ast.AST, parent: ast.AST) -> bool:
 
 def function_around(tree: ast.Module, lines: Collection[int]) -> ast.AST:
     """The innermost function around all lines, or the module."""
-    functions = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and spans(node, lines)
-    ]
+    functions = [node for node in _functions_in(tree) if spans(node, lines)]
     return max(functions, key=lambda node: node.lineno, default=tree)
+
+
+@lru_cache(maxsize=256)
+def _functions_in(tree: ast.Module) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+    return tuple(node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
 def spans(node: ast.stmt, lines: Collection[int]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
@@ -47,20 +48,36 @@ def _number_reaches(trees: Sequence[ast.Module], scope: ast.AST, name: str, call
     """Whether a number is bound to a variable of a function, or lies in what it is taken from."""
     if calls == 0:
         return False
-    if any(_is_number(trees, scope, value, calls) for value in _bound_values(scope, name)):
+    if any(_is_number(trees, scope, value, calls) for value in _bound_values(scope).get(name, ())):
         return True
     if not isinstance(scope, _FUNCTIONS):
         return False
     return any(_is_number(trees, outer, given, calls - 1) for outer, given in _arguments(trees, scope, name))
 
 
-def _bound_values(scope: ast.AST, name: str) -> Iterator[ast.expr]:
-    """What a function assigns to a variable, or takes it from in a loop."""
+@lru_cache(maxsize=256)
+def _bound_values(scope: ast.AST) -> dict[str, list[ast.expr]]:
+    """Per variable of a function what it is assigned, or taken from in a loop."""
+    found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(scope):
-        if isinstance(node, ast.Assign) and any(_binds(target, name) for target in node.targets):
-            yield node.value
-        elif isinstance(node, (ast.For, ast.AsyncFor)) and _binds(node.target, name):
-            yield from _elements(node.iter)
+        pairs: list[tuple[ast.expr, list[ast.expr]]] = []
+        if isinstance(node, ast.Assign):
+            pairs = [(target, [node.value]) for target in node.targets]
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            pairs = [(node.target, _elements(node.iter))]
+        for target, values in pairs:
+            for name in stored_in(target):
+                found.setdefault(name, []).extend(values)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _calls_by_name(tree: ast.Module) -> dict[str, list[ast.Call]]:
+    found: dict[str, list[ast.Call]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            found.setdefault(called_name(node), []).append(node)
+    return found
 
 
 def _is_number(trees: Sequence[ast.Module], scope: ast.AST, value: ast.expr, calls: int) -> bool:
@@ -104,12 +121,7 @@ def _arguments(
     if name not in (*names, *(each.arg for each in function.args.kwonlyargs)):
         return
     for tree in trees:
-        for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and function.name == called_name(call):
-                given = [each.value for each in call.keywords if each.arg == name]
-                given += call.args[names.index(name) :][:1] if name in names else []
-                yield from ((function_around(tree, [call.lineno]), each) for each in given)
-
-
-def _binds(target: ast.expr, name: str) -> bool:
-    return name in stored_in(target)
+        for call in _calls_by_name(tree).get(function.name, ()):
+            given = [each.value for each in call.keywords if each.arg == name]
+            given += call.args[names.index(name) :][:1] if name in names else []
+            yield from ((function_around(tree, [call.lineno]), each) for each in given)

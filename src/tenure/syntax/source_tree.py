@@ -13,7 +13,7 @@ from pathlib import Path
 from tenure.errors import SourceError
 from tenure.syntax.documents import NOTEBOOK, Document, read_document
 
-LARGEST_BYTES = 4 << 20
+LARGEST_BYTES = 2 << 20
 """Nobody wrote a larger file by hand."""
 LARGEST_NOTEBOOK_BYTES = 64 << 20
 """Most of a notebook is what its cells have shown."""
@@ -74,8 +74,11 @@ def _said(path: Path, error: Exception) -> str:
 
 def _add(documents: dict[Path, Document], path: Path, data: bytes, failures: list[str]) -> None:
     try:
-        documents[path] = read_document(str(path), data)
-        failures += documents[path].failures
+        document = read_document(str(path), data)
+        if len(document.source.text) > LARGEST_BYTES:
+            raise SourceError(f"{path}: larger than {LARGEST_BYTES >> 20} MiB, not looked at")
+        documents[path] = document
+        failures += document.failures
     except SourceError as error:
         failures.append(str(error))
 
