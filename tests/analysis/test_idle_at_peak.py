@@ -66,6 +66,18 @@ def test_what_is_used_before_the_peak_and_freed_after_is_told_with_the_true_fall
     assert (found[0].series.steps, found[0].series.bytes) == ((5, 6), (4 * MIB, 4 * MIB))
 
 
+def test_a_batch_that_was_made_before_both_steps_and_idles_until_the_next_one_replaces_it_is_told() -> None:
+    # Each batch is made two steps ahead, used for the last time as its step is prepared (4 and 9), freed one later.
+    staged = ((LOGITS, 4, BEFORE, 4, 8), (90, 4, 3, 9, ALIVE), (91, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7))
+
+    found = find_idle_at_peak(profile(*staged), two_names("batch"))
+
+    assert [(s.holder.name, s.retained_bytes, s.peak_bytes, s.peak_drop_bytes) for s in found] == [
+        ("batch", 4 * MIB, 13 * MIB, 4 * MIB)
+    ]
+    assert found[0].facts["seen_in_both_steps"]
+
+
 def test_what_is_used_at_or_after_the_peak_is_not_idle() -> None:
     used_later = ((90, 4, 0, 3, 3), (LOGITS, 4, 5, 8, 8), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
 

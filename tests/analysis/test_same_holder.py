@@ -46,6 +46,25 @@ def test_figures_that_the_survivor_has_stay() -> None:
     assert join_same_holder([still, idle()]) == (replace(still, evidence=(*still.evidence, ALSO)),)
 
 
+def test_growth_and_what_idles_by_the_same_reference_are_told_once() -> None:
+    grows = finding("r", rule="TN303", name="n", message="m")
+
+    assert join_same_holder([idle(), grows]) == (
+        replace(
+            grows, peak_bytes=9 * MIB, peak_drop_bytes=3 * MIB, peak_basis="seen", evidence=(*grows.evidence, ALSO)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("growth", "peak"), [({"confidence": "possible"}, {}), ({}, {"peak_drop_bytes": None}), ({"ranks": (1,)}, {})]
+)
+def test_growth_that_is_a_hint_and_memory_without_a_fall_of_the_peak_stay_two(growth: Any, peak: Any) -> None:
+    both = (idle(**peak), finding("r", **{"rule": "TN303", "name": "n", "message": "m"} | growth))
+
+    assert join_same_holder(both) == both
+
+
 @pytest.mark.parametrize(
     ("still", "seen", "joined"),
     [

@@ -165,7 +165,7 @@ class Replay:
         """Storages that the census found alive, used for the last time before, and not to be used again."""
         storages, at = self.profile.storages, self.profile.census_op
         alive = (storages.birth < at) & ((storages.death == ALIVE) | (storages.death >= at))
-        idle = alive & (storages.last_use < at) & (storages.birth != BEFORE) & self._on_device
+        idle = alive & (storages.last_use < at) & (storages.last_use != BEFORE) & self._on_device
         heavy = storages.bytes >= _LIGHT * self.peak_bytes
         return [row for row in np.flatnonzero(idle & heavy).tolist() if self._is_dropped(row)]
 
@@ -186,21 +186,22 @@ class Replay:
         """
         storages, last = self.profile.storages, int(self.profile.storages.last_use[row])
         in_backward = int(self.profile.operations.phase[last]) == Phase.BACKWARD
-        if int(storages.birth[row]) == BEFORE or not (last <= self.profile.census_op or in_backward):
+        if last == BEFORE or not (last <= self.profile.census_op or in_backward):
             return False
         return not self.is_from_before(row) or self.counterpart(row) is not None
 
     def counterpart(self, row: int) -> int | None:
         """The storage of the other step that stands where this one does; None where there is none alike.
 
-        Made by the same operation; or, where it was made for the second step before that began, as a batch is, used
-        for the last time by the same operation of the first.
+        Made by the same operation; or, where it was made for a step before that began, as a batch is, used for the
+        last time by the same operation.
         """
         storages, second = self.profile.storages, self.profile.second
         birth, last = int(storages.birth[row]), int(storages.last_use[row])
-        if birth < second <= last:
+        if birth < second <= last or birth == BEFORE != last:
             partner = self._partner[last]
-            return self._alike(row, (storages.birth == BEFORE) & (storages.last_use == partner), partner)
+            earlier = storages.birth == BEFORE if last >= second else (storages.birth < second) & (storages.birth >= 0)
+            return self._alike(row, earlier & (storages.last_use == partner), partner)
         partner = self._partner[birth] if birth != BEFORE else -1
         return self._alike(row, storages.birth == partner, partner)
 

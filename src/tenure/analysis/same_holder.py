@@ -9,10 +9,11 @@ from tenure.model.finding import Confidence, Finding
 
 
 def join_same_holder(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings; what is idle at the peak by a reference that a survivor is told by becomes that one's evidence.
+    """The findings; what is idle at the peak by a reference that a survivor, or growth that is no mere hint, is told
+    by becomes that one's evidence.
 
-    The survivor's rule stays, with the figures of the peak where it has none. That a sure finding saw the memory idle
-    makes a possible one likely.
+    The lasting one's rule stays, with the figures of the peak where it has none. That a sure finding saw the memory
+    idle makes a possible survivor likely.
     """
     told: list[Finding] = []
     joined: set[int] = set()
@@ -41,7 +42,10 @@ def with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:
 def _is_same(finding: Finding, other: Finding) -> bool:
     one, two = finding.holder, other.holder
     same = (one.file, one.line, one.name) == (two.file, two.line, two.name) and one.file is not None
-    return same and (finding.symptom, other.symptom) == ("survivor", "peak") and finding.ranks == other.ranks
+    grows = finding.symptom in ("growth", "sawtooth") and finding.confidence != "possible"
+    grows = grows and other.peak_drop_bytes is not None
+    lasts = finding.symptom == "survivor" or grows
+    return same and lasts and other.symptom == "peak" and finding.ranks == other.ranks
 
 
 def _with_peak(finding: Finding, peak: Finding) -> Finding:
