@@ -447,6 +447,18 @@ def test_a_gradient_hangs_below_its_leaf() -> None:
 
 
 @pytest.mark.slow
+def test_a_gradient_that_is_retained_hangs_below_its_tensor() -> None:
+    x = kib().requires_grad_()
+    y = x * 2
+    y.retain_grad()
+    y.sum().backward()
+
+    census = read()
+
+    assert census.path(Kind.GRAD, start=census.node_of(y)) == census.node_of(y.grad)
+    assert list(census.storages_below(census.node_of(y.grad)).values()) == [(KIB, Role.GRADIENT)]
+
+
 def test_a_gradient_made_with_create_graph_leads_into_its_graph() -> None:
     x = kib().requires_grad_()
     with warnings.catch_warnings():

@@ -43,6 +43,19 @@ def test_the_last_error_of_an_interactive_session() -> None:
     ]
 
 
+def test_the_last_error_that_the_programs_own_prompt_sets() -> None:
+    last = HoldingReference("global", "last_value", "last_value")
+    kept = replace(SPECIMENS["TN302"], symptom="survivor", retained_bytes=9 << 20, holder=last, cut=(last,))
+
+    found = check_suspect(kept)
+
+    assert found is not None
+    assert found.message == (
+        "`sys.last_value` keeps an exception, whose traceback keeps the variables of the functions it passed through: "
+        "9.00 MiB."
+    )
+
+
 OTHERS = {
     "no traceback on the path": SPECIMENS["TN202"],
     "a ring is told as a ring": replace(SPECIMENS["TN302"], cyclic=True),

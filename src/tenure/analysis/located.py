@@ -37,6 +37,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     cut = tuple(located(each if len(suspect.cut) == 1 else _as_it_is(each)) for each in suspect.cut)
     if record is not None:
         cut = (dataclasses.replace(cut[0], sites=holder.sites), *cut[1:])
+    holder = _last_error_of_own_prompt(holder, cut, sources) or holder
     found = dataclasses.replace(
         suspect,
         holder=holder,
@@ -46,6 +47,17 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         facts=suspect.facts | ({"emptied_by": empties} if empties else {}),
     )
     return by_the_statement_that_adds_names(found, sources)
+
+
+def _last_error_of_own_prompt(
+    holder: HoldingReference, cut: Sequence[HoldingReference], sources: Mapping[str, SourceFile]
+) -> HoldingReference | None:
+    """`sys.last_exc` or its like, where it is to be dropped and the program itself sets it, as a prompt of its own
+    does: that statement is to blame, not the variable that hangs on the error."""
+    if holder in cut or holder.kind != "local":
+        return None
+    set_here = (each for each in cut if each.kind == "global" and each.name.startswith("last_"))
+    return next((each for each in set_here if _is_yours(each.sites, sources, default=False)), None)
 
 
 def _is_ambiguous(

@@ -67,6 +67,14 @@ def is_leaf(tensor: Any) -> bool:
         return False
 
 
+def retains_gradient(tensor: Any) -> bool:
+    """Whether a tensor that has a graph keeps its own gradient, after `retain_grad()`; False where it cannot say so."""
+    try:
+        return bool(tensor.retains_grad)
+    except RuntimeError:
+        return False
+
+
 def _grad_fn_of(tensor: Any) -> Any:
     try:
         return tensor.grad_fn

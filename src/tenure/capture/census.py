@@ -339,21 +339,26 @@ class _Taker:
             return
         # A parameter that was frozen after a backward still has its gradient.
         if is_frozen or autograd.is_leaf(tensor):
-            gradient = tensor.grad
-            if gradient is not None:
-                target = self._number_of_late_tensor(gradient)
-                by_python = target < len(self._is_held_by_python) and self._is_held_by_python[target]
-                if gradient.requires_grad and not autograd.is_leaf(gradient) and not by_python:
-                    self._with_grad_fn.append((target, gradient))  # by backward(create_graph=True): one per leaf
-                self.columns.add_reference(number, target, ReferenceKind.GRAD, "grad")
-                self._add_role(gradient, Role.GRADIENT)
+            self._link_gradient(number, tensor.grad)
             return
+        if autograd.retains_gradient(tensor):
+            self._link_gradient(number, tensor.grad)
         # Asking for `grad_fn` makes a wrapper, so it is left to the graph walk and its budget. What only C++ holds
         # is reached through the graph that holds it.
         if self._is_held_by_python[number]:
             self._with_grad_fn.append((number, tensor))
         for storage_id in ids:
             self._storages.by_id[storage_id].roles.add(Role.ACTIVATION)
+
+    def _link_gradient(self, number: int, gradient: Any) -> None:
+        if gradient is None:
+            return
+        target = self._number_of_late_tensor(gradient)
+        by_python = target < len(self._is_held_by_python) and self._is_held_by_python[target]
+        if gradient.requires_grad and not autograd.is_leaf(gradient) and not by_python:
+            self._with_grad_fn.append((target, gradient))  # by backward(create_graph=True): one per tensor
+        self.columns.add_reference(number, target, ReferenceKind.GRAD, "grad")
+        self._add_role(gradient, Role.GRADIENT)
 
     def _link_storages(self, number: int, ids: Iterable[int]) -> None:
         for storage_id in ids:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import HoldingReference, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING, goes_through_traceback
@@ -42,11 +42,16 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 def _who_keeps_what(suspect: Suspect) -> tuple[str, str]:
     """What has the exception, and which variables hang on it; a variable is named where only a library has it."""
     holder, last = suspect.holder, suspect.cut[-1]
+    if _is_of_interpreter(holder):
+        return f"sys.{holder.name}", "the variables"
     if holder.kind != "local" or holder.name in {each.name for each in suspect.cut}:
         return holder.expression or holder.name, "the variables"
-    by_interpreter = last.kind == "global" and last.name.startswith("last_")
-    keeper = f"sys.{last.name}" if by_interpreter else last.expression or last.name
+    keeper = f"sys.{last.name}" if _is_of_interpreter(last) else last.expression or last.name
     return keeper, f"`{holder.name}` and the other variables"
+
+
+def _is_of_interpreter(reference: HoldingReference) -> bool:
+    return reference.kind == "global" and reference.name.startswith("last_")
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
