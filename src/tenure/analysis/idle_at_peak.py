@@ -184,7 +184,7 @@ class Replay:
         What was there before the step must have a counterpart in the other one: else both steps use the same, as
         several passes over one rollout do, and nobody may drop it in the first.
         """
-        storages, last = self.profile.storages, int(self.profile.storages.last_use[row])
+        last = int(self.profile.storages.last_use[row])
         in_backward = int(self.profile.operations.phase[last]) == Phase.BACKWARD
         if last == BEFORE or not (last <= self.profile.census_op or in_backward):
             return False
