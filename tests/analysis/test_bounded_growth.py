@@ -71,8 +71,9 @@ def test_the_history_of_an_optimizer_that_states_its_size_is_silent_while_it_fil
             "ValueError#e* -> .__traceback__ traceback#b* -> .tb_frame frame#f* file=t.py:3 name=fit -> <local x> tensor#t* 64KiB",
             False,
         ),
+        ("tensor 64KiB view=1024", False),
     ],
-    ids=["graphs", "frames"],
+    ids=["graphs", "frames", "storages of small views"],
 )
 def test_what_elements_of_a_bounded_container_drag_along_was_not_meant(behind: str, through_graph: bool) -> None:
     kept = "main.log -> __main__.Log bound=10000 -> .rows list -> [*{n}] "

@@ -320,3 +320,14 @@ def test_a_field_of_a_record_made_in_the_step_is_told_with_what_the_record_goes_
 
     assert records_of(logits, used, addresses=(LOGITS, OTHER)) == ["outputs"]
     assert records_of(logits, used, lasting, addresses=(LOGITS, OTHER, WEIGHTS)) == [None]
+
+
+def test_of_a_suspended_function_its_own_variable_is_told_not_the_generator() -> None:
+    feed = (
+        f"{FRAME}.feed -> generator name=frames file=shards.py:9 -> <local batch> __main__.Batch -> .rows tensor 4MiB"
+    )
+    made = seen(feed, f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter", addresses=(LOGITS, WEIGHTS))
+
+    (found,) = find_idle_at_peak(profile(*IN_BOTH), made)
+
+    assert [(each.kind, each.name) for each in found.cut] == [("local", "batch")]

@@ -8,7 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.assemble import Group, Measured, assemble_suspect, storage_rows, without_what_is_in_use
+from tenure.analysis.assemble import (
+    Group,
+    Measured,
+    assemble_suspect,
+    pinned_bytes,
+    storage_rows,
+    without_what_is_in_use,
+)
 from tenure.analysis.batch_sizes import is_batch
 from tenure.analysis.copied_types import copied_type, has_module_tables, owners_of
 from tenure.analysis.gained_optimizers import optimizer_facts
@@ -195,7 +202,11 @@ def _late_facts(series: Series, trend: Trend) -> dict[str, object]:
 
 
 def _is_by_the_way(view: View, nodes: Ints) -> bool:
-    """What elements drag along that nobody keeps on purpose: autograd graphs, frames of functions that have ended."""
+    """What elements drag along that nobody keeps on purpose: autograd graphs, frames of functions that have ended, the
+    rest of storages that they are small views of."""
+    rows = storage_rows(view, nodes)
+    if 2 * pinned_bytes(view, rows) > int(view.census.storages.bytes[rows].sum()):
+        return True
     in_graph = bool(np.any(view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD))
     return in_graph or any(is_finished_frame(view.graph, node) for node in nodes.tolist())
 

@@ -17,7 +17,7 @@ from tenure.analysis.fresh_records import name_of_record
 from tenure.analysis.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.groups import Shapes, View, fingerprint_of, view_census
 from tenure.analysis.paths import path_to
-from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import SUSPENDED_TYPES, Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
@@ -322,14 +322,19 @@ def _together(view: View, replay: Replay, group: Group) -> list[set[int]]:
 def _spent_records(view: View, replay: Replay, rows: Iterable[int]) -> frozenset[int]:
     """Objects on the way to idle storages that lead to nothing which the step's statements use after the peak.
 
-    A person drops the variable that stands for such a record, not an attribute of it. Costs a search per object.
+    A person drops the variable that stands for such a record, not an attribute of it; of a suspended function the
+    variable inside is to be dropped. Costs a search per object.
     """
     references, kinds = view.census.references, view.census.nodes.kind
     ways = (path_to(view.graph, view.paths, replay.node_of_row[row]) for row in rows)
     owners = {int(references.source[reference]) for way in ways for reference in way}
     in_graph = np.isin(references.kind, GRAPH_REFERENCES)
     return frozenset(
-        node for node in owners if kinds[node] == NodeKind.OBJECT and _is_spent_record(view, replay, node, in_graph)
+        node
+        for node in owners
+        if kinds[node] == NodeKind.OBJECT
+        and view.graph.type_names[node].rpartition(".")[2] not in SUSPENDED_TYPES
+        and _is_spent_record(view, replay, node, in_graph)
     )
 
 
