@@ -11,6 +11,8 @@ import tenure.rules
 PAGES = Path(tenure.rules.__file__).parent / "pages"
 MARK = re.compile(r"\s*# error: (TN\d{3})$")
 
+BLOCK = re.compile(r"^(By hand: [^\n]*\n\n)?```py\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class Program:
@@ -20,6 +22,8 @@ class Program:
     heading: str
     number: int
     text: str
+    by_hand: bool = False
+    """Whether the page says that no edit makes it."""
 
     @property
     def marks(self) -> list[tuple[str, int]]:
@@ -48,9 +52,9 @@ def split_page(text: str) -> dict[str, str]:
 def read_programs(page: Path) -> list[Program]:
     code = page.stem.partition("-")[0]
     return [
-        Program(code, heading, number, block + "\n")
+        Program(code, heading, number, block[2] + "\n", by_hand=block[1] is not None)
         for heading, section in split_page(page.read_text(encoding="utf-8")).items()
-        for number, block in enumerate(re.findall(r"^```py\n(.*?)\n```$", section, re.DOTALL | re.MULTILINE), start=1)
+        for number, block in enumerate(BLOCK.finditer(section), start=1)
     ]
 
 

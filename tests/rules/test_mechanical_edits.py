@@ -23,6 +23,7 @@ LEAKS = [
     for program in PROGRAMS
     if program.heading == "Leaks" and program.code in WITH_EDIT and (program.code, program.number) not in WITHOUT
 ]
+FIXES = {(program.code, program.number): program for program in PROGRAMS if program.heading == "Fix"}
 
 HEAD = """\
 import torch
@@ -225,27 +226,32 @@ def edits_of(findings: list[dict], code: str) -> list[Edit]:
     return [Edit(**edit) for remedy in remedies for edit in remedy["edits"]]
 
 
-def check_edit(folder: Path, code: str, text: str) -> str:
-    """Apply what is offered and run again; gives back the new text of the lines that were changed."""
+def check_edit(folder: Path, code: str, text: str) -> tuple[str, str]:
+    """Apply what is offered and run again; gives back the new text, and that of the lines that were changed."""
     pytest.importorskip("torch", reason="the programs train with torch")
     before, printed = run(folder / "before", text)
     edits = edits_of(before, code)
     assert edits, [finding["message"] for finding in before]
-    after, printed_after = run(folder / "after", apply_edits(text, edits))
+    edited = apply_edits(text, edits)
+    after, printed_after = run(folder / "after", edited)
     assert code not in {finding["rule"] for finding in after}
     assert printed_after == printed
-    return "\n".join(edit.after.strip() for edit in edits)
+    return edited, "\n".join((edit.after or "").strip() for edit in edits)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", LEAKS, ids=name_program)
-def test_the_edit_of_a_leak_on_a_page_ends_it(program: Program, tmp_path: Path) -> None:
-    check_edit(tmp_path, program.code, "\n".join(program.unmarked_lines) + "\n")
+def test_the_edit_of_a_leak_on_a_page_ends_it_and_is_its_fix_unless_that_is_made_by_hand(
+    program: Program, tmp_path: Path
+) -> None:
+    edited, _ = check_edit(tmp_path, program.code, "\n".join(program.unmarked_lines) + "\n")
+    fix = FIXES[program.code, program.number]
+    assert (edited == fix.text) == (not fix.by_hand)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_the_edit_of_a_small_program_ends_its_leak(name: str, tmp_path: Path) -> None:
     code, text, change = OWN[name]
-    changed = check_edit(tmp_path, code, HEAD + text)
+    _, changed = check_edit(tmp_path, code, HEAD + text)
     assert re.sub(r"\s+", " ", changed).endswith(change)

@@ -96,3 +96,33 @@ def test_a_cached_method_computes_anew_where_it_gives_the_same_again(value: str,
     if is_edited:
         assert fixed(text) == dedent(text).replace("    @functools.lru_cache(maxsize=None)\n", "")
     assert (bool(found(text).edits), found(text).safe) == (is_edited, False)
+
+
+RUNS = """
+    import torch
+    class Runs:
+        def run(self, model, batches):
+            for step, batch in enumerate(batches):
+                try:
+                    model(batch)
+                except ValueError as error:
+                    {statement}
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "changed"),
+    [
+        ("self.errors.append(error)", "self.errors.append(error.with_traceback(None))"),
+        ("self.errors.append((step, error))", "self.errors.append((step, error.with_traceback(None)))"),
+        ("self.errors.append(error); self.last = error", None),
+    ],
+)
+def test_an_exception_is_kept_without_its_traceback(statement: str, changed: str | None) -> None:
+    text = RUNS.format(statement=statement)
+    if changed is not None:
+        assert fixed(text) == dedent(text).replace(statement, changed)
+        assert found(text + "    raise Runs().errors[0]\n").edits == ()
+    else:
+        findings, _ = lint_sources([SourceFile("program.py", dedent(text))])
+        assert {each.line: [edit.after for edit in each.edits] for each in findings} == {9: []}

@@ -14,8 +14,10 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
 from tenure.syntax.bounded_caches import drop_cache, needs_caches
+from tenure.syntax.kept_values import call_method, exceptions_in, kept_at
 from tenure.syntax.left_gradients import drop_behind_step
 from tenure.syntax.program import Program
+from tenure.syntax.raised_again import needs_traceback
 from tenure.syntax.scopes import MODULE, parse
 from tenure.syntax.statement_edits import put_rest_under
 
@@ -54,9 +56,37 @@ def _while_it_is_needed(sources: Sequence[SourceFile], source: SourceFile, findi
     return put_rest_under(source, at[0]) if len(at) == 1 else ()
 
 
+def _detached(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    """Of a state that is computed from itself; a container's elements, and what a call unpacks, are not told apart."""
+    _, kept = kept_at(source, finding.line) or ("", None)
+    if kept is None or not isinstance(kept.statement, (ast.Assign, ast.AugAssign)):
+        return ()
+    if not isinstance(kept.value, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
+        return ()
+    return call_method(source, kept.value, ".detach()") if isinstance(kept.target, (ast.Name, ast.Attribute)) else ()
+
+
+def _cloned(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    _, kept = kept_at(source, finding.line) or ("", None)
+    if kept is None or not isinstance(kept.value, ast.Subscript):
+        return ()
+    return call_method(source, kept.value, ".clone()")
+
+
+def _without_traceback(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    found = kept_at(source, finding.line)
+    names = exceptions_in(source, found[1]) if found is not None else []
+    if found is None or len(names) != 1 or needs_traceback(sources, found[0]):
+        return ()
+    return call_method(source, names[0], ".with_traceback(None)")
+
+
 _MAKERS: dict[str, tuple[Maker, bool]] = {
     "TN104": (_zero_grad, True),
+    "TN105": (_detached, False),
+    "TN204": (_cloned, False),
     "TN205": (_without_cache, False),
+    "TN302": (_without_traceback, False),
     "TN303": (_while_it_is_needed, False),
 }
 """Per rule what makes its edits, and whether they are safe."""

@@ -30,21 +30,36 @@ class Kept:
 
 def find_kept(source: SourceFile, line: int, name: str) -> Kept | None:
     """What the statement around `line` keeps under `name`: an attribute, variable or container of that name."""
+    for statement in _statements_around(source, line):
+        found = [kept for stored, kept in _stores(statement) if stored == name.partition("[")[0]]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def kept_at(source: SourceFile, line: int) -> tuple[str, Kept] | None:
+    """What the innermost statement around `line` keeps, with the name it keeps it under; None where it keeps several
+    things, or none, or shares its line."""
+    around = _statements_around(source, line)
+    if not around or any(each.lineno == around[0].lineno for each in around[1:]):
+        return None
+    found = list(_stores(around[0]))
+    return found[0] if len(found) == 1 else None
+
+
+def _statements_around(source: SourceFile, line: int) -> list[ast.stmt]:
+    """Simple ones, the innermost first."""
     try:
         tree = parse(source)
     except SourceError:
-        return None
+        return []
     around = [
         node
         for node in ast.walk(tree)
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return))
         and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
-    for statement in sorted(around, key=lambda node: -node.lineno):
-        found = [kept for stored, kept in _stores(statement) if stored == name.partition("[")[0]]
-        if len(found) == 1:
-            return found[0]
-    return None
+    return sorted(around, key=lambda node: -node.lineno)
 
 
 def _stores(statement: ast.stmt) -> Iterator[tuple[str, Kept]]:
