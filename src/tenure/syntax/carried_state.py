@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.syntax.expressions import called_name
-from tenure.syntax.graph_values import CUTTING, backward_roots
+from tenure.syntax.graph_values import CUTTING, backward_roots, is_module_name
 from tenure.syntax.keeping import Keep
 from tenure.syntax.kept_graphs import goes_backward_somewhere
 from tenure.syntax.kinds import Kind
@@ -51,6 +51,8 @@ def _find(program: Program) -> Iterator[Carried]:
                 place = dotted(target)
                 if binding.value is None or not isinstance(target, ast.Attribute) or "[]" in place:
                     continue
+                if is_module_name(place.partition(".")[0]):
+                    continue  # modules are rebuilt so, and carry no state of a step
                 is_sum = isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add)
                 if not is_sum and not (
                     isinstance(binding, ast.Assign) and _leads_to(binding.value, place, program, function)

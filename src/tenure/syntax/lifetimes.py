@@ -74,7 +74,8 @@ class Lifetimes:
     def is_emptied_at_intervals(self, place: str, function: Function) -> bool:
         """Whether all that empties the place stands under a condition that counts: `if self.step % every == 0`."""
         key = (posixpath.dirname(function.source.path), place.rpartition(".")[2])
-        return bool(self._emptied.get(key)) and all(self._emptied[key])
+        found = self._emptied.get(key, [])
+        return bool(found) and all(_is_counted(self._program, each, line) for each, line in found)
 
     def _is_global(self, name: str, function: Function) -> bool:
         is_local = any(name in _names(binding) for binding in function.bindings) or name in function.parameters
@@ -128,13 +129,13 @@ class Lifetimes:
         return found
 
     @cached_property
-    def _emptied(self) -> dict[tuple[str, str], list[bool]]:
-        """Folder and name of what is emptied, with whether each time under a condition that counts."""
-        found: dict[tuple[str, str], list[bool]] = {}
+    def _emptied(self) -> dict[tuple[str, str], list[tuple[Function, int]]]:
+        """Folder and name of what is emptied, with where."""
+        found: dict[tuple[str, str], list[tuple[Function, int]]] = {}
         for function in self._program.functions:
             folder = posixpath.dirname(function.source.path)
             for line, name in _emptied_in(function):
-                found.setdefault((folder, name), []).append(_is_counted(self._program, function, line))
+                found.setdefault((folder, name), []).append((function, line))
         return found
 
 
