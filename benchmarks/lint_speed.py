@@ -61,7 +61,8 @@ def report(name: str, files: list[Path], arguments: argparse.Namespace, target: 
     lines = count_lines(files)
     torch_lines = count_lines([path for path in files if names_torch(path)])
     own = seconds([sys.executable, "-m", "tenure", "lint", target], arguments.runs)
-    said = f"{name}: {lines} lines, {torch_lines / lines:.0%} in files that name torch: {own:.1f} s, {lines / own:.0f} lines/s"
+    said = f"{name}: {lines} lines, {torch_lines / lines:.0%} in files that name torch: "
+    said += f"{own:.1f} s, {lines / own:.0f} lines/s"
     if arguments.against:
         other = seconds([*shlex.split(arguments.against), target], arguments.runs)
         said += f"; {arguments.against.split()[0]}: {other:.1f} s, {other / own:.1f} x"

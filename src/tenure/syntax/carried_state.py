@@ -46,23 +46,26 @@ def _find(program: Program) -> Iterator[Carried]:
         if function.name in INITIALISERS or isinstance(function.node, ast.Module):
             yield from _through_calls(program, function, values)
             continue
-        for binding in function.bindings:
-            for target in targets_of(binding):
-                place = dotted(target)
-                if binding.value is None or not isinstance(target, ast.Attribute) or "[]" in place:
-                    continue
-                if is_module_name(place.partition(".")[0]):
-                    continue  # modules are rebuilt so, and carry no state of a step
-                is_sum = isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add)
-                if not is_sum and not (
-                    isinstance(binding, ast.Assign) and _leads_to(binding.value, place, program, function)
-                ):
-                    continue
-                keep = Keep("sum", place, binding.value, binding)
-                if _is_kept(program, keep, function, values):
-                    yield Carried(function, keep, is_sum or isinstance(binding.value, ast.BinOp))
+        yield from _bound(program, function, values)
         yield from _through_calls(program, function, values)
         yield from _in_place(program, function, values)
+
+
+def _bound(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
+    """Attributes, and elements of attributes, that a statement binds to what is computed from them."""
+    for binding in function.bindings:
+        for target in targets_of(binding):
+            place = dotted(target).replace("[]", "")
+            if binding.value is None or "." not in place or is_module_name(place.partition(".")[0]):
+                continue  # modules are rebuilt so, and carry no state of a step
+            adds = isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add)
+            is_display = isinstance(binding.value, (ast.List, ast.Tuple))
+            carries_on = isinstance(binding, ast.Assign) and _leads_to(binding.value, place, program, function)
+            if (adds and not is_display) or carries_on:
+                is_sum = adds or isinstance(binding.value, ast.BinOp)
+                keep = Keep("sum", place, binding.value, binding)
+                if _is_kept(program, keep, function, values, is_sum=is_sum):
+                    yield Carried(function, keep, is_sum)
 
 
 def _in_place(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
@@ -101,8 +104,11 @@ def _asks_for_gradients(function: Function) -> bool:
     return any(dotted(call.func).endswith("autograd.grad") for call in function.calls)
 
 
-def _is_kept(program: Program, keep: Keep, function: Function, values: TensorValues) -> bool:
-    if _is_set_anew(program, keep, function) or is_without_graph(program, function, keep.node):
+def _is_kept(program: Program, keep: Keep, function: Function, values: TensorValues, *, is_sum: bool = False) -> bool:
+    in_function_alone = is_sum and not program.is_part_of_module(function)
+    if _is_set_anew(program, keep, function, in_function_alone=in_function_alone) or is_without_graph(
+        program, function, keep.node
+    ):
         return False
     return values.kind(keep.value, function) is Kind.GRAPH and not goes_backward_somewhere(program, keep, function)
 
@@ -139,11 +145,14 @@ def _names(value: ast.expr, place: str) -> bool:
     return any(dotted(node) == place for node in ast.walk(value) if isinstance(node, ast.Attribute))
 
 
-def _is_set_anew(program: Program, keep: Keep, function: Function) -> bool:
-    """Whether the class sets the attribute to something else where it is not made: by a reset, or in each call."""
+def _is_set_anew(program: Program, keep: Keep, function: Function, *, in_function_alone: bool) -> bool:
+    """Whether the class sets the attribute to something else where it is not made: by a reset, or in each call.
+
+    A meter that is set back once in an epoch holds the graphs of all steps until then.
+    """
     last = keep.place.rpartition(".")[2]
     for each in program.functions_in(function.source):
-        if each.name in INITIALISERS:
+        if each.name in INITIALISERS or (in_function_alone and each is not function):
             continue
         for binding in each.bindings:
             if binding is keep.node or isinstance(binding, ast.AugAssign) or binding.value is None:

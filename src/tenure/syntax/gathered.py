@@ -13,7 +13,7 @@ from tenure.syntax.graph_values import is_loss_name
 from tenure.syntax.keeping import Keep, keeps_of
 from tenure.syntax.kinds import Kind
 from tenure.syntax.lifetimes import INITIALISERS, lifetimes
-from tenure.syntax.program import Function, Program, targets_of
+from tenure.syntax.program import Binding, Function, Program, targets_of
 from tenure.syntax.repeats import runs_repeatedly
 from tenure.syntax.scopes import dotted
 from tenure.syntax.tensor_values import NUMBERS, TensorValues, given_to, tensor_values
@@ -44,7 +44,9 @@ def _find(program: Program) -> Iterator[Gathered]:
         if isinstance(function.node, ast.Module):
             continue
         for keep in keeps_of(function):
-            if keep.kind != "element" or not life.is_kept_empty_at_first(keep.place, function):
+            is_joined = isinstance(keep.node, ast.Assign) and isinstance(keep.node.targets[0], ast.Attribute)
+            lives_on = is_joined or life.is_kept_empty_at_first(keep.place, function)
+            if keep.kind != "element" or not lives_on:
                 continue
             at_intervals = life.is_emptied_at_intervals(keep.place, function)
             if (life.is_emptied(keep.place, function) and not at_intervals) or _is_limited(keep, function):
@@ -52,7 +54,7 @@ def _find(program: Program) -> Iterator[Gathered]:
             kind = _kind(program, keep, function, values)
             if not kind or not _is_repeated(program, keep, function, kind):
                 continue
-            by_key = isinstance(keep.node, ast.Assign)
+            by_key = isinstance(keep.node, ast.Assign) and not is_joined
             if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):
                 continue  # what is collected on purpose is emptied so, too
             if not by_key or _is_open_key(program, keep, function):
@@ -127,10 +129,15 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
     for node in ast.walk(key):
         if isinstance(node, ast.Call) and called_name(node) in _OPEN_CALLS:
             return True
+        called = program.called_by(node, function) if isinstance(node, ast.Call) and depth < 2 else None
+        if called is not None and called.class_name:
+            given_back = (each.value for each in called.returns if each.value is not None)
+            if any(_is_open(program, value, called, depth + 2) for value in given_back):
+                return True
         if isinstance(node, ast.Attribute) and (node.attr == "shape" or _COUNTING.search(node.attr)):
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            bound = [each.value for each in function.bindings if node.id in map(dotted, targets_of(each))]
+            bound = [each.value for each in function.bindings if node.id in _names_bound(each)]
             if depth < 3 and any(
                 value is not None and _is_open(program, value, function, depth + 1) for value in bound
             ):
@@ -141,6 +148,10 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
                 if depth < 3 and node.id in function.parameters and _is_given_open(program, node.id, function, depth):
                     return True
     return False
+
+
+def _names_bound(binding: Binding) -> set[str]:
+    return {name for target in targets_of(binding) for name in bound_names(target)}
 
 
 def _is_given_open(program: Program, name: str, function: Function, depth: int) -> bool:

@@ -10,10 +10,9 @@ from tenure.syntax.scopes import dotted
 
 def makes_graph(call: ast.Call) -> bool:
     """Whether a call says `create_graph=True`, as written."""
-    return any(
-        each.arg == "create_graph" and isinstance(each.value, ast.Constant) and each.value.value is True
-        for each in call.keywords
-    )
+    by_place = call.args[2:3] if isinstance(call.func, ast.Attribute) and call.func.attr == "backward" else []
+    given = [*by_place, *(each.value for each in call.keywords if each.arg == "create_graph")]
+    return any(isinstance(each, ast.Constant) and each.value is True for each in given)
 
 
 def drops_gradients(function: Function, backward: ast.Call) -> bool:

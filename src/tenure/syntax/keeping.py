@@ -79,7 +79,9 @@ def _added(binding: ast.AugAssign) -> Iterator[Keep]:
 def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
     if isinstance(target, ast.Subscript):
         place = dotted(target.value).replace("[]", "")
-        if place and not isinstance(target.slice, ast.Constant):
+        if place and _adds_to_itself(binding.value, place):
+            yield Keep("sum", place, binding.value, binding)
+        elif place and not isinstance(target.slice, ast.Constant):
             yield Keep("element", place, binding.value, binding)
         return
     place = dotted(target)
@@ -92,6 +94,11 @@ def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
         yield from (
             Keep("sum", place, part, binding) for part in _operands(binding.value) if not _mentions(part, place)
         )
+
+
+def _adds_to_itself(value: ast.expr, place: str) -> bool:
+    """`self.sums[key] = self.sums.get(key, 0) + loss`."""
+    return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and _mentions(value, place)
 
 
 def _called(call: ast.Call) -> Iterator[Keep]:

@@ -28,8 +28,8 @@ def find_kept_errors(program: Program) -> Iterator[KeptError]:
     seen: set[int] = set()
     for function in program.functions:
         for handler in function.handlers:
-            if handler.name and not _is_stripped(handler):
-                for kept in _stored(program, function, handler.name, _span(handler), 0):
+            if not _is_stripped(handler):
+                for kept in _stored(program, function, handler.name or "the exception", _span(handler), 0):
                     if id(kept.statement) not in seen:
                         seen.add(id(kept.statement))
                         yield kept
@@ -76,7 +76,9 @@ def holds(value: ast.expr, name: str) -> bool:
         return any(holds(each, name) for each in value.values)
     if isinstance(value, ast.Call):
         made = called_name(value)
-        is_class = made.lstrip("_")[:1].isupper() and not made.endswith(("Error", "Exception", "Warning"))
+        is_class = made.lstrip("_")[:1].isupper()
+        if dotted(value.func) == "sys.exc_info":
+            return True
         return is_class and any(holds(each, name) for each in (*value.args, *(each.value for each in value.keywords)))
     return False
 

@@ -190,10 +190,20 @@ def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
     for binding in function.bindings:
         for name in _names(binding):
             if "." in name and not isinstance(binding, ast.AugAssign) and function.name not in INITIALISERS:
+                if _is_joined(binding.value, name):
+                    continue
                 if not name.endswith("[]"):
                     yield binding.lineno, name.rpartition(".")[2]
                 elif isinstance(binding.value, ast.List) or _is_part_of(binding.value, name):
                     yield binding.lineno, name.rpartition(".")[2].replace("[]", "")
+
+
+def _is_joined(value: ast.expr | None, name: str) -> bool:
+    """`self.bank = torch.cat([self.bank, x])`: all that was there stays."""
+    if not isinstance(value, ast.Call) or called_name(value) not in ("cat", "concat", "hstack", "vstack"):
+        return False
+    parts = getattr(value.args[0], "elts", ()) if value.args else ()
+    return any(dotted(part) == name for part in parts)
 
 
 def _aliased(name: str, function: Function) -> Iterator[str]:

@@ -264,6 +264,11 @@ class Program:
         made = self._constructed.get((caller.source.path, dotted(function.value)), set())
         return self._inherited(next(iter(made)), function.attr, caller.source, ()) if len(made) == 1 else None
 
+    def made_by(self, name: str, function: Function) -> Class | None:
+        """The class of the program that a file's variable is made by, where it is one alone."""
+        made = self._constructed.get((function.source.path, name), set())
+        return self.class_of(next(iter(made)), function.source) if len(made) == 1 else None
+
     @cached_property
     def _stems(self) -> frozenset[str]:
         """Names of the program's files, as `import` has them."""

@@ -296,9 +296,11 @@ class TensorValues:
         return (name.startswith("self.") or "." not in name) and is_module_name(last)
 
     def _of_module(self, call: ast.Call, function: Function, place: int | None) -> Kind:
-        """A module's result has a graph, unless its own class is known to cut it at this place."""
-        del place
-        return Kind.TENSOR if is_without_graph(self._program, function, call) else Kind.GRAPH
+        """A module's result has a graph, unless its own class is known and cuts it at this place."""
+        made = self._program.made_by(dotted(call.func), function)
+        forward = made.methods.get("forward") if made is not None else None
+        known = self.returned(forward, place) if forward is not None and place is not None else Kind.GRAPH
+        return Kind.TENSOR if is_without_graph(self._program, function, call) else known
 
     def returned(self, called: Function, place: int | None = None) -> Kind:
         """What a function gives back: of a tuple, what stands at `place`."""
