@@ -9,7 +9,9 @@ from pathlib import Path
 import tenure.rules
 
 PAGES = Path(tenure.rules.__file__).parent / "pages"
-MARK = re.compile(r"\s*# error: (TN\d{3})$")
+MARK = re.compile(r"\s*# (?:error|lint): (TN\d{3})$")
+RECORDED = re.compile(r"\s*# error: (TN\d{3})$")
+"""What a run must yield; `# lint:` marks what the source alone shows, and a run need not."""
 
 BLOCK = re.compile(r"^(By hand: [^\n]*\n\n)?```py\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 
@@ -30,6 +32,12 @@ class Program:
         """The (rule, line) pairs that the block's comments ask for."""
         lines = enumerate(self.text.splitlines(), start=1)
         return [(found[1], line) for line, text in lines if (found := MARK.search(text))]
+
+    @property
+    def recorded_marks(self) -> list[tuple[str, int]]:
+        """Those that must be found when the block is run."""
+        lines = enumerate(self.text.splitlines(), start=1)
+        return [(found[1], line) for line, text in lines if (found := RECORDED.search(text))]
 
     @property
     def unmarked_lines(self) -> list[str]:

@@ -1,0 +1,40 @@
+"""TN505: names of automatic mixed precision that torch has replaced."""
+
+import ast
+from collections.abc import Iterator
+
+from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
+from tenure.rules.source_claim import claim_source, told_by_source_alone
+from tenure.syntax.program import Function, Program
+from tenure.syntax.scopes import dotted
+
+
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Calls of `torch.cuda.amp.autocast`, `GradScaler` and their kin."""
+    for function in program.functions:
+        for found in _find(program, function):
+            yield claim_source(
+                function,
+                found,
+                rule=RULE.code,
+                name=RULE.name,
+                message=f"`{ast.unparse(found.func)}` is deprecated since torch 2.4.",
+                remedy="use `torch.amp.autocast(device)`, `torch.amp.GradScaler(device)` and their kin",
+            )
+
+
+def _find(program: Program, function: Function) -> Iterator[ast.Call]:
+    del program
+    for call in function.calls:
+        if dotted(call.func).startswith(("torch.cuda.amp.", "torch.cpu.amp.", "cuda.amp.")):
+            yield call
+
+
+RULE = Rule(
+    code="TN505",
+    name="deprecated-amp-names",
+    summary="torch.cuda.amp and torch.cpu.amp are deprecated; torch.amp takes the device as an argument.",
+    check_suspect=told_by_source_alone,
+    check_source=check_source,
+)

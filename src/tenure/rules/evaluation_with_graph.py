@@ -1,0 +1,59 @@
+"""TN108: an evaluation records graphs that nobody runs backward through."""
+
+import ast
+from collections.abc import Iterator
+
+from tenure.model.rule import Rule
+from tenure.model.source_finding import SourceFinding
+from tenure.rules.source_claim import claim_source, told_by_source_alone
+from tenure.syntax.graph_values import backward_root
+from tenure.syntax.program import Function, Program
+from tenure.syntax.scopes import dotted
+from tenure.syntax.without_graph import is_without_graph
+
+
+def check_source(program: Program) -> Iterator[SourceFinding]:
+    """Modules that a function sets to `eval()` and runs in a loop, without backward and with autograd on."""
+    for function in program.functions:
+        for found in _find(program, function):
+            yield claim_source(
+                function,
+                found,
+                rule=RULE.code,
+                name=RULE.name,
+                message=f"`{ast.unparse(found.func)}` runs for evaluation with autograd on: each batch records a graph.",
+                remedy="run it under `torch.inference_mode()` or `torch.no_grad()`",
+            )
+
+
+def _find(program: Program, function: Function) -> Iterator[ast.Call]:
+    modules = {
+        dotted(call.func.value)
+        for call in function.calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "eval" and not call.args
+    } - {""}
+    if not modules or any(_wants_gradients(call) for call in function.calls):
+        return
+    told: set[str] = set()
+    for call in function.calls:
+        name = dotted(call.func)
+        is_run = name in modules - told and function.loops_around(call.lineno) and (call.args or call.keywords)
+        if is_run and not is_without_graph(program, function, call):
+            told.add(name)
+            yield call
+
+
+def _wants_gradients(call: ast.Call) -> bool:
+    """Whether a function asks for gradients, or trains its module again later: then the mode says little."""
+    name = dotted(call.func).rpartition(".")[2]
+    is_training = name == "train" and not call.args
+    return backward_root(call) is not None or name in ("grad", "requires_grad_", "jacobian", "hessian") or is_training
+
+
+RULE = Rule(
+    code="TN108",
+    name="evaluation-with-graph",
+    summary="A module in evaluation mode runs over data with autograd on, and each output holds a graph.",
+    check_suspect=told_by_source_alone,
+    check_source=check_source,
+)
