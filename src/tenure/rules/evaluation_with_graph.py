@@ -21,7 +21,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
                 found,
                 rule=RULE.code,
                 name=RULE.name,
-                message=f"`{ast.unparse(found.func)}` runs for evaluation with autograd on: each batch records a graph.",
+                message=f"`{ast.unparse(found.func)}` evaluates with autograd on: each batch records a graph.",
                 remedy="run it under `torch.inference_mode()` or `torch.no_grad()`",
             )
 
