@@ -7,7 +7,8 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
 from tenure.syntax.device_calls import collects, empties_cache
-from tenure.syntax.program import Function, Program
+from tenure.syntax.program import Function, Program, targets_of
+from tenure.syntax.value_parts import bound_names
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
@@ -28,13 +29,9 @@ def _find(program: Program, function: Function) -> Iterator[ast.stmt]:
     for delete in function.deletes:
         names = [each.id for each in delete.targets if isinstance(each, ast.Name) and each.id in function.parameters]
         freed = any((collects(call) or empties_cache(call)) and call.lineno > delete.lineno for call in function.calls)
-        bound = {part.id for each in function.bindings for part in ast.walk(each) if _is_stored(part)}
+        bound = {name for each in function.bindings for target in targets_of(each) for name in bound_names(target)}
         if freed and names and not set(names) & bound and _is_held(program, function):
             yield delete
-
-
-def _is_stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _is_held(program: Program, function: Function) -> bool:
