@@ -30,7 +30,7 @@ TN102 graph-held-over-forward                                    certain · 1.88
             + retval = None
 
 1 finding in 30 steps and 12 censuses; recorded in run
-Next: `tenure explain TN102`, change the line, run again.
+Next: `tenure explain TN102`, or `tenure fix` in place of `tenure run`: it tries the edits and proves them.
 """
 
 FULL_60 = """\
@@ -54,7 +54,8 @@ TN102 graph-held-over-forward
             + retval = None
 
 1 finding in 30 steps and 12 censuses; recorded in run
-Next: `tenure explain TN102`, change the line, run again.
+Next: `tenure explain TN102`, or `tenure fix` in place of
+  `tenure run`: it tries the edits and proves them.
 """
 
 GROWTH_80_ASCII = """\

@@ -11,7 +11,7 @@ from tenure import __version__
 from tenure.errors import SourceError, UsageError
 from tenure.fixing.batches import BatchSearch, find_gain
 from tenure.fixing.candidates import Candidate, describe_place, edit_texts, find_candidates
-from tenure.fixing.measured import Measured, measure
+from tenure.fixing.measured import Measured, measure, read_parameters
 from tenure.fixing.patch import write_patch
 from tenure.fixing.runs import Run, Runner
 from tenure.fixing.verdict import Baseline, Verdict, judge, make_baseline
@@ -82,7 +82,8 @@ def _run_unchanged(runner: Runner, say: Say) -> Measured:
 
 def _run_again(runner: Runner, first: Measured, say: Say) -> Baseline:
     say("run 2: as it is, to know whether it is deterministic")
-    return make_baseline(first, runner.run(watched=False, hash_at=[first.figures.steps]))
+    second = runner.run(watched=False, hash_at=[first.figures.steps])
+    return make_baseline(first, second, read_parameters(second))
 
 
 def _check_usable(runner: Runner, run: Run) -> None:

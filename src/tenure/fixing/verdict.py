@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tenure.fixing.measured import Measured, read_parameters
+from tenure.fixing.measured import Measured
 from tenure.fixing.outputs import Comparison, compare_files, compare_texts, join
 from tenure.fixing.runs import Run
 from tenure.model.finding import Finding
@@ -48,9 +48,8 @@ class Verdict:
         return self.helped and self.same
 
 
-def make_baseline(first: Measured, second: Run) -> Baseline:
-    """The two runs laid side by side."""
-    again = read_parameters(second)
+def make_baseline(first: Measured, second: Run, again: Mapping[int, tuple[str, float]]) -> Baseline:
+    """The two runs laid side by side; `again` are the second one's parameters."""
     common = sorted(first.parameters.keys() & again.keys())
     apart = [step for step in common if first.parameters[step][0] != again[step][0]]
     output = compare_texts(first.run.stdout, first.run.stdout, second.stdout)

@@ -339,7 +339,7 @@ def _render_closing(diagnosis: Diagnosis, *, width: int) -> str:
     count = len(diagnosis.findings)
     found = f"{_findings(count)} in {seen(diagnosis)}; " if count else ""
     if count:
-        then = f"Next: `tenure explain {diagnosis.findings[0].rule}`, change the line, run again."
+        then = f"Next: `tenure explain {diagnosis.findings[0].rule}`, {_then_prove(diagnosis)}."
     elif diagnosis.looked_until is not None:
         then = f"Next: look up to the end: `tenure run --census-at {_spread(diagnosis.steps)}`."
     elif diagnosis.steps:
@@ -348,6 +348,14 @@ def _render_closing(diagnosis: Diagnosis, *, width: int) -> str:
         then = "Next: let the program take at least one optimizer step or model call while it is watched."
     said = f"{found}recorded in {relative_to_here(diagnosis.recording)}"
     return "\n".join(line for text in (said, then) for line in wrap(text, width=width, first="", rest="  "))
+
+
+def _then_prove(diagnosis: Diagnosis) -> str:
+    """How to go on: by a run that proves the edits, where there are some."""
+    mechanical = any(remedy.edits for finding in diagnosis.findings for remedy in finding.remedies)
+    if not mechanical:
+        return "change the line, run again"
+    return "or `tenure fix` in place of `tenure run`: it tries the edits and proves them"
 
 
 def _spread(steps: int) -> str:

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenure.fixing.measured import Measured
+from tenure.fixing.runs import Run
+from tenure.fixing.verdict import judge, make_baseline
+from tenure.model.finding import Diagnosis, Finding, Holder
+from tenure.model.fix import Figures
+
+HISTORY = Finding(
+    rule="TN101",
+    name="loss-kept-with-graph",
+    symptom="growth",
+    confidence="certain",
+    origin="yours",
+    message="`history` keeps the graph of every step.",
+    holder=Holder("global", "history", "history", "train.py", 13),
+    path=(),
+    cut=(),
+    retained_bytes=10_000,
+    num_objects=10,
+    device="cpu",
+    first_step=2,
+    last_step=12,
+    fingerprint="a",
+    growth_bytes_per_step=1000.0,
+)
+CARRIED = replace(
+    HISTORY, rule="TN102", symptom="peak", fingerprint="b", growth_bytes_per_step=None, peak_drop_bytes=4000
+)
+WEIGHTLESS = replace(HISTORY, fingerprint="c", retained_bytes=0, growth_bytes_per_step=None)
+SAME = {6: ("1:aa", 2.0), 12: ("1:bb", 3.0)}
+LEAKY = {(3, "step-end"): (5_000, 9), (12, "step-end"): (14_000, 18)}
+FREED = {(3, "step-end"): (4_500, 8), (12, "step-end"): (4_500, 8)}
+
+
+def run_of(**values: Any) -> Run:
+    run = Run(Path("run"), 0, False, "loss 0.5\n", "", {"model.pt": "1"}, Path("tree"), Path("work"))
+    return replace(run, **values)
+
+
+def measured(
+    findings: tuple[Finding, ...] = (HISTORY,),
+    *,
+    peak: int | None = 20_000,
+    growth: float = 1000.0,
+    steps: int = 12,
+    alive: dict[tuple[int, str], tuple[int, int]] = LEAKY,
+    parameters: dict[int, tuple[str, float]] = SAME,
+    **of_run: Any,
+) -> Measured:
+    figures = Figures(findings, steps, peak_bytes=peak, growth_bytes_per_step=growth)
+    return Measured(run_of(**of_run), Diagnosis("run", steps, findings), figures, alive, parameters, {})
+
+
+BASELINE = make_baseline(measured(), run_of(), SAME)
+FIXED = measured((), growth=0.0, alive=FREED)
+
+
+def test_an_edit_stays_that_frees_what_it_is_for_and_changes_nothing() -> None:
+    verdict = judge(BASELINE, FIXED, FIXED.run, (HISTORY,))
+
+    assert (verdict.keeps, verdict.parameters_equal, verdict.outputs_equal) == (True, True, True)
+    assert verdict.why == "growth falls from 1000 B to 0 B per step"
+
+
+@pytest.mark.parametrize(
+    ("after", "why"),
+    [
+        (
+            replace(FIXED, run=run_of(exit_code=1, stderr="Traceback\nNameError: x\n")),
+            "ends with exit code 1 with it: NameError: x",
+        ),
+        (replace(FIXED, run=run_of(timed_out=True)), "the program did not end in time with it"),
+        (replace(FIXED, run=run_of(not_loaded=("/tree/lib.py",))), "the program did not load lib.py from its source"),
+        (measured((), growth=0.0, steps=11), "the program made 11 steps with it, 12 without"),
+        (
+            measured((), growth=0.0, parameters={6: ("1:aa", 2.0), 12: ("1:cc", 3.0)}),
+            "the parameters differ at step 12",
+        ),
+        (measured((), growth=0.0, parameters={6: ("1:aa", 2.0)}), "the parameters could not be read with it"),
+        (
+            measured((), growth=0.0, stdout="loss 0.6\n"),
+            "the program puts out something else: line 1: 'loss 0.5' -> 'loss 0.6'",
+        ),
+        (measured((), growth=0.0, written={}), "the program puts out something else: model.pt is missing"),
+        (measured((), growth=0.0, alive=FREED, peak=21_000), "the peak rises to 20.51 KiB"),
+        (measured((), growth=900.0), "nothing was freed by it"),
+        (measured((), growth=900.0, alive={(12, "step-end"): (13_000, 18)}), "nothing was freed by it"),
+        (
+            measured((replace(HISTORY, holder=Holder("global", "other", "other"), fingerprint="z"),), growth=0.0),
+            "instead, TN101 is found: `history` keeps the graph of every step.",
+        ),
+    ],
+)
+def test_an_edit_goes_that_fails_changes_anything_or_frees_nothing(after: Measured, why: str) -> None:
+    verdict = judge(BASELINE, after, after.run, (HISTORY,))
+
+    assert not verdict.keeps
+    assert why in verdict.why
+
+
+def test_what_is_carried_into_the_forward_is_freed_where_the_peak_or_what_is_alive_falls() -> None:
+    baseline = make_baseline(measured((CARRIED,), growth=0.0), run_of(), SAME)
+    lower_peak = measured((), growth=0.0, peak=17_000)
+
+    assert judge(baseline, lower_peak, lower_peak.run, (CARRIED,)).why == "the peak falls by 2.93 KiB"
+    assert judge(baseline, FIXED, FIXED.run, (CARRIED,)).why == "9.28 KiB less stay alive"
+
+
+def test_graphs_without_memory_are_freed_where_their_finding_is_gone() -> None:
+    baseline = make_baseline(measured((WEIGHTLESS,), growth=0.0), run_of(), SAME)
+    gone, left = measured((), growth=0.0), measured((WEIGHTLESS,), growth=0.0)
+
+    assert judge(baseline, gone, gone.run, (WEIGHTLESS,)).why == "TN101 is gone; it held no tensor memory"
+    assert not judge(baseline, left, left.run, (WEIGHTLESS,)).helped
+
+
+def test_a_program_that_differs_from_itself_is_compared_by_the_norm_of_its_parameters() -> None:
+    other = {6: ("1:aa", 2.0), 12: ("1:dd", 3.01)}
+    baseline = make_baseline(measured(), run_of(), other)
+    near = replace(FIXED, parameters={6: ("1:aa", 2.0), 12: ("1:ee", 3.02)})
+    far = replace(FIXED, parameters={6: ("1:aa", 2.0), 12: ("1:ee", 3.5)})
+
+    assert baseline.notes == (
+        "the program is not deterministic: its parameters differ between two unchanged runs at step 12",
+    )
+    verdicts = [judge(baseline, each, each.run, (HISTORY,)) for each in (near, far)]
+    assert [(each.keeps, each.parameters_equal) for each in verdicts] == [(True, None), (False, None)]
+    assert verdicts[1].why == "the parameters' norm is 0.5 off, two unchanged runs 0.01"
+
+
+def test_without_an_optimizer_only_outputs_are_compared() -> None:
+    baseline = make_baseline(measured(parameters={}), run_of(), {})
+    after = replace(FIXED, parameters={})
+
+    verdict = judge(baseline, after, after.run, (HISTORY,))
+
+    assert (verdict.keeps, verdict.parameters_equal, verdict.outputs_equal) == (True, None, True)
