@@ -30,7 +30,7 @@ TWO_NAMES = """
 import torch
 model = torch.nn.Sequential(torch.nn.Linear(64, 512), torch.nn.ReLU(), torch.nn.Linear(512, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-first, second = [], []
+first, second, rows = [], [], []
 for step in range(24):
     inputs = torch.randn(64, 64)
     optimizer.zero_grad()
@@ -40,6 +40,7 @@ for step in range(24):
     kept = model(inputs).square().mean()
     first.append(kept)
     second.append(kept)
+    rows.append(inputs[0])
     del loss, kept
 print(len(first), len(second))
 """
@@ -118,14 +119,15 @@ def test_a_healthy_program_gets_no_patch(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.py"]
 
 
-def test_two_names_of_one_thing_are_fixed_together(tmp_path: Path) -> None:
+def test_what_hides_behind_another_leak_is_fixed_in_later_rounds(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TWO_NAMES)
 
     result = fix_as_json(tmp_path, "train.py")
 
-    if result["edits"]:  # edits for both, or none
-        assert result["verified"] == any(edit["kept"] for edit in result["edits"])
-    assert result["after"] is None or result["parameters_equal"] is True
+    kept = {edit["after"].strip() for tried in result["edits"] if tried["kept"] for edit in tried["edits"]}
+    assert kept == {"first.append(kept.detach())", "second.append(kept.detach())", "rows.append(inputs[0].clone())"}
+    assert (result["verified"], result["parameters_equal"], result["outputs_equal"]) == (True, True, True)
+    assert result["after"]["growth_bytes_per_step"] < 1000 < 100_000 < result["before"]["growth_bytes_per_step"]
 
 
 @pytest.mark.parametrize(

@@ -98,3 +98,17 @@ def test_a_value_that_is_a_number_at_times_has_no_edit(other: str, num_edits: in
     meter = METER.format(values="self.history").replace("loss.mean()", "loss")
     findings, _ = lint_sources([SourceFile("program.py", dedent(train)), SourceFile("meter.py", dedent(meter))])
     assert [len(each.edits) for each in findings] == [num_edits]
+
+
+@pytest.mark.parametrize("statement", ["kept.append(Row(1, loss))", "row = Row(1, loss); kept.append(row)"])
+def test_an_object_that_has_the_tensor_is_not_detached(statement: str) -> None:
+    text = TRAINING.format(statement=statement, end="print(len(kept))")
+    record = """
+    class Row:
+        def __init__(self, number, loss):
+            self.number, self.loss = number, loss
+    """
+
+    findings, _ = lint_sources([SourceFile("program.py", dedent(text + record))])
+
+    assert [each.edits for each in findings] == [()] * len(findings)

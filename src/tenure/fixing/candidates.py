@@ -24,6 +24,11 @@ class Candidate:
     told_by: str
     edits: tuple[Edit, ...]
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for the same edits, however far the lines have moved."""
+        return tuple((edit.file, edit.before, edit.after) for edit in self.edits)
+
 
 def find_candidates(measured: Measured) -> tuple[Candidate, ...]:
     """Candidates in the findings' order; the same edits of several findings are one."""
@@ -42,8 +47,15 @@ def find_candidates(measured: Measured) -> tuple[Candidate, ...]:
     return tuple(found.values())
 
 
-def edit_texts(candidates: Iterable[Candidate]) -> dict[Path, tuple[bytes, bytes]]:
-    """Each file's text before, as it is now, and with all edits of the candidates.
+def join_candidates(candidates: Sequence[Candidate]) -> Candidate:
+    """All of them as one."""
+    findings = {(each.rule, each.fingerprint): each for some in candidates for each in some.findings}
+    edits = tuple(edit for each in candidates for edit in each.edits)
+    return Candidate(tuple(findings.values()), candidates[0].told_by, edits)
+
+
+def edit_texts(candidates: Iterable[Candidate], base: Mapping[Path, bytes]) -> dict[Path, bytes]:
+    """Each file's text with all edits of the candidates: made in `base`, and where that lacks it in the file as it is.
 
     Raises SourceError where a file is not the one that ran, where edits are in each other's way, or where the result
     is no Python.
@@ -54,11 +66,11 @@ def edit_texts(candidates: Iterable[Candidate]) -> dict[Path, tuple[bytes, bytes
             by_file.setdefault(edit.file, {})[edit] = None
     texts = {}
     for file, edits in by_file.items():
-        before = _read(file)
+        before = base[Path(file)] if Path(file) in base else _read(file)
         _check_apart(file, list(edits))
         after = apply_edits(before.decode("utf-8", "surrogateescape"), edits).encode("utf-8", "surrogateescape")
         _check_parses(file, after)
-        texts[Path(file)] = (before, after)
+        texts[Path(file)] = after
     return texts
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tenure import __version__
 from tenure.errors import SourceError, UsageError
 from tenure.fixing.batches import BatchSearch, find_gain
-from tenure.fixing.candidates import Candidate, describe_place, edit_texts, find_candidates
+from tenure.fixing.candidates import Candidate, describe_place, edit_texts, find_candidates, join_candidates
 from tenure.fixing.measured import Measured, measure, read_parameters
 from tenure.fixing.patch import write_patch
 from tenure.fixing.runs import Run, Runner
@@ -19,6 +19,8 @@ from tenure.model.fix import Figures, Fix, TriedEdit
 from tenure.model.units import format_bytes
 
 Say = Callable[[str], None]
+MOST_ROUNDS = 3
+"""One leak may hide another: so often the findings that are left are asked for edits again."""
 
 
 @dataclass(frozen=True)
@@ -31,53 +33,115 @@ class Proof:
 
 @dataclass(frozen=True)
 class _Try:
+    """A candidate and what its run showed; `texts` are those of all files that this run had edited."""
+
     candidate: Candidate
     verdict: Verdict
-    measured: Measured | None
+    measured: Measured | None = None
+    texts: Mapping[Path, bytes] | None = None
+
+
+@dataclass(frozen=True)
+class _State:
+    """Where the search stands: the run with all edits chosen so far, and the texts that it had."""
+
+    measured: Measured
+    texts: Mapping[Path, bytes]
+    chosen: tuple[_Try, ...] = ()
 
 
 def fix(runner: Runner, *, program: str, say: Say, batches: BatchSearch | None = None) -> Proof:
-    """Run the program twice as it is, once with each edit that its findings offer, and once with all that helped.
+    """Run the program as it is, once with each edit that its findings offer, and once with all that helped.
 
     Where `batches` is given and edits are kept, the largest batch within its budget is searched before and after.
-
     Raises UsageError where the program itself fails or nothing of it can be recorded. `say` is told of each run.
     """
     first = _run_unchanged(runner, say)
     candidates = find_candidates(first)
     if not candidates:
-        return _without_edits(runner, first, program)
-    more = 1 + len(candidates) + (len(candidates) > 1)
-    say(f"{len(candidates)} edit{'s' * (len(candidates) > 1)} to try: {more} more runs")
+        return Proof(_tell_nothing_kept(runner, first, program), {})
+    _announce(candidates, say, unchanged=1)
     baseline = _run_again(runner, first, say)
-    tries = [_try(runner, baseline, [candidate], say) for candidate in candidates]
-    proof = _prove_together(runner, baseline, tries, program, say)
+    tries, best = _search(runner, baseline, candidates, say)
+    proof = _conclude(runner, baseline, tries, best, program)
     return _with_gain(proof, runner, batches, say) if batches is not None and proof.texts else proof
 
 
-def _with_gain(proof: Proof, runner: Runner, search: BatchSearch, say: Say) -> Proof:
-    say(f"searching the largest {search.option} within {format_bytes(search.limit_bytes)}, before and after")
-    edited = {path: after for path, (_, after) in proof.texts.items()}
-    old, new, num_runs, notes = find_gain(runner.order, search, edited, say)
-    before, after = proof.fix.before, proof.fix.after
-    told = replace(
-        proof.fix,
-        before=replace(before, largest_batch=old.largest_batch, samples_per_second=old.samples_per_second),
-        after=after and replace(after, largest_batch=new.largest_batch, samples_per_second=new.samples_per_second),
-        num_runs=proof.fix.num_runs + num_runs,
-        notes=(*proof.fix.notes, *notes),
-    )
-    return replace(proof, fix=told)
+def _search(
+    runner: Runner, baseline: Baseline, candidates: Sequence[Candidate], say: Say
+) -> tuple[list[_Try], _State | None]:
+    """All that was tried, and the last state that is better than the program as it is, and the same but for that."""
+    state, best = _State(baseline.first, {}), None
+    tries: list[_Try] = []
+    for number in range(MOST_ROUNDS):
+        known = {each.candidate.key for each in tries}
+        fresh = [each for each in candidates if each.key not in known]
+        if not fresh:
+            break
+        if number:
+            _announce(fresh, say)
+        made = [_try(runner, baseline, state, [each], say) for each in fresh]
+        tries += made
+        after = _choose(runner, baseline, state, made, say)
+        if after is None:
+            break
+        state, findings = after, baseline.first.figures.findings
+        if judge(baseline, state.measured, state.measured.run, findings).keeps:
+            best = state
+        candidates = find_candidates(state.measured)
+    return tries, best
+
+
+def _choose(runner: Runner, baseline: Baseline, state: _State, made: Sequence[_Try], say: Say) -> _State | None:
+    """The state with all that help; where none does, with all that change nothing: names of one thing must all go."""
+    helping = [each for each in made if each.verdict.keeps]
+    chosen = helping or [each for each in made if each.verdict.same]
+    together: _Try | None = next(iter(chosen), None)
+    if len(chosen) > 1:
+        together = _try(runner, baseline, state, [each.candidate for each in chosen], say)
+        if not (together.verdict.keeps if helping else together.verdict.same):
+            together, chosen = next(iter(helping), None), helping[:1]
+    if together is None or together.measured is None or together.texts is None:
+        return None
+    return _State(together.measured, together.texts, (*state.chosen, *chosen))
+
+
+def _try(runner: Runner, baseline: Baseline, state: _State, candidates: Sequence[Candidate], say: Say) -> _Try:
+    """One run with the edits of all candidates on top of those chosen."""
+    joined = join_candidates(candidates)
+    try:
+        texts = {**state.texts, **edit_texts(candidates, state.texts)}
+    except SourceError as error:
+        return _Try(joined, Verdict(False, False, str(error), None, None))
+    what = " and ".join(dict.fromkeys(finding.rule for finding in joined.findings))
+    say(f"run {runner.num_runs + 1}: with the edit{'s' * (len(candidates) > 1)} for {what}")
+    run = runner.run(texts, hash_at=[baseline.first.figures.steps])
+    measured = None if run.timed_out else measure(run)
+    return _Try(joined, judge(baseline, measured, run, joined.findings, since=state.measured), measured, texts)
+
+
+def _announce(candidates: Sequence[Candidate], say: Say, *, unchanged: int = 0) -> None:
+    count = len(candidates)
+    more = unchanged + count + (count > 1)
+    say(f"{count} edit{'s' * (count > 1)} to try: {more} more run{'s' * (more > 1)}")
 
 
 def _run_unchanged(runner: Runner, say: Say) -> Measured:
     say("run 1: as it is")
     run = runner.run()
-    _check_usable(runner, run)
+    if run.timed_out:
+        raise UsageError(f"the program did not end within {runner.order.timeout:g} s; bound it with --steps N")
+    if run.exit_code != 0:
+        lost = "" if runner.order.in_place else "; --in-place runs it in the folder itself, --steps N before it fails"
+        raise UsageError(f"the program ends with exit code {run.exit_code} as it is{_said(run)}{lost}")
     first = measure(run)
     if first is None:
         raise UsageError(f"nothing was recorded of the program: no step was seen{_said(run)}")
     return first
+
+
+def _said(run: Run) -> str:
+    return f": {run.last_line}" if run.last_line else ""
 
 
 def _run_again(runner: Runner, first: Measured, say: Say) -> Baseline:
@@ -86,58 +150,26 @@ def _run_again(runner: Runner, first: Measured, say: Say) -> Baseline:
     return make_baseline(first, second, read_parameters(second))
 
 
-def _check_usable(runner: Runner, run: Run) -> None:
-    if run.timed_out:
-        raise UsageError(f"the program did not end within {runner.order.timeout:g} s; bound it with --steps N")
-    if run.exit_code != 0:
-        lost = "" if runner.order.in_place else "; --in-place runs it in the folder itself, --steps N before it fails"
-        raise UsageError(f"the program ends with exit code {run.exit_code} as it is{_said(run)}{lost}")
-
-
-def _said(run: Run) -> str:
-    return f": {run.last_line}" if run.last_line else ""
-
-
-def _try(runner: Runner, baseline: Baseline, candidates: Sequence[Candidate], say: Say) -> _Try:
-    """One run with the edits of all candidates."""
-    findings = tuple({(each.rule, each.fingerprint): each for some in candidates for each in some.findings}.values())
-    joined = Candidate(findings, candidates[0].told_by, tuple(edit for each in candidates for edit in each.edits))
-    try:
-        texts = edit_texts(candidates)
-    except SourceError as error:
-        return _Try(joined, Verdict(False, False, str(error), None, None), None)
-    what = " and ".join(dict.fromkeys(finding.rule for finding in findings))
-    say(f"run {runner.num_runs + 1}: with the edit{'s' * (len(candidates) > 1)} for {what}")
-    run = runner.run({path: after for path, (_, after) in texts.items()}, hash_at=[baseline.first.figures.steps])
-    measured = None if run.timed_out else measure(run)
-    return _Try(joined, judge(baseline, measured, run, findings), measured)
-
-
-def _prove_together(runner: Runner, baseline: Baseline, tries: Sequence[_Try], program: str, say: Say) -> Proof:
-    """Those that help alone, proved together; where none does, all that change nothing, as names of one thing may."""
-    chosen = [each for each in tries if each.verdict.keeps] or [each for each in tries if each.verdict.same]
-    together: _Try | None = next(iter(chosen), None)
-    if len(chosen) > 1:
-        together = _try(runner, baseline, [each.candidate for each in chosen], say)
-    if together is None or not together.verdict.keeps:
-        alone = [each for each in tries if each.verdict.keeps]
-        together, chosen = (alone[0], alone[:1]) if alone else (None, [])
-    tried = [_tell(each, kept=each in chosen) for each in tries]
-    if together is None or together.measured is None:
-        return _without_edits(runner, baseline.first, program, tried, baseline)
-    texts = edit_texts([each.candidate for each in chosen])
+def _conclude(runner: Runner, baseline: Baseline, tries: Sequence[_Try], best: _State | None, program: str) -> Proof:
+    tried = tuple(_tell(each, kept=best is not None and each in best.chosen) for each in tries)
+    notes = (*baseline.notes, *_tell_of_originals(baseline.first.run, baseline.second))
+    if best is None:
+        told = _tell_nothing_kept(runner, baseline.first, program)
+        return Proof(replace(told, deterministic=baseline.deterministic, edits=tried, notes=notes), {})
+    verdict = judge(baseline, best.measured, best.measured.run, baseline.first.figures.findings)
+    texts = {path: (path.read_bytes(), after) for path, after in best.texts.items()}
     result = Fix(
         program=program,
         verified=baseline.deterministic,
         patch=_patch_of(runner, texts, program),
-        before=_figures(baseline.first, together.measured),
-        after=_figures(together.measured, baseline.first),
-        parameters_equal=together.verdict.parameters_equal,
-        outputs_equal=together.verdict.outputs_equal,
+        before=_figures(baseline.first, best.measured),
+        after=_figures(best.measured, baseline.first),
+        parameters_equal=verdict.parameters_equal,
+        outputs_equal=verdict.outputs_equal,
         deterministic=baseline.deterministic,
-        edits=tuple(tried),
+        edits=tried,
         num_runs=runner.num_runs,
-        notes=(*baseline.notes, *together.verdict.notes, *_tell_of_originals(baseline.first.run, baseline.second)),
+        notes=(*notes, *verdict.notes),
     )
     return Proof(result, texts)
 
@@ -157,38 +189,40 @@ def _tell(tried: _Try, *, kept: bool) -> TriedEdit:
     )
 
 
-def _without_edits(
-    runner: Runner,
-    first: Measured,
-    program: str,
-    tried: Iterable[TriedEdit] = (),
-    baseline: Baseline | None = None,
-) -> Proof:
-    notes = (
-        *(baseline.notes if baseline else ()),
-        *_tell_of_originals(first.run, *([baseline.second] if baseline else ())),
-    )
-    return Proof(
-        Fix(
-            program=program,
-            verified=False,
-            patch="",
-            before=_figures(first, first),
-            after=None,
-            parameters_equal=None,
-            outputs_equal=None,
-            deterministic=baseline.deterministic if baseline else None,
-            edits=tuple(tried),
-            num_runs=runner.num_runs,
-            notes=notes,
-        ),
-        {},
+def _tell_nothing_kept(runner: Runner, first: Measured, program: str) -> Fix:
+    return Fix(
+        program=program,
+        verified=False,
+        patch="",
+        before=_figures(first, first),
+        after=None,
+        parameters_equal=None,
+        outputs_equal=None,
+        deterministic=None,
+        edits=(),
+        num_runs=runner.num_runs,
+        notes=tuple(_tell_of_originals(first.run)),
     )
 
 
 def _tell_of_originals(*runs: Run) -> list[str]:
     changed = dict.fromkeys(path for run in runs for path in run.changed_originals)
     return [f"the program wrote to {path} itself, which is only linked in the scratch folder" for path in changed]
+
+
+def _with_gain(proof: Proof, runner: Runner, search: BatchSearch, say: Say) -> Proof:
+    say(f"searching the largest {search.option} within {format_bytes(search.limit_bytes)}, before and after")
+    edited = {path: after for path, (_, after) in proof.texts.items()}
+    old, new, num_runs, notes = find_gain(runner.order, search, edited, say)
+    before, after = proof.fix.before, proof.fix.after
+    told = replace(
+        proof.fix,
+        before=replace(before, largest_batch=old.largest_batch, samples_per_second=old.samples_per_second),
+        after=after and replace(after, largest_batch=new.largest_batch, samples_per_second=new.samples_per_second),
+        num_runs=proof.fix.num_runs + num_runs,
+        notes=(*proof.fix.notes, *notes),
+    )
+    return replace(proof, fix=told)
 
 
 def _figures(measured: Measured, other: Measured) -> Figures:
@@ -198,7 +232,7 @@ def _figures(measured: Measured, other: Measured) -> Figures:
     return replace(measured.figures, alive_bytes=alive[0], num_alive=alive[1])
 
 
-def _patch_of(runner: Runner, texts: dict[Path, tuple[bytes, bytes]], program: str) -> str:
+def _patch_of(runner: Runner, texts: Mapping[Path, tuple[bytes, bytes]], program: str) -> str:
     named = {_name(path, runner.order.folder): pair for path, pair in texts.items()}
     head = [f"made by tenure {__version__}: tenure fix {program}"]
     return write_patch(named, head=head).decode("utf-8", "surrogateescape")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from tenure.analysis.evidence import read_evidence
+from tenure.analysis.growth import FEWEST_POINTS, WARM_UP_STEP, find_trend
 from tenure.diagnose import diagnose
 from tenure.errors import RecordingError
 from tenure.fixing.runs import Run
-from tenure.model.finding import Diagnosis, Finding
+from tenure.model.finding import Diagnosis
 from tenure.model.fix import Figures
 from tenure.model.profile import StepProfile
 from tenure.model.recording import Recording, Step
@@ -51,7 +52,7 @@ def measure(run: Run) -> Measured | None:
         findings=diagnosis.findings,
         steps=diagnosis.steps,
         peak_bytes=find_peak(recording.steps, evidence.profiles, [size for size, _ in alive.values()]),
-        growth_bytes_per_step=sum(_growth_of(diagnosis.findings)) if len(evidence.between_steps) >= 3 else None,
+        growth_bytes_per_step=find_growth({at[0]: size for at, (size, _) in alive.items() if at[1] == STEP_END}),
         step_seconds=find_step_seconds(recording),
     )
     return Measured(run, diagnosis, figures, alive, read_parameters(run), {each.path: each for each in sources})
@@ -97,8 +98,12 @@ def find_step_seconds(recording: Recording) -> float | None:
     return median(times) if times else None
 
 
-def _growth_of(findings: Iterable[Finding]) -> Iterable[float]:
-    return (finding.growth_bytes_per_step or 0.0 for finding in findings if finding.symptom == "growth")
+def find_growth(alive: Mapping[int, int]) -> float | None:
+    """Bytes by which all live tensors become more per step, 0 where they do not grow for good; None of few censuses."""
+    if len([step for step in alive if step > WARM_UP_STEP]) < FEWEST_POINTS:
+        return None
+    trend = find_trend(sorted(alive), [alive[step] for step in sorted(alive)])
+    return trend.per_step if trend.kind == "growing" else 0.0
 
 
 def _list(run: Run) -> list[str]:

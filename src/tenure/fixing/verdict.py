@@ -14,6 +14,8 @@ from tenure.model.units import format_bytes
 
 PEAK_NOISE = 0.01
 """A peak that differs by no more is the same."""
+LEAST_GROWTH = 64
+"""Bytes per step: numbers that are kept anyway grow by less."""
 FREED_SHARE = 0.5
 """Of what a finding holds or adds: so much must go for an edit to have helped."""
 NORM_SPREADS = 3.0
@@ -63,18 +65,27 @@ def make_baseline(first: Measured, second: Run, again: Mapping[int, tuple[str, f
     return Baseline(first, second, again, not apart, tuple(notes))
 
 
-def judge(baseline: Baseline, after: Measured | None, run: Run, findings: tuple[Finding, ...]) -> Verdict:
-    """What the run with edits for `findings` shows against the unchanged program."""
+def judge(
+    baseline: Baseline,
+    after: Measured | None,
+    run: Run,
+    findings: tuple[Finding, ...],
+    *,
+    since: Measured | None = None,
+) -> Verdict:
+    """What a run with edits for `findings` shows: that it is the same is told against the unchanged program, that it
+    helped against the run `since` which the findings are of (default: the unchanged one)."""
+    since = since or baseline.first
     failure = _failure_of(baseline, after, run)
     if failure or after is None:
         return Verdict(False, False, failure, None, None)
     equal, parameters_why = _compare_parameters(baseline, after.parameters)
     outputs = _compare_outputs(baseline, run)
     worse = _what_got_worse(baseline.first, after)
-    helped = _what_helped(baseline.first, after, findings)
-    why = parameters_why or _say_outputs(outputs) or worse or helped or "nothing was freed by it"
+    instead, helped = _what_came_instead(since, after), _what_helped(since, after, findings)
+    why = parameters_why or _say_outputs(outputs) or worse or instead or helped or "nothing was freed by it"
     return Verdict(
-        helped=bool(helped),
+        helped=bool(helped) and not instead,
         same=not (parameters_why or outputs.equal is False or worse),
         why=why,
         parameters_equal=equal,
@@ -128,6 +139,14 @@ def _what_got_worse(before: Measured, after: Measured) -> str:
     old, new = before.figures, after.figures
     if old.peak_bytes is not None and new.peak_bytes is not None and new.peak_bytes > (1 + PEAK_NOISE) * old.peak_bytes:
         return f"the peak rises to {format_bytes(new.peak_bytes)}"
+    if (new.growth_bytes_per_step or 0) > (1 + PEAK_NOISE) * (old.growth_bytes_per_step or 0) + LEAST_GROWTH:
+        return f"growth rises to {format_bytes(new.growth_bytes_per_step or 0)} per step"
+    return ""
+
+
+def _what_came_instead(before: Measured, after: Measured) -> str:
+    """What is found now at another place and holds as much: memory that only goes by another name."""
+    old, new = before.figures, after.figures
     known = {_key(finding) for finding in old.findings}
     places = {(finding.holder.file, finding.holder.expression) for finding in old.findings}
     fresh = [each for each in new.findings if _key(each) not in known and each.confidence != "possible"]

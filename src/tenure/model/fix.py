@@ -12,6 +12,7 @@ class Figures:
     """What one run was measured at. None: not measured.
 
     `peak_bytes` is what a device's allocator, or the profile of two steps of a CPU program, says of tensor memory.
+    `growth_bytes_per_step` is of all live tensors at the steps' ends, whoever holds them.
     `alive_bytes` and `num_alive` are of all tensors at the last step that has a census in every run that is compared.
     """
 

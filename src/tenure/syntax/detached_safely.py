@@ -84,12 +84,25 @@ def is_detached_safely(program: Program, function: Function, keep: Keep) -> bool
 
 
 def may_be_no_tensor(program: Program, function: Function, value: ast.expr) -> bool:
-    """Whether a variable that is kept gets a number elsewhere, which cannot be detached."""
+    """Whether a variable that is kept gets a number elsewhere, or what is kept is an object that the program's own
+    class makes: neither can be detached."""
+    if any(
+        isinstance(each, ast.Call) and called_name(each) in program.classes
+        for each in (value, *_values_of(function, value))
+    ):
+        return True
     files = _sources(program)
     near = (
         [each for each in files.values() if function.name in each.text] if len(files) > _MOST_FILES else files.values()
     )
     return may_be_number(list(near)[:_MOST_FILES], function.source, value)
+
+
+def _values_of(function: Function, value: ast.expr) -> Iterator[ast.expr | None]:
+    """What a variable is bound to in the function."""
+    for each in function.bindings:
+        if isinstance(value, ast.Name) and value.id in [dotted(target) for target in targets_of(each)]:
+            yield each.value
 
 
 def is_tensor(function: Function, value: ast.expr) -> bool:
