@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from textwrap import dedent
 
@@ -317,3 +319,86 @@ def test_some_rules_can_be_seen_in_source() -> None:
     assert [rule.code for rule in all_rules() if rule.check_source is not None and rule.code < "TN2"] == [
         *("TN104", "TN103", "TN105", "TN107", "TN101", "TN108")
     ]
+
+
+TRAIN = """\
+import torch
+def train(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch).mean()
+        loss.backward()
+        total += loss
+    print(total)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        (
+            "null.py",
+            b"import torch\0\n",
+            r"null\.py(:1)?: cannot be parsed: source code string cannot contain null bytes",
+        ),
+        (
+            "tabs.py",
+            b"import torch\nif 1:\n\tx = 1\n        y = 2\n",
+            r"tabs\.py:4: cannot be parsed: inconsistent use",
+        ),
+        ("cookie.py", b"# coding: nonsense\nimport torch\n", r"cookie\.py: cannot be read: unknown encoding: nonsense"),
+        ("rot.py", b"# coding: rot13\nimport torch\n", r"rot\.py: cannot be read: 'rot13' is not a text encoding"),
+        ("large.py", b"import torch\n" + b"x = 1\n" * 1_700_000, r"large\.py: larger than 2 MiB, not read"),
+        ("deep.py", b"import torch\nx = " + b"-" * 100_000 + b"1\n", r"deep\.py: cannot be parsed: \w+"),
+        ("broken.ipynb", b'{"cells": "torch"', r"broken\.ipynb: is no notebook: "),
+    ],
+)
+def test_a_file_that_cannot_be_looked_at_is_one_line_and_the_rest_goes_on(
+    tmp_path: Path, name: str, data: bytes, said: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "train.py").write_text(TRAIN)
+
+    linted = lint([str(tmp_path)])
+
+    assert [Path(each.file).name for each in linted.findings] == ["train.py"]
+    (failure,) = linted.failures
+    assert re.match(said, failure.removeprefix(f"{tmp_path}/"))
+
+
+def test_links_that_go_round_pipes_and_folders_named_like_files_are_no_end_of_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "around").symlink_to(tmp_path)
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    (tmp_path / "gone.py").symlink_to("nowhere.py")
+    (tmp_path / "folder.py").mkdir()
+    os.mkfifo(tmp_path / "pipe.py")
+
+    linted = lint([str(tmp_path)])
+
+    assert (len(linted.findings), linted.num_files) == (1, 4)
+    assert [Path(failure.partition(": ")[0]).name for failure in linted.failures] == ["gone.py", "loop.py", "pipe.py"]
+
+
+def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "secret").mkdir()
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("secret"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    linted = lint([str(tmp_path)])
+
+    assert (len(linted.findings), linted.failures) == (1, (f"{tmp_path}/secret: cannot be read: Permission denied",))
+
+
+def test_what_is_nested_too_deeply_to_be_followed_is_named_and_the_rest_is_looked_at() -> None:
+    deep = TRAIN.replace("+= loss", "+= " + "+".join(["loss"] * 900))
+    findings, failures = lint_sources([SourceFile("deep.py", deep), SourceFile("train.py", TRAIN)])
+
+    assert [each.file for each in findings] == ["train.py"]
+    assert failures == ("deep.py: nested too deeply, not looked at",)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import stat
 import subprocess
@@ -321,3 +322,16 @@ def test_the_pre_commit_hook_looks_at_the_whole_program() -> None:
     lines = (ROOT / ".pre-commit-hooks.yaml").read_text().splitlines()
     expected = {"- id: tenure-lint", "  entry: tenure lint", "  types_or: [python, jupyter]", "  pass_filenames: false"}
     assert expected <= set(lines)
+
+
+def test_a_name_that_is_no_utf_8_is_printed_in_every_form(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "train.py").rename(project / os.fsdecode(b"caf\xe9.py"))
+    said = {}
+    for form in ("text", "json", "sarif", "github"):
+        assert run_command_line(["lint", "--format", form]) == 1
+        said[form] = capsys.readouterr().out
+    assert said["text"].startswith("caf\\xe9.py:10:9: TN101")
+    assert said["github"].startswith("::warning file=caf\\xe9.py,")
+    assert '"uri": "caf%E9.py"' in said["sarif"]
+    assert os.fsencode(json.loads(said["json"])["findings"][0]["file"]) == b"caf\xe9.py"
+    assert run_command_line(["lint", "--fix"]) == 0
