@@ -12,10 +12,10 @@ from tenure.syntax.edits import apply_edits
 from tenure.syntax.statement_edits import (
     decorate,
     put_rest_under,
-    put_under,
     remove_decorator,
     remove_statement,
     set_argument,
+    swap_lines,
 )
 
 
@@ -91,11 +91,18 @@ def test_what_follows_a_call_is_put_under_it(text: str, after: str | None) -> No
     assert edited(text, lambda source: put_rest_under(source, statement_at(source, line))) == after
 
 
-def test_a_statement_is_put_under_a_context() -> None:
-    text = "def f():\n    # scores\n    b = g(\n        a)  # why\n    return b\n"
-    under = "    with torch.no_grad():\n        b = g(\n            a)  # why\n"
-    after = text.replace("    b = g(\n        a)  # why\n", under)
-    assert edited(text, lambda source: put_under(source, statement_at(source, 3), "torch.no_grad()")) == after
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("if a:\n    b()  # b\n    c()\n", "if a:\n    c()\n    b()  # b\n"),
+        ("if a:\n    b(); d()\n    c()\n", None),
+        ("if a:\n    b()\n    c(\n)\n", None),
+        ("if a:\n    b()\nc()\n", None),
+        ("if a:\n    b()\n\n    c()\n", None),
+    ],
+)
+def test_a_statement_and_the_next_line_change_places(text: str, after: str | None) -> None:
+    assert edited(text, lambda source: swap_lines(source, statement_at(source, 2))) == after
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,15 @@ from collections.abc import Callable, Sequence
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
+from tenure.syntax.amp_names import rename_amp
 from tenure.syntax.bounded_caches import drop_cache, needs_caches
 from tenure.syntax.kept_values import call_method, exceptions_in, kept_at
 from tenure.syntax.left_gradients import drop_behind_step
+from tenure.syntax.name_uses import function_around
 from tenure.syntax.program import Program
 from tenure.syntax.raised_again import needs_traceback
 from tenure.syntax.scopes import MODULE, parse
-from tenure.syntax.statement_edits import put_rest_under
+from tenure.syntax.statement_edits import decorate, put_rest_under, remove_statement, set_argument, swap_lines
 
 _MOST_FILES = 200
 """All files of a program are asked who else uses what an edit changes; with more of them none is offered."""
@@ -48,12 +50,65 @@ def _without_cache(sources: Sequence[SourceFile], source: SourceFile, finding: S
 
 def _while_it_is_needed(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
     """The handle of a hook removes it when a `with` ends."""
-    at = [
-        node
-        for node in ast.walk(parse(source))
-        if isinstance(node, ast.Expr) and node.lineno <= finding.line <= (node.end_lineno or node.lineno)
-    ]
-    return put_rest_under(source, at[0]) if len(at) == 1 else ()
+    statement = _statement_at(source, finding)
+    return put_rest_under(source, statement) if statement is not None else ()
+
+
+def _removed(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    statement = _statement_at(source, finding)
+    return remove_statement(source, statement) if statement is not None else ()
+
+
+def _swapped(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    statement = _statement_at(source, finding)
+    return swap_lines(source, statement) if statement is not None else ()
+
+
+def _to_none(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    call = _call_at(source, finding)
+    return set_argument(source, call, "set_to_none", None) if call is not None else ()
+
+
+def _renamed(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    call = _call_at(source, finding)
+    return rename_amp(source, call) if call is not None else ()
+
+
+def _without_graphs(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
+    """All of the function under `no_grad`: what it makes may go where inference tensors may not."""
+    tree = parse(source)
+    function = function_around(tree, [finding.line])
+    names = [each.asname or each.name for node in tree.body if isinstance(node, ast.Import) for each in node.names]
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or "torch" not in names:
+        return ()
+    return decorate(source, function, "torch.no_grad()")
+
+
+def _statement_at(source: SourceFile, finding: SourceFinding) -> ast.Expr | None:
+    """The statement that is nothing but the call of a finding."""
+    call = _call_at(source, finding)
+    nodes = ast.walk(parse(source)) if call is not None else ()
+    return next((node for node in nodes if isinstance(node, ast.Expr) and node.value is call), None)
+
+
+def _call_at(source: SourceFile, finding: SourceFinding) -> ast.Call | None:
+    """The call that begins and ends where a finding does."""
+    lines = source.text.split("\n")
+
+    def place(line: int, offset: int) -> tuple[int, int]:
+        return line, len(lines[line - 1].encode()[:offset].decode(errors="replace")) + 1
+
+    span = ((finding.line, finding.column), (finding.end_line, finding.end_column))
+    return next(
+        (
+            node
+            for node in ast.walk(parse(source))
+            if isinstance(node, ast.Call)
+            and node.lineno == finding.line
+            and (place(node.lineno, node.col_offset), place(node.end_lineno or 0, node.end_col_offset or 0)) == span
+        ),
+        None,
+    )
 
 
 def _detached(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
@@ -84,9 +139,14 @@ def _without_traceback(sources: Sequence[SourceFile], source: SourceFile, findin
 _MAKERS: dict[str, tuple[Maker, bool]] = {
     "TN104": (_zero_grad, True),
     "TN105": (_detached, False),
+    "TN108": (_without_graphs, False),
     "TN204": (_cloned, False),
     "TN205": (_without_cache, False),
     "TN302": (_without_traceback, False),
     "TN303": (_while_it_is_needed, False),
+    "TN407": (_to_none, False),
+    "TN501": (_removed, False),
+    "TN502": (_swapped, True),
+    "TN505": (_renamed, False),
 }
 """Per rule what makes its edits, and whether they are safe."""

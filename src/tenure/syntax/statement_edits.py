@@ -16,6 +16,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.depth import is_deep
 from tenure.syntax.edits import apply_edits, edits_between, only_if_it_parses, split_lines
 from tenure.syntax.name_uses import indent_of
+from tenure.syntax.scopes import parse
 
 if TYPE_CHECKING:
     import libcst
@@ -72,23 +73,19 @@ def put_rest_under(source: SourceFile, statement: ast.stmt) -> tuple[Edit, ...]:
     return _changed(source, statement, change)
 
 
-def put_under(source: SourceFile, statement: ast.stmt, context: str) -> tuple[Edit, ...]:
-    """The edits that put a simple statement under `with <context>:`; comments above it stay above that."""
-
-    def change(module: Module, node: CSTNode) -> CSTNode | None:
-        import libcst
-
-        line, block = _around(module, node)
-        if line is None:
-            return None
-        around = libcst.With(
-            items=[libcst.WithItem(libcst.parse_expression(context))],
-            body=libcst.IndentedBlock([line.with_changes(leading_lines=[])]),
-            leading_lines=line.leading_lines,
-        )
-        return _with_body(module, block, [around if each is line else each for each in block.body])
-
-    return _changed(source, statement, change)
+def swap_lines(source: SourceFile, first: ast.stmt) -> tuple[Edit, ...]:
+    """The edit that puts a statement of one line behind the next one, where that too has a line of its own."""
+    lines = [line.rstrip("\r\n") for line in split_lines(source.text)[first.lineno - 1 : first.lineno + 1]]
+    both = [
+        node
+        for node in ast.walk(parse(source))
+        if isinstance(node, ast.stmt) and first.lineno <= (node.end_lineno or 0) and node.lineno <= first.lineno + 1
+    ]
+    both = [node for node in both if not hasattr(node, "body") or node.lineno >= first.lineno]
+    spans = [(node.lineno, node.end_lineno, node.col_offset) for node in both]
+    if spans != [(first.lineno + at, first.lineno + at, first.col_offset) for at in (0, 1)]:
+        return ()
+    return only_if_it_parses(source, [Edit(source.path, first.lineno, "\n".join(lines), "\n".join(lines[::-1]))])
 
 
 def set_argument(source: SourceFile, call: ast.Call, name: str, value: str | None) -> tuple[Edit, ...]:
