@@ -1,63 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
+from fixing_findings import FREED, HISTORY, SAME, measured, run_of
 from tenure.fixing.measured import Measured
-from tenure.fixing.runs import Run
 from tenure.fixing.verdict import judge, make_baseline
-from tenure.model.finding import Diagnosis, Finding, Holder
-from tenure.model.fix import Figures
+from tenure.model.finding import Holder
 
-HISTORY = Finding(
-    rule="TN101",
-    name="loss-kept-with-graph",
-    symptom="growth",
-    confidence="certain",
-    origin="yours",
-    message="`history` keeps the graph of every step.",
-    holder=Holder("global", "history", "history", "train.py", 13),
-    path=(),
-    cut=(),
-    retained_bytes=10_000,
-    num_objects=10,
-    device="cpu",
-    first_step=2,
-    last_step=12,
-    fingerprint="a",
-    growth_bytes_per_step=1000.0,
-)
 CARRIED = replace(
     HISTORY, rule="TN102", symptom="peak", fingerprint="b", growth_bytes_per_step=None, peak_drop_bytes=4000
 )
 WEIGHTLESS = replace(HISTORY, fingerprint="c", retained_bytes=0, growth_bytes_per_step=None)
-SAME = {6: ("1:aa", 2.0), 12: ("1:bb", 3.0)}
-LEAKY = {(3, "step-end"): (5_000, 9), (12, "step-end"): (14_000, 18)}
-FREED = {(3, "step-end"): (4_500, 8), (12, "step-end"): (4_500, 8)}
-
-
-def run_of(**values: Any) -> Run:
-    run = Run(Path("run"), 0, False, "loss 0.5\n", "", {"model.pt": "1"}, Path("tree"), Path("work"))
-    return replace(run, **values)
-
-
-def measured(
-    findings: tuple[Finding, ...] = (HISTORY,),
-    *,
-    peak: int | None = 20_000,
-    growth: float = 1000.0,
-    steps: int = 12,
-    alive: dict[tuple[int, str], tuple[int, int]] = LEAKY,
-    parameters: dict[int, tuple[str, float]] = SAME,
-    **of_run: Any,
-) -> Measured:
-    figures = Figures(findings, steps, peak_bytes=peak, growth_bytes_per_step=growth)
-    return Measured(run_of(**of_run), Diagnosis("run", steps, findings), figures, alive, parameters, {})
-
-
 BASELINE = make_baseline(measured(), run_of(), SAME)
 FIXED = measured((), growth=0.0, alive=FREED)
 

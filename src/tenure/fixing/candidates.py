@@ -11,9 +11,11 @@ from pathlib import Path
 from tenure.errors import SourceError
 from tenure.fixing.measured import Measured
 from tenure.lint import lint_sources
-from tenure.model.finding import Edit, Finding
+from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source_finding import SourceFinding
 from tenure.syntax.edits import apply_edits, overlap
+
+DETACH = ".detach()"
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def find_candidates(measured: Measured) -> tuple[Candidate, ...]:
     for finding in measured.diagnosis.findings:
         told_by, edits = "recording", _edits_of(finding)
         if not edits:
-            told_by, edits = "lint", told.get(_place_of(finding), ())
+            told_by, edits = "lint", _agreed(finding, told.get(_place_of(finding), ()))
         if not edits:
             continue
         edits = tuple(replace(edit, file=os.path.realpath(edit.file)) for edit in edits)
@@ -76,6 +78,26 @@ def edit_texts(candidates: Iterable[Candidate], base: Mapping[Path, bytes]) -> d
 
 def _edits_of(finding: Finding) -> tuple[Edit, ...]:
     return next((remedy.edits for remedy in finding.remedies if remedy.edits), ())
+
+
+def _agreed(finding: Finding, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Edits of lint's, or none where they detach what the recording saw to be no tensor: source alone cannot tell."""
+    detaches = any(DETACH in (edit.after or "") for edit in edits)
+    return edits if not detaches or _keeps_tensor(finding) else ()
+
+
+def _keeps_tensor(finding: Finding) -> bool:
+    """Whether what the holder keeps is a tensor itself, and no object or container that has one."""
+    path = evidence_of(finding, "path")
+    references, targets = list(path.get("references", ())), list(path.get("targets", ()))
+    name = finding.holder.name.partition("[")[0]
+    at = next((at for at, each in enumerate(references) if each == f".{name}" or f"`{name}`" in each), None)
+    if at is None:
+        return False
+    kept = at + finding.holder.expression.endswith("[*]")
+    # What `references[n]` leads to is `targets[n - 1]`; of the first, the root's own, it is not told.
+    said = targets[kept - 1] if 0 < kept <= len(targets) else ""
+    return str(said).startswith("Tensor") or references[kept + 1 : kept + 2] == [".grad_fn"]
 
 
 def _tell_by_lint(measured: Measured) -> dict[tuple[str, str, int], tuple[Edit, ...]]:

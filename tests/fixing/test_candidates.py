@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fixing_findings import HISTORY, measured
+from tenure.errors import SourceError
+from tenure.fixing.candidates import Candidate, edit_texts, find_candidates, join_candidates
+from tenure.model.finding import Edit, Finding, Holder, Remedy
+from tenure.model.source import SourceFile
+
+TRAIN = """
+import torch
+def train(model, optimizer, batches):
+    history = []
+    for batch in batches:
+        optimizer.zero_grad()
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        history.append(loss)
+    print(len(history))
+"""
+
+
+def finding_of(file: Path, *, remedies: tuple[Remedy, ...] = (), targets: tuple[str, ...]) -> Finding:
+    path = {"kind": "path", "references": ("local variable `history` in train", "[3]", ".grad_fn"), "targets": targets}
+    holder = Holder("local", "history", "history[*]", str(file), 10, "train")
+    return replace(HISTORY, holder=holder, remedies=remedies, evidence=(path,))
+
+
+def test_edits_of_the_findings_come_first_and_the_same_ones_are_tried_once(tmp_path: Path) -> None:
+    edits = (Edit(str(tmp_path / "train.py"), 10, "a", "b"),)
+    first = finding_of(tmp_path / "train.py", remedies=(Remedy("x"), Remedy("y", edits)), targets=("Tensor []",))
+    second = replace(first, rule="TN102", fingerprint="other")
+
+    assert find_candidates(measured((first, second))) == (Candidate((first, second), "recording", edits),)
+
+
+@pytest.mark.parametrize(("target", "num"), [("Tensor [] float32, 4 B", 1), ("Record", 0), ("list of 3", 0)])
+def test_what_lint_would_detach_is_taken_where_the_recording_saw_a_tensor_there(
+    target: str, num: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "train.py"
+    finding = finding_of(file, targets=(target, "MeanBackward0"))
+    if num == 0:
+        path = {**finding.evidence[0], "references": ("local variable `history` in train", "[3]", ".loss", ".grad_fn")}
+        finding = replace(finding, evidence=(path,))
+    run = replace(measured((finding,)), sources={str(file): SourceFile(str(file), TRAIN)})
+
+    found = find_candidates(run)
+
+    assert [(each.told_by, each.edits[0].after) for each in found] == [
+        ("lint", "        history.append(loss.detach())")
+    ] * num
+
+
+def test_edits_are_made_in_the_text_at_hand_and_else_in_the_file(tmp_path: Path) -> None:
+    file, other = tmp_path / "a.py", tmp_path / "b.py"
+    file.write_bytes(b"x = 1\r\ny = '\xe4'\n")
+    other.write_bytes(b"z = 1\n")
+    one = Candidate((HISTORY,), "recording", (Edit(str(file), 1, "x = 1", "x = 2"),))
+    two = Candidate((HISTORY,), "recording", (Edit(str(other), 2, "", "del z"),))
+
+    with pytest.raises(SourceError, match="make no Python of it"):  # no UTF-8, as Python itself would say
+        edit_texts([one], {})
+    file.write_bytes(b"x = 1\r\n")
+    assert edit_texts([one, two], {other: b"z = 3\n"}) == {file: b"x = 2\r\n", other: b"z = 3\ndel z\n"}
+    assert join_candidates([one, two]).edits == (*one.edits, *two.edits)
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        ([("x = 1", "x = 2"), ("x = 1", "x = 3")], "a.py:1: two edits change this line"),
+        ([("x = 9", "x = 2")], "a.py:1: the line is not the one that was to be changed"),
+        ([("x = 1", "x =")], "the edits make no Python of it"),
+    ],
+)
+def test_edits_that_do_not_fit_are_refused(edits: list[tuple[str, str]], message: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_bytes(b"x = 1\n")
+    candidates = [Candidate((HISTORY,), "recording", (Edit(str(file), 1, *each),)) for each in edits]
+
+    with pytest.raises(SourceError) as refused:
+        edit_texts(candidates, {})
+
+    assert message in str(refused.value)
