@@ -141,6 +141,26 @@ def test_what_a_call_puts_into_a_module_for_its_time_is_not_what_went_to_meta() 
     assert [(each.holder.expression, each.facts["released_step"]) for each in found] == [("planner.theta['w']", 4)]
 
 
+OTHER = "fit(t.py:9).other -> __main__.Other#other -> ._parameters dict -> ['w'] parameter#o storage=w\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "found"),
+    [
+        (THETA_ALONE, [(["planner.theta['w']"], 4)]),
+        ("", []),
+        (THETA_ALONE + OTHER, []),
+        (THETA_ALONE + "fit(t.py:9).prototypes -> tensor#t\n", []),
+        (THETA_ALONE + "main.optimizer -> torch.optim.SGD#sgd -> .param_groups list -> [0] tensor#t\n", []),
+    ],
+    ids=["kept by a dict", "kept by nobody", "another module's", "a variable's", "an optimizer's"],
+)
+def test_memory_of_a_module_that_ended_whole_is_told_where_other_tensors_have_it_and_nobody_uses_them(
+    after: str, found: list[tuple[list[str], int]]
+) -> None:
+    assert cuts_of_what_went_to_meta(after, kept=THETA) == found
+
+
 REST = f"{FIT} -> ['proj'] torch.nn.Linear#new -> ._parameters dict#n -> ['weight'] parameter#own 4MiB\n"
 
 

@@ -430,8 +430,9 @@ def test_where_a_program_generates_before_it_trains_two_steps_of_the_training_ar
                 optimizer.step()
         return [entry.step for entry in open_recording(folder).profiles]
 
-    folders = [tmp_path / name for name in ("generates", "trains", "chosen")]
+    folders = [tmp_path / name for name in ("generates", "trains", "chosen", "begins to train in the second step")]
     assert [run(folders[0], 8), run(folders[1], 0), run(folders[2], 8, 5)] == [[6, 14], [6], [6]]
+    assert (run(folders[3], 5), notes_in(folders[3])) == ([11], [])
     phases = read_profile(folders[0] / open_recording(folders[0]).profiles[1].file).operations.phase.tolist()
     assert {Phase(phase) for phase in phases} >= {Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER}
     peaks = [entry.step for entry in open_recording(folders[0]).censuses if entry.moment == "peak"]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from suspects import MIB, carried, carried_finding, path_row, roles_row, series_row
 from tenure.rules.released_module_still_held import check_suspect
 
@@ -19,6 +21,15 @@ def test_a_survivor_whose_name_is_not_known_is_called_a_module() -> None:
     assert check_suspect(carried(symptom="survivor")) == carried_finding(
         REMEDY, message="A module was released, but `history[*]` still holds 3.00 MiB of it.", **IDENTITY
     )
+
+
+def test_weights_without_their_module_are_certain_only_where_the_profiled_steps_touched_none_of_them() -> None:
+    weights = carried(symptom="survivor", facts={"released": "vocoder", "weights_only": True})
+    resting = replace(weights, peak_bytes=9 * MIB, peak_drop_bytes=3 * MIB, peak_basis="no operation used it")
+
+    found = [check_suspect(each) for each in (weights, resting)]
+
+    assert [each.confidence for each in found if each] == ["likely", "certain"]
 
 
 def test_what_is_only_carried_is_none() -> None:

@@ -1,11 +1,12 @@
-"""Layers whose place in a model was given to others, or whose parameters went to meta, and that something else still
-keeps: a way back, a log, a list."""
+"""Layers whose place in a model was given to others, or that went to meta or away as a whole, and whose memory
+something else still keeps: a way back, a log, a list, a dict of the state."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -23,6 +24,7 @@ FEWEST_LATER = 3
 LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.01
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL, ReferenceKind.CELL)
+_WORDS = {"replaced": "replaced", "to meta": "moved", "ended": "ended"}
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
 
 
@@ -35,16 +37,18 @@ class _Replaced:
     step: int
     parameters: frozenset[int]
     modules: frozenset[int]
-    """The layer's address and those of the modules inside of it."""
-    to_meta: bool = False
-    """The layer itself is still there, with parameters that have no memory."""
+    """The layer's address and those of the modules inside of it, as far as they are still there."""
+    went: Literal["replaced", "to meta", "ended"] = "replaced"
+    """Others took its place; or it is still there with parameters that have no memory; or nobody has it any more."""
 
 
 def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
     """Suspects of symptom "survivor": parameters of layers that others replaced, once and for all, inside a model
     that lives on. What another module, a variable or an attribute still has, an optimizer updates, a graph uses or
     the program calls is in use. Layers of one type that went together are one suspect. A module that went to meta
-    has new parameters, and says that the old ones were to go; those that a variable or attribute names are in use."""
+    has new parameters, and says that the old ones were to go; those that a variable or attribute names are in use. Of a
+    module that nobody has any more, nor its parameters, other tensors may have the memory, as those of a
+    `state_dict()` have."""
     ordered = in_program_order(views)
     places = [places_of(view) for view in ordered]
     found: dict[tuple[str, int], list[_Replaced]] = {}
@@ -56,6 +60,7 @@ def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
         settled = max((n for n in range(at) if ordered[n].census.moment == "step-end"), default=at - 1)
         if _places_on_meta(ordered[at], after) - _places_on_meta(ordered[at - 1], before):
             gone += _find_moved_to_meta(ordered[settled], later, places[settled], after, places[at:])
+        gone += _find_ended(ordered[at - 1], later, before, places[at:])
         for replaced in gone:
             if not _is_used(later, replaced):
                 found.setdefault((replaced.type_name, replaced.step), []).append(replaced)
@@ -113,8 +118,42 @@ def _find_moved_to_meta(
         modules = frozenset(inside[address] & set(nodes))
         parameters = _with_their_memory(inside[address] & went, view, later_views[0], in_use)
         if parameters:
-            found.append(_Replaced(name, type_name, later_views[0].census.step, parameters, modules, to_meta=True))
+            found.append(_Replaced(name, type_name, later_views[0].census.step, parameters, modules, "to meta"))
     return found
+
+
+def _find_ended(
+    view: View, later_views: Sequence[View], before: frozenset[Place], later: Sequence[frozenset[Place]]
+) -> list[_Replaced]:
+    """The outermost modules that are gone from now on with all their parameters, and the tensors that have the memory
+    of these still, where no parameter of another module has it."""
+    nodes = {int(view.census.nodes.address[node]): node for node in module_nodes(view.graph)}
+    gone = set(nodes).difference(*(_modules_of(each) for each in later_views))
+    if not gone:
+        return []
+    below, known = _children_of(before), _addresses(view, parameters_of(view))
+    had, has = _memory_by_tensor(view), _memory_by_tensor(later_views[0])
+    inside = {address: all_below(below, address) for address in gone}
+    named = frozenset.intersection(*map(_named, later_views))
+    in_use = named | {place.child for places in later for place in places}
+    used = {has[tensor] for tensor in in_use & has.keys()}
+    found = []
+    for address in sorted(gone - {each for top in gone for each in inside[top] - {top}}):
+        tensors = inside[address] & known
+        if not had.keys() & tensors or any(has.get(tensor) == had[tensor] for tensor in had.keys() & tensors):
+            continue
+        names = sorted({place.name for place in before if place.child == address} - {"self"})
+        type_name = view.graph.type_names[nodes[address]]
+        name = names[0] if names else type_name.rpartition(".")[2]
+        kept = _with_their_memory(tensors, view, later_views[0], in_use)
+        kept = frozenset(tensor for tensor in kept if has[tensor] not in used)
+        if kept:
+            found.append(_Replaced(name, type_name, later_views[0].census.step, kept, frozenset(), "ended"))
+    return found
+
+
+def _modules_of(view: View) -> set[int]:
+    return _addresses(view, np.array(module_nodes(view.graph), dtype=np.int64))
 
 
 def _with_their_memory(tensors: set[int], view: View, after: View, in_use: Collection[int]) -> frozenset[int]:
@@ -182,7 +221,7 @@ def _addresses(view: View, nodes: Ints) -> set[int]:
 def _is_used(later: Sequence[View], replaced: _Replaced) -> bool:
     """A layer may be called up to the moment when it gives way, and so in the first of the censuses; a layer that the
     program itself calls is in use, unless it is on meta."""
-    first = set() if replaced.to_meta else _called(later[0], CALLED)
+    first = set() if replaced.went == "to meta" else _called(later[0], CALLED)
     called = first.union(*(_called(view, CALLED | CALLED_BY_ANY) for view in later[1:]))
     return any(replaced.parameters & _in_use(view) for view in later) or bool(replaced.modules & called)
 
@@ -220,10 +259,11 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Replaced]) -> Suspect | N
                 "released": first.name,
                 "released_step": first.step,
                 "module": first.type_name,
-                **({} if first.to_meta else {"replaced": len(group)}),
+                **({"replaced": len(group)} if first.went == "replaced" else {}),
+                **({"weights_only": True} if first.went == "ended" else {}),
             },
         ),
-        fingerprint=fingerprint_of(f"{'moved' if first.to_meta else 'replaced'} {first.type_name} {first.name}"),
+        fingerprint=fingerprint_of(f"{_WORDS[first.went]} {first.type_name} {first.name}"),
     )
 
 

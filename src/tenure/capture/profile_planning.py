@@ -29,9 +29,15 @@ class ProfilePlan:
         self._profiler.plan(choose_step(self._schedule) if self._chosen is None else self._chosen)
 
     def at_first_optimizer_step(self, step: int) -> None:
-        """Where the profiled steps were over before the first optimizer stepped: two more, of the training."""
+        """Where the profiled steps began before the first optimizer stepped: two more, of the training.
+
+        Of two steps of which only the second trains the first tells nothing about the second's peak.
+        """
+        if self._chosen is not None:
+            return
+        self._profiler.abandon()
         waits = self._later_root_planned and self._profiler.has_not_begun
-        if self._chosen is None and (self._profiler.is_over or waits):
+        if self._profiler.is_over or waits:
             self._profiler.plan(choose_step(self._schedule, after=step))
 
     def at_new_root(self, step: int, *, training: bool) -> None:

@@ -117,6 +117,12 @@ class StepProfiler:
             self._give_up(why)
         self._leave()
 
+    def abandon(self) -> None:
+        """Watch no longer where the first of the two steps was begun, and keep nothing; nothing is noted."""
+        if self._watch is not None:
+            self._done, self._census = True, None
+        self._leave()
+
     def _begin(self) -> None:
         if self._refused is not None:
             self._give_up(self._refused)
