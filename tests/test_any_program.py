@@ -21,6 +21,13 @@ KEEPS = [
     *("kept.append((loss, 1))", "self.kept[step] = output.mean()", "kept.append(loss); kept.append(output)"),
     *("model.register_forward_hook(look)", "loss.backward(create_graph=True)", "torch.cuda.empty_cache()"),
     *("kept.append(\n    loss  # why\n)", "if step: kept.append(loss)", "print('''\n  as is\n''', total)"),
+    *(
+        "torch.cuda.empty_cache()\ngc.collect()",
+        "optimizer.zero_grad(set_to_none=False)",
+        "self.rows.append(output[0])",
+    ),
+    *("with torch.cuda.amp.autocast(enabled=False): output = model(batch)", "self.state = 0.9 * self.state + output"),
+    *("try:\n    model(batch)\nexcept ValueError as error:\n    self.errors.append((step, error))", "model.eval()"),
     *("state = model(batch, state)", "kept.append(loss)  # tenure: allow TN101", "kept.append(größe)"),
 ]
 ENDS = ["return total", "return total.item()", "print(len(kept))", "sum(kept).backward()", "self.last = kept", "pass"]
@@ -69,7 +76,7 @@ def programs(draw: st.DrawFn) -> bytes:
         st.integers(0, 2).map(lambda number: FUNCTION.format(number=number)),
         st.integers(0, 2).map(lambda number: TABLE.format(number=number)),
     )
-    text = "import functools\nimport torch\n" + "\n".join(draw(st.lists(parts, min_size=1, max_size=4)))
+    text = "import functools\nimport gc\nimport torch\n" + "\n".join(draw(st.lists(parts, min_size=1, max_size=4)))
     if draw(st.booleans()):
         text = text.replace("    ", "\t")
     encoding, cookie = draw(st.sampled_from([("utf-8", ""), ("utf-8-sig", ""), ("latin-1", "# coding: latin-1\n")]))

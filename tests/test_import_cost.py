@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"torch", "numpy", "rich", "psutil", "pynvml", "asyncio", "multiprocessing", "email", "http"}
+HEAVY = {"torch", "numpy", "rich", "psutil", "pynvml", "libcst", "asyncio", "multiprocessing", "email", "http"}
 
 
 def modules_after(program: str, *options: str) -> set[str]:
@@ -37,6 +37,12 @@ def test_reading_a_finding_again_needs_no_numpy_and_no_torch(tmp_path: Path) -> 
         '{"format": 1, "recording": "r", "steps": 3, "findings": [], '
         '"unexplained_growth_bytes_per_step": 0, "not_seen": []}'
     )
+    assert modules_after(program) & HEAVY == set()
+
+
+def test_looking_through_source_loads_nothing_heavy(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\ndef f(total, loss):\n    total.append(loss)\n")
+    program = f"from tenure.cli.main import run_command_line; run_command_line(['lint', {str(tmp_path)!r}])"
     assert modules_after(program) & HEAVY == set()
 
 

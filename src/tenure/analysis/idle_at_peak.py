@@ -17,9 +17,9 @@ from tenure.analysis.fresh_records import name_of_record
 from tenure.analysis.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.groups import Shapes, View, fingerprint_of, view_census
 from tenure.analysis.paths import path_to
-from tenure.model.heap import SUSPENDED_TYPES, Census, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
-from tenure.model.suspect import HoldingReference, Series, Suspect
+from tenure.model.suspect import SUSPENDED_TYPES, HoldingReference, Series, Suspect
 
 PEAK = "peak"
 """Moment of the census that goes with a profile."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from tenure.analysis.graph import Graph
 from tenure.analysis.groups import View
-from tenure.model.heap import GRAPH_CONTINUES, SUSPENDED_TYPES, Ints, NodeKind, ReferenceKind
+from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
+from tenure.model.suspect import SUSPENDED_TYPES
 
 ALLOCATED_AT_LEAST = 512
 """What devices round storages up to: less than this beyond a view is no other tensor's memory."""

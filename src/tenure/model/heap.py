@@ -102,8 +102,6 @@ class Role(IntEnum):
     OTHER = 6
 
 
-SUSPENDED_TYPES = ("generator", "coroutine", "async_generator")
-"""Types of objects that keep a function's variables between two resumptions."""
 GRAPH_CONTINUES = 1
 """Flag of an AUTOGRAD node: the walk stopped here by budget; more graph and at least these bytes lie behind."""
 BUFFERS_FREED = 2

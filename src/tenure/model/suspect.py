@@ -12,6 +12,9 @@ from tenure.model.experiment import Drop
 from tenure.model.finding import Forecast, Interval, Symptom
 from tenure.model.source import SourceLocation
 
+SUSPENDED_TYPES = ("generator", "coroutine", "async_generator")
+"""Types of objects that keep a function's variables between two resumptions."""
+
 
 @dataclass(frozen=True)
 class Hop:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tenure.model.heap import SUSPENDED_TYPES
-from tenure.model.suspect import Hop, Suspect
+from tenure.model.suspect import SUSPENDED_TYPES, Hop, Suspect
 
 GROWING = ("growth", "sawtooth")
 CALLBACKS = "callbacks of"
