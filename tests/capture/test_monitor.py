@@ -436,7 +436,7 @@ def test_the_switch_turns_record_off(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_options_survive_their_way_through_the_environment() -> None:
-    options = MonitorOptions(stop_after=3, census_at=(1, 2), budget_percent=1.5)
+    options = MonitorOptions(stop_after=3, census_at=(1, 2), budget_percent=1.5, hash_at=(7,))
 
     assert MonitorOptions.from_json(options.to_json()) == options
     assert MonitorOptions.from_json("") == MonitorOptions()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from capture.recorder import empty_census
 from tenure.errors import NewerFormatError, RecordingError
 from tenure.model.heap import Census
-from tenure.model.recording import CensusEntry, Note, Recording, Step
+from tenure.model.recording import CensusEntry, Note, ParametersEntry, Recording, Step
 from tenure.model.source import SourceFile
 from tenure.store.census_file import read_census as read_census_file
 from tenure.store.census_file import write_census
@@ -97,6 +97,20 @@ def test_a_cut_process_file_is_one_clear_line(tmp_path: Path, cut: int) -> None:
 
     with pytest.raises(RecordingError, match=r"process\.json is damaged .*; the recording cannot be read"):
         open_recording(folder)
+
+
+def test_what_the_parameters_were_is_read_by_step(tmp_path: Path) -> None:
+    writer = RecordingWriter(tmp_path, process={})
+    writer.append({"kind": "parameters", "step": 3, "digest": "ab", "count": 2, "norm": 1.5})
+    writer.append({"kind": "parameters", "step": 4})
+    writer.close()
+
+    opened = open_recording(tmp_path)
+
+    assert opened.parameters == (ParametersEntry(3, "ab", 2, 1.5),)
+    assert [note.text for note in opened.notes] == [
+        "the last row was torn and left out; the program or the disk stopped while writing"
+    ]
 
 
 def test_unknown_kinds_are_counted_and_unknown_keys_do_no_harm(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tenure.capture.folders import SWITCH_VARIABLE
-from tenure.cli.run import CODE, SCRIPT, STDIN, ProgramCommand, find_program
+from tenure.cli.run import CODE, COMMAND, MODULE, STDIN, ProgramCommand, find_program
 from tenure.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def fix_command(ctx: click.Context, /, **asked: Any) -> int:
     scratch = Path(tempfile.mkdtemp(prefix="tenure-fix-")).resolve()
     try:
         order = Order(command, here, scratch, asked["in_place"], asked["steps"], asked["timeout"])
-        name = " ".join(program.arguments) if program.kind == SCRIPT else " ".join(program.command)
+        before = {MODULE: ["-m"], COMMAND: ["--"]}.get(program.kind, [])
+        name = " ".join([*before, *program.arguments])
         _say_plan(name, asked["steps"])
         proof = fix(Runner(order), program=name, say=_say, batches=batches)
     finally:

@@ -49,7 +49,7 @@ def _headline(result: Fix) -> str:
     if not kept:
         tried = f"; {len(result.edits)} tried" if result.edits else "; none of the findings has one"
         return f"no edit helps{tried}"
-    how = "verified" if result.verified else "not proved, as the program is not deterministic"
+    how = "verified" if result.verified else "not proved, as the program is not deterministic,"
     return f"{kept} edit{'s' * (kept > 1)} kept, {how} in {result.num_runs} runs"
 
 
@@ -102,7 +102,7 @@ def _alive(figures: Figures) -> str:
 
 
 def _edit(tried: TriedEdit) -> str:
-    mark = "kept " if tried.kept else "not kept"
+    mark = "kept    " if tried.kept else "not kept"
     place = place_of(tried.file, tried.line, room=60)
     lines = [f"{mark}  {tried.rule} {tried.name}  {place}: {escape(relative_to_here(tried.why))}"]
     for edit in tried.edits:
