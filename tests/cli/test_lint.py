@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pages import PAGE_FILES, read_programs
 from tenure.cli.main import run_command_line
 
 TRAIN = """\
@@ -335,3 +336,13 @@ def test_a_name_that_is_no_utf_8_is_printed_in_every_form(project: Path, capsys:
     assert '"uri": "caf%E9.py"' in said["sarif"]
     assert os.fsencode(json.loads(said["json"])["findings"][0]["file"]) == b"caf\xe9.py"
     assert run_command_line(["lint", "--fix"]) == 0
+
+
+def test_what_was_fixed_is_counted_though_something_else_is_told_of_the_changed_file(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = next(page for page in PAGE_FILES if page.stem.startswith("TN107"))
+    (project / "train.py").write_text("\n".join(read_programs(page)[0].unmarked_lines))
+    assert run_command_line(["lint", "--fix", "--unsafe"]) == 1
+    out, err = capsys.readouterr()
+    assert (out.splitlines()[-1], err) == ("1 finding (1 TN202)", "tenure: 1 finding fixed in 1 file\n")

@@ -102,11 +102,11 @@ def _write(linted: Linted, fixed: Fixed, options: LintOptions) -> Linted:
             now[before.source.path] = after
         except SourceError as error:
             _say([str(error)])
-    num_changed = sum(each is not now[each.source.path] for each in linted.documents)
+    changed = {each.source.path for each in linted.documents if each is not now[each.source.path]}
     findings, _ = lint_documents(list(now.values()), options)
-    if num_changed:
-        num_fixed = len(linted.findings) - len(findings)
-        _say([f"{_count(num_fixed, 'finding')} fixed in {_count(num_changed, 'file')}"])
+    if changed:
+        num_fixed = sum(each.file in changed for each in fixed.made)
+        _say([f"{_count(num_fixed, 'finding')} fixed in {_count(len(changed), 'file')}"])
     return dataclasses.replace(linted, findings=findings, documents=tuple(now.values()))
 
 
