@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from tenure.release.unloading.wanted import below
 
 TABLES = ("_parameters", "_buffers")
 _OF_MODULES = frozenset({"_modules", *TABLES})
+_NUMBERS_AND_TEXT = frozenset((bool, int, float, str, bytes, type(None), torch.dtype, torch.device))
+_CONTAINERS = frozenset((dict, OrderedDict, list, tuple, set, frozenset))
 
 
 @dataclass(frozen=True)
@@ -68,14 +71,17 @@ def other_attributes(module: nn.Module) -> Iterator[tuple[str, Any]]:
     """Attributes through which a module keeps memory beside its tables: results kept from the last call, caches,
     hooks of libraries that hold copies of its weights, packed weights that only C++ can read."""
     for name, value in list((instance_dict(module) or {}).items()):
+        cls = type(value)
+        if cls in _NUMBERS_AND_TEXT or (cls in _CONTAINERS and not value):  # most of a module's attributes
+            continue
         if name not in _OF_MODULES and not _is_table_of_hooks(name, value) and _keeps_memory(value):
             yield name, value
 
 
 def hook_tables(module: nn.Module) -> Iterator[dict[Any, Any]]:
-    """The module's dicts of registered hooks, those of its `state_dict` too."""
+    """The module's dicts of registered hooks that are not empty, those of its `state_dict` too."""
     for name, value in (instance_dict(module) or {}).items():
-        if _is_table_of_hooks(name, value):
+        if "hooks" in name and value and _is_table_of_hooks(name, value):
             yield value
 
 

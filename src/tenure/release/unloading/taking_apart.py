@@ -115,7 +115,7 @@ def drop_offloading(changes: Changes, module: nn.Module) -> bool:
 
 def drop_hooks(changes: Changes, module: nn.Module) -> int:
     """How many hooks will be removed; handles to them stay valid and do nothing."""
-    tables = [table for table in hook_tables(module) if table]
+    tables = list(hook_tables(module))
     for table in tables:
         changes.replace_contents(table, {})
     return sum(len(table) for table in tables)
