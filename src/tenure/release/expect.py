@@ -18,7 +18,7 @@ from tenure.errors import ReleaseError, StillHeldError
 from tenure.release.commit import ONE_AT_A_TIME
 from tenure.release.device_bytes import Reading, compare, read_device_bytes
 from tenure.release.outcome import Outcome, describe_outcome
-from tenure.release.storage_refs import StorageRef, StorageRefs, collect_until_gone
+from tenure.release.storage_refs import StorageRef, StorageRefs, collect_until_gone, live_tensors
 from tenure.release.unloading.slots import modules_below, slots_of
 from tenure.release.unloading.wanted import below, is_container, name_of
 from tenure.release.verify import Verification
@@ -156,9 +156,8 @@ def _who_holds(outcome: Outcome) -> str:
 
 def _all_storages() -> StorageRefs:
     found = StorageRefs()
-    for item in gc.get_objects():
-        if issubclass(type(item), torch.Tensor):
-            found.add(item, _tensor_name(item))
+    for tensor in live_tensors():
+        found.add(tensor, _tensor_name(tensor))
     return found
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tenure.release.outcome import Survivor
     from tenure.release.storage_refs import StorageRef
 
-Followed = tuple[str, weakref.ref[torch.Tensor]]
+TensorRef = tuple[str, weakref.ref[torch.Tensor]]
 """A tensor that is followed, by the name that it was seen under."""
 
 
@@ -26,7 +26,7 @@ def who_holds_memory(storages: Collection[StorageRef], *, collected: bool = Fals
     return Verification().survivors(storages, collected=collected)
 
 
-def who_holds_tensors(tensors: Collection[Followed]) -> tuple[Survivor, ...]:
+def who_holds_tensors(tensors: Collection[TensorRef]) -> tuple[Survivor, ...]:
     """Who holds those of the tensors that are alive, each with its graph. Costs the same."""
     if not any(reference() is not None for _, reference in tensors):
         return ()

@@ -60,6 +60,16 @@ class StorageRefs:
         return iter(self.by_address.values())
 
 
+def live_tensors() -> Iterator[torch.Tensor]:
+    """All tensors that the collector knows and that have memory: one look at every object, a third of a collection.
+
+    Whoever loops over them owns the last one for as long as the loop's variable lives.
+    """
+    for item in gc.get_objects():
+        if issubclass(type(item), torch.Tensor) and not is_fake(item):
+            yield item
+
+
 def collect_until_gone(storages: Sequence[StorageRef]) -> None:
     """Collect garbage once, and again as long as that frees something and not all of the storages are gone."""
     for _ in range(MOST_COLLECTIONS):

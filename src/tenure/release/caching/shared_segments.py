@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import torch
 
-from tenure.capture.storages import is_fake
 from tenure.release.held import who_holds_memory
 from tenure.release.outcome import Survivor
-from tenure.release.storage_refs import StorageRefs
+from tenure.release.storage_refs import StorageRefs, live_tensors
 
 
 def who_keeps_segments(devices: Collection[str]) -> tuple[Survivor, ...]:
@@ -40,11 +38,11 @@ def shared_ranges(segments: Iterable[Mapping[str, Any]], devices: Collection[int
 def _refs_within(ranges: list[tuple[int, int]]) -> StorageRefs:
     """In a function of its own: a loop's variable would be one more owner."""
     refs, begins = StorageRefs(), [begin for begin, _ in ranges]
-    for item in gc.get_objects():
-        if issubclass(type(item), torch.Tensor) and not is_fake(item) and item.device.type == "cuda":
-            at = bisect_right(begins, _address_of(item)) - 1
-            if at >= 0 and _address_of(item) < ranges[at][1]:
-                refs.add(item, f"a tensor {list(item.shape)} {str(item.dtype).removeprefix('torch.')}")
+    for tensor in live_tensors():
+        address = _address_of(tensor)
+        at = bisect_right(begins, address) - 1
+        if tensor.device.type == "cuda" and at >= 0 and address < ranges[at][1]:
+            refs.add(tensor, f"a tensor {list(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}")
     return refs
 
 

@@ -14,14 +14,13 @@ from typing import Any
 
 import torch
 
-from tenure.capture.storages import is_fake
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, parse_bytes
 from tenure.release.device_bytes import Reading, compare, give_back_cache, read_device_bytes
 from tenure.release.out_of_memory.budget import TensorBudget
 from tenure.release.out_of_memory.failed_step import clear_failed_frames, is_out_of_memory
 from tenure.release.outcome import ByDevice, DeviceBytes, Survivor, describe_survivor
-from tenure.release.storage_refs import StorageRefs, addresses_of
+from tenure.release.storage_refs import StorageRefs, addresses_of, live_tensors
 from tenure.release.verify import Verification
 
 MOST = 1 << 20
@@ -252,12 +251,11 @@ class _Measured:
 def _find_new(known: set[int], name: str) -> tuple[StorageRefs, set[int]]:
     """Weak references to live storages that are not known, and the addresses of all."""
     refs, now = StorageRefs(), set()
-    for item in gc.get_objects():
-        if issubclass(type(item), torch.Tensor) and not is_fake(item):
-            addresses = addresses_of(item)
-            now |= addresses
-            if known and not addresses <= known:
-                refs.add(item, name)
+    for tensor in live_tensors():
+        addresses = addresses_of(tensor)
+        now |= addresses
+        if known and not addresses <= known:
+            refs.add(tensor, name)
     return refs, now
 
 

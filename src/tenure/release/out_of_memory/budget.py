@@ -6,16 +6,16 @@ and an allocator's rounding and fragmentation are not in the count: a real devic
 
 from __future__ import annotations
 
-import gc
 import weakref
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tenure.capture.storages import bytes_of, is_fake, storage_id_of, storages_tell_their_death
+from tenure.capture.storages import bytes_of, storage_id_of, storages_tell_their_death
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
+from tenure.release.storage_refs import live_tensors
 
 
 class TensorBudget:
@@ -35,9 +35,8 @@ class TensorBudget:
 
     def __enter__(self) -> TensorBudget:
         _check_that_deaths_are_told()
-        for item in gc.get_objects():
-            if issubclass(type(item), torch.Tensor) and not is_fake(item):
-                self._add(item)
+        for tensor in live_tensors():
+            self._add(tensor)
         self.peak_bytes = self.live_bytes
         self._mode.__enter__()
         return self

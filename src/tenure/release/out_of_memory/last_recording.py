@@ -6,7 +6,6 @@ Written while the failed step is still there; `tenure diagnose` reads the folder
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import pickle
 from dataclasses import asdict, dataclass, replace
@@ -16,11 +15,10 @@ import torch
 
 from tenure.capture.monitor import Monitor
 from tenure.capture.options import MonitorOptions
-from tenure.capture.storages import is_fake
 from tenure.model.units import format_bytes
 from tenure.release.device_bytes import read_device_bytes
 from tenure.release.outcome import Survivor
-from tenure.release.storage_refs import StorageRefs
+from tenure.release.storage_refs import StorageRefs, live_tensors
 from tenure.release.verify import Verification
 
 FILE = "out-of-memory.json"
@@ -112,11 +110,10 @@ def _named_by_step(holder: Survivor) -> Survivor:
 def _refs_to_large_tensors() -> StorageRefs:
     """In a function of its own: a loop's variable would be one more owner."""
     refs = StorageRefs()
-    for item in gc.get_objects():
-        if issubclass(type(item), torch.Tensor) and not is_fake(item):
-            with contextlib.suppress(RuntimeError):
-                if item.nbytes >= _LEAST_BYTES:
-                    refs.add(item, f"{type(item).__name__} {list(item.shape)}")
+    for tensor in live_tensors():
+        with contextlib.suppress(RuntimeError):
+            if tensor.nbytes >= _LEAST_BYTES:
+                refs.add(tensor, f"{type(tensor).__name__} {list(tensor.shape)}")
     return refs
 
 

@@ -17,7 +17,7 @@ import torch
 
 from tenure.errors import UsageError
 from tenure.release.cut_graph import carries_graph, shown_bytes, without_graph
-from tenure.release.held import Followed, who_holds_tensors
+from tenure.release.held import TensorRef, who_holds_tensors
 from tenure.release.outcome import Survivor
 
 _History = TypeVar("_History", list[Any], dict[Any, Any], deque[Any])
@@ -33,7 +33,7 @@ class HistoryOutcome:
     num_cut: int = 0
     before_bytes: int = 0
     after_bytes: int = 0
-    _tensors: tuple[Followed, ...] = field(default=(), compare=False, repr=False)
+    _tensors: tuple[TensorRef, ...] = field(default=(), compare=False, repr=False)
 
     @functools.cached_property
     def survivors(self) -> tuple[Survivor, ...]:

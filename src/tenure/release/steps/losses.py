@@ -19,7 +19,7 @@ import torch
 from tenure.errors import UsageError
 from tenure.release.cut_graph import carries_graph
 from tenure.release.device_bytes import compare_storages
-from tenure.release.held import Followed, who_holds_tensors
+from tenure.release.held import TensorRef, who_holds_tensors
 from tenure.release.outcome import ByDevice, DeviceBytes, Survivor
 from tenure.release.storage_refs import StorageRefs
 
@@ -66,7 +66,7 @@ class MeterOutcome(ByDevice):
     num_logs: int = 0
     num_cut: int = 0
     devices: tuple[DeviceBytes, ...] = ()
-    _last_loss: tuple[Followed, ...] = field(default=(), compare=False, repr=False)
+    _last_loss: tuple[TensorRef, ...] = field(default=(), compare=False, repr=False)
 
     @functools.cached_property
     def survivors(self) -> tuple[Survivor, ...]:

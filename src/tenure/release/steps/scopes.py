@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
-from tenure.release.held import Followed, who_holds_tensors
+from tenure.release.held import TensorRef, who_holds_tensors
 from tenure.release.outcome import Survivor, describe_survivor
 from tenure.release.steps.bound_names import BoundNames, check_names, is_with_statement, names_bound_between
 from tenure.release.steps.cut_names import Left, Note, cut_values
@@ -63,7 +63,7 @@ class ScopeOutcome:
     """
 
     carried: tuple[CarriedName, ...] = ()
-    _tensors: tuple[Followed, ...] = field(default=(), compare=False, repr=False)
+    _tensors: tuple[TensorRef, ...] = field(default=(), compare=False, repr=False)
     """What survived, by the name that it had in the step."""
 
     def __bool__(self) -> bool:

@@ -66,7 +66,7 @@ class LettingGo:
                 k: v for k, v in dict.items(container) if not self._goes(v, whole) and not self._goes(k, False)
             }
         elif isinstance(container, list | set | deque):
-            kept = type([])(item for item in container if not self._goes(item, whole))
+            kept = [item for item in container if not self._goes(item, whole)]
         else:
             return
         num_cut = self._cut_graphs(kept)

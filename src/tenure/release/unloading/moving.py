@@ -13,6 +13,7 @@ from tenure.capture.labels import instance_dict
 from tenure.release.commit import Changes
 from tenure.release.unloading.slots import Slot, other_attributes, table_of
 from tenure.release.unloading.taking_apart import shell_of
+from tenure.release.unloading.target import is_on
 from tenure.release.unloading.wanted import is_container
 
 DeviceOf = Callable[[str, torch.Tensor], torch.device]
@@ -95,7 +96,7 @@ class Moves:
     def _copy(self, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
         if device.type == "meta":
             return shell_of(tensor)
-        if tensor.device.type == "meta" or (_is_there(tensor, device) and is_leaf(tensor)):
+        if tensor.device.type == "meta" or (is_on(tensor.device, device) and is_leaf(tensor)):
             return tensor
         with torch.no_grad():
             return tensor.detach().to(device)
@@ -114,11 +115,6 @@ def pack_again(modules: Iterable[nn.Module]) -> None:
     for module in modules:
         if isinstance(module, nn.RNNBase):
             module.flatten_parameters()
-
-
-def _is_there(tensor: torch.Tensor, device: torch.device) -> bool:
-    at = tensor.device
-    return at.type == device.type and (device.index is None or at.index in (None, device.index))
 
 
 def _takes_data(tensor: torch.Tensor, copy: torch.Tensor) -> bool:

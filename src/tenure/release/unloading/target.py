@@ -23,7 +23,7 @@ def read_target(to: str | torch.device | None) -> torch.device | None:
 
 def is_on(device: torch.device, target: torch.device) -> bool:
     """Whether `device` is the one that was asked for; a type without a number asks for any of its kind."""
-    return device.type == target.type and target.index in (None, device.index)
+    return device.type == target.type and (target.index is None or device.index in (None, target.index))
 
 
 def _first_sentence(text: str) -> str:
