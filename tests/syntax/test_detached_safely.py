@@ -37,6 +37,10 @@ def safe(text: str, **others: str) -> list[bool]:
         ("kept.append(loss * 2)", "print([float(each) for each in kept])", True),
         ("kept.append(output.abs())", "print(len(kept))", True),
         ("kept.append(output)", "print(len(kept))", False),  # who knows what a model returns
+        ("kept.append(output.max())", "print(len(kept))", True),
+        ("kept.append(output.max(1))", "print(len(kept))", False),  # a pair
+        ("kept.append(torch.stack([output]))", "print(len(kept))", True),
+        ("kept.append((loss, 1))", "print(len(kept))", True),
         ("total += loss", "return total", False),  # who calls it is not there
         ("kept.append(loss)", "finish(kept)\ndef finish(losses):\n    sum(losses).backward()", False),
         ("kept.append(loss)", "report(kept)\ndef report(losses):\n    print(sum(losses))", True),
@@ -112,3 +116,17 @@ def test_an_object_that_has_the_tensor_is_not_detached(statement: str) -> None:
     findings, _ = lint_sources([SourceFile("program.py", dedent(text + record))])
 
     assert [each.edits for each in findings] == [()] * len(findings)
+
+
+@pytest.mark.parametrize(
+    ("value", "after"),
+    [
+        ("(step, loss)", "(step, loss.detach())"),
+        ("{'loss': loss, 'more': [loss * 2, 3]}", "{'loss': loss.detach(), 'more': [(loss * 2).detach(), 3]}"),
+        ("(output, 3)", None),
+    ],
+)
+def test_of_a_tuple_or_dict_the_tensors_are_detached(value: str, after: str | None) -> None:
+    text = dedent(TRAINING).format(statement=f"kept.append({value})", end="print(len(kept))")
+    ((finding,), _) = lint_sources([SourceFile("program.py", text)])
+    assert [(edit.after or "").strip() for edit in finding.edits] == ([f"kept.append({after})"] if after else [])

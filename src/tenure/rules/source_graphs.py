@@ -7,9 +7,9 @@ import ast
 from tenure.model.finding import Edit
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source
-from tenure.syntax.detached_safely import is_detached_safely, may_be_no_tensor
+from tenure.syntax.detached_safely import detachable, is_detached_safely, may_be_no_tensor
 from tenure.syntax.kept_graphs import KeptGraph
-from tenure.syntax.kept_values import call_method
+from tenure.syntax.kept_values import call_method_of_all
 from tenure.syntax.program import Program
 
 LONGEST_TEXT = 40
@@ -37,11 +37,11 @@ def text_of_value(kept: KeptGraph) -> str:
 
 
 def _detach(program: Program, kept: KeptGraph) -> tuple[Edit, ...]:
-    """The edit that puts `.detach()` behind the value; none where it is a container or a view of more, or may be a
-    number."""
-    value = kept.keep.value
-    if not isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
+    """The edits that put `.detach()` behind the value, or behind the tensors in a tuple or dict; none where it is a
+    view of more, or may be a number."""
+    values = detachable(kept.function, kept.keep.value)
+    if not all(isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)) for value in values):
         return ()
-    if may_be_no_tensor(program, kept.function, value):
+    if any(may_be_no_tensor(program, kept.function, value) for value in values):
         return ()
-    return call_method(kept.function.source, value, ".detach()")
+    return call_method_of_all(kept.function.source, values, ".detach()")

@@ -11,6 +11,7 @@ from functools import lru_cache
 from tenure.model.source import SourceFile
 from tenure.syntax.expressions import called_name
 from tenure.syntax.keeping import Keep
+from tenure.syntax.kept_values import ends_with_call, parts_of_display
 from tenure.syntax.number_flows import may_be_number
 from tenure.syntax.program import Function, Program, targets_of
 from tenure.syntax.scopes import MODULE, dotted
@@ -30,38 +31,14 @@ _LOOKS = frozenset(
     {"grad_fn", "requires_grad", "requires_grad_", "is_leaf", "retain_grad", "register_hook", "backward"}
 )
 _OF_TENSORS = frozenset(
-    {
-        "mean",
-        "sum",
-        "abs",
-        "pow",
-        "square",
-        "sqrt",
-        "norm",
-        "exp",
-        "log",
-        "max",
-        "min",
-        "clamp",
-        "relu",
-        "sigmoid",
-        "tanh",
-    }
-    | {
-        "softmax",
-        "log_softmax",
-        "float",
-        "double",
-        "half",
-        "to",
-        "cpu",
-        "cuda",
-        "view",
-        "reshape",
-        "flatten",
-        "squeeze",
-    }
-    | {"unsqueeze", "transpose", "permute", "contiguous", "clone", "var", "std", "div", "mul", "add", "sub", "neg"}
+    {"mean", "sum", "abs", "pow", "square", "sqrt", "norm", "exp", "max", "min", "clamp", "relu", "sigmoid", "tanh"}
+    | {"softmax", "log_softmax", "float", "double", "half", "to", "cpu", "cuda", "view", "reshape", "flatten", "neg"}
+    | {"squeeze", "unsqueeze", "transpose", "permute", "contiguous", "clone", "var", "std", "mul", "div"}
+)
+"""Methods that give a tensor; so do functions of torch with these names."""
+_FUNCTIONS_OF_TORCH = _OF_TENSORS | frozenset(
+    {"stack", "cat", "einsum", "matmul", "mm", "bmm", "add", "sub", "log", "cross_entropy", "kl_div", "linear"}
+    | {"logsumexp", "cosine_similarity", "normalize", "softplus"}
 )
 _FUNCTIONALS = ("torch", "F", "functional", "nn.functional", "torch.nn.functional")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -73,7 +50,7 @@ def is_detached_safely(program: Program, function: Function, keep: Keep) -> bool
 
     Errs on the side of no: values are followed by name, over all files that mention the name, into and out of calls.
     """
-    if not is_tensor(function, keep.value):
+    if not all(is_tensor(function, value) for value in detachable(function, keep.value)):
         return False
     last = keep.place.rpartition(".")[2]
     is_shared = "." in keep.place or function.qualname == MODULE
@@ -105,6 +82,14 @@ def _values_of(function: Function, value: ast.expr) -> Iterator[ast.expr | None]
             yield each.value
 
 
+def detachable(function: Function, value: ast.expr) -> list[ast.expr]:
+    """What of a kept value is to be detached: of a tuple, list or dict as written, the tensors that are not yet."""
+    parts = parts_of_display(value)
+    if parts == [value]:
+        return parts
+    return [each for each in parts if is_tensor(function, each) and not ends_with_call(each, "detach")]
+
+
 def is_tensor(function: Function, value: ast.expr) -> bool:
     """Whether an expression is a tensor by how it is made or used: a call of a tensor's method or of torch's
     functions, arithmetic with one, or a variable on which the function calls `backward()`."""
@@ -113,9 +98,13 @@ def is_tensor(function: Function, value: ast.expr) -> bool:
     if isinstance(value, ast.UnaryOp):
         return is_tensor(function, value.operand)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        if dotted(value.func.value) in _FUNCTIONALS:
-            return True
-        return value.func.attr in _OF_TENSORS and dotted(value.func.value) not in ("np", "numpy", "math")
+        name, receiver = value.func.attr, dotted(value.func.value)
+        is_functional = receiver in _FUNCTIONALS
+        if name in ("max", "min") and (len(value.args) > is_functional or value.keywords):
+            return False  # with their places, as a pair
+        if is_functional:
+            return name in _FUNCTIONS_OF_TORCH or name.endswith("_loss")
+        return name in _OF_TENSORS and receiver not in ("np", "numpy", "math")
     if not isinstance(value, ast.Name):
         return False
     if any(

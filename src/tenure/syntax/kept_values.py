@@ -112,12 +112,28 @@ def _inner(value: ast.expr, label: str) -> ast.expr | None:
 
 def call_method(source: SourceFile, value: ast.expr, call: str) -> tuple[Edit, ...]:
     """The edits that put a method call (`.detach()`) behind an expression, in parentheses where it needs them."""
-    if isinstance(value, (ast.Starred, ast.Constant, ast.GeneratorExp)) or value.end_lineno is None:
-        return ()
-    end = (value.end_lineno, value.end_col_offset or 0)
-    if isinstance(value, _PRIMARIES):
-        return insert_into_lines(source, [Insertion(*end, call)])
-    return insert_into_lines(source, [Insertion(value.lineno, value.col_offset, "("), Insertion(*end, f"){call}")])
+    return call_method_of_all(source, [value], call)
+
+
+def call_method_of_all(source: SourceFile, values: Sequence[ast.expr], call: str) -> tuple[Edit, ...]:
+    """The edits that put a method call behind each of some expressions; none where one of them has no value."""
+    insertions = []
+    for value in values:
+        if isinstance(value, (ast.Starred, ast.Constant, ast.GeneratorExp)) or value.end_lineno is None:
+            return ()
+        opens = not isinstance(value, _PRIMARIES)
+        insertions += [Insertion(value.lineno, value.col_offset, "(")] * opens
+        insertions.append(Insertion(value.end_lineno, value.end_col_offset or 0, ")" * opens + call))
+    return insert_into_lines(source, insertions) if insertions else ()
+
+
+def parts_of_display(value: ast.expr) -> list[ast.expr]:
+    """What lies in a tuple, list or dict as written, at any depth; of anything else, it itself."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return [part for each in value.elts for part in parts_of_display(each)]
+    if isinstance(value, ast.Dict):
+        return [part for each in value.values for part in parts_of_display(each)]
+    return [value]
 
 
 def ends_with_call(value: ast.expr, *methods: str) -> bool:
