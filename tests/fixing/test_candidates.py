@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixing_findings import HISTORY, measured
 from tenure.errors import SourceError
@@ -88,3 +90,24 @@ def test_edits_that_do_not_fit_are_refused(edits: list[tuple[str, str]], message
         edit_texts(candidates, {})
 
     assert message in str(refused.value)
+
+
+LINES = st.sampled_from(["x = 1", "", "if x:", "    y = 2", "\x0c", "\ufeffz = 3", "\udce4", "((((", "\0", '"""', "\\"])
+
+
+@given(
+    lines=st.lists(LINES, max_size=6),
+    end=st.sampled_from(["\n", "\r\n", "\r", ""]),
+    edits=st.lists(st.tuples(st.integers(-1, 8), LINES, LINES | st.none()), min_size=1, max_size=3),
+)
+def test_mangled_files_and_edits_are_edited_or_refused(
+    lines: list[str], end: str, edits: list[tuple[int, str, str | None]]
+) -> None:
+    text = end.join(lines).encode("utf-8", "surrogateescape")
+    made = tuple(Edit("a.py", line, before, after) for line, before, after in edits if before or after is not None)
+    try:
+        changed = edit_texts([Candidate((HISTORY,), "recording", made)], {Path("a.py"): text})
+    except SourceError:
+        return
+    for each in changed.values():
+        compile(each, "a.py", "exec", dont_inherit=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tenure.errors import SourceError
 from tenure.fixing.measured import Measured
+from tenure.fixing.overlay import why_no_python
 from tenure.lint import lint_sources
 from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source_finding import SourceFinding
@@ -71,7 +72,9 @@ def edit_texts(candidates: Iterable[Candidate], base: Mapping[Path, bytes]) -> d
         before = base[Path(file)] if Path(file) in base else _read(file)
         _check_apart(file, list(edits))
         after = apply_edits(before.decode("utf-8", "surrogateescape"), edits).encode("utf-8", "surrogateescape")
-        _check_parses(file, after)
+        why = why_no_python(after, file)
+        if why:
+            raise SourceError(f"{file}: the edits make no Python of it ({why})")
         texts[Path(file)] = after
     return texts
 
@@ -119,13 +122,6 @@ def _check_apart(file: str, edits: Sequence[Edit]) -> None:
     for one, other in combinations(edits, 2):
         if overlap(one, other) and (one.before or other.before):
             raise SourceError(f"{file}:{other.line}: two edits change this line")
-
-
-def _check_parses(file: str, text: bytes) -> None:
-    try:
-        compile(text, file, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        raise SourceError(f"{file}: the edits make no Python of it ({error})") from error
 
 
 def _read(file: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -69,7 +70,17 @@ def _find_in_package(change: FileChange, *, patch: Path) -> Path:
 
 
 def _check_text(text: bytes, path: Path, *, patch: Path) -> None:
-    try:
-        compile(text, str(path), "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        raise PatchError(f"{patch} makes {path.name} something that is no Python: {error}") from error
+    why = why_no_python(text, str(path))
+    if why:
+        raise PatchError(f"{patch} makes {path.name} something that is no Python: {why}")
+
+
+def why_no_python(text: bytes, name: str) -> str:
+    """Why a text cannot be compiled; "" where it can."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the user's own escapes, which Python tells when it runs them
+        try:
+            compile(text, name, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return str(error) or type(error).__name__
+    return ""
