@@ -22,7 +22,7 @@ from tenure.model.source_finding import SourceFinding
 
 SHOWN_BY_SOURCE = (
     *("TN101", "TN103", "TN104", "TN105", "TN107"),
-    *("TN201", "TN202", "TN203", "TN204", "TN205", "TN302", "TN303"),
+    *("TN201", "TN202", "TN203", "TN204", "TN205", "TN302", "TN303", "TN402"),
 )
 """Causes that a program's text decides: the statement, and what else the program does with the same name. Of the others
 the text shows the statement, but not how long what it names lives, or what is alive at the peak."""

@@ -211,6 +211,8 @@ def test_an_exception_that_is_raised_again_after_a_loop_holds_its_own_frame(
     [
         ("lru_cache(maxsize=None)", "days, width", "torch.tensor(days)", ["TN205"]),
         ("lru_cache(maxsize=4)", "days, width", "torch.tensor(days)", []),
+        ("lru_cache", "days, width", "torch.tensor(days)", []),
+        ("lru_cache", "model, width", "torch.tensor(width)", ["TN205"]),
         ("lru_cache(maxsize=None)", "days, width", "days * width", []),
         ("cache", "model", "sum(1 for _ in model.parameters())", ["TN205"]),
         ("cache", "labels", "labels[:, None] == labels[None]", ["TN205"]),
@@ -294,3 +296,105 @@ def test_what_a_forward_hook_puts_into_a_list_around_it_is_told() -> None:
 
     assert told(program.format("output", "")) == [("TN107", 6)]
     assert told(program.format("output.mean().item()", "")) == []
+
+
+def test_an_error_of_an_import_that_is_kept_is_nobodys_leak() -> None:
+    assert (
+        told("""
+        import torch
+        class Fused:
+            def __init__(self):
+                try:
+                    import fused
+                except ImportError as error:
+                    self.error = error
+        """)
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("torch.cuda.empty_cache()", ["TN501"]),
+        ("if step % 100 == 0: torch.cuda.empty_cache()", []),
+        ("mask = torch.zeros(3).to(device)", ["TN503"]),
+        ("mask = torch.zeros(3).to(torch.bfloat16)", []),
+        ("mask = torch.zeros(3, device=device)", []),
+        ("noise = torch.randn(3, generator=source).to(device)", []),
+        ("net = torch.nn.DataParallel(model)", ["TN406"]),
+        ("optimizer.zero_grad(set_to_none=False)", ["TN407"]),
+        ("optimizer.zero_grad(set_to_none=True)", []),
+        ("cache.setdefault(step, torch.zeros(3))", ["TN206"]),
+        ("cache.setdefault(step, [])", []),
+        ("scaler = torch.cuda.amp.GradScaler()", ["TN505"]),
+        ("scaler = torch.amp.GradScaler('cuda')", []),
+    ],
+)
+def test_what_a_step_does_for_nothing_is_told(body: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        def train(model, optimizer, batches, device, cache, source):
+            for step, batch in enumerate(batches):
+                model(batch).mean().backward()
+                optimizer.step()
+                {body}
+    """
+
+    assert told(program) == [(rule, 7) for rule in found]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third", "found"),
+    [
+        ("torch.cuda.empty_cache()", "gc.collect()", "pass", [("TN502", 4)]),
+        ("torch.cuda.empty_cache()", "gc.collect()", "torch.cuda.empty_cache()", []),
+        ("gc.collect()", "torch.cuda.empty_cache()", "pass", []),
+    ],
+)
+def test_a_cache_that_is_emptied_before_the_collector_runs_is_told(
+    first: str, second: str, third: str, found: list[object]
+) -> None:
+    assert told(f"import gc, torch\n\ndef free():\n    {first}\n    {second}\n    {third}\n") == found
+
+
+@pytest.mark.parametrize(
+    ("region", "afterwards", "found"),
+    [
+        ("if True", "pass", [("TN108", 7)]),
+        ("with torch.no_grad()", "pass", []),
+        ("if True", "model.train()", []),
+        ("if True", "total.backward()", []),
+    ],
+)
+def test_an_evaluation_with_autograd_on_is_told(region: str, afterwards: str, found: list[object]) -> None:
+    program = f"""
+        import torch
+        def evaluate(model, batches, total=0):
+            model.eval()
+            {region}:
+                for batch in batches:
+                    total = model(batch).mean().item()
+            {afterwards}
+    """
+
+    assert told(program) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "afterwards", "found"),
+    [("model", "gc.collect()", [("TN306", 4)]), ("model", "pass", []), ("make()", "gc.collect()", [])],
+)
+def test_a_deleted_parameter_that_the_caller_still_has_is_told(
+    given: str, afterwards: str, found: list[object]
+) -> None:
+    program = f"""
+        import gc, torch
+        def release(module):
+            del module
+            {afterwards}
+        def main(model, make):
+            release({given})
+    """
+
+    assert told(program) == found

@@ -37,7 +37,8 @@ class CachedFunction:
 
 def find_cached(program: Program) -> Iterator[CachedFunction]:
     """All of a program. A method of a module is told whatever the cache's size, of another object that holds tensors,
-    and a function, where the cache has room for many."""
+    and a function that is given tensors or modules, where the cache has room for many; results alone where it has no
+    bound."""
     values = tensor_values(program)
     makers = {each.name for each in program.functions if _makes_caches(each)}
     for function in program.functions:
@@ -60,7 +61,7 @@ def _kept(program: Program, function: Function, values: TensorValues, size: int 
     for parameter in function.parameters:
         if is_module_name(parameter) or _is_used_as_tensor(function, parameter):
             return parameter
-    return "its results" if function.parameters and values.returned(function) else ""
+    return "its results" if size is None and function.parameters and values.returned(function) else ""
 
 
 def _holds_tensors(program: Program, function: Function, values: TensorValues) -> bool:
@@ -68,7 +69,7 @@ def _holds_tensors(program: Program, function: Function, values: TensorValues) -
     for method in own.methods.values() if own is not None else ():
         for name, bound in values.bindings(method).items():
             if name.startswith("self.") and name.count(".") == 1:
-                if is_module_name(name) or _HOLDS_MODULES.search(name):
+                if is_module_name(name) or _HOLDS_MODULES.search(name.rpartition(".")[2]):
                     return True
                 if any(values.kind(value, method) for _, value in bound):
                     return True

@@ -113,8 +113,8 @@ def _is_limited(keep: Keep, function: Function) -> bool:
 
 
 _COUNTING = re.compile(
-    r"(^|_)(step|steps|iteration|iter|it|number|num|count|counter|ticket|epoch|idx|index|batch_idx|uid|request_id|offset"
-    r"|start|timestamp|time|uuid|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
+    r"(^|_)(step|steps|batch|round|trial|iteration|iter|it|number|num|count|counter|ticket|epoch|idx|index|batch_idx|uid"
+    r"|request_id|offset|start|timestamp|time|uuid|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
 )
 _OPEN_CALLS = frozenset({"id", "data_ptr", "size", "next", "len", "map", "hash", "uuid4", "time", "numel", "tobytes"})
 

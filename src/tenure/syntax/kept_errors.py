@@ -28,7 +28,7 @@ def find_kept_errors(program: Program) -> Iterator[KeptError]:
     seen: set[int] = set()
     for function in program.functions:
         for handler in function.handlers:
-            if not _is_stripped(handler):
+            if not _is_stripped(handler) and not _is_of_import(handler):
                 for kept in _stored(program, function, handler.name or "the exception", _span(handler), 0):
                     if id(kept.statement) not in seen:
                         seen.add(id(kept.statement))
@@ -103,6 +103,13 @@ def _is_from_before(place: str, node: ast.AST, function: Function) -> bool:
     loops = function.loops_around(getattr(node, "lineno", 0))
     bound = [each.lineno for each in function.bindings if place in map(dotted, targets_of(each))]
     return bool(loops) and bool(bound) and all(line < loops[0].lineno for line in bound)
+
+
+def _is_of_import(handler: ast.ExceptHandler) -> bool:
+    """Whether what is caught is that a package is missing: it went through no frame of a step."""
+    return handler.type is not None and any(
+        dotted(each) in ("ImportError", "ModuleNotFoundError") for each in ast.walk(handler.type)
+    )
 
 
 def _is_stripped(handler: ast.ExceptHandler) -> bool:

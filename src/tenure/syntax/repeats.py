@@ -12,7 +12,8 @@ from tenure.syntax.program import Function, Program
 
 _EVENTS = re.compile(
     r"^(on_|after_|before_|begin_|end_)?(train|training|validation|val|test|predict|prediction|fit|eval|evaluation)?_?"
-    r"(batch|step|epoch|iteration|iter|update|rollout|forward|backward|loss)(_?(start|end|begin|completed|started|s))?$"
+    r"((batch|step|epoch|iteration|iter|update|rollout|forward|backward|loss)(_?(start|end|begin|completed|started|s))?"
+    r"|(?<=_)(start|end|begin))$"
 )
 """What frameworks, and programs like them, call for each batch, step or epoch."""
 _FILLING = re.compile(

@@ -264,6 +264,8 @@ class TensorValues:
 
     def _of_method(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind:
         own = self.kind(receiver, function)
+        if name in ("state_dict", "named_parameters", "parameters"):
+            return Kind.TENSOR
         if name in CUTTING:
             return Kind.TENSOR if own or name in _OF_TENSORS else Kind.NOTHING
         if own:

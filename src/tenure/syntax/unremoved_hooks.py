@@ -24,6 +24,7 @@ _OF_MODULES = frozenset(
 )
 _PARAMETER = re.compile(r"(^|_)(weight|weights|bias|param|parameter|p)$")
 """What a hook of a tensor stays on: activations go, parameters do not."""
+_MOST_CALLERS = 2
 
 
 @dataclass(frozen=True)
@@ -87,13 +88,11 @@ def _use(function: Function, call: ast.Call) -> tuple[str, str]:
     return "", ""
 
 
-def _is_called_again(program: Program, function: Function) -> bool:
+def _is_called_again(program: Program, function: Function, depth: int = 0) -> bool:
     """Whether the function, not only the loop over layers in it, runs again and again."""
     callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
     if any(caller.loops_around(call.lineno) for caller, call in callers) or is_event(function):
         return True
-    above = {caller for caller, _ in callers}
-    return function.name in program.handed_on or any(
-        is_event(each) or any(further.loops_around(call.lineno) for further, call in program.callers(each))
-        for each in above
-    )
+    above = {caller for caller, _ in callers if caller is not function} if depth < _MOST_CALLERS else set()
+    is_callback = not depth and function.name in program.handed_on
+    return is_callback or any(_is_called_again(program, each, depth + 1) for each in above)
