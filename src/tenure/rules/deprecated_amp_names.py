@@ -11,7 +11,7 @@ from tenure.syntax.scopes import dotted
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
-    """Calls of `torch.cuda.amp.autocast`, `GradScaler` and their kin."""
+    """Calls of `torch.cuda.amp.autocast` and its kin, but in files that use the new name where torch has it."""
     for function in program.functions:
         for found in _find(program, function):
             yield claim_source(
@@ -27,7 +27,9 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
 def _find(program: Program, function: Function) -> Iterator[ast.Call]:
     del program
     for call in function.calls:
-        if dotted(call.func).startswith(("torch.cuda.amp.", "torch.cpu.amp.", "cuda.amp.")):
+        name = dotted(call.func)
+        is_fallback = f"torch.amp.{name.rpartition('.')[2]}" in function.source.text
+        if name.startswith(("torch.cuda.amp.", "torch.cpu.amp.", "cuda.amp.")) and not is_fallback:
             yield call
 
 
