@@ -72,3 +72,15 @@ def test_of_rings_that_hold_rings_each_is_cut_by_what_the_same_statement_made() 
 
     assert [(each.symptom, each.retained_bytes, len(each.drops)) for each in found] == [("cycle", 6 << 20, 6)]
     assert {drop.label for drop in found[0].drops} == {"kept"}
+
+
+def test_a_ring_through_what_a_pack_hook_gave_back_is_told_with_the_call_that_put_the_hook_in_place() -> None:
+    packed = "island -> tensor#y* 1MiB -> .grad_fn TanhBackward0#tanh* -> <hook> tensor#y*\n"
+    drawn = [
+        "main.x -> list -> [0] tensor 4B\n" + "".join(packed.replace("*", str(n)) for n in range(m)) for m in (2, 4)
+    ]
+
+    (found,) = find_suspects([census(text, step=2 * number) for number, text in enumerate(drawn, start=1)])
+
+    assert (found.symptom, found.holder.kind, found.holder.name) == ("cycle", "hook", "saved_tensors_hooks")
+    assert (found.facts["packed_as_it_is"], found.facts["owned_by_cpp_too"]) == (True, True)

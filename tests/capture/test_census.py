@@ -326,6 +326,20 @@ def test_saved_tensor_hooks_do_not_run_and_what_they_packed_is_found() -> None:
 
 
 @pytest.mark.slow
+def test_what_a_pack_hook_gave_back_as_it_was_is_owned_by_its_graph_alone() -> None:
+    x = kib(2).requires_grad_()
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor):
+        y = x.exp()
+
+    census = read()
+
+    node = census.node_of(y)
+    assert census.path(Kind.GRAD_FN, (Kind.HOOK, "result"), start=node) == node
+    assert census.census.nodes.unseen[node] == 0
+    y.sum().backward()  # ends the ring
+
+
+@pytest.mark.slow
 def test_the_graph_of_a_compiled_function_shows_what_it_saved() -> None:
     layer = nn.Linear(64, 64)
     compiled = torch.compile(lambda x: layer(x).sin().cos(), backend="aot_eager")

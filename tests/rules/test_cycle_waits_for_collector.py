@@ -44,6 +44,22 @@ def test_that_the_collector_frees_it_is_not_said_where_cpp_owns_part_of_the_ring
     )
 
 
+def test_what_a_pack_hook_gave_back_as_it_was_has_a_remedy_of_its_own() -> None:
+    call = replace(HISTORY, kind="hook", name="saved_tensors_hooks", expression="saved_tensors_hooks")
+    packed = suspect(symptom="cycle", cyclic=True, holder=call, facts={"packed_as_it_is": True})
+
+    found = check_suspect(packed)
+
+    assert found is not None
+    assert found.message == (
+        "The pack hook of `saved_tensors_hooks` gives tensors back as they are, which closes a reference cycle that "
+        "holds 3.00 MiB no one can use any more; only the cyclic collector frees it."
+    )
+    assert [remedy.summary for remedy in found.remedies] == [
+        "let the pack hook return `tensor.detach()`: a graph node that saves its own result as it is refers to itself"
+    ]
+
+
 @pytest.mark.parametrize(
     ("freed", "said"),
     [

@@ -60,6 +60,8 @@ M = "<module>"
         ("m.zero_()", []),
         ("a.register_thing(v)", [(1, M, "grow", "a", "v", False)]),
         ("a.register_forward_hook(h)", [(1, M, "hook", "a.h", "h", False)]),
+        ("a.saved_tensors_hooks(p, u)", [(1, M, "hook", "a.u", "u", False)]),
+        ("saved_tensors_hooks(p, u)", [(1, M, "hook", "u", "u", False)]),
         ("register_module_forward_hook(h)", [(1, M, "hook", "h", "h", False)]),
         ("t.register_hook(lambda g: g)", [(1, M, "hook", "t.<lambda>", "lambda g: g", False)]),
         ("o.register_step_post_hook(h)", [(1, M, "hook", "o.h", "h", False)]),

@@ -34,6 +34,7 @@ from tenure.model.suspect import HoldingReference
 from tenure.syntax.bindings import Binding, Call
 from tenure.syntax.reaching import reaching_lines
 from tenure.syntax.scopes import MODULE, definitions
+from tenure.syntax.store_calls import PACK_HOOKS
 
 _ON_TENSORS = ("register_hook", "register_post_accumulate_grad_hook")
 
@@ -343,7 +344,7 @@ def _level_of_repeated(call: Call, level: int) -> int:
 def _hooks(sought: Sought) -> Iterator[RankedSite]:
     """Registrations: of the function that is known to be called; those made by libraries only where the program's own
     files have none."""
-    generic = not sought.name or (sought.name.startswith("_") and "hook" in sought.name)
+    generic = not sought.name or sought.name == PACK_HOOKS or (sought.name.startswith("_") and "hook" in sought.name)
     if generic and sought.reference.calls:
         named = list(hooks_of_function(sought))
         yield from named
@@ -355,7 +356,9 @@ def _hooks(sought: Sought) -> Iterator[RankedSite]:
     for origin in ("yours", "library"):
         for path, source in sought.sources.items():
             told = source.text if generic else source.text if sought.name in source.text else ""
-            if source.origin == origin and re.search(r"register\w*hook|atexit|signal|finalize|settrace", told):
+            if source.origin == origin and re.search(
+                rf"register\w*hook|{PACK_HOOKS}|atexit|signal|finalize|settrace", told
+            ):
                 found.extend(_hooks_in(sought, path, source, generic))
         if generic or any(site.plausibility <= LIKELY for site in found):
             break

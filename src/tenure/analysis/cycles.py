@@ -13,6 +13,7 @@ from tenure.analysis.graph import Bools, Graph, object_of, reach
 from tenure.analysis.groups import View, fingerprint_of
 from tenure.analysis.holders import Droppable, gradient_reference, ring_reference
 from tenure.analysis.islands import Island, find_islands
+from tenure.analysis.packed_by_hooks import pack_hook_reference
 from tenure.analysis.wording import attribute_name, hops, is_merged, render_path
 from tenure.model.heap import Ints, NodeKind
 from tenure.model.suspect import Series, Suspect
@@ -77,7 +78,8 @@ def _suspect(
     graph = view.graph
     island = max(islands, key=lambda each: (int(graph.bytes_of_node[each.storages].sum()), -int(each.members[0])))
     rows = storage_rows(view, _storages(islands))
-    made_by_call = gradient_reference(graph, (*island.ring, *island.ring))
+    packed = pack_hook_reference(graph, island.ring)
+    made_by_call = gradient_reference(graph, (*island.ring, *island.ring)) or packed
     holder = made_by_call or ring_reference(graph, island.cut)
     others = () if made_by_call else tuple(ring_reference(graph, other) for other in island.others)
     start = next((i for i, r in enumerate(island.ring) if not is_merged(graph, r)), 0)
@@ -110,7 +112,7 @@ def _suspect(
         pinned_bytes=0,
         cyclic=True,
         holder_is_yours=not bool(graph.library[int(view.census.references.source[island.cut])]),
-        facts=_facts(view, island, len(islands)),
+        facts=_facts(view, island, len(islands)) | ({"packed_as_it_is": True} if packed else {}),
         storages=identities(view, _storages(islands)),
         storages_at=view.census.step,
         drops=drops_of(graph, (Droppable(cut) for each in islands for cut in each.cuts.tolist())),

@@ -433,6 +433,12 @@ class _Taker:
             target = self._numbers.get(id(referent))
             if referent is not None and target is not None:
                 self.columns.add_reference(number, target, ReferenceKind.HOOK, slot.label)
+                self._explain(target)
+
+    def _explain(self, number: int) -> None:
+        """One of a node's references has its owner now: what a hook packed, and the hook, each slot holds once."""
+        unseen = self.columns.nodes["unseen"]
+        unseen[number] = max(0, unseen[number] - 1)
 
     # -- owners in C++ ----------------------------------------------------------------------------------------------
 

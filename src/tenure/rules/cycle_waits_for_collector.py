@@ -9,6 +9,13 @@ from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim
 
+_BREAK_IT = (
+    "break the ring: hold the owner weakly (`weakref.ref`, `weakref.proxy`), pass it as an argument, or set the "
+    "reference to None when done; do not copy objects that refer back to their owner"
+)
+_PACK_DETACHED = (
+    "let the pack hook return `tensor.detach()`: a graph node that saves its own result as it is refers to itself"
+)
 _FREES_IT = "only the cyclic collector frees it."
 _MAY_NOT = "C++ code owns part of it too, so that the cyclic collector may not free it."
 _DOES_NOT = "C++ code owns part of it too, so that not even a collection frees it."
@@ -18,17 +25,17 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     """No root reaches the memory; the ring that keeps it is known."""
     if not suspect.cyclic:
         return None
+    packed = bool(suspect.facts.get("packed_as_it_is"))
+    name = suspect.holder.expression or suspect.holder.name
+    closes = f"The pack hook of `{name}` gives tensors back as they are, which" if packed else f"`{name}`"
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"`{suspect.holder.expression or suspect.holder.name}` closes a reference cycle that holds "
+        message=f"{closes} closes a reference cycle that holds "
         f"{format_bytes(suspect.retained_bytes)} no one can use any more; "
         f"{_MAY_NOT if suspect.facts.get('owned_by_cpp_too') else _FREES_IT}",
-        remedies=(
-            "break the ring: hold the owner weakly (`weakref.ref`, `weakref.proxy`), pass it as an argument, or set "
-            "the reference to None when done; do not copy objects that refer back to their owner",
-        ),
+        remedies=(_PACK_DETACHED if packed else _BREAK_IT,),
     )
 
 

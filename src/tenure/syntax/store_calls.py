@@ -16,6 +16,8 @@ GROWING_METHODS = frozenset(
 )
 GROWING_FUNCTIONS = frozenset({"heappush", "heappushpop", "insort", "insort_left", "insort_right"})
 HOOK_CALLS = frozenset({"atexit.register", "signal.signal", "weakref.finalize", "sys.settrace", "sys.setprofile"})
+PACK_HOOKS = "saved_tensors_hooks"
+"""`torch.autograd.graph.saved_tensors_hooks(pack, unpack)`: each tensor that is saved meanwhile keeps `unpack`."""
 _STORED_BY_NAME = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
 _IN_PLACE = re.compile(r"[a-z]\w*[^_]_")
 """How torch names what changes a tensor in place: `add_`, `lerp_`, `index_copy_`."""
@@ -45,10 +47,14 @@ def stores_of_call(node: ast.Call) -> Iterator[Store]:
                 yield from _grow(node, function.value, method)
         elif method.startswith("register") or method in ("add_module", "finalize", "signal", "settrace", "setprofile"):
             yield from _registration(node, function)
+        elif method == PACK_HOOKS:
+            yield from _hook(node, text_of(function.value), method, last=True)
         elif method in _METHODS or method in GROWING_FUNCTIONS:
             yield from _other_method(node, function)
         elif _IN_PLACE.fullmatch(method) and method not in _WITHOUT_GRAPH:
             yield from _in_place(function.value, method)
+    elif isinstance(function, ast.Name) and function.id == PACK_HOOKS:
+        yield from _hook(node, "", PACK_HOOKS, last=True)
     elif isinstance(function, ast.Name) and function.id in _FUNCTIONS:
         yield from _other_function(node, function.id)
     elif isinstance(function, ast.Name) and function.id.startswith("register") and function.id.endswith("_hook"):
