@@ -114,6 +114,7 @@ def test_a_table_by_keys_that_are_others_again_and_again_is_told(test: str, key:
         ("self.usage = torch.lerp(self.usage, hidden.detach().mean(0), 0.1)", []),
         ("with torch.no_grad(): self.usage = torch.lerp(self.usage, hidden.mean(0), 0.1)", []),
         ("self.usage = hidden.mean(0)", []),
+        ("made = self.pack(hidden); made.usage = 0.9 * made.usage + hidden", []),
     ],
 )
 def test_a_state_of_a_module_that_leads_to_its_last_value_by_its_graph_is_told(

@@ -31,9 +31,13 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
-    """Attributes of modules, and states handed from turn to turn, that lead to their own last value by its graph."""
+    """Modules' own attributes, and states handed from turn to turn, that lead to their last value by its graph.
+
+    What a module changes of another object, such as an output that it just made, is not its state.
+    """
     for carried in find_carried(program):
-        if program.is_part_of_module(carried.function) or not carried.is_sum:
+        in_module = program.is_part_of_module(carried.function)
+        if carried.keep.place.startswith("self.") if in_module else not carried.is_sum:
             yield claim_source(
                 carried.function,
                 carried.keep.node,
