@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import MISSING
 from typing import Any
 
 from tenure.errors import NewerFormatError, RecordingError
@@ -173,4 +174,6 @@ def _remedy_from_dict(values: dict[str, Any]) -> Remedy:
 
 
 def _only_fields(kind: Any, values: dict[str, Any]) -> Any:
-    return kind(**{name: values[name] for name in kind.__dataclass_fields__})
+    """What older formats lack keeps its default; a field without one must be there."""
+    fields = kind.__dataclass_fields__
+    return kind(**{name: values[name] for name in fields if name in values or fields[name].default is MISSING})

@@ -13,7 +13,7 @@ from tenure.syntax.scopes import dotted
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """Calls of `nn.DataParallel`."""
     for function in program.functions:
-        for found in _find(program, function):
+        for found in _find(function):
             yield claim_source(
                 function,
                 found,
@@ -24,8 +24,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             )
 
 
-def _find(program: Program, function: Function) -> Iterator[ast.Call]:
-    del program
+def _find(function: Function) -> Iterator[ast.Call]:
     for call in function.calls:
         if dotted(call.func).removeprefix("torch.") in ("nn.DataParallel", "DataParallel", "nn.parallel.DataParallel"):
             yield call

@@ -13,7 +13,7 @@ from tenure.syntax.scopes import dotted
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """Calls of `torch.cuda.amp.autocast` and its kin, but in files that use the new name where torch has it."""
     for function in program.functions:
-        for found in _find(program, function):
+        for found in _find(function):
             yield claim_source(
                 function,
                 found,
@@ -24,8 +24,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             )
 
 
-def _find(program: Program, function: Function) -> Iterator[ast.Call]:
-    del program
+def _find(function: Function) -> Iterator[ast.Call]:
     for call in function.calls:
         name = dotted(call.func)
         is_fallback = f"torch.amp.{name.rpartition('.')[2]}" in function.source.text

@@ -14,7 +14,7 @@ from tenure.syntax.scopes import inner_bodies, statements
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """`empty_cache()` with `gc.collect()` right behind it, and no other `empty_cache()` after that."""
     for function in program.functions:
-        for found in _find(program, function):
+        for found in _find(function):
             yield claim_source(
                 function,
                 found,
@@ -25,8 +25,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             )
 
 
-def _find(program: Program, function: Function) -> Iterator[ast.Call]:
-    del program
+def _find(function: Function) -> Iterator[ast.Call]:
     if not any(empties_cache(call) for call in function.calls):
         return
     tops = [function.node.body, *(body for node in statements(function.node.body) for body in inner_bodies(node))]

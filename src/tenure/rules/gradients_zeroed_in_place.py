@@ -13,7 +13,7 @@ from tenure.syntax.program import Function, Program
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """`zero_grad(set_to_none=False)`, as written."""
     for function in program.functions:
-        for found in _find(program, function):
+        for found in _find(function):
             yield claim_source(
                 function,
                 found,
@@ -24,8 +24,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             )
 
 
-def _find(program: Program, function: Function) -> Iterator[ast.Call]:
-    del program
+def _find(function: Function) -> Iterator[ast.Call]:
     for call in function.calls:
         given = [each.value for each in call.keywords if each.arg == "set_to_none"]
         keeps = any(isinstance(each, ast.Constant) and each.value is False for each in given)

@@ -15,6 +15,7 @@ from tenure.syntax.kept_values import ends_with_call, parts_of_display
 from tenure.syntax.number_flows import may_be_number
 from tenure.syntax.program import Function, Program, targets_of
 from tenure.syntax.scopes import MODULE, dotted
+from tenure.syntax.trained_through import last_names
 
 _MOST_FILES = 40
 """So many files may know the names that the kept value goes by; with more, nothing is said to be safe."""
@@ -197,7 +198,7 @@ def _facts_of(tree: ast.Module) -> _Facts:
             if called in _DERIVATIVES:
                 asked.append(given | (_names(receiver) if receiver is not None else set()))
             if receiver is not None:
-                flows.append((_bound(receiver), given))
+                flows.append((last_names(receiver), given))
         elif isinstance(node, _FUNCTIONS):
             arguments = node.args
             every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
@@ -218,28 +219,17 @@ def _facts_of(tree: ast.Module) -> _Facts:
 def _flows(node: ast.AST) -> Iterator[tuple[set[str], set[str]]]:
     """Names that a statement binds, with the names in what it binds them to."""
     if isinstance(node, ast.Assign):
-        yield {name for target in node.targets for name in _bound(target)}, _names(node.value)
+        yield {name for target in node.targets for name in last_names(target)}, _names(node.value)
     elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value is not None:
-        yield _bound(node.target), _names(node.value)
+        yield last_names(node.target), _names(node.value)
     elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-        yield _bound(node.target), _names(node.iter)
+        yield last_names(node.target), _names(node.iter)
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-        yield _bound(node.optional_vars), _names(node.context_expr)
+        yield last_names(node.optional_vars), _names(node.context_expr)
     elif isinstance(node, _FUNCTIONS):
         called = f".{node.name}" if "property" in map(dotted, node.decorator_list) else f"{node.name}()"
         returned = (each.value for each in ast.walk(node) if isinstance(each, (ast.Return, ast.Yield, ast.YieldFrom)))
         yield {called}, {name for value in returned if value is not None for name in _names(value)}
-
-
-def _bound(target: ast.expr) -> set[str]:
-    """The last names of what is assigned to: `.loss` of `self.loss`, `rows` of `rows[0]`."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return {name for part in target.elts for name in _bound(part)}
-    while isinstance(target, (ast.Subscript, ast.Starred)):
-        target = target.value
-    if isinstance(target, ast.Attribute):
-        return {f".{target.attr}"}
-    return {target.id} if isinstance(target, ast.Name) else set()
 
 
 def _arguments(call: ast.Call) -> set[str]:

@@ -64,21 +64,21 @@ def _flows(tree: ast.Module, foreign: str) -> Iterator[tuple[set[str], set[str]]
     """Names that are bound, with the names in what they are bound to."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
-            yield {name for target in node.targets for name in _bound(target)}, _names(node.value, foreign)
+            yield {name for target in node.targets for name in last_names(target)}, _names(node.value, foreign)
         elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value is not None:
-            yield _bound(node.target), _names(node.value, foreign)
+            yield last_names(node.target), _names(node.value, foreign)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-            yield _bound(node.target), _names(node.iter, foreign)
+            yield last_names(node.target), _names(node.iter, foreign)
         elif isinstance(node, _FUNCTIONS) and node.name not in ("forward", "__call__"):
             called = f".{node.name}" if "property" in map(dotted, node.decorator_list) else f"{node.name}()"
             returned = (each.value for each in ast.walk(node) if isinstance(each, (ast.Return, ast.Yield)))
             yield {called}, {name for value in returned if value is not None for name in _names(value, foreign)}
 
 
-def _bound(target: ast.expr) -> set[str]:
+def last_names(target: ast.expr) -> set[str]:
     """The last names of what is assigned to: `.loss` of `self.loss`, `rows` of `rows[0]`."""
     if isinstance(target, (ast.Tuple, ast.List)):
-        return {name for part in target.elts for name in _bound(part)}
+        return {name for part in target.elts for name in last_names(part)}
     while isinstance(target, (ast.Subscript, ast.Starred)):
         target = target.value
     if isinstance(target, ast.Attribute):
