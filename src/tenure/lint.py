@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,20 @@ class Linted:
     failures: tuple[str, ...] = ()
     documents: tuple[Document, ...] = ()
     """The files that were looked at."""
+    num_lines: int = 0
+    num_skipped: int = 0
+    """Files that have nothing to do with torch, which are not parsed."""
+
+
+def fingerprint(finding: SourceFinding, folder: Path) -> str:
+    """What names a finding in every run: no line, and no folder above `folder`."""
+    parts = (finding.rule, path_from(finding.file, folder), finding.function, finding.message)
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def path_from(path: str, folder: Path) -> str:
+    """A path as it is written in `folder`, with slashes."""
+    return Path(os.path.relpath(path, folder)).as_posix()
 
 
 def lint(paths: Sequence[str], options: LintOptions | None = None) -> Linted:
@@ -51,9 +66,10 @@ def lint(paths: Sequence[str], options: LintOptions | None = None) -> Linted:
     options = options or LintOptions()
     unread: list[str] = []
     files = list(dict.fromkeys(find_files([Path(path) for path in paths], options.exclude, unread)))
-    documents, failures = read_program(files)
-    findings, unparsed = lint_documents(documents, options)
-    return Linted(findings, len(files), (*unread, *failures, *unparsed), tuple(documents))
+    read = read_program(files)
+    findings, unparsed = lint_documents(read.documents, options)
+    failures = (*unread, *read.failures, *unparsed)
+    return Linted(findings, len(files), failures, read.documents, read.num_lines, read.num_skipped)
 
 
 def lint_documents(

@@ -45,12 +45,11 @@ def test_files_without_torch_come_along_where_one_with_torch_imports_them(tmp_pa
     write(tmp_path, "train.py", text="import torch\nfrom .meters import Meter\nfrom . import tools\n")
     write(tmp_path, "meters.py", "tools.py", "other.py", text="x = 1\n")
 
-    documents, failures = read_program(sorted(tmp_path.glob("*.py")))
+    read = read_program(sorted(tmp_path.glob("*.py")))
 
-    assert ([Path(each.source.path).name for each in documents], failures) == (
-        ["meters.py", "tools.py", "train.py"],
-        [],
-    )
+    names = [Path(each.source.path).name for each in read.documents]
+    assert (names, read.failures) == (["meters.py", "tools.py", "train.py"], ())
+    assert (read.num_lines, read.num_skipped) == (6, 1)
 
 
 def test_text_is_read_by_its_own_encoding_and_else_refused_in_one_line(tmp_path: Path) -> None:
@@ -70,7 +69,7 @@ def test_a_file_that_nobody_wrote_by_hand_is_named_and_not_read(
     write(tmp_path, "generated.py", text="import torch\n" + "x = 1\n" * 200_000)
     write(tmp_path, "train.py")
 
-    documents, failures = read_program(sorted(tmp_path.glob("*.py")))
+    read = read_program(sorted(tmp_path.glob("*.py")))
 
-    assert [Path(each.source.path).name for each in documents] == ["train.py"]
-    assert failures == [f"{tmp_path / 'generated.py'}: larger than 1 MiB, not read"]
+    assert [Path(each.source.path).name for each in read.documents] == ["train.py"]
+    assert read.failures == (f"{tmp_path / 'generated.py'}: larger than 1 MiB, not read",)

@@ -25,6 +25,7 @@ FINDINGS = 1
 @click.command("lint", short_help="Say what the source shows, without running it.")
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--format", "form", type=click.Choice(["text", "json", "sarif", "github"]), default="text")
+@click.option("--json", "json_output", is_flag=True, help="The same as --format json.")
 @click.option("--select", multiple=True, metavar="CODE", help="Only these codes, or codes that begin so (TN1).")
 @click.option("--ignore", multiple=True, metavar="CODE", help="Not these codes.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Files and folders to leave out.")
@@ -36,6 +37,7 @@ FINDINGS = 1
 def lint_command(
     paths: tuple[str, ...],
     form: str,
+    json_output: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -71,7 +73,7 @@ def lint_command(
             linted = _write(linted, fixed, options)
     findings = known.new(linted.findings) if known else linted.findings
     if not diff:
-        _print(findings, linted, form, known)
+        _print(findings, linted, "json" if json_output else form, known)
     return _exit_code(findings, linted.failures)
 
 
@@ -118,7 +120,7 @@ def _print(findings: Sequence[SourceFinding], linted: Linted, form: str, known: 
     num_known = len(linted.findings) - len(findings)
     if form == "json":
         told = {"known": num_known, "baseline": str(known.file)} if known else {}
-        click.echo(as_json(findings, linted.failures, linted.num_files, **told))
+        click.echo(as_json(findings, linted, **told))
     elif form == "sarif":
         click.echo(as_sarif(findings, all_rules()))
     elif form == "github":

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tenure.errors import UsageError
+from tenure.lint import fingerprint, path_from
 from tenure.model.source_finding import SourceFinding
 
 FORMAT = 1
@@ -57,7 +56,7 @@ def write_lint_baseline(path: str, findings: Sequence[SourceFinding]) -> None:
     file = Path(path)
     rows = [
         {
-            **{"rule": each.rule, "file": _from(each.file, file.parent), "function": each.function},
+            **{"rule": each.rule, "file": path_from(each.file, file.parent), "function": each.function},
             **{"message": each.message, "fingerprint": fingerprint(each, file.parent)},
         }
         for each in findings
@@ -69,13 +68,3 @@ def write_lint_baseline(path: str, findings: Sequence[SourceFinding]) -> None:
         unfinished.replace(file)
     except OSError as error:
         raise UsageError(f"baseline {path} cannot be written: {error.strerror}") from None
-
-
-def fingerprint(finding: SourceFinding, folder: Path) -> str:
-    """What names a finding in every run: no line, and no folder above `folder`."""
-    parts = (finding.rule, _from(finding.file, folder), finding.function, finding.message)
-    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def _from(path: str, folder: Path) -> str:
-    return Path(os.path.relpath(path, folder)).as_posix()

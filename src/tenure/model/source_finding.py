@@ -12,7 +12,8 @@ class SourceFinding:
     """One cause in one place of a file; lines count from 1, columns from 1 in characters, ends are exclusive.
 
     `remedy` says what to change in one sentence; `edits` carry it out where the change is mechanical, and are `safe`
-    where they cannot change what the program computes.
+    where they cannot change what the program computes. `place` is what the statement stores into, as written
+    (`self.history`), "" where it is no such statement.
     """
 
     rule: str
@@ -27,5 +28,6 @@ class SourceFinding:
     remedy: str
     edits: tuple[Edit, ...] = ()
     safe: bool = False
+    place: str = ""
     cell: int | None = None
     """Of a notebook: the place of the cell, counted from 1; lines are then those of the cell."""

@@ -11,10 +11,16 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tenure import __version__
+from tenure.lint import Linted, fingerprint
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 
 FORMAT = 1
+_MEASURED = (
+    *("retained_bytes", "growth_bytes_per_step", "num_objects", "device", "peak_bytes", "peak_drop_bytes"),
+    *("peak_basis", "first_step", "last_step", "allocation"),
+)
+"""Keys of findings.json that only a recording can fill."""
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -47,11 +53,39 @@ def printable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def as_json(findings: Sequence[SourceFinding], failures: Sequence[str], num_files: int, **told: object) -> str:
-    """All fields of each, edits among them; keys as in `SourceFinding`. `told` are further keys of the whole."""
-    rows = [dataclasses.asdict(each) for each in findings]
-    data = {"format": FORMAT, "files": num_files, **told, "failures": list(failures), "findings": rows}
+def as_json(findings: Sequence[SourceFinding], linted: Linted, **told: object) -> str:
+    """Findings with the keys of findings.json and those of `SourceFinding`; what only a recording shows is null or
+    empty. `told` are further keys of the whole."""
+    data = {
+        "format": FORMAT,
+        "files": linted.num_files,
+        "lines": linted.num_lines,
+        "skipped": linted.num_skipped,
+        **told,
+        "failures": list(linted.failures),
+        "findings": [_as_row(each) for each in findings],
+    }
     return json.dumps(data, indent=1)
+
+
+def _as_row(finding: SourceFinding) -> dict[str, object]:
+    own = dataclasses.asdict(finding)
+    holder = {
+        "kind": "unknown",
+        "name": finding.place.rpartition(".")[2],
+        "expression": finding.place,
+        **{key: own[key] for key in ("file", "line", "function")},
+    }
+    remedy = {"summary": own.pop("remedy"), "edits": own.pop("edits"), "verified": None}
+    del own["place"]
+    return {
+        **{key: own.pop(key) for key in ("rule", "name")},
+        **{"symptom": None, "confidence": "possible", "origin": "yours", "message": own.pop("message")},
+        **{"holder": holder, "path": [], "cut": []},
+        **dict.fromkeys(_MEASURED),
+        **{"remedies": [remedy], "evidence": [], "fingerprint": fingerprint(finding, Path.cwd())},
+        **own,
+    }
 
 
 def as_github(findings: Sequence[SourceFinding]) -> str:

@@ -8,6 +8,7 @@ from tenure.model.finding import Edit, Finding
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.syntax.program import Function
+from tenure.syntax.scopes import dotted
 
 
 def told_by_source_alone(_: Suspect) -> Finding | None:
@@ -42,7 +43,19 @@ def claim_source(
         remedy=remedy,
         edits=edits,
         safe=safe,
+        place=_place_of(node),
     )
+
+
+def _place_of(node: ast.AST) -> str:
+    """What a statement stores into: the first target of an assignment, the object whose method is called."""
+    if isinstance(node, ast.Assign):
+        return dotted(node.targets[0])
+    if isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+        return dotted(node.target)
+    if isinstance(node, ast.Expr):
+        return _place_of(node.value)
+    return dotted(node.func.value) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
 
 
 def _characters(lines: list[str], line: int, offset: int) -> int:

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tenure.errors import SourceError
@@ -38,8 +39,19 @@ def find_files(paths: Sequence[Path], exclude: Sequence[str] = (), failures: lis
             yield path
 
 
-def read_program(files: Sequence[Path]) -> tuple[list[Document], list[str]]:
-    """The files that name torch and those that they import by name, and one line for each that cannot be read."""
+@dataclass(frozen=True)
+class ReadProgram:
+    """The files that name torch and those that they import by name; one line in `failures` for each that cannot be
+    read. `num_lines` counts all files that were read, `num_skipped` those that have nothing to do with torch."""
+
+    documents: tuple[Document, ...]
+    failures: tuple[str, ...]
+    num_lines: int
+    num_skipped: int
+
+
+def read_program(files: Sequence[Path]) -> ReadProgram:
+    """What of `files` is to be looked at. Costs reading all of them."""
     raw: dict[Path, bytes] = {}
     failures: list[str] = []
     for path in files:
@@ -48,13 +60,16 @@ def read_program(files: Sequence[Path]) -> tuple[list[Document], list[str]]:
         except (OSError, SourceError) as error:
             failures.append(_said(path, error))
     documents: dict[Path, Document] = {}
-    for path in (path for path in files if b"torch" in raw.get(path, b"")):
+    with_torch = dict.fromkeys(path for path in files if b"torch" in raw.get(path, b""))
+    for path in with_torch:
         _add(documents, path, raw[path], failures)
     imported = {name for each in documents.values() for name in _imported_names(each.source.text)}
     for path in (path for path in files if path in raw and path not in documents and path.stem in imported):
-        if b"torch" not in raw[path]:
+        if path not in with_torch:
             _add(documents, path, raw[path], failures)
-    return [documents[path] for path in files if path in documents], failures
+    looked_at = tuple(documents[path] for path in files if path in documents)
+    num_lines = sum(data.count(b"\n") + (data[-1:] not in (b"\n", b"")) for data in raw.values())
+    return ReadProgram(looked_at, tuple(failures), num_lines, len(raw.keys() - documents.keys() - with_torch.keys()))
 
 
 def _read(path: Path) -> bytes:
