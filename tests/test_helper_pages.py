@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tenure.cli.main import run_command_line
+
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = (
     "step-scope",
@@ -22,6 +24,7 @@ PAGES = (
     "tensor-pool",
     "out-of-memory",
     "batch-size",
+    "doctor",
 )
 OF_THE_PROCESS = re.compile(r"(?<=^  took )( +)[\d.]+ m?s$|[\d.]+ \w+ -> [\d.]+ \w+(?= in tensors)", re.MULTILINE)
 """How long a call took differs from run to run, and all tensors of the process are other tests' too."""
@@ -57,6 +60,22 @@ def test_a_block_prints_what_its_page_says(block: Block, tmp_path: Path, monkeyp
     with contextlib.redirect_stdout(printed):
         exec(program, {"__name__": "__main__"})
     assert OF_THE_PROCESS.sub("", printed.getvalue()) == OF_THE_PROCESS.sub("", block.output)
+
+
+@pytest.mark.slow
+def test_the_doctor_says_of_the_pages_program_and_environment_what_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (DOCS / "doctor.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    settings, advice = (block for language, block in blocks if not language)
+    for name, value in (line.split("=", 1) for line in settings.splitlines()):
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(blocks_of("doctor")[0].program)
+
+    assert run_command_line(["doctor", "train.py"]) == 0
+    assert advice in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("page", PAGES)
