@@ -71,6 +71,7 @@ def test_the_doctor_says_of_the_pages_program_and_environment_what_the_page_says
     settings, advice = (block for language, block in blocks if not language)
     for name, value in (line.split("=", 1) for line in settings.splitlines()):
         monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COLUMNS", "110")
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text(blocks_of("doctor")[0].program)
 
