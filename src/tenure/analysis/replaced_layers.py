@@ -51,6 +51,7 @@ def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
     `state_dict()` have."""
     ordered = in_program_order(views)
     places = [places_of(view) for view in ordered]
+    modules = [_modules_of(view) for view in ordered]
     found: dict[tuple[str, int], list[_Replaced]] = {}
     for at, (before, after) in enumerate(pairwise(places), start=1):
         later = ordered[at:]
@@ -60,7 +61,8 @@ def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
         settled = max((n for n in range(at) if ordered[n].census.moment == "step-end"), default=at - 1)
         if _places_on_meta(ordered[at], after) - _places_on_meta(ordered[at - 1], before):
             gone += _find_moved_to_meta(ordered[settled], later, places[settled], after, places[at:])
-        gone += _find_ended(ordered[at - 1], later, before, places[at:])
+        ended = modules[at - 1].difference(*modules[at:])
+        gone += _find_ended(ordered[at - 1], later, ended, before, places[at:])
         for replaced in gone:
             if not _is_used(later, replaced):
                 found.setdefault((replaced.type_name, replaced.step), []).append(replaced)
@@ -71,7 +73,7 @@ def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
 def _find_replaced(
     view: View, after_view: View, before: frozenset[Place], after: frozenset[Place], later: Sequence[frozenset[Place]]
 ) -> list[_Replaced]:
-    modules = _addresses(view, np.array(module_nodes(view.graph), dtype=np.int64))
+    modules = _modules_of(view)
     had, has = ({(place.owner, place.name): place.child for place in each} for each in (before, after))
     below = _children_of(before)
     known = _addresses(view, parameters_of(view))
@@ -105,17 +107,15 @@ def _find_moved_to_meta(
     if not went:
         return []
     below = _children_of(before)
-    nodes = {int(view.census.nodes.address[node]): node for node in module_nodes(view.graph)}
-    inside = {address: all_below(below, address) for address in nodes}
-    emptied = {address for address in nodes if inside[address] & went and inside[address] & known <= went}
+    all_modules = _modules_of(view)
+    inside = {address: all_below(below, address) for address in all_modules}
+    emptied = {address for address in all_modules if inside[address] & went and inside[address] & known <= went}
     outermost = emptied - {each for address in emptied for each in inside[address] - {address}}
     in_use = {place.child for places in later for place in places} | frozenset.intersection(*map(_named, later_views))
     found = []
     for address in sorted(outermost):
-        type_name = view.graph.type_names[nodes[address]]
-        names = sorted({place.name for place in before if place.child == address} - {"self"})
-        name = names[0] if names else type_name.rpartition(".")[2]
-        modules = frozenset(inside[address] & set(nodes))
+        name, type_name = _names_of(view, address, before)
+        modules = frozenset(inside[address] & all_modules)
         parameters = _with_their_memory(inside[address] & went, view, later_views[0], in_use)
         if parameters:
             found.append(_Replaced(name, type_name, later_views[0].census.step, parameters, modules, "to meta"))
@@ -123,12 +123,14 @@ def _find_moved_to_meta(
 
 
 def _find_ended(
-    view: View, later_views: Sequence[View], before: frozenset[Place], later: Sequence[frozenset[Place]]
+    view: View,
+    later_views: Sequence[View],
+    gone: Collection[int],
+    before: frozenset[Place],
+    later: Sequence[frozenset[Place]],
 ) -> list[_Replaced]:
-    """The outermost modules that are gone from now on with all their parameters, and the tensors that have the memory
-    of these still, where no parameter of another module has it."""
-    nodes = {int(view.census.nodes.address[node]): node for node in module_nodes(view.graph)}
-    gone = set(nodes).difference(*(_modules_of(each) for each in later_views))
+    """The outermost of the modules that are gone with all their parameters, and the tensors that have the memory of
+    these still, where no parameter of another module has it."""
     if not gone:
         return []
     below, known = _children_of(before), _addresses(view, parameters_of(view))
@@ -138,18 +140,23 @@ def _find_ended(
     in_use = named | {place.child for places in later for place in places}
     used = {has[tensor] for tensor in in_use & has.keys()}
     found = []
-    for address in sorted(gone - {each for top in gone for each in inside[top] - {top}}):
+    for address in sorted(set(gone) - {each for top in gone for each in inside[top] - {top}}):
         tensors = inside[address] & known
         if not had.keys() & tensors or any(has.get(tensor) == had[tensor] for tensor in had.keys() & tensors):
             continue
-        names = sorted({place.name for place in before if place.child == address} - {"self"})
-        type_name = view.graph.type_names[nodes[address]]
-        name = names[0] if names else type_name.rpartition(".")[2]
+        name, type_name = _names_of(view, address, before)
         kept = _with_their_memory(tensors, view, later_views[0], in_use)
         kept = frozenset(tensor for tensor in kept if has[tensor] not in used)
         if kept:
             found.append(_Replaced(name, type_name, later_views[0].census.step, kept, frozenset(), "ended"))
     return found
+
+
+def _names_of(view: View, module: int, before: Iterable[Place]) -> tuple[str, str]:
+    """What a module goes by, its class's name where nothing else names it, and its type."""
+    names = sorted({place.name for place in before if place.child == module} - {"self"})
+    type_name = view.graph.type_names[int(np.flatnonzero(view.census.nodes.address == module)[0])]
+    return (names[0] if names else type_name.rpartition(".")[2]), type_name
 
 
 def _modules_of(view: View) -> set[int]:

@@ -42,9 +42,8 @@ def with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:
 def _is_same(finding: Finding, other: Finding) -> bool:
     one, two = finding.holder, other.holder
     same = (one.file, one.line, one.name) == (two.file, two.line, two.name) and one.file is not None
-    grows = finding.symptom in ("growth", "sawtooth") and finding.confidence != "possible"
-    grows = grows and other.peak_drop_bytes is not None
-    lasts = finding.symptom == "survivor" or grows
+    surely_grows = finding.symptom in ("growth", "sawtooth") and finding.confidence != "possible"
+    lasts = finding.symptom == "survivor" or (surely_grows and other.peak_drop_bytes is not None)
     return same and lasts and other.symptom == "peak" and finding.ranks == other.ranks
 
 
