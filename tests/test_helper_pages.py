@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
+import functools
+import json
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +29,7 @@ PAGES = (
     "doctor",
 )
 OF_THE_PROCESS = re.compile(r"(?<=^  took )( +)[\d.]+ m?s$|[\d.]+ \w+ -> [\d.]+ \w+(?= in tensors)", re.MULTILINE)
-"""How long a call took differs from run to run, and all tensors of the process are other tests' too."""
+"""How long a call took differs from run to run, and all tensors of the process are other blocks' too."""
 BLOCK = re.compile(r"^```py\n(.*?)^```$(?:\n+^```\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 
 
@@ -44,22 +46,42 @@ def blocks_of(page: str) -> list[Block]:
     return [Block(page, number, found[1], found[2] or "") for number, found in enumerate(BLOCK.finditer(text), start=1)]
 
 
-SLOW = ("batch-size",)
-BLOCKS = [
-    pytest.param(block, id=f"{page}-{block.number}", marks=[pytest.mark.slow] * (page in SLOW))
-    for page in PAGES
-    for block in blocks_of(page)
-]
+BLOCKS = [pytest.param(block, id=f"{page}-{block.number}") for page in PAGES for block in blocks_of(page)]
 
 
+RUN_BLOCKS = """
+import contextlib, io, json, os, sys, tempfile, traceback
+
+printed = []
+for name, program in json.load(sys.stdin):
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as output:
+        os.chdir(folder)
+        try:
+            exec(compile(program, name, "exec"), {"__name__": "__main__"})
+        except Exception:
+            print(traceback.format_exc())
+        os.chdir("/")
+    printed.append(output.getvalue())
+json.dump(printed, sys.stdout)
+"""
+
+
+@functools.cache
+def run_blocks() -> dict[Block, str]:
+    """What each block prints in a process without what other tests have left alive, uncollectable rings included."""
+    blocks = [block for page in PAGES for block in blocks_of(page)]
+    programs = [(f"{block.page}.md, block {block.number}", block.program) for block in blocks]
+    command = [sys.executable, "-W", "error", "-c", RUN_BLOCKS]
+    child = subprocess.run(command, input=json.dumps(programs), capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stderr
+    return dict(zip(blocks, json.loads(child.stdout), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("blocks of the helpers' pages")
 @pytest.mark.parametrize("block", BLOCKS)
-def test_a_block_prints_what_its_page_says(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    printed = io.StringIO()
-    program = compile(block.program, f"{block.page}.md, block {block.number}", "exec")
-    with contextlib.redirect_stdout(printed):
-        exec(program, {"__name__": "__main__"})
-    assert OF_THE_PROCESS.sub("", printed.getvalue()) == OF_THE_PROCESS.sub("", block.output)
+def test_a_block_prints_what_its_page_says(block: Block) -> None:
+    assert OF_THE_PROCESS.sub("", run_blocks()[block]) == OF_THE_PROCESS.sub("", block.output)
 
 
 @pytest.mark.slow

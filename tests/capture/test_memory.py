@@ -39,6 +39,7 @@ def test_a_sparse_tensor_weighs_what_its_parts_weigh() -> None:
     assert (after.bytes - before.bytes, after.num_tensors - before.num_tensors) == (1024 * (2 * 8 + 4), 1)
 
 
+@pytest.mark.slow
 def test_memory_needs_no_numpy() -> None:
     program = (
         "import sys; sys.modules['numpy'] = None; import torch, tenure; t = torch.zeros(256); print(tenure.memory())"

@@ -278,6 +278,7 @@ def read_all(paths: list[Path]) -> list[tuple[str, Binding]]:
     return wrong
 
 
+@pytest.mark.slow
 def test_torch_optimizers_and_modules_are_read_without_exception() -> None:
     torch = find_spec("torch")
     root = Path(torch.origin).parent if torch is not None and torch.origin is not None else STDLIB / "asyncio"

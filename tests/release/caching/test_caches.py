@@ -58,6 +58,7 @@ def test_the_last_error_is_listed_with_what_it_keeps_and_cleared() -> None:
     assert (outcome.devices[0].expected_bytes, outcome.survivors) == (None, ())
 
 
+@pytest.mark.slow
 def test_a_tensor_of_the_last_error_that_somebody_else_holds_is_told() -> None:
     held = [raise_with_a_tensor()()]
     outcome = clear_caches("last_error")
@@ -85,6 +86,7 @@ def test_autocasts_cache_is_listed_inside_its_region_and_its_copies_go(device: s
     assert named("autocast") is None
 
 
+@pytest.mark.slow
 def test_dynamo_is_cleared_where_it_is_loaded() -> None:
     compiled = torch.compile(lambda tensor: tensor * 2, backend="eager")
     compiled(torch.ones(3))

@@ -61,6 +61,7 @@ def test_what_a_collection_gave_back_is_told_by_device(device: str) -> None:
     assert (row.expected_bytes, not_due.devices, not_due.freed_bytes, not_due.survivors) == (None, (), 0, ())
 
 
+@pytest.mark.slow
 def test_a_ring_that_no_collection_frees_is_told_with_the_reference_to_cut() -> None:
     def hooked() -> tuple[weakref.ref[torch.Tensor], int]:
         doubled = torch.ones(1000, requires_grad=True) * 2

@@ -42,6 +42,7 @@ def test_every_way_into_a_list_leaves_the_graph_behind(loss: torch.Tensor) -> No
     assert sum(map(graphs_in, history)) == 0
 
 
+@pytest.mark.slow
 def test_what_was_cut_and_who_holds_it_still_is_told(loss: torch.Tensor) -> None:
     history = detached([])
     empty = history.outcome

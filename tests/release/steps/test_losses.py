@@ -56,6 +56,7 @@ def test_weights_count_in_the_mean_and_numbers_are_taken_as_they_are() -> None:
     assert meter.read() == LossValues(last=5.0, mean=2.0, max=5.0, num_steps=2, through_step=2)
 
 
+@pytest.mark.slow
 def test_between_logs_no_value_is_brought_to_the_host(device: str) -> None:
     meter = LossMeter()
     loss = torch.ones(4, requires_grad=True, device=device)
