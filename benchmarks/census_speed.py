@@ -58,8 +58,8 @@ def guppy_paths(targets: list[Any]) -> object:
 
 
 def census_with_paths() -> object:
-    from tenure.analysis.graph import build_graph
-    from tenure.analysis.paths import path_to, shortest_paths
+    from tenure.analysis.heap.graph import build_graph
+    from tenure.analysis.heap.paths import path_to, shortest_paths
     from tenure.capture.census import take_census
 
     census = take_census(step=1, moment="request")

@@ -47,7 +47,17 @@ def read_picture(text: str) -> tuple[dict[str, int], set[str]]:
     return floors, with_torch
 
 
+def read_inner_picture(text: str) -> dict[str, dict[str, int]]:
+    """Of each room with rooms inside: the level of each of them, "itself" for what lies in the room directly."""
+    levels: dict[str, dict[str, int]] = {}
+    for room, number, inner in re.findall(r"^ ([a-z_]+) (\d+) {2,}(.*)$", text, re.MULTILINE):
+        if room != "floor":
+            levels.setdefault(room, {}).update(dict.fromkeys(re.findall(r"[a-z_]+", inner), int(number)))
+    return levels
+
+
 FLOORS, WITH_TORCH = read_picture(PICTURE.read_text(encoding="utf-8"))
+INNER = read_inner_picture(PICTURE.read_text(encoding="utf-8"))
 
 
 def source_files() -> list[Path]:
@@ -56,6 +66,11 @@ def source_files() -> list[Path]:
 
 def room_of(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def inner_room_of(file: Path) -> str:
+    parts = file.relative_to(PACKAGE).parts
+    return parts[1] if len(parts) > 2 else "itself"
 
 
 def imports_of(file: Path) -> list[Import]:
@@ -121,6 +136,22 @@ def test_a_room_looks_only_down() -> None:
             relation = "a stranger on" if FLOORS[other] == FLOORS[own] else "above it on"
             what = f"{own} (floor {FLOORS[own]}) imports {other}, {relation} floor {FLOORS[other]}"
             broken.append(f"{found.place}: {what}")
+    complain(broken)
+
+
+@pytest.mark.parametrize("room", sorted(INNER))
+def test_the_rooms_inside_a_room_are_drawn_and_look_only_down(room: str) -> None:
+    assert {inner_room_of(file) for file in (PACKAGE / room).rglob("*.py")} == set(INNER[room])
+    broken = []
+    for found in ALL_IMPORTS:
+        target = module_file(found.target) if is_ours(found) else None
+        if target is None or room_of(found.file) != room or room_of(target) != room:
+            continue
+        if found.file.name == "__init__.py":  # the room's door
+            continue
+        own, other = inner_room_of(found.file), inner_room_of(target)
+        if own != other and INNER[room][other] >= INNER[room][own]:
+            broken.append(f"{found.place}: {room}/{own} imports {room}/{other}, which does not lie below it")
     complain(broken)
 
 

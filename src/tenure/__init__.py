@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from tenure.release.caching.caches import caches, clear_caches
     from tenure.release.caching.pool import TensorPool
     from tenure.release.caching.trim import TrimPolicy
-    from tenure.release.expect import expect_freed
     from tenure.release.out_of_memory.batch_size import find_batch_size
     from tenure.release.out_of_memory.oom import oom_guard
     from tenure.release.outcome import Outcome
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from tenure.release.steps.losses import LossMeter, LossValues
     from tenure.release.steps.metrics import compute_metric, reset_metric
     from tenure.release.steps.scopes import ScopeOutcome, step_scope
+    from tenure.release.unloading.expect import expect_freed
     from tenure.release.unloading.loaded import loaded
     from tenure.release.unloading.unload import release
 
@@ -72,7 +72,7 @@ _HOMES = {
     "collect_at_steps": "tenure.release.steps.collection",
     "compute_metric": "tenure.release.steps.metrics",
     "detached": "tenure.release.steps.detached",
-    "expect_freed": "tenure.release.expect",
+    "expect_freed": "tenure.release.unloading.expect",
     "find_batch_size": "tenure.release.out_of_memory.batch_size",
     "loaded": "tenure.release.unloading.loaded",
     "memory": "tenure.capture.memory",

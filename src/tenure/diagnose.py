@@ -10,11 +10,12 @@ from pathlib import Path
 from tenure.analysis.arbitrate import explain_bytes_once
 from tenure.analysis.evidence import Evidence, read_evidence
 from tenure.analysis.experiments import plan_experiments, with_results
-from tenure.analysis.forked_workers import describe_workers
-from tenure.analysis.groups import fingerprint_of
-from tenure.analysis.host_part import HOST
-from tenure.analysis.idle_at_peak import give_peak_figures
-from tenure.analysis.native_growth import describe_native_growth
+from tenure.analysis.heap.groups import fingerprint_of
+from tenure.analysis.heap.host_part import HOST
+from tenure.analysis.heap.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
+from tenure.analysis.host.forked_workers import describe_workers
+from tenure.analysis.host.native_growth import describe_native_growth
+from tenure.analysis.idle.idle_at_peak import give_peak_figures
 from tenure.analysis.process_suspects import (
     find_beyond_censuses,
     find_copied_by_workers,
@@ -22,7 +23,6 @@ from tenure.analysis.process_suspects import (
     find_lasting,
     find_resting,
 )
-from tenure.analysis.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.recording import Recording

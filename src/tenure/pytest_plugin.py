@@ -27,7 +27,7 @@ def expect_freed(request: pytest.FixtureRequest) -> Generator[Watch, None, None]
     Fails with the path of what still holds on. What other fixtures gave is pytest's until they are torn down: of that,
     use `with tenure.expect_freed(...)` inside the test.
     """
-    from tenure.release.expect import ExpectFreed
+    from tenure.release.unloading.expect import ExpectFreed
 
     watched: list[ExpectFreed] = []
 
@@ -47,7 +47,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     if item.get_closest_marker("expect_freed") is None:
         result = yield
     else:
-        from tenure.release.expect import NothingLeft
+        from tenure.release.unloading.expect import NothingLeft
 
         block = NothingLeft()
         result = yield

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from heaps import census, growing
-from tenure.analysis.groups import Shapes, view_census
-from tenure.analysis.growing import find_growing_out_of_sight
-from tenure.analysis.holders import Droppable, holding_reference
+from tenure.analysis.growth.growing import find_growing_out_of_sight
+from tenure.analysis.heap.groups import Shapes, view_census
+from tenure.analysis.heap.holders import Droppable, holding_reference
 from tenure.analysis.suspects import find_suspects
 from tenure.model.suspect import Suspect
 

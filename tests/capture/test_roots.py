@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 
-from tenure.analysis.graph import build_graph
-from tenure.analysis.paths import path_to, shortest_paths
-from tenure.analysis.wording import render_path
+from tenure.analysis.heap.graph import build_graph
+from tenure.analysis.heap.paths import path_to, shortest_paths
+from tenure.analysis.heap.wording import render_path
 from tenure.capture.census import take_census
 from tenure.capture.heapwalk import NATIVE
 from tenure.capture.roots import find_hidden_roots

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tenure.analysis.groups import Searched, search
-from tenure.analysis.host_part import tensor_part
-from tenure.analysis.idle_at_peak import PEAK
+from tenure.analysis.heap.groups import Searched, search
+from tenure.analysis.heap.host_part import tensor_part
+from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.errors import RecordingError
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tenure.analysis.idle_at_peak import PEAK
+from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.model.experiment import (
     CONFIRMED_SHARE,
     REFUTED_SHARE,

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tenure.analysis.evaluation_growth import find_growing_in_evaluations
 from tenure.analysis.evidence import Evidence
-from tenure.analysis.falls import with_falls
-from tenure.analysis.forecast import with_outlook
-from tenure.analysis.forked_workers import find_forked_workers
-from tenure.analysis.idle_at_peak import find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
-from tenure.analysis.idle_modules import without_used
-from tenure.analysis.located import locate
-from tenure.analysis.native_growth import find_native_growth
-from tenure.analysis.never_read_again import find_never_read_again
-from tenure.analysis.pinned_growth import find_pinned_growth
-from tenure.analysis.resting_at_peak import find_resting_at_peak
+from tenure.analysis.growth.evaluation_growth import find_growing_in_evaluations
+from tenure.analysis.growth.falls import with_falls
+from tenure.analysis.growth.forecast import with_outlook
+from tenure.analysis.growth.saved_out_of_sight import told_with_graphs
+from tenure.analysis.host.forked_workers import find_forked_workers
+from tenure.analysis.host.native_growth import find_native_growth
+from tenure.analysis.host.pinned_growth import find_pinned_growth
+from tenure.analysis.host.system_growth import find_system_growth, with_what_threads_hold
+from tenure.analysis.idle.idle_at_peak import find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
+from tenure.analysis.idle.idle_modules import without_used
+from tenure.analysis.idle.never_read_again import find_never_read_again
+from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.same_statement import join_same_statement
-from tenure.analysis.saved_out_of_sight import told_with_graphs
+from tenure.analysis.sites.located import locate
 from tenure.analysis.suspects import find_suspects
-from tenure.analysis.system_growth import find_system_growth, with_what_threads_hold
 from tenure.model.suspect import Suspect
 
 

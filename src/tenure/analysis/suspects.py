@@ -5,20 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from tenure.analysis.carried import find_carried
-from tenure.analysis.cycles import find_cycles
-from tenure.analysis.gained_names import find_gained_names
-from tenure.analysis.gradients_left import find_gradients_left
-from tenure.analysis.groups import Searched, Shapes, View, search, view_census, view_searched
-from tenure.analysis.growing import find_growing, find_growing_out_of_sight
-from tenure.analysis.hidden_only import find_hidden_only
-from tenure.analysis.host_growth import find_host_growth
-from tenure.analysis.host_part import host_part, tensor_part
-from tenure.analysis.idle_modules import find_idle_modules
-from tenure.analysis.left_in_optimizers import find_left_in_optimizers
-from tenure.analysis.replaced_layers import find_replaced_layers
-from tenure.analysis.survivors import find_survivors
-from tenure.analysis.unseen_growth import find_unseen_growth
+from tenure.analysis.growth.gained_names import find_gained_names
+from tenure.analysis.growth.growing import find_growing, find_growing_out_of_sight
+from tenure.analysis.growth.unseen_growth import find_unseen_growth
+from tenure.analysis.heap.groups import Searched, Shapes, View, search, view_census, view_searched
+from tenure.analysis.heap.host_part import host_part, tensor_part
+from tenure.analysis.host.host_growth import find_host_growth
+from tenure.analysis.idle.idle_modules import find_idle_modules
+from tenure.analysis.kept.carried import find_carried
+from tenure.analysis.kept.cycles import find_cycles
+from tenure.analysis.kept.gradients_left import find_gradients_left
+from tenure.analysis.kept.hidden_only import find_hidden_only
+from tenure.analysis.kept.left_in_optimizers import find_left_in_optimizers
+from tenure.analysis.kept.replaced_layers import find_replaced_layers
+from tenure.analysis.kept.survivors import find_survivors
 from tenure.model.heap import ROOT_KINDS, Census
 from tenure.model.suspect import Suspect
 

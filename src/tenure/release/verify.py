@@ -10,12 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from tenure.analysis.cuts import find_cut
-from tenure.analysis.graph import Graph, build_graph, reach
-from tenure.analysis.holders import Droppable, find_droppable, holding_reference, innermost_droppable, ring_reference
-from tenure.analysis.islands import Island, find_islands
-from tenure.analysis.paths import Paths, path_to, shortest_paths
-from tenure.analysis.wording import expression, render_path, render_targets
+from tenure.analysis.heap.cuts import find_cut
+from tenure.analysis.heap.graph import Graph, build_graph, reach
+from tenure.analysis.heap.holders import (
+    Droppable,
+    find_droppable,
+    holding_reference,
+    innermost_droppable,
+    ring_reference,
+)
+from tenure.analysis.heap.islands import Island, find_islands
+from tenure.analysis.heap.paths import Paths, path_to, shortest_paths
+from tenure.analysis.heap.wording import expression, render_path, render_targets
 from tenure.capture.census import take_census
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.suspect import HoldingReference

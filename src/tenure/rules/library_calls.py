@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from tenure.analysis.library_calls import owner_of
+from tenure.analysis.sites.library_calls import owner_of
 from tenure.model.finding import Finding, Remedy
 from tenure.model.suspect import Suspect
 

@@ -1,0 +1,59 @@
+"""Memory that gets larger because the batches do: longer sequences, larger images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tenure.analysis.growth.growth import FEWEST_POINTS
+from tenure.analysis.heap.assemble import storage_rows
+from tenure.analysis.heap.groups import View
+from tenure.model.heap import Ints, Role
+
+LARGER, ABOUT, MOSTLY = 1.5, 0.2, 0.75
+"""A batch has got larger by so much; results are about in proportion to it; at so many of the censuses."""
+
+
+def is_batch(shape: int, entries: Sequence[View]) -> bool:
+    """Whether what swells at one shape is the input of every forward that was seen, or always in proportion to one.
+
+    `entries` are the censuses at forward entries. Where batches get longer, so do results of the step before.
+    """
+    if len(entries) < FEWEST_POINTS:
+        return False
+    if all(_is_input(view, shape) for view in entries[-FEWEST_POINTS:]):
+        return True
+    own = np.array([int(view.census.storages.bytes[_rows_at(view, shape)].sum()) for view in entries])
+    inputs = [_input_bytes(view) for view in entries]
+    common = frozenset.intersection(*map(frozenset, inputs))
+    return any(_in_proportion(own, np.array([sizes[each] for sizes in inputs])) for each in sorted(common))
+
+
+def _is_input(view: View, shape: int) -> bool:
+    rows = _rows_at(view, shape)
+    return bool(len(rows)) and bool(np.all(view.census.storages.role[rows] == Role.INPUT))
+
+
+def _rows_at(view: View, shape: int) -> Ints:
+    return storage_rows(view, np.flatnonzero(view.shape == shape))
+
+
+def _input_bytes(view: View) -> dict[int, int]:
+    """Bytes of the inputs by shape."""
+    storages = view.census.storages
+    rows = np.flatnonzero(storages.role == Role.INPUT)
+    found: dict[int, int] = {}
+    for shape, size in zip(view.shape[storages.node[rows]].tolist(), storages.bytes[rows].tolist(), strict=True):
+        found[shape] = found.get(shape, 0) + size
+    return found
+
+
+def _in_proportion(own: Ints, batch: Ints) -> bool:
+    """Mostly the same multiple of the batch, which itself got larger: longer sequences have larger results."""
+    there = (own > 0) & (batch > 0)
+    if there.sum() < FEWEST_POINTS or batch[there][-1] < LARGER * batch[there][0]:
+        return False
+    ratios = own[there] / batch[there]
+    alike = np.abs(ratios / np.median(ratios) - 1) <= ABOUT
+    return bool(alike.mean() >= MOSTLY)

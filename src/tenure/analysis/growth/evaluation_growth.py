@@ -1,0 +1,63 @@
+"""What an evaluation piles up from one call of the model to the next, though it is gone when training goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tenure.analysis.growth.growing import find_growing
+from tenure.analysis.heap.groups import Shapes, View, view_census
+from tenure.model.heap import Census
+from tenure.model.recording import EVALUATION
+from tenure.model.suspect import Suspect
+
+LEAST_BYTES = 1 << 20
+LEAST_SHARE = 0.05
+"""Of the bytes alive: what an evaluation collects is told where it reaches one of both."""
+PER_CALL = "bytes_per_call"
+"""The fact that says how fast, in bytes per call of the model."""
+
+
+def find_growing_in_evaluations(evaluations: Sequence[Sequence[Census]]) -> tuple[Suspect, ...]:
+    """Suspects of symptom "sawtooth" over the censuses within one evaluation: the last one that shows any.
+
+    Costs what `find_growing` costs, per evaluation.
+    """
+    for censuses in reversed(evaluations):
+        found = _find_growing(censuses)
+        if found:
+            return found
+    return ()
+
+
+def _find_growing(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
+    shapes = Shapes()
+    views = [view_census(replace(census, step=_call(census)), shapes) for census in censuses]
+    growing, _ = find_growing(views, shapes)
+    much = [suspect for suspect in growing if suspect.symptom == "growth" and _is_much(suspect, views[-1])]
+    return tuple(_of_evaluation(suspect, censuses[-1]) for suspect in much)
+
+
+def _is_much(suspect: Suspect, last: View) -> bool:
+    return suspect.retained_bytes >= min(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum()))
+
+
+def _call(census: Census) -> int:
+    return int(census.moment.removeprefix(EVALUATION))
+
+
+def _of_evaluation(suspect: Suspect, last: Census) -> Suspect:
+    """Calls count here as steps do elsewhere; what is told per step is unknown, for the evaluation is one."""
+    return replace(
+        suspect,
+        symptom="sawtooth",
+        first_step=last.step,
+        last_step=last.step,
+        growth_bytes_per_step=None,
+        growth_objects_per_step=None,
+        bytes_interval=None,
+        objects_interval=None,
+        storages_at=last.step,
+        drops=(),
+        facts=suspect.facts | {PER_CALL: round(suspect.growth_bytes_per_step or 0.0), "calls": _call(last)},
+    )

@@ -1,0 +1,39 @@
+"""Objects and dicts that get another name with every step: `setattr(space, f"kept{step}", x)`, `table[word] = x`.
+
+Each name is a shape of its own that never grows; together they are elements of a container that does. From a number
+of entries on a dict's are told as elements anyway, whatever they are called: they count as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tenure.analysis.growth.growth import find_trend
+from tenure.analysis.heap.groups import ELEMENT, Shapes, View, weigh
+
+FEWEST_NAMES = 4
+"""That came later than the first census: a program binds its last attributes in its first steps."""
+
+
+def find_gained_names(views: Sequence[View], shapes: Shapes) -> frozenset[int]:
+    """Shapes of the owners that gain names for memory. Costs one sum over all shapes per census."""
+    if len(views) < FEWEST_NAMES:
+        return frozenset()
+    weights = weigh(views, shapes)
+    holds = (weights.bytes_below + weights.graph_nodes_below) > 0
+    names_of: dict[int, list[int]] = {}
+    elements_of: dict[int, list[int]] = {}
+    for shape in np.flatnonzero(holds.any(axis=0)).tolist():
+        if shapes.parent[shape] >= 0 and shapes.key[shape].startswith((".", "[")):
+            told_as = elements_of if shapes.key[shape].startswith(ELEMENT) else names_of
+            told_as.setdefault(shapes.parent[shape], []).append(shape)
+    members = weights.members * holds
+    steps = [view.census.step for view in views]
+    found = set()
+    for owner, names in names_of.items():
+        counts = holds[:, names].sum(axis=1) + members[:, elements_of.get(owner, [])].sum(axis=1)
+        if counts[-1] - counts[0] >= FEWEST_NAMES and find_trend(steps, counts.tolist()).kind == "growing":
+            found.add(owner)
+    return frozenset(found)

@@ -1,0 +1,313 @@
+"""Groups that gain members, graph nodes or bytes with every step, or gain and lose them with a period."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tenure.analysis.growth.batch_sizes import is_batch
+from tenure.analysis.growth.copied_types import copied_type, has_module_tables, owners_of
+from tenure.analysis.growth.gained_optimizers import optimizer_facts
+from tenure.analysis.growth.growth import (
+    FEWEST_POINTS,
+    WARM_UP_STEP,
+    Trend,
+    find_trend,
+    is_steady,
+    late_part,
+    theil_sen,
+)
+from tenure.analysis.growth.tables_of_one_owner import join_tables
+from tenure.analysis.growth.training_more import is_growing_model, is_only_used, is_training_more
+from tenure.analysis.growth.unseen_growth import owners_out_of_sight
+from tenure.analysis.heap.assemble import (
+    Group,
+    Measured,
+    assemble_suspect,
+    pinned_bytes,
+    storage_rows,
+    without_what_is_in_use,
+)
+from tenure.analysis.heap.groups import (
+    Shapes,
+    View,
+    Weights,
+    fingerprint,
+    is_bounded,
+    is_tensor_bounded,
+    series_of,
+    weigh,
+)
+from tenure.analysis.heap.wording import attribute_name, is_finished_frame
+from tenure.analysis.sites.name_sites import GAINS_NAMES
+from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
+from tenure.model.suspect import Series, Suspect
+
+KEPT_SHARE = 0.6
+"""Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
+KEPT_SHARE_OF_FEW = 0.9
+FEW_POINTS = 4
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A shape at which something accumulates."""
+
+    shape: int
+    trend: Trend
+    bytes_only: bool = False
+
+
+def find_growing(
+    views: Sequence[View], shapes: Shapes, *, entries: Sequence[View] = (), by_element: bool = False
+) -> tuple[tuple[Suspect, ...], frozenset[int]]:
+    """Suspects of growth and sawtooth over the censuses of one moment, and the shapes they account for.
+
+    `entries` are the censuses at forward entries, which tell what is given to the model: a batch that gets larger is
+    no leak. With `by_element`, memory that swells as one element of a container stands for many, counted together.
+    """
+    if len(views) < 3:
+        return (), frozenset()
+    weights = weigh(views, shapes)
+    grown = [
+        point
+        for point in _accumulation_points(views, shapes, weights)
+        if not (point.bytes_only and is_batch(point.shape, entries))
+    ]
+    lasting, others = [], []
+    for point in grown:
+        suspect = _suspect(views, shapes, weights, point, by_element=by_element)
+        if suspect is not None and suspect.symptom == "growth":
+            lasting.append((suspect, _containers(views[-1], _members(views[-1], point.shape))))
+        elif suspect is not None:
+            others.append(suspect)
+    return (*join_tables(views[-1], lasting), *others), frozenset(point.shape for point in grown)
+
+
+def find_growing_out_of_sight(
+    views: Sequence[View], shapes: Shapes, *, told: Collection[int] = ()
+) -> tuple[tuple[Suspect, ...], frozenset[int]]:
+    """The same of graphs that grew until a census could not follow them to their ends, nor could any later one: what
+    the censuses before saw of them. `told` are shapes that are accounted for already."""
+    whole = [not _is_cut_short(view) for view in views]
+    seen = whole.index(False) if False in whole else len(views)
+    if seen == len(views) or seen < FEWEST_POINTS or any(whole[seen:]):
+        return (), frozenset()
+    weights = weigh(views[:seen], shapes)
+    known = {*told}
+    found = []
+    for point in _accumulation_points(views[:seen], shapes, weights):
+        if known.isdisjoint((point.shape, *shapes.lineage(point.shape))):
+            suspect = _suspect(views[:seen], shapes, weights, point, by_element=False)
+            if suspect is not None and suspect.through_graph:
+                found.append((point.shape, suspect))
+    return tuple(suspect for _, suspect in found), frozenset(shape for shape, _ in found)
+
+
+def _is_cut_short(view: View) -> bool:
+    """Whether some graph goes on out of sight."""
+    nodes = view.census.nodes
+    return bool(np.any((nodes.kind == NodeKind.AUTOGRAD) & ((nodes.flags & GRAPH_CONTINUES) != 0)))
+
+
+def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights) -> list[Grown]:
+    """The topmost shapes that gain members while the shape above does not; then single storages that swell."""
+    steps = [view.census.step for view in views]
+    counts = weights.members + weights.graph_nodes
+    found: dict[int, Grown] = {}
+    for shape in np.flatnonzero(counts.max(axis=0) != counts.min(axis=0)).tolist():
+        if any(above in found for above in shapes.lineage(shape)):
+            continue
+        trend = find_trend(steps, counts[:, shape].tolist())
+        moved = trend.kind == "growing" and not weights.graph_nodes[-1, shape] and _were_all_there(views, shape)
+        if trend.kind != "flat" and not moved and _members_stay(views, shape, counts[:, shape], trend):
+            found[shape] = Grown(shape, trend)
+    for shape in np.flatnonzero(weights.own_bytes.max(axis=0) != weights.own_bytes.min(axis=0)).tolist():
+        values = weights.own_bytes[:, shape].tolist()
+        if any(above in found for above in (shape, *shapes.lineage(shape))) or not is_steady(steps, values):
+            continue
+        trend = find_trend(steps, values)
+        if trend.kind == "growing":
+            found[shape] = Grown(shape, trend, bytes_only=True)
+    return list(found.values())
+
+
+def _were_all_there(views: Sequence[View], shape: int) -> bool:
+    """The last census's members lived in the first one: they lost another name, under which they were counted."""
+    first, last = views[0], views[-1]
+    then = dict(zip(first.census.nodes.address.tolist(), first.graph.type_names, strict=True))
+    members = np.flatnonzero((last.shape == shape) & (last.member > 0)).tolist()
+    return all(then.get(int(last.census.nodes.address[node])) == last.graph.type_names[node] for node in members)
+
+
+def _members_stay(views: Sequence[View], shape: int, counts: Ints, trend: Trend) -> bool:
+    """What was there in one census is there in the next, unless the period ended between them."""
+    steps = [view.census.step for view in views]
+    late = sum(step > max(WARM_UP_STEP, trend.since or 0) for step in steps)
+    share = KEPT_SHARE_OF_FEW if late <= FEW_POINTS else KEPT_SHARE
+    kept = []
+    for (before, after), (first, second) in zip(pairwise(views), pairwise(counts.tolist()), strict=True):
+        apart = after.census.step - before.census.step
+        if first == 0 or second <= first or (trend.period is not None and apart >= trend.period):
+            continue
+        earlier = before.addresses(shape)
+        kept.append(len(earlier & after.addresses(shape)) >= share * len(earlier))
+    if trend.kind == "sawtooth":
+        return sum(kept) >= 2 and all(kept)
+    return bool(kept) and sum(kept) * 2 > len(kept)
+
+
+def _suspect(
+    views: Sequence[View], shapes: Shapes, weights: Weights, grown: Grown, *, by_element: bool
+) -> Suspect | None:
+    counts = (weights.members + weights.graph_nodes)[:, grown.shape]
+    sawtooth = grown.trend.kind == "sawtooth"
+    at = int(counts.argmax()) if sawtooth else len(views) - 1
+    view = views[at]
+    members = _members(view, grown.shape)
+    nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
+    swollen = grown.bytes_only and by_element
+    containers = _containers(view, np.unique(owners_of(view, nodes)) if swollen else members)
+    if any(is_bounded(view, container) for container in containers) and (sawtooth or not _is_by_the_way(view, nodes)):
+        return None
+    if grown.trend.since is not None and not any(view.paths.held_by_root(node) for node in members.tolist()):
+        return None
+    if _is_meant(view, shapes, grown.shape, members, nodes, containers):
+        return None
+    if grown.bytes_only and _fills_up(view, np.flatnonzero(view.shape == grown.shape)):
+        return None
+    if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
+        return None
+    group = Group(view, nodes, _targets(views, shapes, at, nodes, grown), many=frozenset(containers))
+    series = series_of(views, weights, grown.shape)
+    measured = Measured(
+        series=series,
+        bytes_per_step=_rise(series, series.bytes, grown.trend.period)
+        if sawtooth
+        else _late_slope(series, series.bytes),
+        objects_per_step=_rate(series, grown),
+        period=grown.trend.period,
+        copies_of=copied_type(view, members, nodes),
+        facts=_late_facts(series, grown.trend)
+        | _name_facts(view, shapes, grown.shape, members)
+        | _owner_facts(view, members)
+        | optimizer_facts(view, members, nodes),
+    )
+    return assemble_suspect(
+        group,
+        symptom="sawtooth" if sawtooth else "growth",
+        measured=measured,
+        fingerprint=fingerprint(shapes, grown.shape),
+    )
+
+
+def _members(view: View, shape: int) -> Ints:
+    found: Ints = np.flatnonzero((view.shape == shape) & (view.member > 0))
+    return found
+
+
+def _late_facts(series: Series, trend: Trend) -> dict[str, object]:
+    """Since when a later phase grows, and in how many censuses that was seen."""
+    if trend.since is None:
+        return {}
+    seen = sum(step > trend.since for step in series.steps)
+    rises: dict[str, object] = {"rises_seen": 2} if trend.twice else {}
+    return {"grows_since_step": trend.since, "censuses_while_growing": seen} | rises
+
+
+def _is_by_the_way(view: View, nodes: Ints) -> bool:
+    """What elements drag along that nobody keeps on purpose: autograd graphs, frames of functions that have ended, the
+    rest of storages that they are small views of."""
+    rows = storage_rows(view, nodes)
+    if 2 * pinned_bytes(view, rows) > int(view.census.storages.bytes[rows].sum()):
+        return True
+    in_graph = bool(np.any(view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD))
+    return in_graph or any(is_finished_frame(view.graph, node) for node in nodes.tolist())
+
+
+def _name_facts(view: View, shapes: Shapes, shape: int, members: Ints) -> dict[str, object]:
+    """Whether the members are attributes of an object that gets another one with every step."""
+    if shapes.parent[shape] not in shapes.gaining_names:
+        return {}
+    parents = (int(view.paths.parent[node]) for node in members.tolist())
+    as_attributes = any(parent >= 0 and attribute_name(view.graph, parent) for parent in parents)
+    return {GAINS_NAMES: True} if as_attributes else {}
+
+
+def _owner_facts(view: View, members: Ints) -> dict[str, object]:
+    """How many owners out of sight there are, where it is they that get more."""
+    owners = owners_out_of_sight(view, members)
+    return {"unseen_owners": owners} if owners > 1 else {}
+
+
+def _is_meant(view: View, shapes: Shapes, shape: int, members: Ints, nodes: Ints, containers: Collection[int]) -> bool:
+    """The model that is trained grows: new layers, the optimizer's entries for them, or a longer graph to them."""
+    if is_training_more(view, members, containers):
+        return True
+    if shapes.graph[shape] >= 0 or np.any(view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD):
+        return shapes.graph[shape] >= 0 and is_only_used(view, members)
+    are_layers = all(has_module_tables(view, node) for node in members.tolist())
+    return are_layers and is_growing_model(view, members, nodes)
+
+
+def _fills_up(view: View, nodes: Ints) -> bool:
+    """Every tensor of these storages belongs to an object that states a bound for its rows."""
+    tensors = np.unique(owners_of(view, nodes)).tolist()
+    return bool(tensors) and all(is_tensor_bounded(view, tensor) for tensor in tensors)
+
+
+def _containers(view: View, members: Ints) -> set[int]:
+    """The containers that the members are elements of, where they are elements of any."""
+    references = view.census.references
+    parents = view.paths.parent[members]
+    parents = parents[parents >= 0]
+    elements = (ReferenceKind.INDEX, ReferenceKind.ITEM, ReferenceKind.MEMBER, ReferenceKind.CACHED)
+    parents = parents[np.isin(references.kind[parents], elements)]
+    owners = references.source[parents]
+    return set(owners[~view.graph.instance_tables[owners]].tolist())
+
+
+def _targets(views: Sequence[View], shapes: Shapes, at: int, nodes: Ints, grown: Grown) -> Ints:
+    """What must be freed: storages (or graph nodes, where no storage hangs below) that were there a census before.
+
+    The newest member may still be in proper use; a cut that frees what earlier steps left is the answer.
+    """
+    view = views[at]
+    storages = view.census.storages.node[storage_rows(view, nodes)]
+    graph_nodes = nodes[view.census.nodes.kind[nodes] == NodeKind.AUTOGRAD]
+    before = views[at - 1] if at else views[at]
+    old_addresses = set(before.census.nodes.address[before.nodes_below(shapes, grown.shape)].tolist()) - {0}
+    for choice, owners in ((storages, owners_of(view, storages)), (graph_nodes, graph_nodes)):
+        if not len(choice) or grown.bytes_only:
+            continue
+        old = choice[np.isin(view.census.nodes.address[owners], list(old_addresses))]
+        if len(old):
+            return old
+    for choice in (storages, graph_nodes):
+        if len(choice):
+            return choice
+    return nodes
+
+
+def _late_slope(series: Series, values: Sequence[int]) -> float:
+    return theil_sen(*late_part(series.steps, values))
+
+
+def _rate(series: Series, grown: Grown) -> float | None:
+    """Members per step; of a sawtooth between its falls."""
+    if grown.trend.kind == "growing":
+        return None if grown.bytes_only else _late_slope(series, series.objects) or None
+    return _rise(series, series.objects, grown.trend.period)
+
+
+def _rise(series: Series, values: Sequence[int], period: int | None) -> float | None:
+    """Gain per step between the falls of a sawtooth: the median over pairs of censuses less than a period apart."""
+    rises = [
+        (second - first) / (after - before)
+        for (before, after), (first, second) in zip(pairwise(series.steps), pairwise(values), strict=True)
+        if second > first and after - before < (period or 1)
+    ]
+    return sorted(rises)[len(rises) // 2] if rises else None

@@ -1,0 +1,95 @@
+"""A model that gets new layers gives them to its optimizer: state that grows with parameters in use is no leak."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Graph, ancestors, reach, unquoted
+from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.wording import attribute_name
+from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
+from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind, Role
+
+
+def is_training_more(view: View, members: Ints, containers: Collection[int]) -> bool:
+    """Whether all that grows are an optimizer's entries for parameters, each of which somebody else holds as well, or
+    the gradients of such: layers that take part from some step on.
+
+    `containers` are those that gain the members as elements. A search of the census where they are an optimizer's own.
+    """
+    graph = view.graph
+    optimizers = optimizer_nodes(graph)
+    entries = bool(containers) and all(_keeps_entries(graph, container) for container in containers)
+    if not optimizers or not (entries or _are_gradients(view, members)):
+        return False
+    census = view.census
+    held = census.storages.node[census.storages.role == Role.PARAMETER]
+    inside = np.isin(census.references.source, list(optimizers))
+    alive = reach(graph, np.setdiff1d(graph.roots, list(optimizers)), without=inside)
+    return len(held) > 0 and bool(np.all(alive[held]))
+
+
+def is_growing_model(view: View, members: Ints, not_in_use: Ints) -> bool:
+    """Whether the members are layers whose memory is parameters that an optimizer trains, and nothing else.
+
+    `not_in_use` are the nodes below the members that nobody else uses. Models that each came with an optimizer of their
+    own, and of which nobody calls the older ones, are one after another, not parts of one.
+    """
+    graph, storages = view.graph, view.census.storages
+    optimizers = optimizer_nodes(graph)
+    if not optimizers or np.isin(storages.node, not_in_use).any():
+        return False
+    parameters = storages.node[storages.role == Role.PARAMETER]
+    own = parameters[reach(graph, members)[parameters]]
+    if not len(own) or not np.all(reach(graph, np.array(optimizers))[own]):
+        return False
+    return not (_are_mostly_idle(view, members) and _have_one_each(view, members, optimizers, parameters))
+
+
+def _are_mostly_idle(view: View, members: Ints) -> bool:
+    """Calls were watched, and fewer than half of the members were called, or had anything called that they have."""
+    graph, flags = view.graph, view.census.nodes.flags
+    called = (flags & (CALLED | CALLED_BY_ANY)) != 0
+    above = ancestors(graph, np.flatnonzero(called), without=np.isin(graph.census.references.kind, GRAPH_REFERENCES))
+    return bool(called.any()) and 2 * int(np.count_nonzero(above[members])) < len(members)
+
+
+def _have_one_each(view: View, members: Ints, optimizers: Sequence[int], parameters: Ints) -> bool:
+    """No optimizer has parameters of two of the members."""
+    graph = view.graph
+    without = np.isin(graph.census.references.kind, (*GRAPH_REFERENCES, ReferenceKind.HOOK))
+    of_members = [reach(graph, np.array([member]), without=without)[parameters] for member in members.tolist()]
+    trained = (reach(graph, np.array([optimizer]), without=without)[parameters] for optimizer in optimizers)
+    return all(sum(bool((own & each).any()) for own in of_members) <= 1 for each in trained)
+
+
+def is_only_used(view: View, members: Ints) -> bool:
+    """Whether the members are parameters, gradients, optimizer state or inputs that live on without any graph.
+
+    A graph that leads to them uses them and keeps none.
+    """
+    graph, storages = view.graph, view.census.storages
+    references = view.census.references
+    of_members = references.target[np.isin(references.source, members)]
+    rows = np.isin(storages.node, of_members)
+    if not rows.any() or np.any(storages.role[rows] > Role.INPUT):
+        return False
+    alive = reach(graph, graph.roots, without=np.isin(references.kind, GRAPH_REFERENCES))
+    return bool(np.all(alive[members]))
+
+
+def _are_gradients(view: View, members: Ints) -> bool:
+    references, storages = view.census.references, view.census.storages
+    rows = np.isin(storages.node, references.target[np.isin(references.source, members)])
+    return bool(rows.any()) and bool(np.all(storages.role[rows] == Role.GRADIENT))
+
+
+def _keeps_entries(graph: Graph, container: int) -> bool:
+    """An optimizer's `state`, its `param_groups`, or the `params` of a group: one entry for each parameter or group."""
+    for reference in graph.references_to(container):
+        name = attribute_name(graph, reference) or unquoted(graph.labels[reference])
+        if name in ("state", "param_groups", "params"):
+            return True
+    return False

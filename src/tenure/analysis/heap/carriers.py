@@ -1,0 +1,59 @@
+"""The object that exists to carry a module: a session, a pipeline. A person drops it, not what is inside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Graph, is_builtin_type, object_of, reach
+from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.holders import THREAD_LOCAL, Droppable, find_droppable
+from tenure.analysis.heap.modules import module_nodes
+from tenure.model.heap import Ints, NodeKind, ReferenceKind
+
+_VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL, ReferenceKind.CELL)
+
+
+def drop_the_carrier(view: View, cut: tuple[Droppable, ...], nodes: Ints) -> tuple[Droppable, ...]:
+    """The cut, by the one name of the object whose attribute it is, where that object holds nothing but `nodes`.
+
+    An object of the program's own class, no module, that one variable or attribute of a thread-local object alone
+    names and no method of which runs. As a part of another object it is not told from that object's own duties; but
+    one that only a method of its own leads to, given away as a callback, goes by whatever has the callback.
+    """
+    graph, references = view.graph, view.census.references
+    if len(cut) != 1 or cut[0].container >= 0:
+        return cut
+    owner = object_of(graph, int(references.source[cut[0].reference]))
+    names = graph.references_to(owner)
+    callback = _callback_to(graph, names)
+    names = graph.references_to(callback) if callback >= 0 else names
+    if not _is_own_object(view, owner) or len(names) != 1 or graph.labels[names[0]] == "self":
+        return cut
+    in_thread = graph.type_names[object_of(graph, int(references.source[names[0]]))] == THREAD_LOCAL
+    if references.kind[names[0]] not in _VARIABLES and not in_thread and callback < 0:
+        return cut
+    if not (find_droppable(graph) & graph.user_made)[names[0]] or not _carries_only(view, owner, nodes):
+        return cut
+    return (Droppable(names[0]),)
+
+
+def _callback_to(graph: Graph, names: Sequence[int]) -> int:
+    """The bound method that alone refers to an object; -1 where there is none, or more."""
+    references = graph.census.references
+    if len(names) != 1 or references.kind[names[0]] != ReferenceKind.SELF:
+        return -1
+    return int(references.source[names[0]])
+
+
+def _is_own_object(view: View, node: int) -> bool:
+    graph = view.graph
+    plain = view.census.nodes.kind[node] == NodeKind.OBJECT and not is_builtin_type(graph.type_names[node])
+    return bool(plain and not graph.library[node] and node not in module_nodes(graph))
+
+
+def _carries_only(view: View, owner: int, nodes: Ints) -> bool:
+    below = reach(view.graph, np.array([owner]), without=np.isin(view.census.references.kind, GRAPH_REFERENCES))
+    storages = view.census.storages.node
+    return bool(np.isin(storages[below[storages]], nodes).all())

@@ -1,0 +1,352 @@
+"""What is held in the same way belongs together: nodes grouped by the shape of their retention path.
+
+A shape is a path with indices and keys that vary blanked, with the steps inside an autograd graph or along a
+linked chain folded into one, and without addresses and line numbers. Equal shapes mean equal text in every census
+and every run, so a shape also names a group over time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tenure.analysis.heap.graph import Graph, build_graph, unquoted
+from tenure.analysis.heap.paths import Paths, shortest_paths
+from tenure.analysis.heap.wording import LARGE_CONTAINER, attribute_name, is_merged
+from tenure.model.heap import ROOT_KINDS, Census, Ints, NodeKind, ReferenceKind
+from tenure.model.suspect import Series
+
+_ELEMENTS = (ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED, ReferenceKind.ITEM)
+ELEMENT = "[*]"
+"""How the key of a shape begins that stands for all elements of a container."""
+_ABOVE_STATE = 4
+"""References from an optimizer to what `state[parameter][name]` is: its attributes, its table, that of a parameter."""
+_BOUNDED = re.compile(r"\d+")
+_OF_ONE_RUN = re.compile(r"\b0x[0-9A-Fa-f]+|(?<![\w.])/(?:[^\s/'\"]+/)+|(?<=thread Thread-)\d+")
+"""Addresses, folders of absolute paths, and the numbers that threads get."""
+
+
+@dataclass
+class Shapes:
+    """All shapes seen, numbered as they come: a shape's parent has a smaller number than the shape."""
+
+    parent: list[int] = field(default_factory=list)
+    key: list[str] = field(default_factory=list)
+    graph: list[int] = field(default_factory=list)
+    """The shape of the autograd graph that a shape lies in, -1 outside."""
+    known: dict[tuple[int, str], int] = field(default_factory=dict)
+    gaining_names: set[int] = field(default_factory=set)
+    """Shapes of what gets another name with every step: what it holds is told as its elements, not by these names."""
+
+    def add(self, parent: int, key: str, *, enters_graph: bool = False) -> int:
+        """Number of the shape that continues `parent` by `key`; a repeated key folds into what it repeats."""
+        if parent >= 0 and not enters_graph:
+            if self.key[parent] == key:
+                return parent
+            above = self.parent[parent]
+            further = self.parent[above] if above >= 0 else -1
+            if further >= 0 and self.key[above] == key and self.key[further] == self.key[parent]:
+                return above
+        number = self.known.setdefault((parent, key), len(self.parent))
+        if number == len(self.parent):
+            self.parent.append(parent)
+            self.key.append(key)
+            inside = self.graph[parent] if parent >= 0 else -1
+            self.graph.append(inside if inside >= 0 or not enters_graph else number)
+        return number
+
+    def text(self, shape: int) -> str:
+        """The whole shape, root first."""
+        parts = []
+        while shape >= 0:
+            parts.append(self.key[shape])
+            shape = self.parent[shape]
+        return " ".join(reversed(parts))
+
+    def lineage(self, shape: int) -> list[int]:
+        """The shape's ancestors, nearest first."""
+        found = []
+        while (shape := self.parent[shape]) >= 0:
+            found.append(shape)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """One census and its shortest paths, which no numbering of shapes changes."""
+
+    graph: Graph
+    paths: Paths
+
+
+@dataclass(frozen=True)
+class View:
+    """One census with everything that is computed from it once. `shape` is -1 for nodes nothing reaches;
+    `member` marks the nodes that count for their shape (not an instance's `__dict__`, a cell or a storage)."""
+
+    graph: Graph
+    paths: Paths
+    shape: Ints
+    member: Ints
+
+    @property
+    def census(self) -> Census:
+        """The census itself."""
+        return self.graph.census
+
+    def addresses(self, shape: int) -> set[int]:
+        """Addresses of the members of one shape."""
+        chosen = (self.shape == shape) & (self.member > 0)
+        return set(self.census.nodes.address[chosen].tolist())
+
+    def known_by(self, storage: int) -> set[tuple[int, int]]:
+        """What a storage is known again by in another census: addresses of what refers to it, each with its size."""
+        address, source, size = self.census.nodes.address, self.census.references.source, self.graph.bytes_of_node
+        return {(int(address[source[r]]), int(size[storage])) for r in self.graph.references_to(storage)}
+
+    def nodes_below(self, shapes: Shapes, shape: int) -> Ints:
+        """Nodes whose shape is `shape` or continues it."""
+        below = np.zeros(len(shapes.parent) + 1, dtype=bool)
+        below[shape] = True
+        for number in range(shape + 1, len(shapes.parent)):
+            below[number] = below[shapes.parent[number]] if shapes.parent[number] >= 0 else False
+        return np.flatnonzero(below[self.shape])
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Per census (row) and shape (column): what lies at the shape itself, and below it including itself."""
+
+    members: Ints
+    own_bytes: Ints
+    own_storages: Ints
+    graph_nodes: Ints
+    bytes_below: Ints
+    graph_nodes_below: Ints
+    storages_below: Ints
+
+
+def search(census: Census) -> Searched:
+    """The shortest paths of one census; about two microseconds per node."""
+    graph = build_graph(census)
+    return Searched(graph, shortest_paths(graph))
+
+
+def view_searched(searched: Searched, shapes: Shapes) -> View:
+    """With the shapes of its nodes; about two microseconds per node."""
+    shape, member = _shape_nodes(searched.graph, searched.paths, shapes)
+    return View(searched.graph, searched.paths, shape, member)
+
+
+def view_census(census: Census, shapes: Shapes) -> View:
+    """Both, of a census that is looked at once."""
+    return view_searched(search(census), shapes)
+
+
+def in_program_order(views: Iterable[View]) -> list[View]:
+    """The censuses of a program that was still at work, as they were taken: a step's end comes before the entry of
+    the next forward."""
+    at_work = (view for view in views if view.census.moment != "exit")
+    return sorted(at_work, key=lambda view: (view.census.step, view.census.moment == "forward-entry"))
+
+
+def weigh(views: Sequence[View], shapes: Shapes) -> Weights:
+    """Counts and bytes of every shape in every census."""
+    size = len(shapes.parent)
+    rows = [_weigh_one(view, size) for view in views]
+    members, graph_nodes, own_bytes, own_storages = (
+        np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)
+    )
+    return Weights(
+        members=members,
+        own_bytes=own_bytes,
+        own_storages=own_storages,
+        graph_nodes=graph_nodes,
+        bytes_below=_sum_below(own_bytes, shapes),
+        graph_nodes_below=_sum_below(graph_nodes, shapes),
+        storages_below=_sum_below(own_storages, shapes),
+    )
+
+
+def series_of(views: Sequence[View], weights: Weights, shape: int) -> Series:
+    """The group's history. Objects are the members of the shape (elements), or storages where it has none."""
+    members = weights.members[:, shape]
+    objects = members if members.any() else weights.storages_below[:, shape]
+    return Series(
+        moment=views[-1].census.moment,
+        steps=tuple(view.census.step for view in views),
+        bytes=tuple(weights.bytes_below[:, shape].tolist()),
+        objects=tuple(objects.tolist()),
+        graph_nodes=tuple(weights.graph_nodes_below[:, shape].tolist()),
+    )
+
+
+def series_of_rows(moment: str, views: Sequence[View], rows: Iterable[tuple[int, int]]) -> Series:
+    """A history of memory alone: bytes and number of storages at each census."""
+    sizes, counts = zip(*rows, strict=True)
+    return Series(
+        moment=moment,
+        steps=tuple(view.census.step for view in views),
+        bytes=sizes,
+        objects=counts,
+        graph_nodes=(0,) * len(views),
+    )
+
+
+def series_of_nodes(moment: str, views: Sequence[View], nodes: Sequence[Ints]) -> Series:
+    """The same of some nodes of each census."""
+    sizes = (int(view.graph.bytes_of_node[found].sum()) for view, found in zip(views, nodes, strict=True))
+    return series_of_rows(moment, views, zip(sizes, map(len, nodes), strict=True))
+
+
+def is_bounded(view: View, container: int) -> bool:
+    """The container, or the object that owns it, states a bound that it keeps: to fill it is meant.
+
+    The owner of a table of an optimizer's state is the optimizer. The bound of a cached function is mostly a default
+    that nobody weighed: it counts once it is half reached.
+    """
+    nodes, references = view.census.nodes, view.census.references
+    length = int(nodes.length[container])
+    owners = [container]
+    for reference in view.graph.references_to(container):
+        source = int(references.source[reference])
+        owners.append(source)
+        if view.graph.instance_tables[source]:
+            owners += [int(references.source[above]) for above in view.graph.references_to(source)]
+    owners += _optimizers_above(view, container)
+    bounds = [(owner, int(nodes.bound[owner])) for owner in owners if nodes.bound[owner] > 0]
+    return any(
+        length <= bound and (2 * int(nodes.length[owner]) >= bound or not _is_cached_function(view, owner))
+        for owner, bound in bounds
+    )
+
+
+def _optimizers_above(view: View, container: int) -> list[int]:
+    """The optimizers in whose table `state[parameter][name]` a container is."""
+    graph, sources = view.graph, view.census.references.source
+    above, found = {container}, []
+    for _ in range(_ABOVE_STATE):
+        above = {int(sources[reference]) for node in above for reference in graph.references_to(node)}
+        found += [node for node in sorted(above) if graph.type_names[node].startswith("torch.optim.")]
+    return found
+
+
+def is_tensor_bounded(view: View, tensor: int) -> bool:
+    """The object that has the tensor states a bound, and the tensor's first dimension keeps it: a queue's buffer."""
+    graph, census = view.graph, view.census
+    rows = [int(census.references.target[r]) for r in graph.references_from(tensor)]
+    shapes = [
+        census.text(int(census.storages.shape[graph.storage_row[node]])) for node in rows if node in graph.storage_row
+    ]
+    lengths = [int(shape.strip("[]").split(",")[0]) for shape in shapes if shape.strip("[]")]
+    owners = {int(census.references.source[r]) for r in graph.references_to(tensor)}
+    owners |= {
+        int(census.references.source[above])
+        for owner in owners
+        if graph.instance_tables[owner]
+        for above in graph.references_to(owner)
+    }
+    return any(0 < length <= census.nodes.bound[owner] for length in lengths for owner in owners)
+
+
+def _is_cached_function(view: View, node: int) -> bool:
+    return view.graph.type_names[node].endswith("_lru_cache_wrapper")
+
+
+def fingerprint(shapes: Shapes, shape: int) -> str:
+    """The same for the same holder in every run and after edits that move lines."""
+    return fingerprint_of(shapes.text(shape))
+
+
+def fingerprint_of(text: str) -> str:
+    """Sixteen hexadecimal digits; what differs from run to run, as the address in a key's repr, does not count."""
+    return hashlib.sha256(_OF_ONE_RUN.sub("", text).encode()).hexdigest()[:16]
+
+
+def root_key(graph: Graph, node: int) -> str:
+    """How a shape starts: kind and name of the root, its file without folders and line."""
+    nodes, census = graph.census.nodes, graph.census
+    kind = NodeKind(int(nodes.kind[node]))
+    if int(kind) not in ROOT_KINDS:
+        return f"unseen {graph.type_names[node]}"
+    file = posixpath.basename(census.text(int(nodes.file[node])).replace("\\", "/"))
+    return f"{kind.name.lower()} {census.text(int(nodes.name[node]))} {file}".strip()
+
+
+def _shape_nodes(graph: Graph, paths: Paths, shapes: Shapes) -> tuple[Ints, Ints]:
+    shape = np.full(graph.size, -1, dtype=np.int64).tolist()
+    member = [0] * graph.size
+    references, nodes = graph.census.references, graph.census.nodes
+    source, kinds, labels = references.source.tolist(), references.kind.tolist(), references.label.tolist()
+    parents, node_kinds, types = paths.parent.tolist(), nodes.kind.tolist(), nodes.type.tolist()
+    tables, large = graph.instance_tables.tolist(), (nodes.length >= LARGE_CONTAINER).tolist()
+    known: dict[tuple[int, int, int, int, int, bool, bool, bool], tuple[int, int]] = {}
+    for node in paths.order.tolist():
+        reference = parents[node]
+        if reference < 0:
+            shape[node] = shapes.add(-1, root_key(graph, node))
+            member[node] = 1
+            continue
+        owner = source[reference]
+        key = (shape[owner], kinds[reference], labels[reference], node_kinds[node], types[node],
+               tables[owner], tables[node], large[owner])  # fmt: skip
+        found = known.get(key)
+        if found is None:
+            found = known[key] = _continue(graph, shapes, shape[owner], reference, node)
+        shape[node], member[node] = found
+    return np.array(shape, dtype=np.int64), np.array(member, dtype=np.int64)
+
+
+def _continue(graph: Graph, shapes: Shapes, parent: int, reference: int, node: int) -> tuple[int, int]:
+    """Shape of `node` reached by `reference` from a node of shape `parent`, and whether it counts as a member."""
+    kind = ReferenceKind(int(graph.census.references.kind[reference]))
+    target = NodeKind(int(graph.census.nodes.kind[node]))
+    if target == NodeKind.STORAGE:
+        return shapes.add(parent, "memory"), 0
+    if is_merged(graph, reference):
+        return parent, 0
+    around = shapes.graph[parent]
+    if target == NodeKind.AUTOGRAD:
+        return (around if around >= 0 else shapes.add(parent, "autograd graph", enters_graph=True)), 1
+    return shapes.add(parent, _key(graph, reference, kind, node, by_name=parent not in shapes.gaining_names)), 1
+
+
+def _key(graph: Graph, reference: int, kind: ReferenceKind, node: int, *, by_name: bool) -> str:
+    label = graph.labels[reference]
+    type_name = graph.type_names[node].rpartition(".")[2]
+    if attribute := attribute_name(graph, reference):
+        return f".{attribute}" if by_name and not _BOUNDED.fullmatch(attribute) else f"{ELEMENT} {type_name}"
+    if kind in _ELEMENTS:
+        source = int(graph.census.references.source[reference])
+        named = kind == ReferenceKind.ITEM and label != unquoted(label) and not _BOUNDED.search(label)
+        if by_name and named and graph.census.nodes.length[source] < LARGE_CONTAINER:
+            return f"[{label}]"
+        return f"{ELEMENT} {type_name}"
+    if kind in (ReferenceKind.SAVED, ReferenceKind.HOOK, ReferenceKind.NEXT):
+        return f".{kind.name.lower()}"
+    return f"{kind.name.lower()} {label}".strip()
+
+
+def _weigh_one(view: View, size: int) -> tuple[Ints, Ints, Ints, Ints]:
+    reached = view.shape >= 0
+    graph_node = view.census.nodes.kind == NodeKind.AUTOGRAD
+    counted = view.member > 0
+    members = np.bincount(view.shape[reached & counted & ~graph_node], minlength=size)
+    graph_nodes = np.bincount(view.shape[reached & counted & graph_node], minlength=size)
+    rows = view.shape[view.census.storages.node] >= 0
+    at = view.shape[view.census.storages.node][rows]
+    own_bytes = np.bincount(at, weights=view.census.storages.bytes[rows], minlength=size).astype(np.int64)
+    return members, graph_nodes, own_bytes, np.bincount(at, minlength=size)
+
+
+def _sum_below(own: Ints, shapes: Shapes) -> Ints:
+    total = own.copy()
+    for shape in range(len(shapes.parent) - 1, -1, -1):
+        if shapes.parent[shape] >= 0:
+            total[:, shapes.parent[shape]] += total[:, shape]
+    return total

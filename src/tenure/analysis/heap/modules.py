@@ -1,0 +1,101 @@
+"""Modules in a census: recognised by their tables, with the tensors that are their parameters and buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+
+from tenure.analysis.heap.graph import Bools, Graph, unquoted
+from tenure.model.heap import ReferenceKind, Role
+
+
+def module_nodes(graph: Graph) -> list[int]:
+    """Objects with a table of parameters or of modules of their own: `torch.nn.Module` by its shape."""
+    references = graph.census.references
+    tables = [
+        int(references.source[r])
+        for r in np.flatnonzero(np.isin(references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE))).tolist()
+        if unquoted(graph.labels[r]) in ("_parameters", "_modules") and graph.instance_tables[int(references.target[r])]
+    ]
+    owners: set[int] = set()
+    for table in tables:
+        above = [r for r in graph.references_to(table) if references.kind[r] == ReferenceKind.DICT]
+        owners.update(int(references.source[r]) for r in above)
+        if not above:
+            owners.add(table)
+    return sorted(owners)
+
+
+def is_inside_module(graph: Graph, node: int) -> bool:
+    """Whether another module has this one among its submodules."""
+    return any(_is_of_submodule(graph, reference) for reference in graph.references_to(node))
+
+
+def references_to_submodules(graph: Graph, nodes: Collection[int]) -> Bools:
+    """Per reference: a module has one of these nodes as its submodule by it."""
+    found = np.zeros(len(graph.census.references.target), dtype=bool)
+    for node in nodes:
+        for reference in graph.references_to(node):
+            found[reference] = _is_of_submodule(graph, reference)
+    return found
+
+
+def _is_of_submodule(graph: Graph, reference: int) -> bool:
+    table = int(graph.census.references.source[reference])
+    return bool(graph.instance_tables[table]) and any(
+        unquoted(graph.labels[above]) == "_modules" for above in graph.references_to(table)
+    )
+
+
+def parameter_tensors(graph: Graph) -> list[tuple[int, int, int]]:
+    """Address and bytes of every tensor whose storage is a parameter's or a buffer's, and the storage's node."""
+    storages = graph.census.storages
+    return _tensors_of(graph, np.flatnonzero(np.isin(storages.role, (Role.PARAMETER, Role.BUFFER))).tolist())
+
+
+def all_tensors(graph: Graph) -> list[tuple[int, int, int]]:
+    """The same of every tensor: whose module is gone, its parameters are plain tensors to whoever still has them."""
+    return _tensors_of(graph, range(len(graph.census.storages.node)))
+
+
+def _tensors_of(graph: Graph, rows: Iterable[int]) -> list[tuple[int, int, int]]:
+    storages, references = graph.census.storages, graph.census.references
+    found = []
+    for row in rows:
+        node, size = int(storages.node[row]), int(storages.bytes[row])
+        for reference in graph.references_to(node):
+            if references.kind[reference] == ReferenceKind.STORAGE:
+                found.append((int(graph.census.nodes.address[references.source[reference]]), size, node))
+    return found
+
+
+def children_of_modules(graph: Graph) -> dict[int, list[int]]:
+    """Every module with the modules that are directly inside it."""
+    references = graph.census.references
+    modules = module_nodes(graph)
+    known = set(modules)
+    found: dict[int, list[int]] = {module: [] for module in modules}
+    for module in modules:
+        tables = _targets(graph, module, ReferenceKind.DICT) or [module]
+        for table in tables:
+            for reference in graph.references_from(table):
+                if unquoted(graph.labels[reference]) == "_modules":
+                    inside = graph.references_from(int(references.target[reference]))
+                    found[module] += [int(references.target[r]) for r in inside if int(references.target[r]) in known]
+    return found
+
+
+def _targets(graph: Graph, node: int, kind: ReferenceKind) -> list[int]:
+    references = graph.census.references
+    return [int(references.target[r]) for r in graph.references_from(node) if references.kind[r] == kind]
+
+
+def all_below(children: Mapping[int, Collection[int]], start: int) -> set[int]:
+    """`start` and all that `children` lead to from it."""
+    found, waiting = {start}, [start]
+    while waiting:
+        further = set(children.get(waiting.pop(), ())) - found
+        found |= further
+        waiting += further
+    return found

@@ -1,0 +1,99 @@
+"""What a retention path tells beyond its text: facts that rules tell causes apart by, and that findings show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from tenure.analysis.heap.graph import Graph
+from tenure.analysis.heap.groups import View
+from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
+from tenure.model.suspect import SUSPENDED_TYPES
+
+ALLOCATED_AT_LEAST = 512
+"""What devices round storages up to: less than this beyond a view is no other tensor's memory."""
+MOST_KEYS = 4
+"""Keys of a growing dict that are kept as examples: its newest."""
+
+
+def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collection[int]) -> dict[str, object]:
+    """Facts by name, only those that hold:
+
+    - `ctx_type`, `ctx_attribute`: the path goes through an attribute of a custom Function's ctx,
+    - `graph_continues`: the census stopped inside a larger graph,
+    - `kept_shape`: shape of the tensor by which the path enters a graph,
+    - `kept_pins_bytes`: bytes of that tensor's storage that no view of it shows,
+    - `fills_running`: what grows is filled by a suspended generator or coroutine, which therefore still runs,
+    - `keys`: the newest keys of the dict among `many`; `keys_count_up`: they are the numbers n, n+1, n+2, ...
+    """
+    facts = _ctx_facts(view.graph, path) | _dict_facts(view.graph, many)
+    if _is_inside_suspended(view.graph, path, many):
+        facts["fills_running"] = True
+    if len(graph_nodes) and bool(np.any(view.census.nodes.flags[graph_nodes] & GRAPH_CONTINUES)):
+        facts["graph_continues"] = True
+    row = _kept_storage(view.graph, path)
+    shape = view.census.text(int(view.census.storages.shape[row])) if row >= 0 else ""
+    if shape:
+        facts["kept_shape"] = shape
+        pinned = int(view.census.storages.bytes[row] - view.census.storages.view_bytes[row])
+        if pinned >= ALLOCATED_AT_LEAST:
+            facts["kept_pins_bytes"] = pinned
+    return facts
+
+
+def _ctx_facts(graph: Graph, path: Sequence[int]) -> dict[str, object]:
+    nodes, references = graph.census.nodes, graph.census.references
+    named = (ReferenceKind.ATTRIBUTE, ReferenceKind.DICT)
+    for at, reference in enumerate(path):
+        source = int(references.source[reference])
+        if nodes.kind[source] == NodeKind.AUTOGRAD and references.kind[reference] in named:
+            by_table = references.kind[reference] == ReferenceKind.DICT and at + 1 < len(path)
+            label = graph.labels[path[at + 1] if by_table else reference]
+            return {"ctx_type": graph.type_names[source], "ctx_attribute": label.strip("'\"")}
+    return {}
+
+
+def _is_inside_suspended(graph: Graph, path: Sequence[int], many: Collection[int]) -> bool:
+    """Whether the container that grows lies below a variable of a suspended function."""
+    references = graph.census.references
+    suspended = False
+    for reference in path:
+        source = int(references.source[reference])
+        suspended = suspended or (
+            references.kind[reference] == ReferenceKind.LOCAL
+            and graph.type_names[source].rpartition(".")[2] in SUSPENDED_TYPES
+        )
+        if suspended and source in many:
+            return True
+    return False
+
+
+def _kept_storage(graph: Graph, path: Sequence[int]) -> int:
+    """Row of the storage of the tensor by which the path enters a graph; -1 where it enters none."""
+    census = graph.census
+    for reference in path:
+        if census.references.kind[reference] == ReferenceKind.GRAD_FN:
+            tensor = int(census.references.source[reference])
+            for own in graph.references_from(tensor):
+                if census.references.kind[own] == ReferenceKind.STORAGE:
+                    return int(graph.storage_row[int(census.references.target[own])])
+            return -1
+    return -1
+
+
+def _dict_facts(graph: Graph, many: Collection[int]) -> dict[str, object]:
+    kinds = graph.census.references.kind
+    for container in sorted(many):
+        items = [r for r in graph.references_from(container) if kinds[r] == ReferenceKind.ITEM]
+        if items:
+            keys = [graph.labels[r] for r in items]
+            return {"keys": keys[-MOST_KEYS:], "keys_count_up": _count_up(keys)}
+    return {}
+
+
+def _count_up(keys: Sequence[str]) -> bool:
+    if not all(key.isdecimal() for key in keys):
+        return False
+    numbers = sorted(int(key) for key in keys)
+    return len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1

@@ -1,0 +1,33 @@
+"""Pinned memory of the host that grows with the steps, by the counters of torch's own allocator for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tenure.analysis.host.native_growth import EXPLAINED_SHARE, find_rise, suspect_of_rise
+from tenure.analysis.host.system_growth import find_makers
+from tenure.model.recording import Step
+from tenure.model.source import SourceFile
+from tenure.model.suspect import HoldingReference, Suspect
+
+PINNED, ACTIVE = "pinned_bytes", "pinned_active_bytes"
+
+
+def find_pinned_growth(
+    steps: Sequence[Step], explained_bytes_per_step: float, sources: Mapping[str, SourceFile]
+) -> tuple[Suspect, ...]:
+    """At most one suspect of symptom "host", where findings on tensors of the host explain less than half of it.
+
+    Its fact `pinned_in_use` says whether the blocks are in use: else sizes differ, and each new one is a new block.
+    """
+    rise = find_rise(steps, PINNED)
+    if rise is None or explained_bytes_per_step >= EXPLAINED_SHARE * rise.per_step:
+        return ()
+    in_use = find_rise(steps, ACTIVE)
+    sites = tuple(dict.fromkeys(find_makers("pinned", "", "", sources)))
+    name = sites[0][1] if sites else "pinned memory"
+    holder = HoldingReference(kind="unknown", name=name, expression=name, sites=tuple(site for site, _ in sites))
+    facts: dict[str, object] = {
+        "pinned_in_use": in_use is not None and in_use.per_step >= EXPLAINED_SHARE * rise.per_step
+    }
+    return (suspect_of_rise(rise, holder, "pinned memory", facts),)

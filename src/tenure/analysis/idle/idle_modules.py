@@ -1,0 +1,385 @@
+"""Modules that rest on their device: called at first, then by nobody, in no optimizer, and never let go."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.heap.carriers import drop_the_carrier
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
+from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
+from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
+from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
+from tenure.model.profile import BEFORE, StepProfile
+from tenure.model.suspect import Suspect
+
+LEAST_BYTES = 1 << 20
+LEAST_SHARE = 0.05
+"""Of the bytes alive. A module that weighs less is no news."""
+LEAST_WINDOWS = 3
+LEAST_SPAN = 1 / 3
+"""Of the run's steps: so long nobody may have called it, in so many watched windows."""
+LEAST_STEPS = 8
+"""Of a rest that fewer windows show, after a phase that began within the run: a run's last windows are long ones."""
+BASIS = "nobody called it in the later steps, all through which it is alive"
+IDLE_FROM = "idle_from_step"
+_USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
+_PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
+_COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
+_LISTS = ("torch.nn.modules.container.ModuleList", "torch.nn.modules.container.ModuleDict")
+_TORCH = "torch."
+_CALLING = ("torch.nn.modules.container.", "torch.nn.parallel.distributed.DistributedDataParallel")
+"""Of torch's own modules with parts, those that call them. Others hand weights to fused operations, run in C++, or call
+copies on other devices, as a transformer's layer, a scripted module and DataParallel do."""
+
+
+@dataclass(frozen=True)
+class _Window:
+    """The steps in which calls were watched between two censuses, with the addresses of the modules called."""
+
+    step: int
+    """The first of them; 1 for the first window, which begins with the program."""
+    at_first_call: frozenset[int]
+    """Called when a module was called for the first time, before the first step ended."""
+    only_then: frozenset[int]
+    """Those of them that were not called between the last such first call and the first step's end."""
+    called: frozenset[int]
+    present: frozenset[int]
+    """Addresses of all nodes in the census that ends the window."""
+    position: int
+    """Of the first census after it."""
+    sees_inside: bool
+    """Whether calls by other modules were watched too."""
+    end: int
+    """The last of its steps."""
+    prepares: bool
+    """It ended before the first step of an optimizer: what counts as steps there are single calls."""
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """When a module was called, and that it was not since."""
+
+    last_step: int
+    times_called: int
+    times_idle: int
+    at_first_call: bool
+    since: int
+    """Position of the first census after the window with its last call."""
+    used_later: frozenset[int]
+    """Addresses of the modules that were called since."""
+    began_late: bool
+    """It had been there for a while when its use began, and has not rested long enough to say that this is over."""
+
+
+@dataclass(frozen=True)
+class _Idle:
+    node: int
+    rest: _Rest
+    storages: Ints
+    parameters: frozenset[tuple[int, int]]
+    by_registry: Bools
+    """References by which modules have it, or what is inside of it, among their submodules: calls tell who is in use,
+    where calls inside modules were watched."""
+
+
+def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection[str] = ()) -> tuple[Suspect, ...]:
+    """Suspects of symptom "survivor": modules that nobody calls any more though nobody said that they are done.
+
+    A module counts that was called in every watched window from one up to another, and in none of at least three later
+    ones over a third of the run; of fewer that are as long where its use began within the run, for such a program has
+    phases. A module inside counts where none around it was ever called. While
+    data are prepared, before an optimizer's first step, several modules may take turns.
+    What an optimizer has, a graph uses, or a module in use refers to, is none; nor what was never called, such as
+    an average of weights. Where calls inside other modules were watched, a part of a module in use counts too, which
+    refers to it as its submodule only; not beside one in use that is made like it, for data may choose between them.
+    `told` are types of modules that were found to be released. Weights used without a call and calls in windows that
+    were not watched cannot be seen: findings of this kind are never certain.
+    """
+    ordered = in_program_order(views)
+    windows, unfinished = _windows(ordered)
+    if len(windows) <= LEAST_WINDOWS:
+        return ()
+    last = ordered[-1]
+    if any(name == _COMPILED for name in last.graph.type_names):
+        return ()
+    found = [
+        idle
+        for idle in _candidates(ordered, windows, unfinished)
+        if last.graph.type_names[idle.node] not in told and _is_unused(ordered, idle) and _is_on_device(last, idle)
+    ]
+    by_shape: dict[int, list[_Idle]] = {}
+    for idle in found:
+        by_shape.setdefault(int(last.shape[idle.node]), []).append(idle)
+    return tuple(
+        _suspect(ordered, group, shapes.text(shape)) for shape, group in by_shape.items() if _weighs_enough(last, group)
+    )
+
+
+def without_used(
+    found: Iterable[Suspect], profiles: Sequence[StepProfile], *, compiles: bool = False
+) -> tuple[Suspect, ...]:
+    """The suspects but those idle modules whose memory an operation of later steps used, called or not; where the
+    program compiles, without any: from within compiled code modules are called unseen."""
+    return tuple(
+        suspect
+        for suspect in found
+        if IDLE_FROM not in suspect.facts
+        or (
+            not compiles
+            and not any(
+                suspect.storages & _used_in(profile)
+                for profile in profiles
+                if profile.step - 1 >= int(str(suspect.facts[IDLE_FROM]))
+            )
+        )
+    )
+
+
+def _used_in(profile: StepProfile) -> set[tuple[int, int]]:
+    """Address and bytes of what was there before the two steps and was used in them."""
+    storages = profile.storages
+    used = (storages.birth == BEFORE) & (storages.last_use != BEFORE)
+    return set(zip(storages.address[used].tolist(), storages.bytes[used].tolist(), strict=True))
+
+
+def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:
+    """Windows in which at least one call was seen, and what was called since the last of them."""
+    ends = {view.census.step for view in ordered if view.census.moment == "step-end"}
+    windows: list[_Window] = []
+    called: set[int] = set()
+    first_calls: set[int] = set()
+    sees_inside = False
+    step = 1
+    for at, view in enumerate(ordered):
+        moment = view.census.moment
+        now = _called(view, CALLED | CALLED_BY_ANY)
+        called |= now
+        sees_inside |= bool(_called(view, CALLED_BY_ANY))
+        if moment.startswith("first-call"):
+            first_calls |= now
+        if moment != "step-end" and (moment != "forward-entry" or view.census.step in ends):
+            continue
+        if called:
+            windows.append(
+                _Window(
+                    step=step,
+                    at_first_call=frozenset(first_calls),
+                    only_then=frozenset(first_calls - now),
+                    called=frozenset(called),
+                    present=frozenset(view.census.nodes.address.tolist()),
+                    position=at + 1,
+                    sees_inside=sees_inside,
+                    end=view.census.step,
+                    prepares=view.census.step < min(ends, default=0),
+                )
+            )
+        step = view.census.step + 1
+        called, first_calls, sees_inside = set(), set(), False
+    return windows, frozenset(called)
+
+
+def _called(view: View, flags: int) -> set[int]:
+    nodes = view.census.nodes
+    return set(nodes.address[(nodes.flags & flags) != 0].tolist())
+
+
+def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished: frozenset[int]) -> list[_Idle]:
+    """The outermost modules of the last census that rest, with what they weigh."""
+    last = ordered[-1]
+    graph, address = last.graph, last.census.nodes.address
+    children = children_of_modules(graph)
+    inside = {child for below in children.values() for child in below}
+    ever_called = unfinished.union(*(window.called for window in windows))
+    sees_inside = all(window.sees_inside for window in windows)
+    tensors = parameter_tensors(graph)
+    waiting, seen = [node for node in children if node not in inside], set()
+    found = []
+    while waiting:
+        node = waiting.pop()
+        if node in seen or not last.paths.held_by_root(node):
+            continue
+        seen.add(node)
+        below = all_below(children, node)
+        subtree = frozenset(address[sorted(below)].tolist())
+        rest = _find_rest(subtree, int(address[node]), windows, unfinished, ordered[-1].census.step)
+        if rest is not None and not (sees_inside and _is_one_of_several(last, children, node, rest)):
+            found.append(_weighed(graph, node, rest, tensors, below if sees_inside else set()))
+        elif int(address[node]) not in ever_called or (sees_inside and _calls_its_parts(graph, node)):
+            waiting += children[node]
+    return found
+
+
+def _is_one_of_several(last: View, children: Mapping[int, Sequence[int]], node: int, rest: _Rest) -> bool:
+    """A list of modules has it and another of its type that is in use: an expert that data may choose again, a layer
+    that chance leaves out."""
+    types, address = last.graph.type_names, last.census.nodes.address
+    return any(
+        types[other] == types[node] and int(address[other]) in rest.used_later
+        for above, inside in children.items()
+        if types[above] in _LISTS and node in inside
+        for other in inside
+    )
+
+
+def _calls_its_parts(graph: Graph, node: int) -> bool:
+    name = graph.type_names[node]
+    return not name.startswith(_TORCH) or name.startswith(_CALLING)
+
+
+def _find_rest(
+    subtree: frozenset[int], address: int, windows: Sequence[_Window], unfinished: frozenset[int], steps: int
+) -> _Rest | None:
+    """When the modules of a subtree were called last, if that was once and for all."""
+    hits = [at for at, window in enumerate(windows) if window.called & subtree]
+    if not hits or unfinished & subtree:
+        return None
+    first = next(at for at, window in enumerate(windows) if address in window.present or at == hits[0])
+    later = windows[hits[-1] + 1 :]
+    missed = set(range(hits[0], hits[-1])) - set(hits)
+    if not all(windows[at].prepares for at in missed) or not later:
+        return None
+    ending = windows[hits[-1]]
+    last_step = 0 if hits[-1] == 0 and ending.called & subtree <= ending.only_then else ending.step
+    rests = later[-1].end - ending.end
+    often = len(later) >= LEAST_WINDOWS and later[-1].step - last_step >= LEAST_SPAN * steps
+    of_a_phase = hits[0] > 0 and len(hits) >= LEAST_WINDOWS and rests >= max(LEAST_STEPS, LEAST_SPAN * steps)
+    if not (often or of_a_phase):
+        return None
+    waited = 0 if windows[hits[0]].prepares else windows[hits[0]].step - windows[first].step
+    phase = ending.end - windows[hits[0]].step
+    return _Rest(
+        last_step=last_step,
+        times_called=len(hits),
+        times_idle=len(later),
+        at_first_call=bool(windows[0].at_first_call & subtree),
+        since=ending.position,
+        used_later=unfinished.union(*(window.called for window in later)),
+        began_late=waited > 0 and (len(hits) < LEAST_WINDOWS or rests < max(2 * waited, phase)),
+    )
+
+
+def _weighed(
+    graph: Graph, node: int, rest: _Rest, tensors: Iterable[tuple[int, int, int]], calls_seen: Collection[int]
+) -> _Idle:
+    """`calls_seen`: the modules, itself among them, whose calls by other modules would have been seen."""
+    below = reach(graph, np.array([node]), without=np.isin(graph.census.references.kind, _PASSING))
+    mine = [(address, size, storage) for address, size, storage in tensors if below[storage]]
+    storages = np.array(sorted({storage for _, _, storage in mine}), dtype=np.int64)
+    return _Idle(
+        node,
+        rest,
+        storages,
+        frozenset((address, size) for address, size, _ in mine),
+        by_registry=references_to_submodules(graph, calls_seen),
+    )
+
+
+def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
+    """No optimizer has its parameters, no module in use leads to them, no later graph was made with them."""
+    last = ordered[-1]
+    graph, nodes = last.graph, last.census.nodes
+    if not len(idle.storages):
+        return False
+    used = np.flatnonzero(np.isin(nodes.address, sorted(idle.rest.used_later)))
+    seeds = np.union1d(used, np.array(optimizer_nodes(graph), dtype=np.int64))
+    without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | idle.by_registry
+    below = reach(graph, seeds, without=without)
+    if below[idle.storages].any():
+        return False
+    mine = {address for address, _ in idle.parameters} | set(nodes.address[idle.storages].tolist())
+    return not any(mine & _used_by_graphs(view) for view in ordered[idle.rest.since :])
+
+
+def _used_by_graphs(view: View) -> set[int]:
+    references = view.census.references
+    targets = references.target[np.isin(references.kind, _USED_BY_GRAPH)]
+    return set(view.census.nodes.address[targets].tolist())
+
+
+def _is_on_device(last: View, idle: _Idle) -> bool:
+    """Its memory lies where memory is scarce: on a device, where the program uses one at all."""
+    storages, text = last.census.storages, last.census.text
+    on_cpu = np.array([text(int(device)) == "cpu" for device in storages.device], dtype=bool)
+    on_meta = np.array([text(int(device)) == "meta" for device in storages.device], dtype=bool)
+    mine = np.isin(storages.node, idle.storages)
+    scarce = ~on_meta if bool((on_cpu | on_meta).all()) else ~on_cpu & ~on_meta
+    return bool(scarce[mine].all())
+
+
+def _weighs_enough(last: View, group: Sequence[_Idle]) -> bool:
+    mine = int(last.graph.bytes_of_node[_memory(group)].sum())
+    return mine >= max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum()))
+
+
+def _memory(group: Sequence[_Idle]) -> Ints:
+    return np.unique(np.concatenate([idle.storages for idle in group]))
+
+
+def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Suspect:
+    last, heaviest = ordered[-1], max(group, key=lambda idle: len(idle.parameters))
+    parameters = frozenset().union(*(idle.parameters for idle in group))
+    alive = [_alive(view, parameters) for view in ordered]
+    memory = _memory(group)
+    group_of = Group(last, memory, memory, parts=frozenset(idle.node for idle in group))
+    suspect = assemble_suspect(
+        replace(group_of, cut=drop_the_carrier(last, cut_of(group_of), memory)),
+        symptom="survivor",
+        measured=Measured(
+            series=series_of_nodes(last.census.moment, ordered, alive),
+            facts={
+                "module": last.graph.type_names[heaviest.node],
+                "last_called_step": max(idle.rest.last_step for idle in group),
+                IDLE_FROM: ordered[max(idle.rest.since for idle in group)].census.step + 1,
+                "windows_called": min(idle.rest.times_called for idle in group),
+                "windows_idle": min(idle.rest.times_idle for idle in group),
+                "doubt": next(filter(None, (_doubt(ordered, idle) for idle in group)), ""),
+            },
+        ),
+        fingerprint=fingerprint_of(f"idle {shape}"),
+    )
+    return replace(suspect, peak_drop_bytes=int(last.graph.bytes_of_node[memory].sum()), peak_basis=BASIS)
+
+
+def _alive(view: View, parameters: frozenset[tuple[int, int]]) -> Ints:
+    nodes = {node for address, size, node in parameter_tensors(view.graph) if (address, size) in parameters}
+    return np.array(sorted(nodes), dtype=np.int64)
+
+
+def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
+    """Why the module may be in use all the same, or ""."""
+    last, rest = ordered[-1], idle.rest
+    if not optimizer_nodes(last.graph):
+        return "no optimizer exists: the program may come back to it"
+    if rest.times_called < 2 and not rest.at_first_call:
+        return "it was seen in use only once"
+    if rest.began_late:
+        return "its use began late and ended: such a phase may come again"
+    if rest.times_idle < LEAST_WINDOWS:
+        return "few censuses were taken since it was last called"
+    if rest.last_step > last.census.step / 2:
+        return "it was in use until late"
+    if _has_twin(last, idle):
+        return "a module in use is made like it: it may be its copy or average, updated without a call"
+    return ""
+
+
+def _has_twin(last: View, idle: _Idle) -> bool:
+    """A trained or called module of its type has parameters of the same sizes."""
+    graph, sizes = last.graph, sorted(size for _, size in idle.parameters)
+    tensors = parameter_tensors(graph)
+    type_name = graph.type_names[idle.node]
+    others = [n for n in children_of_modules(graph) if n != idle.node and graph.type_names[n] == type_name]
+    optimizers = reach(graph, np.array(optimizer_nodes(graph), dtype=np.int64))
+    for other in others:
+        below = reach(graph, np.array([other]), without=np.isin(graph.census.references.kind, _PASSING))
+        mine = [(size, storage) for _, size, storage in tensors if below[storage]]
+        is_used = int(last.census.nodes.address[other]) in idle.rest.used_later
+        is_used = is_used or any(optimizers[storage] for _, storage in mine)
+        if is_used and sorted(size for size, _ in mine) == sizes:
+            return True
+    return False

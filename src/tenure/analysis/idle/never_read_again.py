@@ -1,0 +1,261 @@
+"""Memory that only variables hold which no statement reads any more: it stays for as long as their function runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+
+import numpy as np
+
+from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, main_device
+from tenure.analysis.heap.cuts import freed_storages
+from tenure.analysis.heap.graph import reach
+from tenure.analysis.heap.groups import (
+    Searched,
+    Shapes,
+    View,
+    fingerprint_of,
+    in_program_order,
+    series_of_rows,
+    view_searched,
+)
+from tenure.analysis.heap.holders import Droppable
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+from tenure.model.source import SourceFile
+from tenure.model.suspect import Suspect
+from tenure.syntax.later_reads import is_read_later, runs_in_loop
+from tenure.syntax.scopes import MODULE
+
+LEAST_BYTES = 128 << 10
+LEAST_SHARE = 0.05
+"""Of the bytes alive."""
+FEWEST_CENSUSES = 3
+LEAST_SPAN = 1 / 3
+"""Of the run's steps: so long, up to the last census, the same memory must have been there."""
+BASIS = "no statement reads it any more: it was there at every step's peak"
+
+
+def find_never_read_again(censuses: Sequence[Searched], sources: Mapping[str, SourceFile]) -> tuple[Suspect, ...]:
+    """Suspects of symptom "peak": what the variables of one running function, or of the running program's module,
+    hold alone though the text of the function reads none of them after the line that it executes.
+
+    Seen in the last censuses over a third of the run. Costs two searches of the last census; censuses before are
+    only looked at where something was found.
+    """
+    at_work = [each for each in censuses if each.graph.census.moment != "exit"]
+    if not sources or len(at_work) < FEWEST_CENSUSES:
+        return ()
+    shapes = Shapes()
+    program = _Program(sources)
+    last = view_searched(max(at_work, key=_when), shapes)
+    unread = _unread(last, program)
+    if not unread:
+        return ()
+    views: list[View] = []
+    suspects = []
+    for scope, references in _by_scope(last, unread).items():
+        cut = tuple(Droppable(reference) for reference in references)
+        nodes = _held_by(last, cut)
+        if not _matters(last, nodes):
+            continue
+        views = views or in_program_order(view_searched(each, shapes) for each in at_work)
+        since = _unread_since(views, last, cut, program)
+        suspects += _suspects(views[since:], last, _Held(scope, cut, nodes))
+    return tuple(suspects)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Held:
+    scope: str
+    cut: tuple[Droppable, ...]
+    nodes: Ints
+
+
+def _when(searched: Searched) -> tuple[int, bool]:
+    census = searched.graph.census
+    return census.step, census.moment == "forward-entry"
+
+
+class _Program:
+    """The recorded sources; what was searched for once is remembered, for every census asks the same."""
+
+    def __init__(self, sources: Mapping[str, SourceFile]) -> None:
+        self.sources = sources
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def is_known_elsewhere(self, home: SourceFile, name: str) -> bool:
+        """Whether another file of the program may ask the module for the name."""
+        if (home.path, name) not in self._known:
+            self._known[home.path, name] = self._search(home, name)
+        return self._known[home.path, name]
+
+    def _search(self, home: SourceFile, name: str) -> bool:
+        others = (source.text for source in self.sources.values() if source is not home and name in source.text)
+        return any(_asks_for(text, PurePath(home.path).stem, name) for text in others)
+
+
+def _asks_for(text: str, module: str, name: str) -> bool:
+    """Whether the text has `module.name`, `__main__.name` or an import of the name. The name is looked for first:
+    nothing else is rare enough in megabytes of library sources."""
+    for found in re.finditer(rf"\b{re.escape(name)}\b", text):
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if re.search(rf"\b({re.escape(module)}|__main__)\.$|\bimport\b", before):
+            return True
+    return False
+
+
+def _unread(view: View, program: _Program) -> list[int]:
+    """References by variables of the user's running functions and modules that nobody reads again."""
+    references, nodes, census = view.census.references, view.census.nodes, view.census
+    found = []
+    sources = program.sources
+    called_anew = _find_calls_of_loops(view, sources)
+    variables = np.isin(references.kind, (ReferenceKind.LOCAL, ReferenceKind.GLOBAL))
+    for reference in np.flatnonzero(variables & np.isin(references.source, view.graph.roots)).tolist():
+        owner = int(references.source[reference])
+        source = sources.get(census.text(int(nodes.file[owner]))) if nodes.file[owner] >= 0 else None
+        line, name = int(nodes.line[owner]), view.graph.labels[reference]
+        if source is None or source.origin != "yours" or line <= 0 or not name.isidentifier():
+            continue
+        if called_anew(owner):
+            continue
+        is_module = nodes.kind[owner] == NodeKind.NAMESPACE
+        function = MODULE if is_module else census.text(int(nodes.name[owner]))
+        known_elsewhere = is_module and program.is_known_elsewhere(source, name)
+        if not known_elsewhere and not is_read_later(source, function, name, line):
+            found.append(reference)
+    return found
+
+
+def _find_calls_of_loops(view: View, sources: Mapping[str, SourceFile]) -> Callable[[int], bool]:
+    """Whether a running function is in none of its own loops and may be called by somebody else's, turn by turn: its
+    variables then seem to last, for the next call finds the same addresses. Frames are numbered from the inside."""
+    nodes, census = view.census.nodes, view.census
+
+    def is_in_loop(node: int) -> bool:
+        source = sources.get(census.text(int(nodes.file[node])))
+        name = MODULE if nodes.kind[node] == NodeKind.NAMESPACE else census.text(int(nodes.name[node]))
+        return source is not None and runs_in_loop(source, name, int(nodes.line[node]))
+
+    running = np.isin(nodes.kind, (NodeKind.FRAME, NodeKind.NAMESPACE)) & (nodes.line > 0) & (nodes.file >= 0)
+    looping = [node for node in np.flatnonzero(running).tolist() if is_in_loop(node)]
+    modules = [node for node in looping if nodes.kind[node] == NodeKind.NAMESPACE]
+
+    def called_anew(node: int) -> bool:
+        if nodes.kind[node] == NodeKind.NAMESPACE or node in looping:
+            return False
+        return bool(modules) or max(looping, default=-1) > node
+
+    return called_anew
+
+
+def _by_scope(view: View, references: Sequence[int]) -> dict[str, list[int]]:
+    nodes, census = view.census.nodes, view.census
+    found: dict[str, list[int]] = {}
+    for reference in references:
+        owner = int(view.census.references.source[reference])
+        scope = f"{census.text(int(nodes.file[owner]))} {census.text(int(nodes.name[owner]))} {owner}"
+        found.setdefault(scope, []).append(reference)
+    return found
+
+
+def _held_by(view: View, cut: Sequence[Droppable]) -> Ints:
+    """Storages on the parameters' device that go with these references; what was given to a call or made by one that
+    is still running, and gradients, are in use."""
+    freed = freed_storages(view.graph, cut)
+    storages = view.census.storages
+    passing = np.isin(storages.role, (Role.INPUT, Role.GRADIENT))
+    main = _device(view)
+    here = [view.census.text(device) == main for device in storages.device.tolist()]
+    return np.intersect1d(freed, storages.node[~passing & np.array(here, dtype=bool)])
+
+
+def _device(view: View) -> str:
+    storages = view.census.storages
+    return main_device(view, np.flatnonzero(storages.role == Role.PARAMETER))
+
+
+def _matters(view: View, nodes: Ints) -> bool:
+    size = int(view.graph.bytes_of_node[nodes].sum())
+    return size >= max(LEAST_BYTES, LEAST_SHARE * int(view.census.storages.bytes.sum()))
+
+
+def _unread_since(views: Sequence[View], last: View, cut: Sequence[Droppable], program: _Program) -> int:
+    """The first of the censuses up to the last in all of which nobody read the variables again: a program's last
+    lines read hardly any."""
+    variables = {_variable(last, dropped.reference) for dropped in cut}
+    since = len(views)
+    for at in range(len(views) - 1, -1, -1):
+        unread = {_variable(views[at], reference) for reference in _unread(views[at], program)}
+        if not variables <= unread:
+            break
+        since = at
+    return since
+
+
+def _variable(view: View, reference: int) -> tuple[int, str]:
+    """Address of the frame or namespace, and the name."""
+    owner = int(view.census.references.source[reference])
+    return int(view.census.nodes.address[owner]), view.graph.labels[reference]
+
+
+def _suspects(views: Sequence[View], last: View, held: _Held) -> list[Suspect]:
+    """The suspect of what lasted, if that matters; only variables that hold a part of it are to be dropped."""
+    present = [_present(view, _owners(last, held.nodes)) for view in views]
+    lasting = [set[tuple[int, int]]() for _ in views]
+    kept = _owners(last, held.nodes)
+    count = 0
+    for at in range(len(views) - 1, -1, -1):
+        remaining = {node: mine for node, mine in kept.items() if mine & present[at]}
+        if not _matters(last, np.array(sorted(remaining), dtype=np.int64)):
+            break
+        kept, count = remaining, count + 1
+        lasting[at] = present[at]
+    steps = [view.census.step for view in views]
+    if count < FEWEST_CENSUSES or not steps or steps[-1] - steps[-count] < max(1, LEAST_SPAN * steps[-1]):
+        return []
+    nodes = np.array(sorted(kept), dtype=np.int64)
+    cut = tuple(each for each in held.cut if _leads_to(last, each, nodes))
+    if not cut or not set(nodes.tolist()) <= set(freed_storages(last.graph, cut).tolist()):
+        return []
+    return [_suspect(views[-count:], last, dataclasses.replace(held, cut=cut, nodes=nodes))]
+
+
+def _owners(view: View, storages: Ints) -> dict[int, set[tuple[int, int]]]:
+    return {node: view.known_by(node) for node in storages.tolist()}
+
+
+def _present(view: View, owners: Mapping[int, set[tuple[int, int]]]) -> set[tuple[int, int]]:
+    wanted = {address for mine in owners.values() for address, _ in mine}
+    references, addresses = view.census.references, view.census.nodes.address
+    tensors = np.flatnonzero(np.isin(addresses, sorted(wanted)))
+    own = np.isin(references.source, tensors) & (references.kind == ReferenceKind.STORAGE)
+    pairs = zip(references.source[own].tolist(), references.target[own].tolist(), strict=True)
+    return {(int(addresses[tensor]), int(view.graph.bytes_of_node[storage])) for tensor, storage in pairs}
+
+
+def _leads_to(view: View, dropped: Droppable, nodes: Ints) -> bool:
+    target = int(view.census.references.target[dropped.reference])
+    return bool(reach(view.graph, np.array([target]))[nodes].any())
+
+
+def _suspect(views: Sequence[View], last: View, held: _Held) -> Suspect:
+    size = int(last.graph.bytes_of_node[held.nodes].sum())
+    series = series_of_rows(last.census.moment, views, [(size, len(held.nodes))] * len(views))
+    made = assemble_suspect(
+        Group(last, held.nodes, held.nodes, cut=held.cut, freed=held.nodes),
+        symptom="peak",
+        measured=Measured(
+            series=series, facts={"idle_at_peak": True, "never_read_again": True, "seen_in_both_steps": True}
+        ),
+        fingerprint="",
+    )
+    names = " ".join(sorted(reference.name for reference in made.cut))
+    return dataclasses.replace(
+        made,
+        fingerprint=fingerprint_of(f"never read again {held.scope.rpartition(' ')[0]} {names}"),
+        peak_drop_bytes=size,
+        peak_basis=BASIS,
+    )

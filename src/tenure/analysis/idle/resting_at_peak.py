@@ -1,0 +1,197 @@
+"""What rests at the peak: tensors that the profiled steps neither make nor use, beside all that they need.
+
+The profile tells what was not touched, the census at its peak who holds it, the other censuses how long it stays.
+Another phase of the program may use it: that cannot be seen, so all of this is possible only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, cut_of, identities
+from tenure.analysis.heap.cuts import freed_storages
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, ancestors, is_builtin_type, reach
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded, view_census
+from tenure.analysis.heap.holders import Droppable, find_droppable
+from tenure.analysis.heap.modules import module_nodes
+from tenure.analysis.heap.paths import path_to
+from tenure.analysis.idle.idle_at_peak import BASIS_OF_RESTING, Replay
+from tenure.analysis.idle.resting_history import History, Name, follow
+from tenure.model.heap import Census, Ints, NodeKind, Role
+from tenure.model.profile import StepProfile
+from tenure.model.suspect import Suspect
+
+LEAST_BYTES = 1 << 20
+LEAST_SHARE = 0.10
+"""Of the peak."""
+STILL = 0.5
+"""Of its bytes: so much must be there in the run's last census, or other memory in its place."""
+_VARIABLES = ("local", "global")
+_NOT_NAMED = ("unknown", "hidden", "hook", "cycle", "gradient", "handler")
+_DATA = "torch.utils.data."
+
+
+def find_resting_at_peak(
+    profile: StepProfile, census: Census, between: Sequence[Census], told: Iterable[Suspect]
+) -> tuple[Suspect, ...]:
+    """Suspects of symptom "peak", the heaviest first: what no operation of the two steps touched though it lay on
+    their device at the peak, and that was made in the run and stays to its end, itself or others in its place.
+
+    None of it is a parameter, buffer, gradient, state, input, a data loader's, in a graph, or `told` already. What
+    lies in one container, or in one object's own attributes, with something that was touched is in use with it; what
+    only variables hold is judged by the text of their function elsewhere; what a container with a bound holds is
+    meant. What was there before the first forward is taken for the program's data. Costs a few searches of the
+    census, and a cut and a search of all censuses for what weighs enough.
+    """
+    replay = Replay(profile, census)
+    peak = replay.met_bytes()
+    if peak is None:
+        return ()
+    view = view_census(census, Shapes())
+    heap = _Heap(view, replay, frozenset().union(*(suspect.storages for suspect in told)))
+    least = max(LEAST_BYTES, LEAST_SHARE * peak)
+    found = []
+    for reference, nodes in _by_holder(heap).items():
+        if int(view.graph.bytes_of_node[nodes].sum()) < least:
+            continue
+        suspect = _suspect(heap, reference, nodes, between, profile.step)
+        if suspect is not None and not any(set(suspect.cut) & set(other.cut) for other in told):
+            found.append(dataclasses.replace(suspect, peak_bytes=peak))
+    return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
+
+
+class _Heap:
+    """The census at the peak: what rests in it, and who leads to what is in use."""
+
+    def __init__(self, view: View, replay: Replay, told: frozenset[tuple[int, int]]) -> None:
+        self.view, self.graph = view, view.graph
+        self._replay, self._told = replay, told
+        self._in_graph = np.isin(view.census.references.kind, GRAPH_REFERENCES)
+        self.modules = frozenset(module_nodes(view.graph))
+        storages = view.census.storages
+        on_device = np.array([view.census.text(int(place)) == replay.device for place in storages.device], dtype=bool)
+        here = storages.node[on_device]
+        self.resting = here[self._rests(on_device)]
+        self._in_use = np.setdiff1d(here, self.resting)
+
+    def _rests(self, chosen: Bools) -> Bools:
+        """Per chosen storage: nothing touched it, no role explains it, nobody has told it."""
+        storages, untouched = self.view.census.storages, self._replay.untouched()
+        nodes, roles = storages.node[chosen], storages.role[chosen]
+        addresses, sizes = self.view.census.nodes.address[nodes].tolist(), storages.bytes[chosen].tolist()
+        free = np.array([each in untouched and each not in self._told
+                         for each in zip(addresses, sizes, strict=True)], dtype=bool)  # fmt: skip
+        return np.asarray(free & (roles == Role.OTHER) & ~self._of_graphs_and_loaders[nodes], dtype=bool)
+
+    @cached_property
+    def _of_graphs_and_loaders(self) -> Bools:
+        """Per node: an autograd graph or an object of `torch.utils.data` leads to it."""
+        kinds, types = self.view.census.nodes.kind, self.graph.type_names
+        loaders = [node for node, name in enumerate(types) if name.startswith(_DATA)]
+        seeds = np.union1d(np.flatnonzero(kinds == NodeKind.AUTOGRAD), np.array(loaders, dtype=np.int64))
+        return reach(self.graph, seeds)
+
+    @cached_property
+    def leads_to_use(self) -> Bools:
+        """Per node: leads to memory of the device that does not rest."""
+        return ancestors(self.graph, self._in_use, without=self._in_graph)
+
+    @cached_property
+    def has_used_items(self) -> Bools:
+        """Per node: it, a container of its own or an attribute of it holds memory that does not rest."""
+        plain = self.graph.instance_tables.copy()
+        plain |= np.array([_is_container(name) for name in self.graph.type_names], dtype=bool)
+        plain |= np.isin(self.view.census.nodes.kind, (NodeKind.TENSOR, NodeKind.STORAGE))
+        references = self.view.census.references
+        near = ancestors(self.graph, self._in_use, without=self._in_graph | ~plain[references.source])
+        found = near.copy()
+        found[references.source[near[references.target] & ~self._in_graph]] = True
+        return found
+
+
+def _is_container(type_name: str) -> bool:
+    return is_builtin_type(type_name) and type_name != "module"
+
+
+def _by_holder(heap: _Heap) -> dict[int, Ints]:
+    """Storages that rest, by the reference that leads to all that rests with them."""
+    found: dict[int, list[int]] = {}
+    for node in heap.resting.tolist():
+        reference = _holder_of(heap, path_to(heap.graph, heap.view.paths, node))
+        if reference >= 0:
+            found.setdefault(reference, []).append(node)
+    return {reference: np.array(sorted(nodes), dtype=np.int64) for reference, nodes in found.items()}
+
+
+def _holder_of(heap: _Heap, path: Sequence[int]) -> int:
+    """The reference of a path below which everything rests; -1 where its container or object is in use.
+
+    Of an object that a variable stands for it is the attribute: the object may be there for its methods.
+    """
+    graph, references, kinds = heap.graph, heap.view.census.references, heap.view.census.nodes.kind
+    attribute = -1
+    for at in range(len(path) - 1, -1, -1):
+        source = int(references.source[path[at]])
+        if kinds[source] in (NodeKind.TENSOR, NodeKind.STORAGE):
+            continue
+        if kinds[source] != NodeKind.OBJECT:
+            return attribute if attribute >= 0 else path[at]
+        if graph.instance_tables[source]:
+            attribute = path[at]
+        elif _is_container(graph.type_names[source]):
+            if heap.leads_to_use[source] or is_bounded(heap.view, source):
+                return -1
+            attribute = -1
+        else:
+            in_table = at + 1 < len(path) and graph.instance_tables[references.target[path[at]]]
+            attribute = attribute if in_table else path[at]
+            if source in heap.modules:
+                return attribute
+            if heap.leads_to_use[source]:
+                return -1 if heap.has_used_items[source] else attribute
+    return -1
+
+
+def _suspect(heap: _Heap, reference: int, nodes: Ints, between: Sequence[Census], step: int) -> Suspect | None:
+    view = heap.view
+    group = _with_cut(heap, reference, nodes)
+    if not group.cut:
+        return None
+    mine = identities(view, nodes)
+    history = follow(between, Name.of(heap.graph, reference), mine, step=step)
+    if history is None or history.from_start or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
+        return None
+    suspect = assemble_suspect(
+        group, symptom="peak", measured=Measured(series=history.series, facts=_facts(history)), fingerprint=""
+    )
+    if all(each.kind in _VARIABLES for each in suspect.cut) or suspect.holder.kind in _NOT_NAMED:
+        return None
+    holders = sorted(f"{each.owner_type} {each.name}" for each in suspect.cut)
+    return dataclasses.replace(
+        suspect,
+        fingerprint=fingerprint_of("rests at peak " + " + ".join(holders)),
+        peak_drop_bytes=suspect.retained_bytes,
+        peak_basis=BASIS_OF_RESTING,
+    )
+
+
+def _with_cut(heap: _Heap, reference: int, nodes: Ints) -> Group:
+    """The storages with their one holder as the cut; where others hold them too, with the cut that frees them."""
+    group = Group(heap.view, nodes, nodes, cut=(Droppable(reference),), freed=nodes)
+    freed = freed_storages(heap.graph, group.cut or ())
+    if find_droppable(heap.graph)[reference] and np.isin(nodes, freed).all():
+        return group
+    return dataclasses.replace(group, cut=cut_of(dataclasses.replace(group, cut=None)))
+
+
+def _facts(history: History) -> dict[str, object]:
+    return {
+        "idle_at_peak": True,
+        "rests": True,
+        "last_seen_step": history.series.steps[-1],
+        "times_replaced": history.times_replaced,
+    }

@@ -1,0 +1,196 @@
+"""Gradients that nobody reads: kept by parameters that are in no optimizer, through the second half of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, drops_of
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows
+from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
+from tenure.analysis.heap.modules import children_of_modules
+from tenure.analysis.heap.paths import path_to
+from tenure.analysis.heap.wording import attribute_name
+from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
+from tenure.model.heap import Ints, ReferenceKind, Role
+from tenure.model.suspect import Suspect
+
+LEAST_BYTES = 256 << 10
+LEAST_SHARE = 0.02
+"""Of the bytes alive."""
+LEAST_CENSUSES = 3
+LEAST_IN_SECOND_HALF = 2
+_PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE, ReferenceKind.HOOK)
+
+
+@dataclass(frozen=True)
+class _Left:
+    """A module, or a parameter of none, all of whose gradients are left; nodes of the last census."""
+
+    owner: int
+    gradients: Ints
+    """Storages."""
+
+
+def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect, ...]:
+    """Suspects of symptom "survivor": gradients of parameters that no optimizer has, the same in every later census.
+
+    Each backward adds to such gradients, or none does any more; no step uses them. `cut` names the module or
+    parameter whose `.grad` are to be dropped. Looked at where a forward is entered, else at the steps' ends.
+    Programs without an optimizer update by hand and are not judged.
+    """
+    ordered = _watched(views)
+    if len(ordered) < LEAST_CENSUSES or not optimizer_nodes(ordered[-1].graph):
+        return ()
+    last = ordered[-1]
+    half = [view for view in ordered if 2 * view.census.step >= last.census.step]
+    if len(half) < LEAST_IN_SECOND_HALF:
+        return ()
+    lasting = frozenset.intersection(*(_gradient_addresses(view) for view in half))
+    by_shape: dict[int, list[_Left]] = {}
+    for left in _find_left(last, lasting):
+        if last.paths.parent[left.owner] < 0:
+            continue  # held by the evaluation stack alone: nobody has a name to drop
+        by_shape.setdefault(int(last.shape[left.owner]), []).append(left)
+    least = max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum()))
+    return tuple(
+        _suspect(ordered, group, shapes.text(shape))
+        for shape, group in by_shape.items()
+        if int(last.graph.bytes_of_node[_memory(group)].sum()) >= least
+    )
+
+
+def _watched(views: Sequence[View]) -> list[View]:
+    by_moment = {
+        moment: {view.census.step: view for view in views if view.census.moment == moment}
+        for moment in ("forward-entry", "step-end")
+    }
+    chosen = max(by_moment.values(), key=len)
+    return [chosen[step] for step in sorted(chosen)]
+
+
+def _gradient_addresses(view: View) -> frozenset[int]:
+    storages = view.census.storages
+    nodes = storages.node[storages.role == Role.GRADIENT]
+    return frozenset(view.census.nodes.address[nodes].tolist())
+
+
+class _Leaves:
+    """Parameters of one census with the storage of their gradient, where it is one of those asked for."""
+
+    def __init__(self, graph: Graph, lasting: frozenset[int]) -> None:
+        self.graph = graph
+        references, address = graph.census.references, graph.census.nodes.address
+        memory = dict(_pairs(graph, ReferenceKind.STORAGE))
+        known = self.parameters
+        self.gradient_of = {
+            leaf: memory[gradient]
+            for leaf, gradient in _pairs(graph, ReferenceKind.GRAD)
+            if leaf in known and gradient in memory and int(address[memory[gradient]]) in lasting
+        }
+        self.without = np.isin(references.kind, _PASSING)
+
+    @cached_property
+    def parameters(self) -> frozenset[int]:
+        """Tensors whose memory is a parameter's."""
+        storages = self.graph.census.storages
+        memory = set(storages.node[storages.role == Role.PARAMETER].tolist())
+        return frozenset(tensor for tensor, storage in _pairs(self.graph, ReferenceKind.STORAGE) if storage in memory)
+
+    @cached_property
+    def trained(self) -> Bools:
+        """Per node: an optimizer leads to it."""
+        return reach(self.graph, np.array(optimizer_nodes(self.graph), dtype=np.int64), without=self.without)
+
+    def below(self, node: int) -> list[int]:
+        """Parameters of a module and of those inside it."""
+        found = reach(self.graph, np.array([node]), without=self.without)
+        return [leaf for leaf in self.parameters if found[leaf]]
+
+
+def _pairs(graph: Graph, kind: ReferenceKind) -> list[tuple[int, int]]:
+    references = graph.census.references
+    chosen = references.kind == kind
+    return list(zip(references.source[chosen].tolist(), references.target[chosen].tolist(), strict=True))
+
+
+def _find_left(view: View, lasting: frozenset[int]) -> list[_Left]:
+    """The outermost modules without a trained parameter, then parameters that stand alone, by what is left of them."""
+    graph, leaves = view.graph, _Leaves(view.graph, lasting)
+    waiting_leaves = {leaf for leaf in leaves.gradient_of if not leaves.trained[leaf]}
+    children = children_of_modules(graph)
+    inside = {child for below in children.values() for child in below}
+    waiting = [node for node in children if node not in inside and view.paths.held_by_root(node)]
+    found = []
+    while waiting and waiting_leaves:
+        node = waiting.pop(0)
+        below = leaves.below(node)
+        mine = waiting_leaves.intersection(below)
+        if not mine:
+            continue
+        if any(leaves.trained[leaf] for leaf in below):
+            waiting += children[node]
+            continue
+        waiting_leaves -= mine
+        found.append(_Left(node, _storages(leaves, mine)))
+    return found + [_Left(leaf, _storages(leaves, [leaf])) for leaf in sorted(waiting_leaves)]
+
+
+def _storages(leaves: _Leaves, chosen: Iterable[int]) -> Ints:
+    return np.array(sorted({leaves.gradient_of[leaf] for leaf in chosen}), dtype=np.int64)
+
+
+def _memory(group: Sequence[_Left]) -> Ints:
+    return np.unique(np.concatenate([left.gradients for left in group]))
+
+
+def _suspect(ordered: Sequence[View], group: Sequence[_Left], shape: str) -> Suspect:
+    last = ordered[-1]
+    memory = _memory(group)
+    addresses = last.census.nodes.address[memory].tolist()
+    heaviest = max(group, key=lambda left: (int(last.graph.bytes_of_node[left.gradients].sum()), -left.owner))
+    rows = [_weight(view, addresses) for view in ordered]
+    dropped = _name_of(last, heaviest.owner)
+    suspect = assemble_suspect(
+        Group(last, memory, memory, cut=(dropped,), freed=memory),
+        symptom="survivor",
+        measured=Measured(
+            series=series_of_rows(last.census.moment, ordered, rows),
+            facts={"gradients_of": last.graph.type_names[heaviest.owner], "parameters_with_gradient": len(memory)},
+        ),
+        fingerprint=fingerprint_of(f"gradients left {shape}"),
+    )
+    holder = holding_reference(last.graph, last.paths, dropped)
+    drops = drops_of(last.graph, (Droppable(reference) for reference in _gradient_references(last, memory)))
+    return dataclasses.replace(suspect, holder=holder, cut=(holder,), drops=drops)
+
+
+def _gradient_references(view: View, storages: Ints) -> list[int]:
+    """The `.grad` of parameters that lead to these storages."""
+    references = view.census.references
+    tensors = references.source[np.isin(references.target, storages) & (references.kind == ReferenceKind.STORAGE)]
+    return np.flatnonzero(np.isin(references.target, tensors) & (references.kind == ReferenceKind.GRAD)).tolist()
+
+
+def _name_of(view: View, node: int) -> Droppable:
+    """The nearest name of a module or parameter that a statement gave it; a number in a list of layers is none."""
+    graph = view.graph
+    path = path_to(graph, view.paths, node)
+    for reference in reversed(path):
+        if attribute_name(graph, reference).isidentifier():
+            return Droppable(reference)
+        if find_droppable(graph)[reference]:
+            return Droppable(reference)
+    return innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
+
+
+def _weight(view: View, addresses: Sequence[int]) -> tuple[int, int]:
+    """Bytes and number of some storages in one census, where they are gradients there."""
+    storages = view.census.storages
+    mine = (storages.role == Role.GRADIENT) & np.isin(view.census.nodes.address[storages.node], addresses)
+    return int(storages.bytes[mine].sum()), int(mine.sum())

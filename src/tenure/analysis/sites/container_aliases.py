@@ -1,0 +1,116 @@
+"""Stores that reach a container by another name: an alias, an element, a property, a helper's parameter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tenure.analysis.sites.site_search import LIKELY, SURE, RankedSite, Sought, bindings_of, calls_of
+from tenure.model.source import SourceFile
+from tenure.syntax.bindings import Binding, Call
+from tenure.syntax.scopes import MODULE, definitions
+
+_ALIASES = frozenset({"assign", "attribute", "property", "for", "walrus", "with", "annotated"})
+_INSIDE = re.compile(r"([\w.]+?)(?:\[.*\]|\.(?:setdefault|get|values|items)\(.*\))*")
+"""A container, or a container found in it: `self.state[p]`, `rows.setdefault(k, [])`."""
+
+
+def stores_through_aliases(sought: Sought, path: str, source: SourceFile, owner: str | None) -> Iterator[RankedSite]:
+    """Stores through another name: `buf = sought.history; buf.append(x)`, properties, bound methods."""
+    all_bindings = bindings_of(source)
+    for alias in all_bindings:
+        text, _, method = alias.value_text.rpartition(".")
+        bound_method = method in ("append", "add", "extend", "insert", "appendleft", "update")
+        fit = _value_fit(sought, path, text if bound_method else alias.value_text, alias, owner)
+        if fit is None or alias.kind not in _ALIASES:
+            continue
+        if bound_method:
+            for call in calls_of(source):
+                if call.callee == alias.name and call.owner == alias.owner:
+                    yield sought.site(path, call, fit)
+            continue
+        for b in all_bindings:
+            same = b.owner == alias.owner and not b.receiver
+            if alias.receiver or alias.kind == "property":
+                same = bool(b.receiver) and (not b.on_self or b.class_name == alias.class_name)
+            if same and b.name == alias.name and (level := sought.growth_level(b)) is not None:
+                yield sought.site(path, b, max(level, fit))
+
+
+def stores_through_helpers(sought: Sought, path: str, source: SourceFile, owner: str | None) -> Iterator[RankedSite]:
+    """`store(history, x)` where `def store(dst, x): dst.append(x)`: the append, then the call."""
+    if not sought.element:
+        return
+    for call in calls_of(source):
+        for (key, text), where in zip(call.arguments, call.argument_owners, strict=True):
+            fit = _value_fit(sought, path, text, call, owner, where)
+            if fit is None:
+                continue
+            inside = list(_stores_through_parameter(sought, path, call, key, fit))
+            if inside:
+                yield from inside
+                yield sought.site(path, call, max(fit, LIKELY))
+
+
+def _stores_through_parameter(sought: Sought, path: str, call: Call, key: int | str, fit: int) -> Iterator[RankedSite]:
+    last = call.callee.rpartition(".")[2]
+    for file, source in _files_defining(sought, last, path):
+        for scope in definitions(source):
+            if scope.qualname.rpartition(".")[2] != last:
+                continue
+            function = scope.qualname + (".__init__" if scope.kind == "class" else "")
+            name = _parameter(source, function, key)
+            if name:
+                yield from _stores_into(sought, file, source, function, name, fit)
+
+
+def _files_defining(sought: Sought, name: str, home: str) -> list[tuple[str, SourceFile]]:
+    found = [
+        (path, source)
+        for path, source in sought.sources.items()
+        if name and name in source.text and re.search(rf"\b(def|class) {re.escape(name)}\b", source.text)
+    ]
+    at_home = [item for item in found if item[0] == home]
+    return at_home or [item for item in found if item[1].origin == "yours"]
+
+
+def _stores_into(
+    sought: Sought, file: str, source: SourceFile, function: str, name: str, fit: int
+) -> Iterator[RankedSite]:
+    kept: set[tuple[str, str]] = set()
+    for b in bindings_of(source):
+        if b.owner == function and b.name == name and not b.receiver:
+            level = sought.growth_level(b)
+            if level is not None:
+                yield sought.site(file, b, max(level, fit))
+        elif b.kind == "attribute" and b.function == function and b.value_text == name and b.on_self:
+            kept.add((b.class_name, b.name))
+    for b in bindings_of(source) if kept else ():
+        if b.on_self and (b.class_name, b.name) in kept and sought.growth_level(b) is not None:
+            yield sought.site(file, b, max(SURE, fit))
+
+
+def _value_fit(
+    sought: Sought, path: str, text: str, binding: Binding | Call, owner: str | None, where: str | None = None
+) -> int | None:
+    """How surely an expression is the container sought; None when it is not."""
+    inside = _INSIDE.fullmatch(text)
+    receiver, _, last = inside[1].rpartition(".") if inside else ("", "", "")
+    if last not in sought.names:
+        return None
+    if owner is not None:
+        if receiver:
+            return None
+        within = binding.function == owner or binding.function.startswith(owner + ".") or owner == MODULE
+        return SURE if where == owner or (where is None and within) else None
+    if not receiver:
+        return None
+    return sought.owner_fit(path, receiver, receiver == "sought" and bool(binding.class_name), binding)
+
+
+def _parameter(source: SourceFile, function: str, key: int | str) -> str:
+    names = [b.name for b in bindings_of(source) if b.kind == "parameter" and b.owner == function]
+    if isinstance(key, str):
+        return key if key in names else ""
+    shift = 1 if names[:1] in (["self"], ["cls"]) else 0
+    return names[key + shift] if key + shift < len(names) else ""

@@ -1,0 +1,82 @@
+"""Suspects with the statements that made their references, as far as the recorded sources show them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from tenure.analysis.sites.binding_sites import is_unambiguous, name_that_stores, resolve_sites
+from tenure.analysis.sites.emptied import emptied_by
+from tenure.analysis.sites.key_sites import name_at
+from tenure.analysis.sites.library_calls import by_the_users_call
+from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
+from tenure.analysis.sites.record_sites import record_that_is_kept
+from tenure.analysis.sites.state_sites import places_of_change
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import HoldingReference, Suspect
+
+
+def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
+    """The suspect with the statements that made its references, as far as the recorded sources show them."""
+    growing = suspect.symptom in ("growth", "sawtooth")
+
+    def located(reference: HoldingReference) -> HoldingReference:
+        named = name_that_stores(reference, sources, growing=growing)
+        sites = resolve_sites(named, sources, growing=growing)
+        sites = places_of_change(named, sites, sources) if growing and suspect.through_graph else sites
+        name = name_at(named, sites[0], sources) if sites else named.name
+        return by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
+
+    empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
+    holder, named = located(suspect.holder), name_that_stores(suspect.holder, sources, growing=growing)
+    record = record_that_is_kept(suspect.holder, sources)
+    kept = located(record) if record is not None else None
+    if kept is not None and kept.sites:
+        named = name_that_stores(kept, sources, growing=growing)
+        holder = dataclasses.replace(holder, name=f"{kept.name}.{holder.name}", sites=kept.sites)
+    cut = tuple(located(each if len(suspect.cut) == 1 else _as_it_is(each)) for each in suspect.cut)
+    if record is not None:
+        cut = (dataclasses.replace(cut[0], sites=holder.sites), *cut[1:])
+    holder = _last_error_of_own_prompt(holder, cut, sources) or holder
+    found = dataclasses.replace(
+        suspect,
+        holder=holder,
+        cut=cut,
+        ambiguous=_is_ambiguous(holder, named, sources, growing=growing),
+        holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
+        facts=suspect.facts | ({"emptied_by": empties} if empties else {}),
+    )
+    return by_the_statement_that_adds_names(found, sources)
+
+
+def _last_error_of_own_prompt(
+    holder: HoldingReference, cut: Sequence[HoldingReference], sources: Mapping[str, SourceFile]
+) -> HoldingReference | None:
+    """`sys.last_exc` or its like, where it is to be dropped and the program itself sets it, as a prompt of its own
+    does: that statement is to blame, not the variable that hangs on the error."""
+    if holder in cut or holder.kind != "local":
+        return None
+    set_here = (each for each in cut if each.kind == "global" and each.name.startswith("last_"))
+    return next((each for each in set_here if _is_yours(each.sites, sources, default=False)), None)
+
+
+def _is_ambiguous(
+    holder: HoldingReference, named: HoldingReference, sources: Mapping[str, SourceFile], *, growing: bool
+) -> bool:
+    """Whether several statements may have made the reference, and nothing decides between them."""
+    if len(holder.sites) < 2:
+        return False
+    behind_a_library = _is_yours(holder.sites, sources, default=True) and holder.sites != resolve_sites(
+        named, sources, growing=growing
+    )
+    return behind_a_library or not is_unambiguous(named, sources, growing=growing)
+
+
+def _as_it_is(reference: HoldingReference) -> HoldingReference:
+    """The reference without other variables for the same object: where several are to be dropped, each is told."""
+    return dataclasses.replace(reference, aliases=()) if reference.kind == "local" else reference
+
+
+def _is_yours(sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile], *, default: bool) -> bool:
+    source = sources.get(sites[0].file) if sites else None
+    return source.origin == "yours" if source else default

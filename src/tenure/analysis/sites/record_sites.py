@@ -1,0 +1,28 @@
+"""Where a record is kept whose field holds memory: the statement that makes the record fills the field, and keeps
+nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tenure.analysis.sites.binding_sites import constructor_calls, resolve_sites
+from tenure.analysis.sites.site_search import Sought, bindings_of
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import HoldingReference
+
+
+def record_that_is_kept(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference | None:
+    """The record's own name, where the field is filled as the record is made and nowhere else; None for all others."""
+    if reference.record is None:
+        return None
+    best = resolve_sites(reference, sources, growing=False)[:1]
+    return reference.record if best and _fills_what_it_makes(reference, best[0], sources) else None
+
+
+def _fills_what_it_makes(reference: HoldingReference, site: SourceLocation, sources: Mapping[str, SourceFile]) -> bool:
+    """A constructor's call, a field of a class, or an assignment in `__init__`."""
+    calls = constructor_calls(Sought(reference, sources, growing=False))
+    if site.function.endswith("__init__") or any(call.location == site for call in calls):
+        return True
+    source = sources.get(site.file)
+    return source is not None and any(b.kind == "field" and b.line == site.line for b in bindings_of(source))

@@ -1,0 +1,79 @@
+"""The statement that hangs a graph on a state: one that changes it in place, or binds it by a computed name.
+
+What bound the name at first (`register_buffer("mean", zeros)`) made no graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tenure.analysis.sites.site_search import LIKELY, RankedSite, Sought, bindings_of
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import HoldingReference
+from tenure.syntax.bindings import Binding
+from tenure.syntax.scopes import MODULE
+
+_IN_PLACE = ("inplace", "item", "augmented")
+
+
+def places_of_change(
+    reference: HoldingReference, sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]
+) -> tuple[SourceLocation, ...]:
+    """Where a state that carries a graph gets it, best first: `sites` themselves where one of them runs in every step,
+    or where nothing else is seen to change the state."""
+    if not sites or reference.element or not reference.name or _runs_again(reference, sites[0], sources):
+        return tuple(sites)
+    sought = Sought(reference, sources, growing=True)
+    changes = list(_changes(sought))
+    in_place = [b for b in changes if b[1].kind in _IN_PLACE and b[1].name in sought.names]
+    by_computed_name = [b for b in changes if b[1].kind == "attribute" and not b[1].name and b[1].on_self]
+    chosen = _of_nearest_class(sought, in_place or by_computed_name)
+    ordered = sorted((sought.site(path, binding, LIKELY) for path, binding in chosen), key=_last_first)
+    return tuple(dict.fromkeys(site.location for site in ordered)) or tuple(sites)
+
+
+def _of_nearest_class(sought: Sought, found: list[tuple[str, Binding]]) -> list[tuple[str, Binding]]:
+    """Those in the owner's own class, or else in the nearest base class that has any."""
+    for path, qualname in sought.family:
+        own = [each for each in found if each[0] == path and each[1].class_name == qualname]
+        if own:
+            return own
+    return found
+
+
+def _last_first(site: RankedSite) -> tuple[str, int]:
+    """Of the statements of one function the last: those before it are for the first time."""
+    return site.location.file, -site.location.line
+
+
+def _runs_again(reference: HoldingReference, site: SourceLocation, sources: Mapping[str, SourceFile]) -> bool:
+    """A statement in a loop or in a method; in a constructor and at the top of a script each runs once."""
+    source = sources.get(site.file)
+    if source is None:
+        return True
+    here = [b for b in bindings_of(source) if b.line == site.line and b.function == site.function]
+    if any(b.in_loop or b.kind in _IN_PLACE for b in here):
+        return True
+    once = site.function.rpartition(".")[2] == "__init__" or reference.kind in ("local", "global", "closure")
+    return not (once or site.function == MODULE)
+
+
+def _changes(sought: Sought) -> Iterator[tuple[str, Binding]]:
+    of_object = sought.of_an_object
+    for path, source in sought.sources.items():
+        if of_object and sought.family and path not in {place for place, _ in sought.family}:
+            continue
+        if not of_object and not sought.is_scope_file(path):
+            continue
+        for binding in bindings_of(source):
+            in_constructor = binding.function.rpartition(".")[2] == "__init__"
+            if not in_constructor and _fits(sought, path, binding):
+                yield path, binding
+
+
+def _fits(sought: Sought, path: str, binding: Binding) -> bool:
+    if not sought.of_an_object:
+        at_home = binding.owner in (sought.reference.scope_function, MODULE)
+        return not binding.receiver and at_home and binding.kind != "attribute"
+    fit = sought.owner_fit(path, binding.receiver, binding.on_self, binding)
+    return bool(binding.receiver) and fit is not None and fit <= LIKELY

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suspects import MIB, suspect
+from tenure.analysis.growth.forecast import room_left, with_outlook
+from tenure.model.finding import Forecast
+from tenure.model.recording import Step
+from tenure.model.suspect import Series
+
+STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
+
+
+def growing(device: str = "cpu", values: tuple[int, ...] = tuple(step * MIB for step in STEPS), **changes: object):
+    row = Series("step-end", STEPS, values, STEPS, (0,) * len(STEPS))
+    return suspect(series=row, last_step=16, device=device, **changes)
+
+
+def rows(counters: dict[int, dict[str, int]], seconds: float = 0.5) -> list[Step]:
+    return [Step(step, step * seconds, seconds, counters.get(step, {})) for step in range(1, 17)]
+
+
+ON_HOST = {
+    8: {"host_total_bytes": 200 * MIB, "host_available_bytes": 108 * MIB, "rss_bytes": 50 * MIB},
+    16: {"rss_bytes": 58 * MIB},
+}
+IN_CGROUP = {8: {**ON_HOST[8], "cgroup_limit_bytes": 64 * MIB, "cgroup_used_bytes": 36 * MIB}, 16: ON_HOST[16]}
+ON_DEVICE = {
+    8: {
+        "device_index": 1,
+        "device_total_bytes": 900 * MIB,
+        "device_free_bytes": 400 * MIB,
+        "reserved_bytes": 100 * MIB,
+        "allocated_peak_bytes": 80 * MIB,
+    },
+    16: {"reserved_bytes": 100 * MIB, "allocated_peak_bytes": 100 * MIB},
+}
+
+
+@pytest.mark.parametrize(
+    ("device", "counters", "processes", "room"),
+    [
+        ("cpu", ON_HOST, 1, ("host", 100 * MIB)),
+        ("host", ON_HOST, 1, ("host", 100 * MIB)),
+        ("cpu", ON_HOST, 4, ("host", 19 * MIB)),
+        ("cpu", IN_CGROUP, 1, ("cgroup", 20 * MIB)),
+        ("cuda:1", ON_DEVICE, 1, ("device", 400 * MIB)),
+        ("cuda:0", ON_DEVICE, 1, None),
+        ("mps:0", ON_HOST, 1, None),
+        ("cpu", {}, 1, None),
+        ("cuda:1", {16: {"allocated_peak_bytes": 7}}, 1, None),
+    ],
+)
+def test_the_room_is_what_the_tightest_known_limit_leaves_at_the_end(
+    device: str, counters: dict[int, dict[str, int]], processes: int, room: tuple[str, int] | None
+) -> None:
+    assert room_left(device, rows(counters), processes=processes) == room
+
+
+def test_growth_gets_intervals_and_the_steps_until_memory_ends() -> None:
+    (told,) = with_outlook([growing()], rows(ON_HOST))
+
+    assert (told.bytes_interval, told.objects_interval) == ((MIB, MIB), (1.0, 1.0))
+    assert told.forecast == Forecast("host", 100 * MIB, 100.0, (100.0, 100.0), 50.0, (50.0, 50.0))
+
+
+def test_an_unsteady_rate_gives_a_range_of_steps_around_the_likeliest() -> None:
+    values = tuple(step * MIB + (MIB // 4) * (-1) ** step for step in STEPS)
+    (told,) = with_outlook([growing(values=values)], rows(ON_HOST))
+
+    assert told.bytes_interval is not None
+    assert told.forecast is not None
+    assert told.bytes_interval[0] < MIB < told.bytes_interval[1]
+    assert told.forecast.steps_interval == (100 * MIB / told.bytes_interval[1], 100 * MIB / told.bytes_interval[0])
+
+
+def test_growth_that_may_be_none_and_an_unknown_limit_have_no_forecast() -> None:
+    unsure = growing(values=(0, 0, 0, 9 * MIB, MIB, 2 * MIB, 12 * MIB, 3 * MIB), growth_bytes_per_step=1.0)
+
+    assert [each.forecast for each in with_outlook([unsure], rows(ON_HOST))] == [None]
+    assert [each.forecast for each in with_outlook([growing()], rows({}))] == [None]
+    assert [each.forecast for each in with_outlook([growing("cuda:0")], rows(ON_DEVICE))] == [None]
+
+
+def test_what_does_not_grow_is_left_as_it_is() -> None:
+    still = replace(growing(), symptom="peak", growth_bytes_per_step=None)
+
+    assert with_outlook([still], rows(ON_HOST)) == (still,)

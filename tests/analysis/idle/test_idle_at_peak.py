@@ -1,0 +1,333 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from heaps import census
+from profiles import MIB, profile
+from suspects import carried
+from tenure.analysis.idle.idle_at_peak import (
+    BASIS,
+    BASIS_OF_COPIES,
+    Replay,
+    find_idle_at_peak,
+    give_figures_of_what_rests,
+    give_peak_figures,
+    with_higher_peaks,
+)
+from tenure.model.heap import Census, NodeKind
+
+ALIVE, BEFORE = -1, -1
+LOGITS, OTHER, WEIGHTS = 100, 200, 300
+FRAME = "train_step(train.py:20)"
+
+
+def seen(*lines: str, addresses: tuple[int, ...]) -> Census:
+    """A census whose storages have these addresses, in the order of their lines."""
+    made = census("\n".join(lines), step=6, moment="peak")
+    address = made.nodes.address.copy()
+    address[made.storages.node] = addresses
+    assert (made.nodes.kind[made.storages.node] == NodeKind.STORAGE).all()
+    return replace(made, nodes=replace(made.nodes, address=address))
+
+
+def two_names(label: str = "logits") -> Census:
+    return seen(
+        f"{FRAME}.{label} -> tensor 4MiB activation",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        addresses=(LOGITS, WEIGHTS),
+    )
+
+
+# Steps of five operations; at the third (2 and 7) memory peaks. Logits: made at 0, used at 1, freed after 3.
+IN_BOTH = (
+    (90, 4, 0, 1, 3),
+    (LOGITS, 4, 5, 6, 8),
+    (91, 3, 2, 2, 2),
+    (OTHER, 3, 7, 7, 7),
+    (WEIGHTS, 2, BEFORE, 9, ALIVE),
+)
+
+
+def test_what_is_used_before_the_peak_and_freed_after_is_told_with_the_true_fall_of_the_peak() -> None:
+    found = find_idle_at_peak(profile(*IN_BOTH), two_names())
+
+    assert [(s.symptom, s.holder.name, s.retained_bytes) for s in found] == [("peak", "logits", 4 * MIB)]
+    # 4 + 3 + 2 MiB at the peak; without the logits 4 + 2 stand at operation 5 and 6.
+    assert (found[0].peak_bytes, found[0].peak_drop_bytes, found[0].peak_basis) == (9 * MIB, 3 * MIB, BASIS)
+    assert found[0].facts == {
+        "idle_at_peak": True,
+        "made_by": {"operation": "aten.mm.default", "phase": "forward", "file": "/p/train.py", "line": 10},
+        "last_used_by": {"operation": "aten.mm.default", "phase": "forward", "file": "/p/train.py", "line": 11},
+        "peak_at": {"operation": "aten.mm.default", "phase": "forward", "file": "/p/train.py", "line": 12},
+        "seen_in_both_steps": True,
+    }
+    assert (found[0].series.steps, found[0].series.bytes) == ((5, 6), (4 * MIB, 4 * MIB))
+
+
+def test_a_batch_that_was_made_before_both_steps_and_idles_until_the_next_one_replaces_it_is_told() -> None:
+    # Each batch is made two steps ahead, used for the last time as its step is prepared (4 and 9), freed one later.
+    staged = ((LOGITS, 4, BEFORE, 4, 8), (90, 4, 3, 9, ALIVE), (91, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7))
+
+    found = find_idle_at_peak(profile(*staged), two_names("batch"))
+
+    assert [(s.holder.name, s.retained_bytes, s.peak_bytes, s.peak_drop_bytes) for s in found] == [
+        ("batch", 4 * MIB, 13 * MIB, 4 * MIB)
+    ]
+    assert found[0].facts["seen_in_both_steps"]
+
+
+def test_what_is_used_at_or_after_the_peak_is_not_idle() -> None:
+    used_later = ((90, 4, 0, 3, 3), (LOGITS, 4, 5, 8, 8), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+
+    assert find_idle_at_peak(profile(*used_later), two_names()) == ()
+
+
+def test_parameters_and_what_lasts_over_both_steps_are_not_idle() -> None:
+    lasting = ((LOGITS, 4, BEFORE, 6, ALIVE), (91, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7), (WEIGHTS, 2, 0, 6, 8))
+
+    assert find_idle_at_peak(profile(*lasting), two_names()) == ()
+
+
+def test_what_lives_at_the_end_is_idle_only_where_the_step_before_shows_that_it_is_dropped_unused() -> None:
+    dropped = ((90, 4, 0, 1, 5), (LOGITS, 4, 5, 6, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+    used_again = ((90, 4, 0, 6, 6), (LOGITS, 4, 5, 6, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+
+    assert [s.holder.name for s in find_idle_at_peak(profile(*dropped), two_names())] == ["logits"]
+    assert find_idle_at_peak(profile(*used_again), two_names()) == ()
+
+
+def test_a_batch_made_before_the_step_is_judged_by_the_batch_before_it() -> None:
+    """Made by the last operation of the step before, as a loader does; used first; replaced at the end."""
+    batches = ((89, 4, BEFORE, 0, 3), (LOGITS, 4, 4, 5, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+    data_set = ((89, 4, BEFORE, 0, ALIVE), (LOGITS, 4, 4, 5, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+
+    assert [s.holder.name for s in find_idle_at_peak(profile(*batches), two_names("batch"))] == ["batch"]
+    assert find_idle_at_peak(profile(*data_set), two_names("batch")) == ()
+
+
+def test_little_is_no_news() -> None:
+    mostly_weights = (*IN_BOTH[:4], (WEIGHTS, 80, BEFORE, 9, ALIVE))
+
+    assert find_idle_at_peak(profile(*mostly_weights), two_names()) == ()
+
+
+def test_a_peak_that_was_not_met_says_nothing() -> None:
+    elsewhere = profile(*IN_BOTH, (400, 9, 9, 9, 9))
+
+    assert find_idle_at_peak(elsewhere, two_names()) == ()
+    assert find_idle_at_peak(profile(*IN_BOTH, census_op=-1), two_names()) == ()
+
+
+def test_several_names_of_one_function_are_one_suspect() -> None:
+    both = (
+        (90, 4, 0, 1, 3),
+        (LOGITS, 4, 5, 6, 8),
+        (91, 3, 0, 1, 3),
+        (OTHER, 3, 5, 6, 8),
+        (92, 5, 2, 2, 2),
+        (93, 5, 7, 7, 7),
+    )
+    heap = seen(
+        f"{FRAME}.logits -> tensor 4MiB activation",
+        f"{FRAME}.hidden -> tensor 3MiB activation",
+        addresses=(LOGITS, OTHER),
+    )
+
+    found = find_idle_at_peak(profile(*both), heap)
+
+    assert [(sorted(c.name for c in s.cut), s.retained_bytes, s.peak_drop_bytes) for s in found] == [
+        (["hidden", "logits"], 7 * MIB, 5 * MIB)
+    ]
+
+
+RECORD = (
+    f"{FRAME}.output -> Output#o -> .masks tensor 4MiB activation",
+    f"{FRAME}.output -> Output#o -> .features tensor 2MiB activation",
+)
+USES = (0, 0, 0, 0, 0, 1, 1, 1, 2, 2)
+
+
+def test_of_a_record_that_only_a_graph_still_uses_the_variable_is_to_be_dropped() -> None:
+    """The features are used after the peak, by backward, whose graph saved them; in the other case by a statement."""
+    record = (*IN_BOTH[:4], (WEIGHTS, 2, 5, 8, 8), (92, 2, 0, 3, 3))
+    heap = seen(*RECORD, addresses=(LOGITS, WEIGHTS))
+
+    def cut(phases: tuple[int, ...]) -> list[list[str]]:
+        found = find_idle_at_peak(profile(*record, phases=phases), heap)
+        return [[reference.expression for reference in suspect.cut] for suspect in found]
+
+    assert cut(USES) == [["output"]]
+    assert cut((1,) * 10) == [["output.masks"]]
+
+
+def test_of_a_record_that_both_steps_use_its_idle_part_is_to_be_dropped() -> None:
+    """Two passes over one rollout: its masks are idle in both, its features were used in the first step as well."""
+    rollout = ((LOGITS, 4, 0, 1, 9), (WEIGHTS, 2, 0, 8, 9), (90, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7))
+    (found,) = find_idle_at_peak(profile(*rollout, phases=USES), seen(*RECORD, addresses=(LOGITS, WEIGHTS)))
+
+    assert [reference.expression for reference in found.cut] == ["output.masks"]
+
+
+def test_a_batch_is_told_apart_from_what_the_step_made() -> None:
+    both = (
+        (89, 4, BEFORE, 0, 3),
+        (LOGITS, 4, 4, 5, ALIVE),
+        (90, 3, 0, 1, 3),
+        (OTHER, 3, 5, 6, 8),
+        (91, 5, 2, 2, 2),
+        (92, 5, 7, 7, 7),
+    )
+    heap = seen(
+        f"{FRAME}.batch -> tensor 4MiB activation",
+        f"{FRAME}.hidden -> tensor 3MiB activation",
+        addresses=(LOGITS, OTHER),
+    )
+
+    found = find_idle_at_peak(profile(*both), heap)
+
+    assert [([c.name for c in s.cut], s.facts.get("made_before_step", False)) for s in found] == [
+        (["batch"], True),
+        (["hidden"], False),
+    ]
+
+
+def test_a_comprehension_s_own_variable_is_told_by_the_one_that_it_goes_through() -> None:
+    heap = seen(
+        "main(train.py:20).memories -> list#l -> [0] tensor#t 4MiB activation",
+        "reorder.<locals>.<listcomp>(train.py:9).memory -> tensor#t",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        addresses=(LOGITS, WEIGHTS),
+    )
+
+    found = find_idle_at_peak(profile(*IN_BOTH), heap)
+
+    assert [(s.holder.name, sorted(c.name for c in s.cut)) for s in found] == [("memories", ["memories", "memory"])]
+
+
+def test_memory_that_no_operation_touched_counts_for_the_peak() -> None:
+    heap = seen(
+        f"{FRAME}.logits -> tensor 4MiB activation",
+        f"{FRAME}.kept -> tensor 2MiB",
+        addresses=(LOGITS, 999),
+    )
+
+    assert Replay(profile(*IN_BOTH[:4]), heap).alive.tolist() == [size * MIB for size in (6, 6, 9, 6, 2)]
+
+
+def test_bytes_alive_counts_each_storage_from_its_birth_to_its_death() -> None:
+    made = profile((1, 1, BEFORE, 2, ALIVE), (2, 2, 1, 1, 3), (3, 4, 9, 9, ALIVE))
+
+    assert (made.bytes_alive("cpu") // MIB).tolist() == [1, 3, 3, 3, 1, 1, 1, 1, 1, 5]
+    freed = made.bytes_alive("cpu", freed_after=np.array([2, 1, 9]))
+    assert (freed // MIB).tolist() == [1, 3, 1, 0, 0, 0, 0, 0, 0, 4]
+    assert made.bytes_alive("cuda:0").tolist() == [0] * 10
+
+
+def test_a_graph_goes_whole_after_the_last_use_of_any_of_its_memory() -> None:
+    """Both steps' graphs are alive at the peak; only the first's can be gone by then, the second's is being made."""
+    graphs = ((90, 4, 0, 1, 8), (91, 3, 2, 3, 8), (LOGITS, 4, 5, 6, ALIVE), (OTHER, 3, 7, 8, ALIVE))
+    heap = seen(
+        "main.scores -> tensor#s -> .grad_fn Mul#m -> .saved storage 4MiB",
+        addresses=(90,),
+    )
+    made = profile(*graphs)
+
+    replay = Replay(made, heap)
+
+    assert (replay.alive // MIB).tolist() == [11, 11, 14, 14, 7]
+    assert replay.drop_without([0, 1]) // MIB == 10
+    assert replay.drop_without([0, 1], together=[{0, 1}]) // MIB == 7
+    assert replay.drop_without([0, 1], together=[{0}, {1}]) // MIB == 10
+
+
+def test_a_cache_that_is_copied_to_grow_costs_its_old_copy_while_it_is_copied() -> None:
+    copied = profile((90, 4, 2, 7, 7), (LOGITS, 5, 7, 9, ALIVE), (WEIGHTS, 2, BEFORE, 9, ALIVE))
+    copied = replace(copied, strings=("aten.cat.default", *copied.strings[1:]))
+    heap = seen(
+        "main.cache -> tensor 4MiB",
+        "main.weight -> tensor 2MiB parameter",
+        addresses=(90, WEIGHTS),
+    )
+
+    (found,) = find_idle_at_peak(copied, heap)
+
+    assert (found.holder.name, found.facts["copied_to_grow"], found.peak_basis) == ("cache", True, BASIS_OF_COPIES)
+    assert (found.peak_bytes, found.peak_drop_bytes) == (11 * MIB, 4 * MIB)
+
+
+def test_what_is_carried_under_the_same_name_gets_the_figures_of_the_peak() -> None:
+    idle = find_idle_at_peak(profile(*IN_BOTH), two_names())
+    same, other = carried(cut=idle[0].cut), carried()
+
+    assert give_peak_figures((same, other), idle) == (
+        replace(same, peak_bytes=9 * MIB, peak_drop_bytes=3 * MIB, peak_basis=BASIS),
+        other,
+    )
+
+
+def resting(*storages: tuple[int, int], symptom: str = "survivor") -> list[tuple[int | None, int | None]]:
+    """Peak and its fall as told of a suspect with these storages, beside a model that the step uses."""
+    rests = (OTHER, 3, BEFORE, BEFORE, ALIVE)
+    made = seen(
+        f"{FRAME}.logits -> tensor 4MiB activation",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        f"{FRAME}.teacher -> Net -> .weight tensor 3MiB parameter",
+        addresses=(LOGITS, WEIGHTS, OTHER),
+    )
+    found = carried(symptom=symptom, storages=frozenset(storages))
+    used = (*IN_BOTH[:3], (92, 3, 7, 7, 7), IN_BOTH[4], rests)
+    (told,) = give_figures_of_what_rests([found], profile(*used), made)
+    return [(told.peak_bytes, told.peak_drop_bytes)]
+
+
+def test_the_peak_falls_by_all_of_what_no_operation_touched() -> None:
+    assert resting((OTHER, 3 * MIB)) == [(12 * MIB, 3 * MIB)]
+
+
+def test_what_is_used_or_is_no_survivor_gets_no_such_figures() -> None:
+    assert resting((WEIGHTS, 2 * MIB)) == [(None, None)]
+    assert resting((OTHER, 3 * MIB), (WEIGHTS, 2 * MIB)) == [(None, None)]
+    assert resting() == [(None, None)]
+    assert resting((OTHER, 3 * MIB), symptom="growth") == [(None, None)]
+
+
+OUTPUT = f"{FRAME}.outputs -> __main__.Output"
+
+
+def records_of(*lines: str, addresses: tuple[int, ...]) -> list[str | None]:
+    rows = (*IN_BOTH, (80, 1, 0, 4, 4), (OTHER, 1, 5, 9, 9), (WEIGHTS, 2, -1, 9, ALIVE))
+    found = find_idle_at_peak(profile(*rows), seen(*lines, addresses=addresses))
+    return [suspect.holder.record.expression if suspect.holder.record else None for suspect in found]
+
+
+def test_where_another_phase_has_a_higher_peak_on_the_device_it_is_told() -> None:
+    here = (profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), two_names())
+    higher = (profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE), (OTHER, 9, -1, 9, ALIVE)), two_names())
+    found = find_idle_at_peak(*here)
+
+    assert [each.facts.get("higher_peak_bytes") for each in with_higher_peaks(found, [here, higher])] == [
+        Replay(*higher).peak_bytes
+    ]
+    assert Replay(*higher).peak_bytes > Replay(*here).peak_bytes
+    assert with_higher_peaks(found, [here, here]) == with_higher_peaks(found, [here]) == found
+
+
+def test_a_field_of_a_record_made_in_the_step_is_told_with_what_the_record_goes_by() -> None:
+    logits, used = f"{OUTPUT} -> .logits tensor 4MiB activation", f"{OUTPUT} -> .entropy tensor 1MiB"
+    lasting = f"{OUTPUT} -> .model Net -> .weight tensor 2MiB parameter"
+
+    assert records_of(logits, used, addresses=(LOGITS, OTHER)) == ["outputs"]
+    assert records_of(logits, used, lasting, addresses=(LOGITS, OTHER, WEIGHTS)) == [None]
+
+
+def test_of_a_suspended_function_its_own_variable_is_told_not_the_generator() -> None:
+    feed = (
+        f"{FRAME}.feed -> generator name=frames file=shards.py:9 -> <local batch> __main__.Batch -> .rows tensor 4MiB"
+    )
+    made = seen(feed, f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter", addresses=(LOGITS, WEIGHTS))
+
+    (found,) = find_idle_at_peak(profile(*IN_BOTH), made)
+
+    assert [(each.kind, each.name) for each in found.cut] == [("local", "batch")]

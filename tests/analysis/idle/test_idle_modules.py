@@ -1,0 +1,298 @@
+# ruff: noqa: E501  (a drawn path is one line)
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from heaps import address_of, census
+from tenure.analysis.idle.idle_modules import without_used
+from tenure.analysis.suspects import find_suspects
+from tenure.model.profile import ALIVE, BEFORE, Operations, ProfiledStorages, Sites, StepProfile
+
+WEIGHT = "._parameters dict -> ['w'] parameter#w 8MiB"
+TRAINER = "Trainer.fit(t.py:9).self -> __main__.Trainer#trainer"
+STUDENT = f"""
+{TRAINER} -> .student __main__.Student#student called -> ._parameters dict -> ['s'] parameter#s 1MiB
+{TRAINER} -> .optimizer torch.optim.sgd.SGD#sgd -> .param_groups list -> [0] parameter#s
+"""
+TEACHER = f"{TRAINER} -> .teacher __main__.Teacher#teacher -> {WEIGHT}\n"
+USED = TEACHER.replace("#teacher", "#teacher called")
+STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24)
+
+
+def idle_of(
+    *,
+    used_at: tuple[int, ...],
+    idle: str = TEACHER,
+    used: str = USED,
+    before: str = "",
+    before_use: str | None = None,
+    others: str = STUDENT,
+) -> list[tuple[list[str], object, object]]:
+    """Cut, step of the last call and doubt, of what rests in a run that uses a module in some steps."""
+    rests = [idle if before_use is None or step > min(used_at, default=0) else before_use for step in STEPS]
+    drawn = zip(STEPS, rests, strict=True)
+    censuses = [census(others + (used if step in used_at else rest), step=step) for step, rest in drawn]
+    if before:
+        censuses.insert(0, census(others.replace(" called", "") + before, step=0, moment="first-call-1"))
+    return [
+        ([reference.expression for reference in suspect.cut], suspect.facts["last_called_step"], suspect.facts["doubt"])
+        for suspect in find_suspects(censuses)
+        if suspect.symptom == "survivor"
+    ]
+
+
+def test_a_teacher_of_the_first_steps() -> None:
+    assert idle_of(used_at=(1, 2, 3, 4, 6, 8)) == [(["self.teacher"], 7, "")]
+
+
+def test_an_encoder_that_was_used_before_the_first_step_only() -> None:
+    assert idle_of(used_at=(), before=USED) == [(["self.teacher"], 0, "")]
+
+
+def test_encoders_that_take_turns_before_an_optimizer_steps() -> None:
+    both = [TEACHER, TEACHER.replace("eacher", "okenizer").replace("#w", "#v").replace("8MiB", "4MiB")]
+    used = [text.replace("#teacher", "#teacher called").replace("#tokenizer", "#tokenizer called") for text in both]
+    untrained = STUDENT.strip().splitlines()[0].replace(" called", "") + "\n"
+    turns = [used[0] + both[1], both[0] + used[1]] * 3
+    censuses = [census(untrained + text, step=at, moment="forward-entry") for at, text in enumerate(turns, start=1)]
+    censuses += [census(STUDENT + both[0] + both[1], step=step) for step in (8, 12, 16, 24, 32)]
+
+    found = [
+        (suspect.holder.expression, suspect.facts["last_called_step"], suspect.facts["doubt"])
+        for suspect in find_suspects(censuses)
+        if suspect.symptom == "survivor"
+    ]
+    assert found == [("self.teacher", 5, ""), ("self.tokenizer", 6, "")]
+
+
+def test_all_names_are_to_be_dropped_and_the_table_keeps_what_is_in_use() -> None:
+    table = f"main(t.py:30).models -> dict -> ['teacher'] __main__.Teacher#teacher -> {WEIGHT}\nmain(t.py:30).models -> dict -> ['student'] __main__.Student#student\n"
+
+    found = idle_of(used_at=(1, 2, 3), used=USED + table, idle=TEACHER + table)
+
+    assert found == [(["self.teacher", "models['teacher']"], 3, "")]
+
+
+def test_a_part_that_is_called_by_itself_stands_for_its_module() -> None:
+    coder = f"{TRAINER} -> .vae __main__.Vae -> ._modules dict -> ['encoder'] __main__.Encoder#e -> {WEIGHT}\n"
+
+    assert idle_of(used_at=(1, 2), used=coder.replace("#e", "#e called"), idle=coder) == [(["self.vae"], 2, "")]
+
+
+def test_a_part_of_a_module_that_is_never_called_as_a_whole() -> None:
+    whole = "main(t.py:9).system -> __main__.System#system -> ._modules dict"
+    others = f"""
+{whole} -> ['student'] __main__.Student#student called -> ._parameters dict -> ['s'] parameter#s 1MiB
+main(t.py:9).optimizer -> torch.optim.sgd.SGD#sgd -> .param_groups list -> [0] parameter#s
+"""
+    teacher = f"{whole} -> ['teacher'] __main__.Teacher#teacher -> {WEIGHT}\n"
+    used = teacher.replace("#teacher", "#teacher called")
+
+    assert [found[1:] for found in idle_of(used_at=(1, 2, 3), used=used, idle=teacher, others=others)] == [(3, "")]
+
+
+BY_HAND = STUDENT.replace("torch.optim.sgd.SGD#sgd", "__main__.Steps").replace(".param_groups list", ".tensors list")
+COPY = TEACHER.replace("Teacher#", "Student#").replace("8MiB", "2MiB")
+LARGE_STUDENT = STUDENT.replace("1MiB", "2MiB")
+
+
+LATE = "its use began late and ended: such a phase may come again"
+
+
+@pytest.mark.parametrize(
+    ("used_at", "options", "doubt"),
+    [
+        ((1,), {}, "it was seen in use only once"),
+        ((1, 2, 3, 4), {"others": BY_HAND}, "no optimizer exists: the program may come back to it"),
+        ((3, 4, 6), {}, ""),
+        ((4, 6, 8), {}, ""),
+        ((3, 4), {}, LATE),
+        ((8, 12, 16), {}, LATE),
+        ((6, 8, 12), {}, "few censuses were taken since it was last called"),
+        ((6, 8, 12), {"before_use": ""}, "few censuses were taken since it was last called"),
+        (
+            (1, 2),
+            {"others": LARGE_STUDENT, "idle": COPY, "used": COPY.replace("#teacher", "#teacher called")},
+            "a module in use is made like it: it may be its copy or average, updated without a call",
+        ),
+    ],
+)
+def test_a_module_that_may_be_used_again_or_unseen_is_told_with_the_doubt(
+    used_at: tuple[int, ...], options: dict[str, str], doubt: str
+) -> None:
+    assert [found[2] for found in idle_of(used_at=used_at, **options)] == [doubt]
+
+
+LIGHT = TEACHER.replace("8MiB", "1000KiB")
+IN_STUDENT = f"{TRAINER} -> .student __main__.Student#student -> .helpers list -> [0] __main__.Teacher#teacher\n"
+TRAINED = f"{TRAINER} -> .optimizer torch.optim.sgd.SGD#sgd -> .param_groups list -> [1] parameter#w\n"
+TIED = (
+    f"{TRAINER} -> .student __main__.Student#student -> ._parameters dict -> ['tied'] parameter#tied 8MiB storage=w\n"
+)
+IN_GRAPH = "step(t.py:3).loss -> tensor 4B -> .grad_fn MmBackward0 -> .saved parameter#w\n"
+COMPILED = f"{TRAINER} -> .fast torch._dynamo.eval_frame.OptimizedModule -> ._modules dict -> ['m'] __main__.Teacher#teacher -> {WEIGHT}\n"
+
+
+@pytest.mark.parametrize(
+    ("used_at", "options"),
+    [
+        ((), {}),  # never called: perhaps updated in place
+        (STEPS, {}),  # in use
+        ((1, 2, 3, 4, 6, 8, 12), {}),  # idle in too few watched steps
+        ((1, 2, 4), {}),  # called now and then
+        ((4, 8, 12), {}),
+        ((8, 12), {}),  # twice, and idle in too few watched steps
+        ((12, 16, 24), {}),  # in use to the end
+        ((1, 2, 24), {}),  # comes back
+        ((1, 2, 3), {"idle": LIGHT, "used": LIGHT.replace("#teacher", "#teacher called")}),
+        ((1, 2, 3), {"idle": "", "used": USED}),  # gone
+        ((1, 2, 3), {"others": STUDENT + IN_STUDENT}),  # called from inside a module in use
+        ((1, 2, 3), {"others": STUDENT + TIED, "idle": TEACHER.replace("8MiB", "8MiB storage=w")}),
+        ((1, 2, 3), {"idle": TEACHER + TRAINED}),
+        ((1, 2, 3), {"idle": TEACHER + IN_GRAPH}),
+        ((1, 2, 3), {"others": STUDENT + COMPILED}),
+        ((1, 2, 3), {"others": STUDENT.replace(" called", "")}),  # nothing was watched any more
+        ((1, 2, 3), {"others": STUDENT.replace("1MiB", "1MiB cuda")}),  # moved away from the device
+    ],
+)
+def test_modules_that_are_used_or_may_be_or_weigh_nothing_are_not_told(
+    used_at: tuple[int, ...], options: dict[str, str]
+) -> None:
+    assert idle_of(used_at=used_at, **options) == []
+
+
+NET = "main(t.py:9).net -> __main__.Net#net called inside -> ._modules dict#parts"
+BODY = f"""
+{NET} -> ['body'] __main__.Body#body inside -> ._parameters dict -> ['s'] parameter#s 1MiB
+main(t.py:9).optimizer -> torch.optim.sgd.SGD#sgd -> .param_groups list -> [0] parameter#s
+"""
+PART = f"{NET} -> ['stem'] __main__.Stem#stem -> {WEIGHT}\n"
+PART_USED = PART.replace("#stem", "#stem inside")
+INNER = f"{NET} -> ['stem'] __main__.Stem#stem -> ._modules dict -> ['conv'] __main__.Conv#conv -> {WEIGHT}\n"
+
+
+@pytest.mark.parametrize(
+    ("used", "idle"),
+    [
+        (PART_USED, PART),
+        (PART.replace("#stem", "#stem called"), PART),  # by the program itself
+        (INNER.replace("#conv", "#conv inside"), INNER),  # through a method of the part
+    ],
+)
+def test_a_part_of_a_module_in_use_that_is_not_called_any_more_is_told_by_its_place(used: str, idle: str) -> None:
+    assert idle_of(used_at=(1, 2, 3), used=used, idle=idle, others=BODY) == [(["net.stem"], 3, "")]
+
+
+def test_where_calls_by_other_modules_were_not_watched_a_part_of_a_module_in_use_is_in_use() -> None:
+    old = {"used": PART_USED, "idle": PART, "others": BODY}
+    old = {name: text.replace(" inside", "") for name, text in old.items()}
+    old["used"] = old["used"].replace("#stem", "#stem called")
+
+    assert idle_of(used_at=(1, 2, 3), **old) == []
+
+
+@pytest.mark.parametrize(
+    ("type_name", "told"),
+    [
+        ("torch.nn.parallel.distributed.DistributedDataParallel", 1),
+        ("torch.nn.modules.container.Sequential", 1),
+        ("torch.nn.parallel.data_parallel.DataParallel", 0),
+        ("torch.nn.modules.transformer.TransformerEncoderLayer", 0),
+        ("torch.jit._script.RecursiveScriptModule", 0),
+    ],
+)
+def test_a_part_is_told_where_the_module_around_it_would_call_it(type_name: str, told: int) -> None:
+    used, idle, others = (text.replace("__main__.Net", type_name) for text in (PART_USED, PART, BODY))
+
+    assert len(idle_of(used_at=(1, 2, 3), used=used, idle=idle, others=others)) == told
+
+
+BLOCKS = f"{NET} -> ['blocks'] torch.nn.modules.container.ModuleList -> ._modules dict"
+EXPERT = f"{BLOCKS} -> ['0'] __main__.Expert#one -> {WEIGHT}\n"
+OTHER_EXPERT = f"{BLOCKS} -> ['1'] __main__.Expert inside -> ._parameters dict -> ['v'] parameter#v 8MiB\n"
+KEPT = "main(t.py:9).net -> __main__.Net#net -> .helpers list -> [0] __main__.Stem#stem\n"
+TIED_TO_BODY = f"{NET} -> ['body'] __main__.Body#body -> .table parameter#w\n"
+
+
+@pytest.mark.parametrize(
+    ("used_at", "options"),
+    [
+        ((), {}),  # a part never called: its weights may be used by the function around it
+        ((1, 2, 3, 12), {}),
+        ((1, 2, 3), {"used": EXPERT.replace("#one", "#one inside"), "idle": EXPERT, "others": BODY + OTHER_EXPERT}),
+        ((1, 2, 3), {"others": BODY + KEPT}),
+        ((1, 2, 3), {"others": BODY + TIED_TO_BODY}),
+        (
+            (1, 2, 3),
+            {"idle": PART + "main(t.py:9).optimizer -> torch.optim.sgd.SGD#sgd -> .state list -> [0] parameter#w\n"},
+        ),
+    ],
+)
+def test_parts_that_are_or_may_be_used_are_not_told(used_at: tuple[int, ...], options: dict[str, str]) -> None:
+    assert idle_of(used_at=used_at, **{"used": PART_USED, "idle": PART, "others": BODY, **options}) == []
+
+
+@pytest.mark.parametrize(("step", "last_use", "told"), [(12, 3, 0), (12, BEFORE, 1), (4, 3, 1)])
+def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: int, told: int) -> None:
+    censuses = [census(STUDENT + (USED if at in (1, 2, 3) else TEACHER), step=at) for at in STEPS]
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+    columns = {
+        "address": address_of("storage of w"),
+        "bytes": 8 << 20,
+        "birth": BEFORE,
+        "last_use": last_use,
+        "death": ALIVE,
+    }
+    profile = StepProfile(
+        step=step,
+        second=5,
+        census_op=-1,
+        seconds=0,
+        strings=(),
+        operations=Operations(*(np.zeros(9, dtype=np.int64),) * 3),
+        sites=Sites(*(np.zeros(0, dtype=np.int64),) * 3),
+        storages=ProfiledStorages(
+            **{each.name: np.array([columns.get(each.name, 0)]) for each in fields(ProfiledStorages)}
+        ),
+    )
+
+    assert len(without_used(found, [profile])) == told
+
+
+def test_where_the_program_compiles_a_module_may_be_called_unseen() -> None:
+    censuses = [census(STUDENT + (USED if at in (1, 2, 3) else TEACHER), step=at) for at in STEPS]
+    growing = [census(f"main.rows -> list -> [*{at}] tensor 1MiB", step=at) for at in STEPS]
+    idle, other = find_suspects(censuses), find_suspects(growing)
+
+    assert [without_used((*idle, *other), (), compiles=each) for each in (False, True)] == [(*idle, *other), other]
+
+
+def test_what_was_found_to_be_released_is_not_told_again() -> None:
+    others = STUDENT + "main.step -> list -> [0] tensor 4B\n"
+    named = f"main.teacher -> __main__.Teacher#teacher -> {WEIGHT}\n"
+    cached = f"{TRAINER} -> .cache __main__.Cache -> .teacher __main__.Teacher#teacher -> {WEIGHT}\n"
+    used = (named + cached).replace("#teacher", "#teacher called")
+    censuses = [census(others + (used if step < 4 else cached), step=step) for step in STEPS]
+
+    found = [suspect.facts for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+    assert [facts.get("released") for facts in found] == ["teacher"]
+
+
+def test_series_and_device_of_an_idle_module() -> None:
+    censuses = [census(STUDENT + (USED if step < 4 else TEACHER), step=step) for step in STEPS]
+
+    found = next(suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor")
+    assert (found.retained_bytes, found.device, found.series.steps, set(found.series.bytes)) == (
+        8 << 20,
+        "cpu",
+        STEPS,
+        {8 << 20},
+    )
+    assert (found.facts["module"], found.facts["windows_called"], found.facts["windows_idle"]) == (
+        "__main__.Teacher",
+        3,
+        6,
+    )

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+
+from heaps import census
+from tenure.analysis.heap.groups import search
+from tenure.analysis.idle.never_read_again import find_never_read_again
+from tenure.model.source import SourceFile
+
+MIB = 1 << 20
+SOURCE = """
+def main(steps):
+    raw, extra = load()
+    data = normalise(raw)
+    model = build()
+    for step in range(steps):
+        model(data)
+    return extra
+"""
+WEIGHTS = "main(train.py:7).model -> __main__.Model -> ._parameters dict -> ['w'] parameter#w 2MiB"
+DATA = "main(train.py:7).data -> tensor#data 2MiB"
+RAW = "main(train.py:7).raw -> list -> [0] tensor#raw 4MiB"
+STEPS = (1, 2, 4, 8)
+
+
+def found(*lines: str, last: str = "", source: str = SOURCE, steps: tuple[int, ...] = STEPS) -> list[object]:
+    """Cut and bytes off the peak, of what nobody reads again in a run of these steps."""
+    text = "\n".join((WEIGHTS, DATA, *lines))
+    censuses = [census(text + (last if step == steps[-1] else ""), step=step) for step in steps]
+    sources = {"train.py": SourceFile("train.py", source)}
+    return [
+        ([reference.expression for reference in each.cut], each.peak_drop_bytes)
+        for each in find_never_read_again([search(census) for census in censuses], sources)
+    ]
+
+
+def test_what_the_loop_does_not_read_and_nothing_behind_it() -> None:
+    assert found(RAW) == [(["raw"], 4 * MIB)]
+
+
+def test_two_names_of_the_same_memory_are_dropped_together() -> None:
+    assert found(
+        RAW, "main(train.py:7).step -> dict -> ['x'] tensor#raw", source=SOURCE.replace("step in", "_ in")
+    ) == [(["raw", "step"], 4 * MIB)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "main(train.py:7).extra -> list -> [0] tensor#raw",
+        "main(train.py:7).model -> __main__.Model -> .raw tensor#raw",
+        "store.CACHE -> list -> [0] tensor#raw",
+    ],
+)
+def test_what_somebody_else_holds_too_would_not_be_freed(other: str) -> None:
+    assert found(RAW, other) == []
+
+
+def test_what_is_read_behind_the_loop_waits_for_that() -> None:
+    assert found("main(train.py:7).extra -> tensor#extra 4MiB") == []
+
+
+def test_what_came_with_the_last_step_may_go_with_the_next() -> None:
+    assert found(last=f"\n{RAW}") == []
+
+
+def test_little_is_no_news() -> None:
+    assert found(RAW.replace("4MiB", "100KiB")) == []
+
+
+def test_a_function_whose_text_is_not_known_may_read_everything() -> None:
+    assert found(RAW, source="def other():\n    pass\n") == []
+    assert found(RAW.replace("main(train.py:7)", "other(unknown.py:7)")) == []
+
+
+def test_a_single_moment_says_nothing() -> None:
+    assert found(RAW, steps=(1, 2)) == []
+
+
+IN_CALLS = """
+def main(steps):
+    raw = load()
+    fit(steps)
+
+
+def fit(steps):
+    for step in range(steps):
+        train_step(model)
+
+
+def train_step(model):
+    batch = load()
+    model(batch)
+"""
+
+
+def test_what_a_function_holds_that_a_loop_calls_anew_only_seems_to_last() -> None:
+    step = "train_step(train.py:14).batch -> tensor#batch 4MiB"
+    loop = "fit(train.py:9).model -> __main__.Model -> ._parameters dict -> ['w'] parameter#w 2MiB"
+    outside = "main(train.py:4).raw -> tensor#raw 4MiB"
+    texts = ["\n".join((step, loop, outside))] * 4
+    censuses = [census(text, step=number) for text, number in zip(texts, STEPS, strict=True)]
+    (suspect,) = find_never_read_again(
+        [search(census) for census in censuses], {"train.py": SourceFile("train.py", IN_CALLS)}
+    )
+    assert [reference.expression for reference in suspect.cut] == ["raw"]
+
+
+def test_what_was_read_until_shortly_before_the_end_was_needed_till_then() -> None:
+    """After the loop, in the program's last call of a model, hardly anything is read any more."""
+    after = "main(train.py:9).raw -> tensor#raw 4MiB"
+    source = """
+def main(steps):
+    raw = load()
+    model = build()
+    for step in range(steps):
+        model(raw)
+        follow(raw)
+    print(model)
+    model.evaluate()
+"""
+    texts = [after.replace(":9)", ":6)")] * 3 + [after]
+    model = "main(train.py:6).model -> __main__.Model -> ._parameters dict -> ['w'] parameter#w 2MiB"
+    censuses = [
+        census(text + "\n" + (model if ":6)" in text else model.replace(":6)", ":9)")), step=step)
+        for text, step in zip(texts, STEPS, strict=True)
+    ]
+    assert (
+        find_never_read_again([search(census) for census in censuses], {"train.py": SourceFile("train.py", source)})
+        == ()
+    )

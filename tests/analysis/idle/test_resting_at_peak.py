@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from profiles import MIB, profile
+from resting import (
+    ALIVE,
+    BATCH,
+    BEFORE,
+    FRAME,
+    INCOMING,
+    KEPT,
+    MODEL,
+    OTHER,
+    RESULT,
+    SLOT,
+    TOUCHED,
+    WEIGHTS,
+    seen,
+)
+from suspects import suspect
+from tenure.analysis.idle.idle_at_peak import BASIS_OF_RESTING, Replay
+from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
+from tenure.model.profile import StepProfile
+from tenure.model.suspect import Suspect
+
+
+def found(
+    *paths: tuple[str, int],
+    later: tuple[tuple[str, int], ...] | None = None,
+    at_start: tuple[tuple[str, int], ...] = (),
+    told: tuple[Suspect, ...] = (),
+    made: StepProfile = TOUCHED,
+) -> tuple[Suspect, ...]:
+    """What rests of `paths`, that the peak of step 6 saw beside a model; the run ends with `later` (the same)."""
+    between = [
+        seen(MODEL, *at_start, step=1),
+        seen(MODEL, *paths, step=4),
+        seen(MODEL, *(paths if later is None else later), step=8),
+    ]
+    return find_resting_at_peak(made, seen(MODEL, RESULT, *paths, step=6, moment="peak"), between, told)
+
+
+def expressions(suspects: tuple[Suspect, ...]) -> list[list[str]]:
+    return [[each.expression for each in found.cut] for found in suspects]
+
+
+def test_memory_that_no_operation_of_either_step_touched_is_told_with_its_holder_and_the_fall_of_the_peak() -> None:
+    (rests,) = found((INCOMING, KEPT))
+
+    assert (rests.symptom, rests.holder.kind, rests.holder.expression) == ("peak", "attribute", SLOT)
+    # 4 + 3 + 2 + 1 MiB in the profile, and the 3 that it does not know.
+    assert (rests.peak_bytes, rests.peak_drop_bytes, rests.retained_bytes) == (13 * MIB, 3 * MIB, 3 * MIB)
+    assert (rests.peak_basis, rests.storages) == (BASIS_OF_RESTING, frozenset({(KEPT, 3 * MIB)}))
+    assert (rests.series.steps, rests.series.bytes) == ((1, 4, 8), (0, 3 * MIB, 3 * MIB))
+    assert rests.facts == {"idle_at_peak": True, "rests": True, "last_seen_step": 8, "times_replaced": 0}
+
+
+def test_other_memory_in_its_place_is_counted_and_memory_that_went_is_not_told() -> None:
+    (rests,) = found((INCOMING, KEPT), later=((INCOMING, OTHER),))
+
+    assert (rests.facts["times_replaced"], rests.series.bytes) == (1, (0, 3 * MIB, 3 * MIB))
+    assert found((INCOMING, KEPT), later=()) == ()
+
+
+def test_what_was_there_before_the_first_step_is_the_programs_data() -> None:
+    assert found((INCOMING, KEPT), at_start=((INCOMING, KEPT),)) == ()
+    assert expressions(found((INCOMING, KEPT), at_start=((INCOMING, OTHER),))) == [[SLOT]]
+
+
+def test_a_container_or_an_object_of_which_one_tensor_is_touched_is_in_use_whole() -> None:
+    ring = f"{FRAME}.self -> __main__.Replay#r -> .kept list#l -> "
+    in_list = ((f"{ring}[0] tensor 3MiB", KEPT), (f"{ring}[1] tensor 1MiB", BATCH))
+    in_object = ((f"{FRAME}.self -> __main__.Replay#r -> .old tensor 3MiB", KEPT),
+                 (f"{FRAME}.self -> __main__.Replay#r -> .new tensor 1MiB", BATCH))  # fmt: skip
+    archive = (f"{FRAME}.self -> __main__.Slot#s -> .archive __main__.Archive -> .rows tensor 1MiB", BATCH)
+    in_another = ((INCOMING, KEPT), archive)
+
+    assert found(*in_list) == ()
+    assert found(*in_object) == ()
+    assert expressions(found(*in_another)) == [[SLOT]]
+
+
+def test_what_has_a_role_hangs_in_a_graph_or_below_a_loader_or_on_a_variable_or_in_a_bound_is_left_out() -> None:
+    own = f"{FRAME}.self -> __main__.Slot#s -> "
+
+    assert found((f"{own}.kept tensor 3MiB buffer", KEPT)) == ()
+    assert found((f"{own}.loss tensor#t -> .grad_fn MulBackward0#m -> .saved storage 3MiB", KEPT)) == ()
+    assert (
+        found((f"{own}.loader torch.utils.data.dataloader.DataLoader#d -> .dataset Rows -> .rows tensor 3MiB", KEPT))
+        == ()
+    )
+    assert found((f"{FRAME}.kept -> tensor 3MiB", KEPT)) == ()
+    assert found((f"{own}.kept collections.deque#q bound=8 length=1 -> [0] tensor 3MiB", KEPT)) == ()
+    assert expressions(found((f"{own}.kept tensor 3MiB", KEPT))) == [["self.kept"]]
+
+
+def test_little_is_no_news_and_what_is_told_already_is_not_told_again() -> None:
+    small = INCOMING.replace("3MiB", "1000KiB")
+    same = suspect(storages=frozenset({(KEPT, 3 * MIB)}))
+    (rests,) = found((INCOMING, KEPT))
+
+    assert found((small, KEPT)) == ()
+    assert found((INCOMING, KEPT), told=(same,)) == ()
+    assert found((INCOMING, KEPT), told=(suspect(cut=rests.cut),)) == ()
+
+
+def test_of_an_object_of_which_nothing_is_used_the_reference_to_it_is_dropped() -> None:
+    cache = f"{FRAME}.model -> __main__.Net#n -> .cache lib.Cache#c -> .layers list#l -> [*2] lib.Layer#y* -> "
+    layers = tuple(
+        (f"{cache.replace('[*2]', f'[{at}]').replace('y*', f'y{at}')}.{name} tensor 1MiB", KEPT + 2 * at + odd)
+        for at in range(2)
+        for odd, name in enumerate(("keys", "values"))
+    )
+
+    (rests,) = found(*layers)
+
+    assert (expressions((rests,)), rests.peak_drop_bytes, rests.num_objects) == ([["model.cache"]], 4 * MIB, 4)
+
+
+def test_where_the_second_step_goes_another_way_the_first_ones_peak_is_met() -> None:
+    """In the second step more is alive later on: what the census saw is as much as the first step's peak."""
+    met = profile((91, 6, 2, 2, 2), (92, 6, 7, 7, 7), (WEIGHTS, 2, BEFORE, 9, ALIVE), (93, 9, 9, 9, 9))
+    heap = seen(MODEL, (INCOMING, KEPT), step=6, moment="peak")
+
+    assert not Replay(met, heap).meets_peak()
+    assert Replay(met, heap).met_bytes() == 11 * MIB
+    assert Replay(replace(met, census_op=8), heap).met_bytes() is None
+    assert Replay(replace(met, census_op=-1), heap).met_bytes() is None

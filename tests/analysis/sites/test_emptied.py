@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from tenure.analysis.sites.emptied import emptied_by
+from tenure.model.source import SourceFile
+from tenure.model.suspect import HoldingReference
+
+METRIC = "/usr/lib/python3.12/site-packages/metrics/metric.py"
+CURVE = "/usr/lib/python3.12/site-packages/metrics/curve.py"
+SOURCES = {
+    METRIC: SourceFile(METRIC, "class Metric:\n    def reset(self):\n        self.preds.clear()\n", "library"),
+    CURVE: SourceFile(CURVE, "from metrics.metric import Metric\n\n\nclass Curve(Metric):\n    pass\n", "library"),
+}
+
+
+def preds(expression: str, owner_type: str, *, element: bool = True) -> HoldingReference:
+    return HoldingReference("attribute", "preds", expression, owner_type=owner_type, element=element)
+
+
+@pytest.mark.parametrize(
+    ("reference", "call"),
+    [
+        (preds("auroc.preds[*]", "metrics.metric.Metric"), "auroc.reset"),
+        (preds("self.scores['val'].preds[*]", "metrics.curve.Curve"), "self.scores['val'].reset"),
+        (preds("auroc.preds", "metrics.curve.Curve", element=False), ""),
+        (preds("auroc.preds[*]", "metrics.other.Other"), ""),
+        (HoldingReference("local", "preds", "preds[*]", element=True), ""),
+    ],
+    ids=["its own", "inherited", "no collection", "a class without", "a variable"],
+)
+def test_an_object_is_emptied_by_its_reset(reference: HoldingReference, call: str) -> None:
+    assert emptied_by(reference, SOURCES) == call

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import pytest
+
+from tenure.analysis.sites.library_calls import by_the_users_call
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import HoldingReference
+
+LIBRARY = "/usr/lib/python3.12/weakref.py"
+MINE = "/home/me/sessions.py"
+CALL = "import weakref\n\n\ndef open(engine, scratch):\n    weakref.finalize(engine, print, scratch)\n"
+
+
+def located(function: str, text: str, *, file: str = LIBRARY) -> HoldingReference:
+    reference = HoldingReference(
+        "class", "_registry", "finalize._registry[*]", sites=(SourceLocation(file, 3, function),)
+    )
+    library, mine = SourceFile(LIBRARY, "", "library"), SourceFile(MINE, text)
+    return by_the_users_call(reference, {LIBRARY: library, MINE: mine})
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        ("finalize.__init__", CALL),
+        ("finalize", CALL.replace("weakref.finalize", "finalize")),
+        ("Executor.finalize", CALL.replace("weakref.", "pool.")),
+    ],
+)
+def test_the_users_call_of_a_class_or_function_stands_for_the_line_inside_it(function: str, text: str) -> None:
+    found = located(function, text)
+
+    assert (found.name, found.expression, found.sites, found.library_sites) == (
+        "finalize",
+        "finalize._registry[*]",
+        (SourceLocation(MINE, 5, "open"),),
+        (SourceLocation(LIBRARY, 3, function),),
+    )
+
+
+@pytest.mark.parametrize(
+    "function", ["_Info.__setattr__", "Module._call_impl", "Metric.update", "Net.forward", "<module>"]
+)
+def test_what_nobody_calls_by_that_name_alone_stays_with_the_library(function: str) -> None:
+    text = "def go(m):\n    m._call_impl()\n    m.update(1)\n    m.forward(2)\n"
+
+    assert [(site.file, site.line) for site in located(function, text).sites] == [(LIBRARY, 3)]
+
+
+def test_a_statement_of_the_users_own_is_left_as_it_is() -> None:
+    assert [site.line for site in located("finalize", CALL, file=MINE).sites] == [3]
+
+
+def test_several_calls_are_all_told() -> None:
+    twice = CALL + "    weakref.finalize(scratch, print)\n"
+
+    assert [site.line for site in located("finalize.__init__", twice).sites] == [5, 6]
+
+
+def filled(text: str, expression: str = "self.auroc.preds[*]") -> tuple[str, list[tuple[str, int]], list[int]]:
+    """Name, places and the library's line of a list that `Curve.update` of a library fills."""
+    reference = HoldingReference(
+        "attribute", "preds", expression, sites=(SourceLocation(LIBRARY, 3, "Curve.update"),), element=True
+    )
+    found = by_the_users_call(reference, {LIBRARY: SourceFile(LIBRARY, "", "library"), MINE: SourceFile(MINE, text)})
+    return found.name, [(site.file, site.line) for site in found.sites], [site.line for site in found.library_sites]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seen.update(x)\nauroc.compute()\nauroc.update(x, y)\n",
+        "seen.update(x)\nauroc.compute()\nself.auroc['val'].update(x, y)\n",
+        "seen.update(x)\nauroc.compute()\nself.auroc(x, y)\n",
+        "auroc(y)\nauroc.compute()\nauroc.put(x, y)\n",  # a private method of the library's stores
+    ],
+)
+def test_a_method_of_any_name_is_known_by_the_object_that_it_is_called_on(text: str) -> None:
+    assert filled(text) == ("preds", [(MINE, 3)], [3])
+
+
+@pytest.mark.parametrize(
+    ("text", "expression"),
+    [
+        ("other.update(x)\n", "auroc.preds[*]"),
+        ("self.update(x)\n", "self.preds[*]"),
+        ("auroc.update(", "auroc.preds[*]"),
+        ("layers.append(Norm())\n", "layers[1].preds"),  # the list, and not the layer in it
+    ],
+)
+def test_a_method_of_any_name_on_another_object_tells_nothing(text: str, expression: str) -> None:
+    assert filled(text, expression) == ("preds", [(LIBRARY, 3)], [])
+
+
+KEEPER = """\
+class Other:
+    def prepare(self):
+        self._prepare_model()
+
+
+class Keeper:
+    def prepare(self, *objects):
+        return [self._prepare_one(each) for each in objects]
+
+    def _prepare_one(self, each):
+        return self._prepare_model(each)
+
+    def _prepare_model(self, model):
+        self._models.append(model)
+
+    def log(self, values):
+        self.tracker.log(values)
+"""
+
+
+def kept(text: str, *, library: str = KEEPER) -> list[tuple[str, int]]:
+    """Where a list is told to be filled that a private method of a library's class fills."""
+    reference = HoldingReference(
+        "attribute",
+        "_models",
+        "self.keeper._models[*]",
+        sites=(SourceLocation(LIBRARY, 13, "Keeper._prepare_model"), SourceLocation(LIBRARY, 99, "Other.load")),
+        element=True,
+    )
+    sources = {LIBRARY: SourceFile(LIBRARY, library, "library"), MINE: SourceFile(MINE, text)}
+    return [(site.file, site.line) for site in by_the_users_call(reference, sources).sites]
+
+
+def test_a_method_that_in_the_end_calls_the_one_that_stores_is_the_users_call() -> None:
+    assert kept("keeper = Keeper()\nkeeper.log(1)\nmodel = self.keeper.prepare(model)\n") == [(MINE, 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "library"),
+    [
+        ("keeper.log(1)\n", KEEPER),
+        ("other.prepare(model)\n", KEEPER),
+        ("keeper.prepare(model)\n", KEEPER.replace("class Keeper", "class Renamed")),
+        ("keeper.prepare(model)\n", "class Keeper(:\n"),
+    ],
+)
+def test_methods_that_do_not_lead_there_tell_nothing(text: str, library: str) -> None:
+    assert kept(text, library=library) == [(LIBRARY, 13), (LIBRARY, 99)]
+
+
+def test_a_function_that_a_library_caches_is_told_where_it_is_defined() -> None:
+    cached = HoldingReference("cache", "index", "Rows.index[*]", sites=(SourceLocation(LIBRARY, 2, "Rows"),))
+    sources = {LIBRARY: SourceFile(LIBRARY, "", "library"), MINE: SourceFile(MINE, "rows = Rows(table)\n")}
+
+    assert by_the_users_call(cached, sources) == cached

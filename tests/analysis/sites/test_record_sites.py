@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+
+from tenure.analysis.sites.record_sites import record_that_is_kept
+from tenure.model.source import SourceFile
+from tenure.model.suspect import HoldingReference
+
+KEPT = HoldingReference("attribute", "batch", "pipeline.batch", owner_type="train.Pipeline")
+FIELD = HoldingReference("attribute", "rows", "pipeline.batch.rows", owner_type="train.Batch", record=KEPT)
+MADE = """\
+    from dataclasses import dataclass
+    @dataclass
+    class Batch:
+        rows: object
+    def draw(rows):
+        return Batch(rows)
+    class Pipeline:
+        def load(self):
+            self.batch = draw(read())
+    """
+
+
+def record_in(text: str, reference: HoldingReference = FIELD) -> HoldingReference | None:
+    return record_that_is_kept(reference, {"train.py": SourceFile("train.py", dedent(text), "yours")})
+
+
+def test_a_field_that_the_constructor_fills_goes_by_its_record() -> None:
+    assert record_in(MADE) == KEPT
+    assert record_in(MADE.replace("Batch(rows)", "Batch(*rows)")) == KEPT
+    plain = "class Batch:\n    def __init__(self, rows):\n        self.rows = rows\n"
+    assert record_in(plain) == KEPT
+
+
+def test_what_is_stored_into_an_object_later_keeps_its_own_statement() -> None:
+    text = "class Batch:\n    def fill(self, rows):\n        self.rows = rows\n"
+
+    assert record_in(text) is None
+    assert record_in(MADE, replace(FIELD, record=None)) is None
