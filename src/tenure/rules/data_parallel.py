@@ -25,7 +25,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
 
 
 def _find(function: Function) -> Iterator[ast.Call]:
-    for call in function.calls:
+    for call in function.calls_of("DataParallel"):
         if dotted(call.func).removeprefix("torch.") in ("nn.DataParallel", "DataParallel", "nn.parallel.DataParallel"):
             yield call
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
-from tenure.syntax.expressions import called_name
 from tenure.syntax.program import Function, Program
 from tenure.syntax.scopes import dotted
 from tenure.syntax.tensor_values import tensor_values
@@ -27,8 +26,8 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
 
 
 def _find(program: Program, function: Function) -> Iterator[ast.Call]:
-    for call in function.calls:
-        if called_name(call) == "setdefault" and len(call.args) == 2 and isinstance(call.args[1], ast.Call):
+    for call in function.calls_of("setdefault"):
+        if len(call.args) == 2 and isinstance(call.args[1], ast.Call):
             made = call.args[1]
             is_module = dotted(made.func).startswith(("nn.", "torch.nn."))
             if is_module or tensor_values(program).kind(made, function):

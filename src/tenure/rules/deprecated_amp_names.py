@@ -27,9 +27,10 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
 def _find(function: Function) -> Iterator[ast.Call]:
     for call in function.calls:
         name = dotted(call.func)
-        is_fallback = f"torch.amp.{name.rpartition('.')[2]}" in function.source.text
-        if name.startswith(("torch.cuda.amp.", "torch.cpu.amp.", "cuda.amp.")) and not is_fallback:
-            yield call
+        if name.startswith(("torch.cuda.amp.", "torch.cpu.amp.", "cuda.amp.")):
+            is_fallback = f"torch.amp.{name.rpartition('.')[2]}" in function.source.text
+            if not is_fallback:
+                yield call
 
 
 RULE = Rule(

@@ -26,7 +26,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
 
 
 def _find(function: Function) -> Iterator[ast.Call]:
-    if not any(empties_cache(call) for call in function.calls):
+    if not any(map(empties_cache, function.calls_of("empty_cache"))):
         return
     tops = [function.node.body, *(body for node in statements(function.node.body) for body in inner_bodies(node))]
     for body in tops:

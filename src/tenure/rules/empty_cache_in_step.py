@@ -27,7 +27,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
 
 
 def _find(program: Program, function: Function) -> Iterator[ast.Call]:
-    calls = [call for call in function.calls if empties_cache(call)]
+    calls = [call for call in function.calls_of("empty_cache") if empties_cache(call)]
     if not calls:
         return
     for call in calls:

@@ -29,8 +29,8 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
 def _find(program: Program, function: Function) -> Iterator[ast.Call]:
     modules = {
         dotted(call.func.value)
-        for call in function.calls
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "eval" and not call.args
+        for call in function.calls_of("eval")
+        if isinstance(call.func, ast.Attribute) and not call.args
     } - {""}
     if not modules or any(_wants_gradients(call) for call in function.calls):
         return

@@ -37,7 +37,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """`loss.backward(create_graph=True)`: each gradient leads to the graph that made it, and that to the parameter."""
     for function in program.functions:
-        for call in function.calls:
+        for call in function.calls_of("backward", "manual_backward"):
             root = backward_root(call)
             if root is not None and makes_graph(call) and not drops_gradients(function, call):
                 yield claim_source(

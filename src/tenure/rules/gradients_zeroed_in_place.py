@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
-from tenure.syntax.expressions import called_name
 from tenure.syntax.program import Function, Program
 
 
@@ -25,10 +24,10 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
 
 
 def _find(function: Function) -> Iterator[ast.Call]:
-    for call in function.calls:
+    for call in function.calls_of("zero_grad"):
         given = [each.value for each in call.keywords if each.arg == "set_to_none"]
         keeps = any(isinstance(each, ast.Constant) and each.value is False for each in given)
-        if called_name(call) == "zero_grad" and keeps:
+        if keeps:
             yield call
 
 

@@ -29,7 +29,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
 
 
 def _find(program: Program, function: Function) -> Iterator[ast.Call]:
-    for call in function.calls:
+    for call in function.calls_of("to", "cuda"):
         if _is_copied(call) and any(works_in(program, function, each) for each in function.loops_around(call.lineno)):
             yield call
 

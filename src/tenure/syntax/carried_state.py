@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tenure.syntax.expressions import called_name
 from tenure.syntax.graph_values import CUTTING, backward_roots, is_module_name
 from tenure.syntax.keeping import Keep
 from tenure.syntax.kept_graphs import goes_backward_somewhere
@@ -70,8 +69,8 @@ def _bound(program: Program, function: Function, values: TensorValues) -> Iterat
 
 def _in_place(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
     """`self.mean.mul_(0.9).add_(0.1 * loss)` and `self.scores[index] = scores`: the tensor stays, its graph grows."""
-    for call in function.calls:
-        if called_name(call) in _ADDING and isinstance(call.func, ast.Attribute):
+    for call in function.calls_of(*_ADDING):
+        if isinstance(call.func, ast.Attribute):
             place = _changed(call.func.value)
             given = [*call.args, *(each.value for each in call.keywords)]
             for value in given if place.startswith("self.") else ():
@@ -101,7 +100,7 @@ def _starts_as_tensor(program: Program, place: str, function: Function, values: 
 
 
 def _asks_for_gradients(function: Function) -> bool:
-    return any(dotted(call.func).endswith("autograd.grad") for call in function.calls)
+    return any(dotted(call.func).endswith("autograd.grad") for call in function.calls_of("grad"))
 
 
 def _is_kept(program: Program, keep: Keep, function: Function, values: TensorValues, *, is_sum: bool = False) -> bool:

@@ -294,7 +294,8 @@ def is_loss_name(name: str) -> bool:
 
 def backward_roots(function: Function, *, returns_go_backward: bool = False) -> tuple[ast.expr, ...]:
     """What backward passes of a function start from; what it returns where callers, or a framework, run backward."""
-    found = [root for call in function.calls if (root := backward_root(call)) is not None]
+    calls = function.calls_of("backward", "manual_backward")
+    found = [root for call in calls if (root := backward_root(call)) is not None]
     if returns_go_backward or (function.is_method and function.name in _TRAINING_STEPS):
         found += [each.value for each in function.returns if each.value is not None]
     return tuple(found)
@@ -329,8 +330,8 @@ def _modules_by_file(program: Program) -> dict[str, frozenset[str]]:
 
 
 def _modules_in(program: Program, function: Function) -> Iterator[str]:
-    for call in function.calls:
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _ASKED_OF_MODULES:
+    for call in function.calls_of(*_ASKED_OF_MODULES):
+        if isinstance(call.func, ast.Attribute):
             yield dotted(call.func.value)
     for binding in function.bindings:
         if isinstance(binding, ast.Assign) and _makes_module(program, binding.value, function):

@@ -23,13 +23,11 @@ def hooked_functions(program: Program) -> Mapping[Function, Kind]:
     """Functions that are registered somewhere, each with what its arguments are."""
     found: dict[Function, Kind] = {}
     for function in program.functions:
-        for call in function.calls:
-            name = called_name(call)
-            if name in _FORWARD or name in _WITHOUT_GRAPH:
-                kind = Kind.GRAPH if name in _FORWARD else Kind.TENSOR
-                for each in call.args:
-                    for hook in functions_named(program, each, function):
-                        found[hook] = max(kind, found.get(hook, Kind.NOTHING))
+        for call in function.calls_of(*_FORWARD, *_WITHOUT_GRAPH):
+            kind = Kind.GRAPH if called_name(call) in _FORWARD else Kind.TENSOR
+            for each in call.args:
+                for hook in functions_named(program, each, function):
+                    found[hook] = max(kind, found.get(hook, Kind.NOTHING))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from tenure.syntax.expressions import called_name
 from tenure.syntax.program import Binding, Function, is_in_body, targets_of
@@ -28,8 +29,17 @@ class Keep:
     node: ast.expr | ast.stmt
 
 
-def keeps_of(function: Function) -> Iterator[Keep]:
+_KEEPS: WeakKeyDictionary[Function, tuple[Keep, ...]] = WeakKeyDictionary()
+
+
+def keeps_of(function: Function) -> tuple[Keep, ...]:
     """All of one function, in source order of their kinds."""
+    if function not in _KEEPS:
+        _KEEPS[function] = tuple(_keeps_of(function))
+    return _KEEPS[function]
+
+
+def _keeps_of(function: Function) -> Iterator[Keep]:
     for binding in function.bindings:
         if isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add):
             yield from _added(binding)

@@ -62,10 +62,8 @@ class Lifetimes:
         return {
             (posixpath.dirname(function.source.path), node.attr)
             for function in self._program.functions
-            for call in function.calls
-            if isinstance(call.func, ast.Attribute)
-            and dotted(call.func.value) == "torch"
-            and call.func.attr in _JOINING
+            for call in function.calls_of(*_JOINING)
+            if isinstance(call.func, ast.Attribute) and dotted(call.func.value) == "torch"
             for argument in call.args
             for node in ast.walk(argument)
             if isinstance(node, ast.Attribute)
@@ -180,8 +178,8 @@ def _names(binding: ast.stmt | ast.NamedExpr) -> list[str]:
 
 def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
     """Line and last name of what a function empties, cuts or replaces by something else than an empty start."""
-    for call in function.calls:
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _EMPTYING:
+    for call in function.calls_of(*_EMPTYING):
+        if isinstance(call.func, ast.Attribute):
             yield call.lineno, _last(call.func.value)
             if isinstance(call.func.value, ast.Name):
                 yield from ((call.lineno, name) for name in _aliased(call.func.value.id, function))

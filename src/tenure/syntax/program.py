@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.expressions import target_pairs
+from tenure.syntax.expressions import called_name, target_pairs
 from tenure.syntax.scopes import MODULE, FunctionNode, LoopNode, dotted, parse
 
 Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
@@ -62,6 +62,20 @@ class Function:
         arguments = self.node.args
         return tuple(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
 
+    def calls_of(self, *names: str) -> list[ast.Call]:
+        """Calls of what goes by one of these names last: `append` of `self.rows.append(x)`. In source order."""
+        found = [self._calls_by_name[name] for name in names if name in self._calls_by_name]
+        if len(found) > 1:
+            return [call for call in self.calls if called_name(call) in names]
+        return found[0] if found else []
+
+    @cached_property
+    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.calls:
+            found.setdefault(called_name(call), []).append(call)
+        return found
+
     def loops_around(self, line: int) -> list[LoopNode]:
         """The loops whose bodies a line is in, outermost first."""
         return [loop for loop in self.loops if is_in_body(line, loop)]
@@ -93,6 +107,7 @@ class Program:
         self._by_source: dict[str, list[Function]] = {}
         self._by_place: dict[tuple[str, str], Function] = {}
         self._called: dict[int, Function | None] = {}
+        self._callbacks_by_shape: dict[tuple[object, ...], list[Function]] = {}
         for source in sources:
             try:
                 self._read(source)
@@ -172,18 +187,25 @@ class Program:
         if isinstance(call.func, ast.Attribute):
             name = call.func.attr
             named = self._by_name.get(name, ())
-            if len(named) > _MOST_NAMED:
+            if len(named) > _MOST_NAMED or name.startswith("__"):
+                return ()
+            if name in _METHODS_OF_CONTAINERS and self._is_container(call.func.value, caller):
                 return ()
             found = [each for each in named if each.class_name and takes(each, call)]
-            is_container = name in _METHODS_OF_CONTAINERS and self._is_container(call.func.value, caller)
-            if is_container or name.startswith("__"):
-                return ()
             if found or dotted(call.func.value) != "self":
                 return found if len(found) <= _MOST_MEANT else ()
         elif not isinstance(call.func, ast.Name) or not self._is_local(call.func.id, caller):
             return ()
-        found = [each for each in self.callbacks if each is not caller and takes(each, call)]
+        found = [each for each in self._callbacks_taking(call) if each is not caller]
         return found if len(found) <= _MOST_MEANT else ()
+
+    def _callbacks_taking(self, call: ast.Call) -> list[Function]:
+        """Those that a call's arguments fit, which their number and their names decide."""
+        unpacked = any(isinstance(each, ast.Starred) for each in call.args)
+        shape = (len(call.args), unpacked, *(each.arg for each in call.keywords))
+        if shape not in self._callbacks_by_shape:
+            self._callbacks_by_shape[shape] = [each for each in self.callbacks if takes(each, call)]
+        return self._callbacks_by_shape[shape]
 
     @cached_property
     def callbacks(self) -> tuple[Function, ...]:
@@ -321,8 +343,15 @@ class Program:
                 waiting += [*node.decorator_list, *node.bases]
                 self._enter_class(node, function, prefix)
                 continue
-            _note(node, function)
-            waiting += list(ast.iter_child_nodes(node))[::-1]
+            kind = type(node)
+            if kind in _NOTED:
+                getattr(function, _NOTED[kind]).append(node)
+            for name in _INNER_FIELDS.get(kind, ()):
+                inside = getattr(node, name, None)
+                if type(inside) is list:
+                    waiting += inside[::-1]
+                elif inside is not None:
+                    waiting.append(inside)
 
     def _enter_function(self, node: FunctionNode, outer: Function, prefix: str, cls: Class | None) -> None:
         inner = Function(outer.source, node, prefix + node.name, cls.node.name if cls is not None else "")
@@ -385,21 +414,25 @@ def _pairs(binding: Binding) -> Iterator[tuple[ast.expr, ast.expr | None]]:
         yield from target_pairs(target, binding.value) if is_display else [(target, binding.value)]  # type: ignore[arg-type]
 
 
-def _note(node: ast.AST, function: Function) -> None:
-    if isinstance(node, ast.Call):
-        function.calls.append(node)
-    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-        function.bindings.append(node)
-    elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-        function.loops.append(node)
-    elif isinstance(node, (ast.With, ast.AsyncWith)):
-        function.withs.append(node)
-    elif isinstance(node, ast.Return):
-        function.returns.append(node)
-    elif isinstance(node, ast.Delete):
-        function.deletes.append(node)
-    elif isinstance(node, ast.ExceptHandler):
-        function.handlers.append(node)
+_NOTED: dict[type, str] = {
+    **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr), "bindings"),
+    **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), "loops"),
+    **dict.fromkeys((ast.With, ast.AsyncWith), "withs"),
+    **{ast.Call: "calls", ast.Return: "returns", ast.Delete: "deletes", ast.ExceptHandler: "handlers"},
+}
+"""Which list of its function a node goes to."""
+_WITHOUT_NODES = frozenset(
+    {"id", "attr", "arg", "ctx", "op", "ops", "name", "names", "asname", "module", "level", "kind"}
+)
+"""Fields of syntax nodes in which none of these nodes lie."""
+
+
+_INNER_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in reversed(kind._fields) if name not in _WITHOUT_NODES)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, (ast.Constant, ast.Name))
+}
+"""Of each kind of node the fields in which nodes lie, last first."""
 
 
 def _defaults(node: FunctionNode) -> Iterator[ast.expr]:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from weakref import WeakValueDictionary
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
@@ -57,12 +58,22 @@ class Loop:
     body_end_line: int
 
 
-@lru_cache(maxsize=64)
+_TREES: WeakValueDictionary[SourceFile, ast.Module] = WeakValueDictionary()
+
+
 def parse(source: SourceFile) -> ast.Module:
-    """The syntax tree of a file; the same object for the same text.
+    """The syntax tree of a file; the same object for the same text as long as anybody holds it.
 
     Raises SourceError, in one line, where this Python cannot parse the text.
     """
+    tree = _TREES.get(source)
+    if tree is None:
+        tree = _TREES[source] = _parsed(source)
+    return tree
+
+
+@lru_cache(maxsize=64)
+def _parsed(source: SourceFile) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -75,6 +86,8 @@ def parse(source: SourceFile) -> ast.Module:
 
 def dotted(node: ast.AST | None) -> str:
     """A name, attribute chain or subscript as text (`self.cache[]`); "" for anything else."""
+    if type(node) is ast.Name:
+        return node.id
     parts: list[str] = []
     while True:
         if isinstance(node, ast.Attribute):

@@ -38,21 +38,31 @@ class LeftHook:
 
 def find_left_hooks(program: Program) -> Iterator[LeftHook]:
     """All of a program. Costs a walk over the functions that register something, and no other."""
-    removing = {posixpath.dirname(each.source.path): set[str]() for each in program.functions}
-    for function in program.functions:
-        for call in function.calls:
-            if called_name(call) == "remove" and not call.args and isinstance(call.func, ast.Attribute):
-                names = removing[posixpath.dirname(function.source.path)]
-                names.add(dotted(call.func.value).replace("[]", "").rpartition(".")[2] or "?")
-            if any(isinstance(each, ast.Attribute) and each.attr == "remove" for each in call.args):
-                removing[posixpath.dirname(function.source.path)].add("?")
-    for function in program.functions:
-        for call in function.calls:
-            if _registers(call):
-                removed = removing[posixpath.dirname(function.source.path)]
-                why = _why(program, function, call, removed)
-                if why:
-                    yield LeftHook(function, call, why)
+    registering = [
+        (function, call)
+        for function in program.functions
+        for call in function.calls_of(*_OF_MODULES, "register_hook")
+        if _registers(call)
+    ]
+    removing = {posixpath.dirname(function.source.path): set[str]() for function, _ in registering}
+    for function in program.functions if registering else ():
+        removed = removing.get(posixpath.dirname(function.source.path))
+        if removed is not None:
+            removed |= set(_removed_in(function))
+    for function, call in registering:
+        why = _why(program, function, call, removing[posixpath.dirname(function.source.path)])
+        if why:
+            yield LeftHook(function, call, why)
+
+
+def _removed_in(function: Function) -> Iterator[str]:
+    """Last names of what a function calls `remove()` of; "?" for what has none, or where the method is handed on."""
+    for call in function.calls_of("remove"):
+        if not call.args and isinstance(call.func, ast.Attribute):
+            yield dotted(call.func.value).replace("[]", "").rpartition(".")[2] or "?"
+    for call in function.calls:
+        if any(isinstance(each, ast.Attribute) and each.attr == "remove" for each in call.args):
+            yield "?"
 
 
 def _registers(call: ast.Call) -> bool:

@@ -75,7 +75,11 @@ def _is_region(program: Program, function: Function, context: ast.expr) -> bool:
 
 def _is_switched_off_before(function: Function, line: int) -> bool:
     """`torch.set_grad_enabled(False)` as a statement of its own, until it is set otherwise."""
-    found = [call for call in function.calls if dotted(call.func).endswith("set_grad_enabled") and call.lineno < line]
+    found = [
+        call
+        for call in function.calls_of("set_grad_enabled", "_set_grad_enabled")
+        if dotted(call.func) and call.lineno < line
+    ]
     inside = {id(item.context_expr) for each in function.withs for item in each.items}
     found = [call for call in found if id(call) not in inside]
     return bool(found) and _switches_off(max(found, key=lambda call: call.lineno))
