@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.tenure-ready
 REAL := $(VENV)/.tenure-real-programs
 BENCH := $(VENV)/.tenure-bench
-WALKER := $(wildcard src/tenure/capture/*.c src/tenure/capture/*.h)
+WALKER := $(wildcard src/tenure/capture/heap/*.c src/tenure/capture/heap/*.h)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format zoo zoo-programs bench matrix public-names hooks clean
@@ -55,7 +55,7 @@ hooks: $(READY) ## install the pre-commit hooks
 	@$(VENV)/bin/pre-commit install
 
 clean: ## remove what make made
-	rm -rf $(VENV) build dist src/*.egg-info src/tenure/capture/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist src/*.egg-info src/tenure/capture/heap/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # A system without the venv module's own pip (Debian's bare python3) lends the new environment its pip.
 $(VENV)/bin/python:
@@ -68,7 +68,7 @@ $(VENV)/bin/python:
 $(READY): $(VENV)/bin/python pyproject.toml setup.py constraints.txt $(WALKER)
 	@echo "installing Tenure, torch and the development tools into $(VENV) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,dev]'
-	@$(RUN) -c 'import tenure.capture._heapwalk' 2>/dev/null \
+	@$(RUN) -c 'import tenure.capture.heap._heapwalk' 2>/dev/null \
 	  || echo "note: no working C compiler with Python's headers here, so the census walks the heap in plain Python: same results, slower."
 	@touch $@
 

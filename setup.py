@@ -4,6 +4,6 @@ from setuptools import Extension, setup
 
 setup(
     ext_modules=[
-        Extension("tenure.capture._heapwalk", ["src/tenure/capture/_heapwalk.c"], optional=True),
+        Extension("tenure.capture.heap._heapwalk", ["src/tenure/capture/heap/_heapwalk.c"], optional=True),
     ]
 )

@@ -36,7 +36,7 @@ def measure(count: int) -> dict[str, Any]:
     import torch
     from walker import make_heap
 
-    from tenure.capture.census import take_census
+    from tenure.capture.heap.census import take_census
 
     heap = make_heap(count, few=True)
     heap.extend(torch.ones(1000) for _ in range(100))

@@ -60,7 +60,7 @@ def guppy_paths(targets: list[Any]) -> object:
 def census_with_paths() -> object:
     from tenure.analysis.heap.graph import build_graph
     from tenure.analysis.heap.paths import path_to, shortest_paths
-    from tenure.capture.census import take_census
+    from tenure.capture.heap.census import take_census
 
     census = take_census(step=1, moment="request")
     graph = build_graph(census)
@@ -75,7 +75,7 @@ def measure(count: int, repeats: int) -> dict[str, Any]:
     import torch
     from walker import make_heap
 
-    from tenure.capture.census import take_census
+    from tenure.capture.heap.census import take_census
 
     heap = make_heap(count, few=True)
     targets = [torch.ones(1_000_000 + number) for number in range(10)]

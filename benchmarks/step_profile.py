@@ -21,7 +21,7 @@ SCENES = {"MLP": mlp, "transformer": transformer, "thousand modules": thousand_m
 
 def watched(step) -> tuple[float, float, float, int]:
     """Seconds to begin, of the step, of our own code in it, and its operations."""
-    from tenure.capture.op_watch import OpWatch
+    from tenure.capture.profile.op_watch import OpWatch
 
     watch = OpWatch(seconds=60.0, is_busy=lambda: False)
     start = time.perf_counter()

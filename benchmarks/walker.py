@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tenure.capture import heapwalk
-from tenure.capture.heapwalk import Category
+from tenure.capture.heap import heapwalk
+from tenure.capture.heap.heapwalk import Category
 
 REPEATS = 5
 

@@ -14,7 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from tenure.analysis.suspects import find_suspects  # noqa: E402
-from tenure.capture.census import take_census  # noqa: E402
+from tenure.capture.heap.census import take_census  # noqa: E402
 from tenure.model.heap import Census  # noqa: E402
 from tenure.model.suspect import Suspect  # noqa: E402
 from tenure.store.census_file import read_census, write_census  # noqa: E402

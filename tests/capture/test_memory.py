@@ -7,8 +7,8 @@ import sys
 import pytest
 import torch
 
-from tenure.capture.host_memory import HostMemory
 from tenure.capture.memory import DeviceMemory, MemoryReport, TensorMemory, memory
+from tenure.capture.system.host_memory import HostMemory
 
 MIB = 1 << 20
 HOST = HostMemory(300 * MIB, None, None, 0, 0, None, None, 8192 * MIB, 4096 * MIB)

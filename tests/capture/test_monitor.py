@@ -11,11 +11,11 @@ from torch.nn.modules import module as torch_module
 from torch.optim import optimizer as torch_optimizer
 
 from capture.recorder import CensusLog, recording
-from tenure.capture import call_cost
-from tenure.capture.census import take_census
+from tenure.capture.heap.census import take_census
 from tenure.capture.options import MonitorOptions
 from tenure.capture.record import record
-from tenure.capture.stopping import StoppedAfterSteps
+from tenure.capture.steps import call_cost
+from tenure.capture.steps.stopping import StoppedAfterSteps
 from tenure.errors import UsageError
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Census
 from tenure.store.recording_file import open_recording, read_census

@@ -15,21 +15,21 @@ from torch import nn
 
 MODULES = (
     "tenure.capture.monitor",
-    "tenure.capture.guard",
-    "tenure.capture.stopping",
-    "tenure.capture.profile_writing",
-    "tenure.capture.module_calls",
-    "tenure.capture.known_optimizers",
-    "tenure.capture.census_writing",
-    "tenure.capture.journal",
+    "tenure.capture.guarding.guard",
+    "tenure.capture.steps.stopping",
+    "tenure.capture.writing.profile_writing",
+    "tenure.capture.steps.module_calls",
+    "tenure.capture.steps.known_optimizers",
+    "tenure.capture.writing.census_writing",
+    "tenure.capture.writing.journal",
     "tenure.capture.counters",
-    "tenure.capture.schedule",
-    "tenure.capture.steps",
-    "tenure.capture.sources",
+    "tenure.capture.steps.schedule",
+    "tenure.capture.steps.boundaries",
+    "tenure.capture.writing.sources",
     "tenure.capture.record",
     "tenure.store.recording_file",
 )
-CENSUS = ("tenure.capture.census:take_census", "tenure.store.census_file:write_census")
+CENSUS = ("tenure.capture.heap.census:take_census", "tenure.store.census_file:write_census")
 KEEP = {  # what stands guard over the rest, what the program itself calls, the hooks around the guard, and the set-up
     "Monitor._make_optimizer_hook", "Monitor._after_optimizer_step", "ModuleCalls.install", "ModuleCalls.resume",
     "ModuleCalls._before_forward", "ModuleCalls._at_root_call", "Monitor.enter_root", "Monitor.stop_if_asked",

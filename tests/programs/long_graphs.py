@@ -18,7 +18,7 @@ noted = 0
 def look():
     global taken, noted
     if taken < num_censuses:
-        from tenure.capture.census import take_census
+        from tenure.capture.heap.census import take_census
 
         census = take_census(step=taken, moment="step-end")
         noted += any("deeper than can be walked" in note for note in census.notes)

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from tenure.capture.memory_room import read_memory_room
-from tenure.capture.schedule import is_geometric
+from tenure.capture.steps.schedule import is_geometric
+from tenure.capture.system.memory_room import read_memory_room
 
 QUICK_STEP_SECONDS = 0.005
 STEPS_BETWEEN_READINGS = 10

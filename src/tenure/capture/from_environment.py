@@ -8,10 +8,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from tenure.capture.experiment_copy import call_before_shutdown
-from tenure.capture.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
+from tenure.capture.copies.experiment_copy import call_before_shutdown
 from tenure.capture.monitor import Monitor
 from tenure.capture.options import MonitorOptions
+from tenure.capture.writing.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
 from tenure.store.format import TORCH_SEEN_FILE
 
 

@@ -14,11 +14,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tenure.capture.host_memory import HostMemory, read_host_memory
+from tenure.capture.system.host_memory import HostMemory, read_host_memory
 from tenure.model.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from tenure.capture.storages import StorageTable
+    from tenure.capture.tensors.storages import StorageTable
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def memory() -> MemoryReport:
 
 def count_tensors(torch: Any) -> tuple[TensorMemory, ...]:
     """Tensors that Python sees, by device; `torch` is the module. One look at all objects the collector knows."""
-    from tenure.capture.storages import StorageTable
+    from tenure.capture.tensors.storages import StorageTable
 
     # A storage read leaves a tracked wrapper behind; thousands of them would start a collection (and with it
     # erase the very cycles someone is looking for), so automatic collection is off meanwhile.

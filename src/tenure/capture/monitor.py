@@ -15,26 +15,26 @@ from typing import Any
 import torch
 from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
-from tenure.capture.calls import is_nested_step, optimizer_was_made
-from tenure.capture.census_writing import CensusWriter, TakeCensus
-from tenure.capture.compiled_calls import UNSEEN_COMPILED_CALLS, CompiledCalls
+from tenure.capture.compiled.compiled_calls import UNSEEN_COMPILED_CALLS, CompiledCalls
+from tenure.capture.copies.experiment_copy import ExperimentCopies
 from tenure.capture.counters import CounterReader
-from tenure.capture.evaluation_calls import EvaluationCalls
-from tenure.capture.experiment_copy import ExperimentCopies
-from tenure.capture.forks import call_in_forked_children
-from tenure.capture.guard import Guard
-from tenure.capture.handlers import is_from_signal_handler
-from tenure.capture.journal import Journal
-from tenure.capture.known_optimizers import KnownOptimizers
-from tenure.capture.module_calls import CalledModules, ModuleCalls
+from tenure.capture.guarding.forks import call_in_forked_children
+from tenure.capture.guarding.guard import Guard
+from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.options import MonitorOptions
-from tenure.capture.parameter_hashes import hash_parameters
-from tenure.capture.profile_planning import ProfilePlan
-from tenure.capture.profile_writing import ProfileOfRecording
-from tenure.capture.schedule import can_afford, is_due, watches_calls
-from tenure.capture.skipped_steps import ScalerWatch
-from tenure.capture.steps import OptimizerSequence, RootCalls
-from tenure.capture.stopping import Stopper
+from tenure.capture.profile.profile_planning import ProfilePlan
+from tenure.capture.steps.boundaries import OptimizerSequence, RootCalls
+from tenure.capture.steps.calls import is_nested_step, optimizer_was_made
+from tenure.capture.steps.evaluation_calls import EvaluationCalls
+from tenure.capture.steps.known_optimizers import KnownOptimizers
+from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
+from tenure.capture.steps.schedule import can_afford, is_due, watches_calls
+from tenure.capture.steps.skipped_steps import ScalerWatch
+from tenure.capture.steps.stopping import Stopper
+from tenure.capture.writing.census_writing import CensusWriter, TakeCensus
+from tenure.capture.writing.journal import Journal
+from tenure.capture.writing.parameter_hashes import hash_parameters
+from tenure.capture.writing.profile_writing import ProfileOfRecording
 from tenure.model.recording import COMPILES, EVALUATION
 from tenure.store.format import name_census_file
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tenure.capture.schedule import Schedule, is_geometric
+from tenure.capture.steps.schedule import Schedule, is_geometric
 
 
 @dataclass(frozen=True)

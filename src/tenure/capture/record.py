@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tenure.capture.folders import SWITCH_VARIABLE
 from tenure.capture.monitor import Monitor
 from tenure.capture.options import MonitorOptions
+from tenure.capture.writing.folders import SWITCH_VARIABLE
 from tenure.store.new_folder import check_free, name_recording
 
 

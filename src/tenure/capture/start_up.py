@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from tenure.capture.folders import (
+from tenure.capture.writing.folders import (
     LAUNCHER_VARIABLE,
     OPTIONS_VARIABLE,
     OVERLAY_VARIABLE,

@@ -83,7 +83,7 @@ def examine(programs: Sequence[Path] = ()) -> Examination:
 
     trees = read_programs(programs)
     torch_answer, torch_trouble = ask_torch()
-    walker = "native" if util.find_spec("tenure.capture._heapwalk") else "plain Python"
+    walker = "native" if util.find_spec("tenure.capture.heap._heapwalk") else "plain Python"
     versions = {
         "tenure": __version__,
         "python": f"{platform.python_version()} ({platform.system()} {platform.machine()})",

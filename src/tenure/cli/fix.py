@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tenure.capture.folders import SWITCH_VARIABLE
+from tenure.capture.writing.folders import SWITCH_VARIABLE
 from tenure.cli.run import CODE, COMMAND, MODULE, STDIN, ProgramCommand, find_program
 from tenure.errors import UsageError
 

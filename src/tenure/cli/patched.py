@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from tenure.capture.folders import SWITCH_VARIABLE
+from tenure.capture.writing.folders import SWITCH_VARIABLE
 from tenure.errors import UsageError
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from tenure.analysis.evidence import read_evidence
-from tenure.analysis.growth.growth import FEWEST_POINTS, WARM_UP_STEP, find_trend
+from tenure.analysis.growth.trend import FEWEST_POINTS, WARM_UP_STEP, find_trend
 from tenure.diagnose import diagnose
 from tenure.errors import RecordingError
 from tenure.fixing.runs import Run

@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tenure.capture.folders import SEED_VARIABLE
 from tenure.capture.options import MonitorOptions
 from tenure.capture.start_up import make_environment
+from tenure.capture.writing.folders import SEED_VARIABLE
 from tenure.fixing.mirror import make_mirror
 from tenure.fixing.overlay import unused_files, write_overlay
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from tenure.capture.autograd import is_leaf
-from tenure.capture.storages import sparse_parts
+from tenure.capture.heap.autograd import is_leaf
+from tenure.capture.tensors.storages import sparse_parts
 
 MOST_UNUSED = 2
 """A storage of more than so many times the bytes that a tensor shows of it is not worth keeping for them."""

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from tenure.capture.storages import StorageTable, is_fake, sparse_parts, storage_id_of
+from tenure.capture.tensors.storages import StorageTable, is_fake, sparse_parts, storage_id_of
 
 MOST_COLLECTIONS = 4
 """Each may make the next find more; a ring behind another ring needs one more."""

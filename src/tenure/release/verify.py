@@ -22,7 +22,7 @@ from tenure.analysis.heap.holders import (
 from tenure.analysis.heap.islands import Island, find_islands
 from tenure.analysis.heap.paths import Paths, path_to, shortest_paths
 from tenure.analysis.heap.wording import expression, render_path, render_targets
-from tenure.capture.census import take_census
+from tenure.capture.heap.census import take_census
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.suspect import HoldingReference
 from tenure.release.commit import ONE_AT_A_TIME

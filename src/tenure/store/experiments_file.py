@@ -1,8 +1,8 @@
 """Experiments on disk: a copy of the process that waits, what it is asked, and what it answered.
 
-Each copy (`capture/process_copy.py`) has a folder by the moment at which it was made, as `experiments/step-end/`.
-It leaves `copy.json` there and waits. Who diagnoses writes `plan.json`, the copy answers with `results.json` and ends.
-Every file appears whole.
+Each copy (`capture/copies/process_copy.py`) has a folder by the moment at which it was made, as
+`experiments/step-end/`. It leaves `copy.json` there and waits. Who diagnoses writes `plan.json`, the copy answers with
+`results.json` and ends. Every file appears whole.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from tenure.capture.memory import count_tensors
-from tenure.capture.storages import bytes_of
+from tenure.capture.tensors.storages import bytes_of
 from tenure.errors import UsageError
 from tenure.release.out_of_memory.batch_size import MOST, _search, find_batch_size
 from tenure.release.out_of_memory.budget import TensorBudget

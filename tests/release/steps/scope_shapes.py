@@ -72,7 +72,7 @@ def install():
 
 install()
 
-from tenure.capture.heapwalk import NATIVE as HAS_WALKER  # noqa: E402
+from tenure.capture.heap.heapwalk import NATIVE as HAS_WALKER  # noqa: E402
 from tenure.errors import UsageError  # noqa: E402
 from tenure.release.steps.scopes import step_scope  # noqa: E402
 

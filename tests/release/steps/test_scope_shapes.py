@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tenure
-from tenure.capture.heapwalk import NATIVE
+from tenure.capture.heap.heapwalk import NATIVE
 
 PROGRAM = Path(__file__).with_name("scope_shapes.py")
 SOURCE = Path(tenure.__file__).parent.parent

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.growth.growth import FEWEST_POINTS
+from tenure.analysis.growth.trend import FEWEST_POINTS
 from tenure.analysis.heap.assemble import storage_rows
 from tenure.analysis.heap.groups import View
 from tenure.model.heap import Ints, Role

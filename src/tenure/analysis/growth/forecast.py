@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tenure.analysis.growth.growth import late_part
 from tenure.analysis.growth.slope_interval import slope_interval
+from tenure.analysis.growth.trend import late_part
 from tenure.model.finding import Forecast, Interval, Limit
 from tenure.model.recording import Step
 from tenure.model.suspect import Series, Suspect

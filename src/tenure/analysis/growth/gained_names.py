@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.growth.growth import find_trend
+from tenure.analysis.growth.trend import find_trend
 from tenure.analysis.heap.groups import ELEMENT, Shapes, View, weigh
 
 FEWEST_NAMES = 4

@@ -11,7 +11,9 @@ import numpy as np
 from tenure.analysis.growth.batch_sizes import is_batch
 from tenure.analysis.growth.copied_types import copied_type, has_module_tables, owners_of
 from tenure.analysis.growth.gained_optimizers import optimizer_facts
-from tenure.analysis.growth.growth import (
+from tenure.analysis.growth.tables_of_one_owner import join_tables
+from tenure.analysis.growth.training_more import is_growing_model, is_only_used, is_training_more
+from tenure.analysis.growth.trend import (
     FEWEST_POINTS,
     WARM_UP_STEP,
     Trend,
@@ -20,8 +22,6 @@ from tenure.analysis.growth.growth import (
     late_part,
     theil_sen,
 )
-from tenure.analysis.growth.tables_of_one_owner import join_tables
-from tenure.analysis.growth.training_more import is_growing_model, is_only_used, is_training_more
 from tenure.analysis.growth.unseen_growth import owners_out_of_sight
 from tenure.analysis.heap.assemble import (
     Group,

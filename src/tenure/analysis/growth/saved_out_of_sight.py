@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from tenure.analysis.growth.growth import WARM_UP_STEP
+from tenure.analysis.growth.trend import WARM_UP_STEP
 from tenure.model.suspect import Series, Suspect
 
 OUT_OF_SIGHT = "out_of_sight_bytes_per_step"

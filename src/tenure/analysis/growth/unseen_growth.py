@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.growth.growth import WARM_UP_STEP, is_growing, late_part, theil_sen
+from tenure.analysis.growth.trend import WARM_UP_STEP, is_growing, late_part, theil_sen
 from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, identities
 from tenure.analysis.heap.graph import is_builtin_type, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, series_of_nodes

@@ -7,7 +7,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tenure.analysis.growth.growth import WARM_UP_STEP, is_growing, theil_sen
+from tenure.analysis.growth.trend import WARM_UP_STEP, is_growing, theil_sen
 from tenure.analysis.heap.groups import fingerprint_of
 from tenure.analysis.heap.host_part import HOST
 from tenure.model.heap import Census

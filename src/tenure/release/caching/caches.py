@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from tenure.capture.frames import locals_of
-from tenure.capture.native_owners import is_autocast_caching
+from tenure.capture.heap.frames import locals_of
+from tenure.capture.heap.native_owners import is_autocast_caching
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
 from tenure.release.caching.shared_segments import who_keeps_segments

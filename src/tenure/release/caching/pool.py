@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from tenure.capture.storages import storage_id_of
+from tenure.capture.tensors.storages import storage_id_of
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, parse_bytes
 from tenure.release.device_bytes import compare_storages

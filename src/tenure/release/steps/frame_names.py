@@ -13,7 +13,7 @@ from collections.abc import Collection
 from inspect import CO_OPTIMIZED
 from types import FrameType
 
-from tenure.capture.frames import _heapwalk, locals_of
+from tenure.capture.heap.frames import _heapwalk, locals_of
 from tenure.release.steps.bound_names import BoundNames
 
 WRITES_THROUGH = sys.version_info >= (3, 13)

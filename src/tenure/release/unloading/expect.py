@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tenure.capture.autograd import is_leaf
+from tenure.capture.heap.autograd import is_leaf
 from tenure.errors import ReleaseError, StillHeldError
 from tenure.release.commit import ONE_AT_A_TIME
 from tenure.release.device_bytes import Reading, compare, read_device_bytes

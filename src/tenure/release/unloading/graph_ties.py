@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 import torch
 
-from tenure.capture.autograd import GraphWalk, is_autograd_type, node_budget
+from tenure.capture.heap.autograd import GraphWalk, is_autograd_type, node_budget
 
 
 def tied_to(parameters: Collection[int], tensors: Sequence[torch.Tensor]) -> set[int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from tenure.capture.roles import optimizer_type
+from tenure.capture.heap.roles import optimizer_type
 from tenure.release.storage_refs import addresses_of
 from tenure.release.unloading.slots import Slot, slots_of, table_of
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tenure.capture.frames import Frame, running_frames
+from tenure.capture.heap.frames import Frame, running_frames
 from tenure.release.unloading.slots import modules_below
 
 _CALLS = ("forward", "_call_impl", "_wrapped_call_impl", "_slow_forward")

@@ -11,7 +11,7 @@ from types import TracebackType
 import torch
 from torch import nn
 
-from tenure.capture.autograd import is_leaf
+from tenure.capture.heap.autograd import is_leaf
 from tenure.errors import ReleaseError
 from tenure.release.commit import ONE_AT_A_TIME, Changes
 from tenure.release.device_bytes import Reading, compare, read_device_bytes

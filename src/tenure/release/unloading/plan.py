@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tenure.capture.autograd import is_leaf
+from tenure.capture.heap.autograd import is_leaf
 from tenure.errors import ReleaseError
 from tenure.model.units import format_bytes
 from tenure.release.storage_refs import StorageRefs, addresses_of

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from tenure.capture.autograd import is_leaf
-from tenure.capture.labels import instance_dict
-from tenure.capture.native_owners import data_parallel_type
-from tenure.capture.use_counts import count_native
+from tenure.capture.heap.autograd import is_leaf
+from tenure.capture.heap.labels import instance_dict
+from tenure.capture.heap.native_owners import data_parallel_type
+from tenure.capture.tensors.use_counts import count_native
 from tenure.errors import ReleaseError
 from tenure.release.commit import Changes
 from tenure.release.steps.reference_counts import OF_VARIABLE

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tenure.capture.origins import is_own_file
+from tenure.capture.heap.origins import is_own_file
 from tenure.model.units import format_bytes
 from tenure.release.commit import ONE_AT_A_TIME, Changes
 from tenure.release.cut_graph import carries_graph

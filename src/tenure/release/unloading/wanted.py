@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from tenure.capture.labels import instance_dict
-from tenure.capture.roles import optimizer_type
+from tenure.capture.heap.labels import instance_dict
+from tenure.capture.heap.roles import optimizer_type
 from tenure.errors import ReleaseError
 
 _DEEPEST = 4

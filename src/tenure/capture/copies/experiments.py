@@ -1,0 +1,178 @@
+"""Experiments in a copy of the program's process: each starts from the same state, in a child of the copy.
+
+Memory that went is told by a census before and one after: storages that are no longer there.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+from tenure.capture.copies.drops import CannotDropError, drop, find_objects, is_of_type
+from tenure.capture.copies.process_copy import fork_copy, start_in_child
+from tenure.model.experiment import ExperimentResult, PlannedExperiment
+from tenure.store.experiments_file import (
+    announce_copy,
+    end_copy,
+    is_alive,
+    make_copy_folder,
+    read_plan,
+    write_results,
+)
+
+ALL_SECONDS = 5.0
+"""After so much processor time no further experiment is begun: a busy machine tests as much as a quiet one."""
+EACH_SECONDS = 60
+AT_ONCE = 2
+"""Experiments side by side; the user waits for them, and each needs a copy of what it writes of the heap."""
+MOST_COLLECTIONS = 10
+"""Each may make the next find more; so many in a row are enough for ten rings that hold one another."""
+POLL_SECONDS = 0.02
+FAILURE_FILE = "failure.txt"
+"""What went wrong in a copy, for us: the program and its diagnosis lose nothing but the experiments."""
+
+Storages = dict[int, int]
+"""Bytes by address."""
+
+
+def leave_copy(recording: Path, *, step: int, moment: str, asked_by: int) -> bool:
+    """Leave a copy of this process that does the experiments it is asked for; whether one was made.
+
+    It waits as long as process `asked_by` lives, and shares its memory with this process: only pages that are
+    written meanwhile exist twice.
+    """
+
+    folder = make_copy_folder(recording, moment)
+
+    def serve() -> None:
+        try:
+            announce_copy(folder, pid=os.getpid(), step=step)
+            before = _storages_now()  # while who diagnoses is still at it
+            plan = _wait_for_plan(folder, asked_by)
+            if plan:
+                write_results(folder, run_experiments(plan, before), step=step)
+        except Exception:
+            (folder / FAILURE_FILE).write_text(traceback.format_exc(), encoding="utf-8")
+        finally:
+            end_copy(folder)
+
+    return fork_copy(serve)
+
+
+def run_experiments(plan: Sequence[PlannedExperiment], before: Storages) -> list[ExperimentResult]:
+    """Do what is planned, in the order given, as long as there is time. For a copy of the program's process, in which
+    there are the storages `before`."""
+    started = _processor_seconds()
+    under_way: deque[Callable[[], ExperimentResult]] = deque()
+    results = []
+    for planned in plan:
+        if len(under_way) == AT_ONCE:
+            results.append(under_way.popleft()())
+        if _processor_seconds() - started > ALL_SECONDS:
+            break
+        under_way.append(_start(planned, before))
+    return results + [take_result() for take_result in under_way]
+
+
+def _processor_seconds() -> float:
+    now = os.times()
+    return now.user + now.system + now.children_user + now.children_system
+
+
+def _wait_for_plan(folder: Path, asked_by: int) -> Sequence[PlannedExperiment] | None:
+    while is_alive(asked_by) and folder.is_dir():
+        with suppress(KeyError, TypeError):
+            plan = read_plan(folder)
+            if plan is not None:
+                return plan
+        time.sleep(POLL_SECONDS)
+    return None
+
+
+def _start(planned: PlannedExperiment, before: Storages) -> Callable[[], ExperimentResult]:
+    """Begin an experiment; what is returned waits for its result."""
+
+    def work() -> bytes:
+        failure = _perform(planned)
+        after = {} if failure else _storages_now()
+        return json.dumps([failure, sorted(after)]).encode()
+
+    take_answer = start_in_child(work, seconds=EACH_SECONDS)
+    return lambda: _read_result(planned, before, take_answer())
+
+
+def _read_result(planned: PlannedExperiment, before: Storages, answer: bytes) -> ExperimentResult:
+    claimed = {address: size for address, size in planned.storages if before.get(address) == size}
+    failure, left = json.loads(answer) if answer else ("the copy of the process did not survive it", [])
+    gone = before.keys() - set(left)
+    return ExperimentResult(
+        planned.kind,
+        planned.rule,
+        planned.fingerprint,
+        predicted_bytes=sum(claimed.values()),
+        freed_bytes=None if failure else sum(size for address, size in claimed.items() if address in gone),
+        other_bytes=0 if failure else sum(before[address] for address in gone - claimed.keys()),
+        failure=failure,
+    )
+
+
+def _perform(planned: PlannedExperiment) -> str:
+    """Do it; "" or why it could not be done."""
+    if planned.kind == "collect":
+        _collect()
+        return ""
+    if planned.kind == "clear caches":
+        _clear_caches()
+        return ""
+    return _drop_all(planned)
+
+
+def _collect() -> None:
+    """Until nothing more is found: a ring that an autograd graph held is garbage only after the graph's own ring is."""
+    for _ in range(MOST_COLLECTIONS):
+        if not gc.collect():
+            return
+
+
+def _clear_caches() -> None:
+    """Caches that torch fills by itself: casted weights of autocast and what was compiled."""
+    torch.clear_autocast_cache()
+    if "torch._dynamo" in sys.modules:
+        torch._dynamo.reset()
+
+
+def _drop_all(planned: PlannedExperiment) -> str:
+    objects = find_objects({each.source for each in planned.drops})
+    for each in planned.drops:
+        if each.source in objects and not is_of_type(objects[each.source], each.source_type):
+            del objects[each.source]  # another object that was given the address since
+    missing = [each for each in planned.drops if each.source not in objects]
+    if missing and not (planned.independent and objects):
+        return f"the owner of {missing[0].kind.lower()} {missing[0].label} is gone, or out of reach"
+    try:
+        for each in planned.drops:
+            if each.source in objects:
+                drop(each, objects[each.source])
+    except CannotDropError as error:
+        return str(error)
+    finally:
+        objects.clear()
+    return ""
+
+
+def _storages_now() -> Storages:
+    from tenure.capture.heap.census import take_census
+
+    census = take_census(step=0, moment="experiment")
+    nodes, storages = census.nodes, census.storages
+    return dict(zip(nodes.address[storages.node].tolist(), storages.bytes.tolist(), strict=True))

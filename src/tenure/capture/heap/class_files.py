@@ -1,0 +1,44 @@
+"""Where the classes are written whose objects a census names: their own methods fill them."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterable
+
+from tenure.capture.heap.descriptions import module_file, module_of
+
+
+def class_files(type_names: Iterable[str]) -> list[str]:
+    """Files of imported classes and of their base classes, by dotted name; nothing for what cannot be found so.
+
+    Runs no user code: classes are looked up in the tables of modules and of other classes. A class that a function
+    defined is known by its module alone.
+    """
+    files: dict[str, None] = {}
+    for name in type_names:
+        module, inside = _split(name)
+        if module:
+            files[module_file(module)] = None
+            for base in _bases(module, inside):
+                files[module_file(module_of(base))] = None
+    files.pop("", None)
+    return list(files)
+
+
+def _split(name: str) -> tuple[str, list[str]]:
+    """The longest imported module that a dotted name begins with, and what follows; "" where there is none."""
+    parts = name.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        module = ".".join(parts[:end])
+        if module in sys.modules:
+            return module, parts[end:]
+    return "", []
+
+
+def _bases(module: str, inside: list[str]) -> tuple[type, ...]:
+    """The class at a place in a module and all it is made from, nearest first."""
+    found: object = sys.modules[module]
+    for part in inside:
+        found = found.__dict__.get(part) if isinstance(found, (type, types.ModuleType)) else None
+    return type.__dict__["__mro__"].__get__(found) if isinstance(found, type) else ()

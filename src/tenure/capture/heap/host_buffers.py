@@ -1,0 +1,72 @@
+"""What of its own host memory an object holds by which name."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import sys
+from collections.abc import Iterator
+
+from tenure.capture.heap import labels
+from tenure.capture.heap.descriptions import type_name
+from tenure.capture.heap.kinds import array_contents, is_array
+from tenure.model.heap import ReferenceKind
+
+LEAST_BYTES = 16 * 1024
+"""An object that alone holds so much host memory is told of, and so is a single buffer among its attributes."""
+MANY_ENTRIES = 256
+"""A dict of more entries is a table, not a set of names."""
+_TEXTS = (str, bytes, bytearray)
+
+HostBuffer = tuple[ReferenceKind, str, str, int]
+"""Kind and label of the reference, type of what it leads to (of many, the newest), bytes."""
+
+
+def find_host_buffers(item: object, num_bytes: int) -> Iterator[HostBuffer]:
+    """Where the `num_bytes` that `item` alone holds lie: by name where single ones weigh enough, else all together."""
+    rest = num_bytes
+    if not isinstance(item, (list, tuple, set, frozenset, collections.deque)) and not _is_table(item):
+        for value, kind, label in labels.named_referents(item):
+            size = _size_of(value)
+            if LEAST_BYTES <= size <= rest:
+                rest -= size
+                yield kind, label, type_name(type(value)), size
+    if rest >= LEAST_BYTES:
+        yield _kind_of_elements(item), "*", type_name(type(_last(item))), rest
+
+
+def _is_table(item: object) -> bool:
+    return isinstance(item, dict) and dict.__len__(item) > MANY_ENTRIES
+
+
+def _size_of(value: object) -> int:
+    if type(value) in _TEXTS:
+        return sys.getsizeof(value)
+    found = array_contents(value) if is_array(value) else 0
+    return found if isinstance(found, int) else 0
+
+
+def _kind_of_elements(item: object) -> ReferenceKind:
+    if isinstance(item, dict):
+        return ReferenceKind.ITEM
+    if isinstance(item, (set, frozenset)):
+        return ReferenceKind.MEMBER
+    if isinstance(item, functools._lru_cache_wrapper):
+        return ReferenceKind.CACHED
+    sequence = isinstance(item, (list, tuple, collections.deque)) or is_array(item)
+    return ReferenceKind.INDEX if sequence else ReferenceKind.OTHER
+
+
+def _last(item: object) -> object:
+    """The newest element, without running code of a subclass; of a set any."""
+    last: list[object] = []
+    if isinstance(item, dict):
+        last = list(itertools.islice(reversed(dict.values(item)), 1))
+    elif isinstance(item, (list, tuple)):
+        last = list(list.__getitem__(item, slice(-1, None)) if isinstance(item, list) else tuple(item)[-1:])
+    elif isinstance(item, collections.deque):
+        last = list(itertools.islice(collections.deque.__reversed__(item), 1))
+    elif isinstance(item, (set, frozenset)):
+        last = list(itertools.islice(set.__iter__(item) if isinstance(item, set) else frozenset.__iter__(item), 1))
+    return last[0] if last else item

@@ -1,0 +1,55 @@
+"""Whose file is it: the user's own, an installed package's, or Tenure's."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from pathlib import Path
+
+OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # noqa: PTH100, PTH120
+_STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep  # noqa: PTH100, PTH120
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library_file(path: str) -> bool:
+    """True for the standard library, installed packages and frozen or built-in modules; False for the user's tree."""
+    if not path or path.startswith("<frozen"):
+        return True
+    parts = path.replace("\\", "/").split("/")
+    if "site-packages" in parts or "dist-packages" in parts:
+        return True
+    return path.startswith((_STANDARD_LIBRARY, OWN_FOLDER)) or _is_below_packages(path)
+
+
+def _is_below_packages(path: str) -> bool:
+    """Whether one of the folders that Python imports from has the file and was filled by an installer (`--target`).
+
+    The program's own folder, and the one it was started in, are the user's whatever else was put there.
+    """
+    own = {"", *_folders_of_the_program()}
+    folders = (folder.rstrip(os.sep) for folder in sys.path if isinstance(folder, str) and folder not in own)
+    return any(path.startswith(folder + os.sep) and _has_installed_packages(folder) for folder in folders if folder)
+
+
+def _folders_of_the_program() -> tuple[str, ...]:
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    try:
+        return str(Path.cwd()), str(Path(script or "").resolve().parent)
+    except OSError:  # the program removed the folder that it works in
+        return ()
+
+
+@functools.lru_cache(maxsize=256)
+def _has_installed_packages(folder: str) -> bool:
+    """Whether an installer left its records there."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".dist-info") for entry in entries)
+    except OSError:
+        return False
+
+
+def is_own_file(path: str) -> bool:
+    """True for Tenure's own modules, but not for the programs it ships to show itself."""
+    return path.startswith(OWN_FOLDER) and not path.startswith(OWN_FOLDER + "demos" + os.sep)

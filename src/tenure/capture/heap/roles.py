@@ -1,0 +1,66 @@
+"""What each tensor is for, read from the modules and optimizers that hold it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+
+from tenure.capture.heap.labels import instance_dict
+from tenure.model.heap import Role
+
+_MAX_INPUTS = 10_000
+
+
+def roles_from_module(module: torch.nn.Module) -> Iterator[tuple[torch.Tensor, Role]]:
+    """A module's own parameters and buffers (not its children's)."""
+    attributes = instance_dict(module) or {}
+    for table, role in (("_parameters", Role.PARAMETER), ("_buffers", Role.BUFFER)):
+        for tensor in list((attributes.get(table) or {}).values()):
+            if isinstance(tensor, torch.Tensor):
+                yield tensor, role
+
+
+def roles_from_optimizer(optimizer: Any) -> Iterator[tuple[torch.Tensor, Role]]:
+    """Every tensor in an optimizer's `state`."""
+    state = (instance_dict(optimizer) or {}).get("state") or {}
+    for entry in list(state.values()):
+        for tensor in tensors_in(entry):
+            yield tensor, Role.OPTIMIZER_STATE
+
+
+def optimizer_type() -> type | None:
+    """`torch.optim.Optimizer` where the program has imported it; importing it costs 65 MiB, so we never do."""
+    module = sys.modules.get("torch.optim.optimizer") or sys.modules.get("torch.optim")
+    found = getattr(module, "Optimizer", None)
+    return found if isinstance(found, type) else None
+
+
+def tensors_in(value: object) -> Iterator[torch.Tensor]:
+    """Tensors inside nested builtin containers and plain instances: the arguments of a module call."""
+    stack: list[object] = [value]
+    seen: set[int] = set()
+    while stack and len(seen) < _MAX_INPUTS:
+        item = stack.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, torch.Tensor):
+            yield item
+        else:
+            stack.extend(_inside(item))
+
+
+def _inside(item: object) -> Iterable[object]:
+    if isinstance(item, dict):
+        return list(dict.values(item))
+    if isinstance(item, list):
+        return list(list.__iter__(item))
+    if isinstance(item, tuple):
+        return list(tuple.__iter__(item))
+    if isinstance(item, (torch.nn.Module, type)) or not hasattr(type(item), "__dict__"):
+        return ()
+    attributes = getattr(item, "__dict__", None)
+    return list(attributes.values()) if type(attributes) is dict else ()

@@ -1,0 +1,91 @@
+"""Roots that are neither frames nor classes: namespaces of modules, running threads, the modules themselves, and
+what only the interpreter holds: signal handlers, exit handlers, functions that trace."""
+
+from __future__ import annotations
+
+import functools
+import signal
+import sys
+import threading
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tenure.capture.heap import heapwalk
+from tenure.capture.heap.descriptions import Description, module_file
+from tenure.capture.heap.frames import Frame
+from tenure.capture.heap.origins import is_own_file
+
+
+def find_namespaces(running: Iterable[Frame]) -> dict[int, dict[str, Any]]:
+    """Every module's globals, and those that running code was given by `exec`, by id."""
+    found = {id(vars(module)): vars(module) for module in list(sys.modules.values())
+             if isinstance(module, types.ModuleType)}  # fmt: skip
+    for frame in running:
+        found.setdefault(id(frame.frame.f_globals), frame.frame.f_globals)
+    return found
+
+
+def is_ours(namespace: dict[str, Any]) -> bool:
+    """Whether these are the globals of one of Tenure's modules."""
+    return is_own_file(file_of_namespace(namespace))
+
+
+def file_of_namespace(namespace: dict[str, Any]) -> str:
+    """The file a module came from; "" for built-in ones and for `exec`."""
+    file = namespace.get("__file__")
+    return file if isinstance(file, str) else ""
+
+
+def describe_hidden(item: object) -> Description:
+    """Name and file of a thread or a module object."""
+    if isinstance(item, threading.Thread):
+        return Description(name=f"thread {item.name}")
+    name = item.__dict__.get("__name__", "") if isinstance(item, types.ModuleType) else ""
+    return Description(name=f"module {name}", file=module_file(name))
+
+
+@dataclass(frozen=True)
+class HiddenRoot:
+    """Something outside of all objects that keeps some alive: what a person calls it, and each object by label.
+
+    Refers to each object once more than the interpreter does.
+    """
+
+    name: str
+    held: tuple[tuple[str, object], ...]
+
+
+def find_hidden_roots() -> Iterator[HiddenRoot]:
+    """Handlers of signals, functions that trace or profile this thread, and handlers of the interpreter's exit where
+    those can be read. Runs no code of the program's."""
+    read_handler = getattr(sys.modules.get("_signal"), "getsignal", signal.getsignal)
+    for number in sorted(signal.valid_signals()):
+        handler = read_handler(number)
+        if callable(handler):
+            yield HiddenRoot(f"signal handler of {_signal_name(number)}", (("", handler),))
+    for name, function in (("sys.settrace", sys.gettrace()), ("sys.setprofile", sys.getprofile())):
+        if function is not None:
+            yield HiddenRoot(f"function given to `{name}`", (("", function),))
+    for function, args, keywords in heapwalk.atexit_handlers():
+        parts = (("", function), ("args", args), ("keywords", keywords))
+        yield HiddenRoot(
+            f"atexit handler {_callable_name(function)}", tuple(part for part in parts if part[1] is not None)
+        )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _callable_name(item: Any) -> str:
+    """The name of a function, or of what a bound method or a partial calls; asks no user's object for anything."""
+    while issubclass(type(item), (functools.partial, types.MethodType)):
+        item = item.func if issubclass(type(item), functools.partial) else item.__func__
+    if issubclass(type(item), (types.FunctionType, types.BuiltinFunctionType)):
+        return str(item.__qualname__)
+    return type(item).__qualname__

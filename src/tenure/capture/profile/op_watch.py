@@ -1,0 +1,313 @@
+"""Watches every operation of one thread (and of autograd's engine on its behalf) with a dispatch mode.
+
+Notes which storages an operation used and made, and when they die: by weak references, whose callback comes at the
+storage's own death. Changes no value, holds no tensor, never synchronises. Torch's mode stack is left as it was;
+where a mode of the program lies on top of ours, or an inference mode began after it, ours only passes operations on
+until it can be taken off.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+
+from tenure.capture.guarding.handlers import is_from_signal_handler
+from tenure.capture.heap.origins import is_library_file
+from tenure.capture.tensors.inference_modes import DispatchKeyBringers, bring_keys_back, is_entered_inference_mode
+from tenure.capture.tensors.storages import bytes_of, shape_text, storage_id_of, storages_tell_their_death
+from tenure.model.profile import ALIVE, BEFORE, Phase
+
+MAX_OPERATIONS = 300_000
+_TORCH_OPTIM = "/torch/optim/"
+_USER, _LIBRARY, _OPTIMIZER = range(3)
+_CALL_CODE = torch.nn.Module._call_impl.__code__
+
+Site = tuple[str, int, str]
+Operation = tuple[str, int, int]
+
+
+class OpWatch:
+    """What the operations of a stretch of the program did, as growing columns. One thread fills them.
+
+    `stopped` says why nothing more is noted; None while it goes on. `after` is called after each operation with its
+    number.
+    """
+
+    def __init__(self, *, seconds: float, is_busy: Callable[[], bool]) -> None:
+        self.stopped: str | None = None
+        self.after: Callable[[int], None] | None = None
+        self.own_seconds = 0.0
+        self.names: list[str] = []
+        self.sites: list[int] = []
+        self.phases: list[int] = []
+        self.site_numbers: dict[Site, int] = {}
+        self.addresses: list[int] = []
+        self.sizes: list[int] = []
+        self.devices: list[str] = []
+        self.dtypes: list[str] = []
+        self.shapes: list[str] = []
+        self.births: list[int] = []
+        self.last_uses: list[int] = []
+        self.deaths: list[int] = []
+        self._budget = seconds
+        self._is_busy = is_busy
+        self._alive: dict[int, int] = {}
+        self._references: dict[int, _Death] = {}
+        self._file_kinds: dict[str, int] = {}
+        self._operation_names: dict[Any, str] = {}
+        self._lock = threading.Lock()
+        self._mode = _WatchingMode()
+        self._mode.watch = self
+        self._on_stack = False
+        self._bringers = DispatchKeyBringers([])
+
+    @property
+    def num_operations(self) -> int:
+        """Operations noted so far."""
+        return len(self.names)
+
+    def operation(self, number: int) -> Operation:
+        """What makes an operation the same in another step: name, statement and phase."""
+        return self.names[number], self.sites[number], self.phases[number]
+
+    def begin(self) -> None:
+        """Put the mode on this thread's stack; `stopped` says so where that would do harm."""
+        self.stopped = why_not_here()
+        if self.stopped is None:
+            self.stopped = "its beginning was interrupted"
+            self._note_live_tensors()
+            self._mode.__enter__()
+            self._on_stack = True
+            self.stopped = None
+
+    def see_again(self) -> None:
+        """Watch on where an inference mode has ended that was on when watching began: its end took torch's key for
+        modes away, as every call of a function under `@torch.inference_mode()` does, and ours was passed by since."""
+        if self.stopped is None and self._on_stack:
+            bring_keys_back()
+
+    def end(self, why: str = "ended") -> bool:
+        """Note nothing more, and take the mode off the stack if it lies on top: False where it has to wait."""
+        if self.stopped is None:
+            self.stopped = why
+        self._forget()
+        if self._on_stack and self._may_be_taken_off():
+            self._mode.__exit__(None, None, None)
+            self._on_stack = False
+        return not self._on_stack
+
+    def _may_be_taken_off(self) -> bool:
+        """Inside autograd's engine torch would put back the stack that it found."""
+        on_top = _get_current_dispatch_mode() is self._mode
+        return on_top and torch._C._current_graph_task_id() == -1 and not self._bringers.may_come()
+
+    def note_call(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
+        """One operation that has run. Costs about ten microseconds."""
+        if self._is_busy():
+            return
+        started = time.perf_counter()
+        try:
+            with self._lock:  # several device threads may run one backward pass
+                self._note(function, types, args, kwargs, result)
+        except BaseException as error:
+            self.stopped = f"{type(error).__name__}: {error}"
+            self._forget()
+            if not isinstance(error, Exception) or is_from_signal_handler(error):
+                raise
+        self.own_seconds += time.perf_counter() - started
+        if self.stopped is None and self.own_seconds > self._budget:
+            self.stopped = f"watching took more than {self._budget:g} s"
+        if self.stopped is not None:
+            self._forget()
+        elif self.after is not None:
+            self.after(len(self.names) - 1)
+
+    def _note_live_tensors(self) -> None:
+        """What is there before the first operation; costs a look at the type of every object on the heap."""
+        kinds: dict[type, bool] = {}
+        entered: list[weakref.ref[Any]] = []
+        for item in gc.get_objects():
+            cls = type(item)
+            if is_entered_inference_mode(item):
+                entered.append(weakref.ref(item))
+            is_tensor = kinds.get(cls)
+            if is_tensor is None:
+                is_tensor = kinds[cls] = issubclass(cls, torch.Tensor) and not _handles_operations(cls)
+            if is_tensor:
+                self._note_storage(item, BEFORE, BEFORE)
+        self._bringers = DispatchKeyBringers(entered)
+
+    def _note(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
+        if types and any(map(_handles_operations, types)):
+            self.stopped = "tensor subclasses that handle operations themselves are in use"
+            return
+        number = len(self.names)
+        if number >= MAX_OPERATIONS:
+            self.stopped = f"a step has more than {MAX_OPERATIONS:,} operations"
+            return
+        phase, site = self._place(sys._getframe(3))
+        name = self._operation_names.get(function)
+        if name is None:
+            name = self._operation_names[function] = str(function)
+        self.names.append(name)
+        self.phases.append(phase)
+        self.sites.append(site)
+        used: list[Any] = []
+        _collect(args, used)
+        if kwargs:
+            _collect(kwargs.values(), used)
+        for tensor in used:
+            self._note_storage(tensor, number, BEFORE)
+        made: list[Any] = []
+        _collect((result,), made)
+        for tensor in made:
+            self._note_storage(tensor, number, number)
+
+    def _note_storage(self, tensor: Any, operation: int, birth: int) -> None:
+        try:
+            address = storage_id_of(tensor)
+        except RuntimeError:
+            return
+        known = self._alive.get(address)
+        if known is not None:
+            self.last_uses[known] = operation
+            return
+        size = bytes_of(tensor)
+        if not size:
+            return
+        number = len(self.addresses)
+        self._alive[address] = number
+        self._references[number] = _Death(tensor.untyped_storage(), self._note_death, number)
+        self.addresses.append(address)
+        self.sizes.append(size)
+        self.devices.append(str(tensor.device))
+        self.dtypes.append(str(tensor.dtype).removeprefix("torch."))
+        self.shapes.append(shape_text(tensor))
+        self.births.append(birth)
+        self.last_uses.append(operation)
+        self.deaths.append(ALIVE)
+
+    def _note_death(self, reference: _Death) -> None:
+        number = reference.number
+        if self._references.pop(number, None) is not None:
+            self.deaths[number] = len(self.names) - 1
+            if self._alive.get(self.addresses[number]) == number:
+                del self._alive[self.addresses[number]]
+
+    def _place(self, frame: Any) -> tuple[int, int]:
+        """Phase and statement: the innermost one of the user's code."""
+        phase = Phase.BACKWARD if torch._C._current_graph_task_id() != -1 else Phase.OTHER
+        kinds, found = self._file_kinds, None
+        while frame is not None:
+            code = frame.f_code
+            name = code.co_filename
+            kind = kinds.get(name)
+            if kind is None:
+                kind = kinds[name] = _kind_of_file(name)
+            if kind == _USER:
+                if found is None:
+                    found = frame
+            elif phase is Phase.OTHER:
+                if code is _CALL_CODE:
+                    phase = Phase.FORWARD
+                elif kind == _OPTIMIZER:
+                    phase = Phase.OPTIMIZER
+            frame = frame.f_back
+        if found is None:
+            return phase, -1
+        code = found.f_code
+        site = (code.co_filename, found.f_lineno or 0, getattr(code, "co_qualname", code.co_name))
+        return phase, self.site_numbers.setdefault(site, len(self.site_numbers))
+
+    def _forget(self) -> None:
+        self._references.clear()
+        self._alive.clear()
+        self.after = None
+
+
+class _Death(weakref.ref):  # type: ignore[type-arg]
+    """A weak reference to a storage that knows the storage's number."""
+
+    __slots__ = ("number",)
+    number: int
+
+    def __new__(cls, storage: Any, callback: Any, number: int) -> _Death:
+        made = super().__new__(cls, storage, callback)
+        made.number = number
+        return made
+
+    def __init__(self, storage: Any, callback: Any, number: int) -> None:
+        super().__init__(storage, callback)  # type: ignore[call-arg]
+
+
+class _WatchingMode(TorchDispatchMode):  # type: ignore[misc]
+    """Runs each operation as it would have run, then has it noted."""
+
+    watch: OpWatch
+    supports_higher_order_operators = True
+
+
+def _dispatch(mode: Any, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    watch = mode.watch
+    if watch.stopped is not None:
+        return function(*args, **(kwargs or {}))
+    try:
+        result = function(*args, **(kwargs or {}))
+    except BaseException as error:
+        watch.stopped = f"an operation raised {type(error).__name__}"
+        del args, kwargs  # the traceback keeps this frame
+        raise error.with_traceback(_below_our_call(error.__traceback__))  # noqa: B904 - the same one
+    watch.note_call(function, types, args, kwargs, result)
+    return result
+
+
+def _handles_operations(cls: Any) -> bool:
+    """Whether a tensor class has operations of its own (parameters and plain subclasses have none)."""
+    own = cls.__torch_dispatch__
+    return own is not torch.Tensor.__torch_dispatch__ and own is not torch._C._disabled_torch_dispatch_impl
+
+
+def _below_our_call(trace: Any) -> Any:
+    """The traceback without this call and torch's own below it, which would hold the operation's arguments."""
+    below = trace.tb_next if trace is not None else None
+    return below.tb_next if below is not None and below.tb_frame.f_code.co_filename.endswith("_ops.py") else below
+
+
+# Set here and not in the class's body, where torch would wrap it so that its first call loads all of dynamo.
+_WatchingMode.__torch_dispatch__ = _dispatch
+
+
+def why_not_here() -> str | None:
+    """Why a mode of ours would disturb what runs on this thread just now; None where it would not."""
+    if _get_current_dispatch_mode() is not None:
+        return "another dispatch mode is active"
+    if torch._C._functorch.peek_interpreter_stack() is not None:
+        return "a functorch transform is active"
+    if torch._C._current_graph_task_id() != -1:
+        return "a backward pass is under way"
+    if not storages_tell_their_death():
+        return f"torch {torch.__version__} does not tell when a storage dies"
+    return None
+
+
+def _collect(values: Any, found: list[Any]) -> None:
+    """Tensors among arguments or results, one level of lists deep: deeper ones do not occur."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif type(value) in (list, tuple):
+            found.extend(item for item in value if isinstance(item, torch.Tensor))
+
+
+def _kind_of_file(name: str) -> int:
+    if _TORCH_OPTIM in name.replace("\\", "/"):
+        return _OPTIMIZER
+    return _LIBRARY if is_library_file(name) else _USER

@@ -1,0 +1,66 @@
+"""Which steps are profiled: two after warm-up, and two more where a later part of the program is another matter."""
+
+from __future__ import annotations
+
+from tenure.capture.profile.step_profile import StepProfiler, choose_step
+from tenure.capture.steps.calls import optimizer_was_made
+from tenure.capture.steps.schedule import Schedule
+
+LATER_ROOT_WARM_UP = 3
+"""Steps from before a root's first call to the first of its steps that is profiled: it may not run for long."""
+GROWN = 2.0
+"""So many times the tensor memory of the last profile makes another one worth its while, where nothing is trained."""
+MOST_FOR_GROWTH = 2
+
+
+class ProfilePlan:
+    """Plans for a profiler, unless the user has `chosen` the step. `training`: an optimizer has stepped."""
+
+    def __init__(self, profiler: StepProfiler, schedule: Schedule, chosen: int | None) -> None:
+        self._profiler = profiler
+        self._schedule = schedule
+        self._chosen = chosen
+        self._later_root_planned = False
+        self._bytes = 0
+        self._num_for_growth = 0
+
+    def begin(self) -> None:
+        """The two steps after warm-up, or those that the user wants."""
+        self._profiler.plan(choose_step(self._schedule) if self._chosen is None else self._chosen)
+
+    def at_first_optimizer_step(self, step: int) -> None:
+        """Where the profiled steps began before the first optimizer stepped: two more, of the training.
+
+        Of two steps of which only the second trains the first tells nothing about the second's peak.
+        """
+        if self._chosen is not None:
+            return
+        self._profiler.abandon()
+        waits = self._later_root_planned and self._profiler.has_not_begun
+        if self._profiler.is_over or waits:
+            self._profiler.plan(choose_step(self._schedule, after=step))
+
+    def at_new_root(self, step: int, *, training: bool) -> None:
+        """Without an optimizer, where the profiled steps were over before this root was called first: two more, once.
+
+        A decoder that runs after a generator's loop has a peak of its own.
+        """
+        if self._is_free(training=training) and not self._later_root_planned:
+            self._later_root_planned = True
+            self._profiler.plan(choose_step(self._schedule, after=step, warm_up=LATER_ROOT_WARM_UP))
+
+    def after_census(self, step: int, tensor_bytes: int, *, training: bool) -> None:
+        """Without an optimizer, where tensor memory has doubled since the profiled steps: two more, twice at most.
+
+        A cache of keys and values is small in the first steps, and what idles beside it at the last ones is not.
+        """
+        if not self._is_free(training=training):
+            self._bytes = tensor_bytes
+        elif tensor_bytes >= GROWN * self._bytes > 0 and self._num_for_growth < MOST_FOR_GROWTH:
+            self._num_for_growth += 1
+            self._bytes = tensor_bytes
+            self._profiler.plan(choose_step(self._schedule, after=step, warm_up=1))
+
+    def _is_free(self, *, training: bool) -> bool:
+        alone = not training and not optimizer_was_made()
+        return self._chosen is None and alone and self._profiler.is_over

@@ -1,0 +1,64 @@
+"""How much memory there is for this process and how much of it is left: read a few times in a run, without waiting."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tenure.capture.system.host_memory import CGROUP_ROOT, read_cgroup, read_cgroup_files
+
+_MEMINFO = {b"MemTotal": "host_total_bytes", b"MemAvailable": "host_available_bytes"}
+
+
+def read_memory_room() -> dict[str, int]:
+    """Bytes by name as docs/recording-format.md lists them; what this system does not say is absent.
+
+    Some system calls, 0.1 ms without a device; of a device one question to the driver, and only where the program has
+    started CUDA itself.
+    """
+    return _read_system() | _read_cgroup() | _read_device()
+
+
+def _read_system() -> dict[str, int]:
+    """Linux only; elsewhere nothing says what is available without a library."""
+    try:
+        file = os.open("/proc/meminfo", os.O_RDONLY)
+    except OSError:
+        return {}
+    try:
+        lines = os.read(file, 4096).splitlines()
+    finally:
+        os.close(file)
+    found = {}
+    for line in lines:
+        name, _, rest = line.partition(b":")
+        words = rest.split()
+        if name in _MEMINFO and len(words) == 2 and words[0].isdigit():
+            found[_MEMINFO[name]] = int(words[0]) * 1024
+    return found
+
+
+def _read_cgroup() -> dict[str, int]:
+    """Only where a limit is set; files that the kernel gives up when memory is asked for do not count as used."""
+    proc = Path("/proc")
+    with suppress(OSError):
+        used, limit = read_cgroup(cgroup_root=CGROUP_ROOT, proc=proc)
+        if used is not None and limit is not None:
+            files = read_cgroup_files(cgroup_root=CGROUP_ROOT, proc=proc)
+            return {"cgroup_limit_bytes": limit, "cgroup_used_bytes": max(0, used - files)}
+    return {}
+
+
+def _read_device() -> dict[str, int]:
+    torch: Any = sys.modules.get("torch")
+    cuda = getattr(torch, "cuda", None)
+    if cuda is None or not cuda.is_initialized() or cuda.is_current_stream_capturing():
+        return {}
+    index = cuda.current_device()
+    with suppress(RuntimeError):
+        free, total = cuda.mem_get_info(index)
+        return {"device_index": int(index), "device_total_bytes": int(total), "device_free_bytes": int(free)}
+    return {}

@@ -1,0 +1,131 @@
+"""What the recorder writes: rows, censuses and copies of sources, in a folder that is made at the first of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tenure import __version__
+from tenure.capture.system.host import describe_process
+from tenure.capture.writing.sources import SourceCopies
+from tenure.store.format import CENSUS, END, NOTE, PARAMETERS, PROFILE, name_census_file, name_profile_file
+from tenure.store.recording_file import RecordingWriter
+
+if TYPE_CHECKING:
+    from tenure.capture.writing.parameter_hashes import ParameterHash
+    from tenure.model.heap import Census
+    from tenure.model.profile import StepProfile
+
+
+class Journal:
+    """Opened by its first row, so that a process that makes no step leaves nothing behind."""
+
+    def __init__(self, claim_folder: Callable[[], Path]) -> None:
+        self._claim_folder = claim_folder
+        self._writer: RecordingWriter | None = None
+        self._sources: SourceCopies | None = None
+        self._types: set[str] = set()
+
+    @property
+    def failure(self) -> str | None:
+        """Why nothing can be written any more; None while it can."""
+        return self._writer.failure if self._writer is not None else None
+
+    def write_step(self, step: int, *, time: float, seconds: float, counters: Mapping[str, int]) -> None:
+        """Add a step's row, formatted by hand: this runs at every step."""
+        line = f'{{"kind":"step","step":{step},"time":{time:.6f},"seconds":{seconds:.6f}'
+        if counters:
+            line += f',"counters":{json.dumps(counters, separators=(",", ":"))}'
+        self._open()[0].append_text(line + "}")
+
+    def write_census(self, census: Census) -> None:
+        """Write the census file, its row, and copies of the program's files seen in it. May raise OSError.
+
+        Seen are functions, frames and modules by their files, objects by those of their classes.
+        """
+        from tenure.model.heap import NodeKind
+        from tenure.store.census_file import write_census
+
+        writer, sources = self._open()
+        name = name_census_file(census.step, census.moment)
+        write_census(writer.folder / name, census)
+        row: dict[str, Any] = {
+            "kind": CENSUS,
+            "step": census.step,
+            "moment": census.moment,
+            "file": name,
+            "seconds": round(census.seconds, 6),
+            "num_objects": census.num_objects,
+        }
+        writer.append(row, flush=True)
+        positions = set(census.nodes.file.tolist())
+        sources.add_program(census.text(position) for position in positions if position >= 0)
+        types = set(census.nodes.type[census.nodes.kind == NodeKind.OBJECT].tolist()) - {-1}
+        sources.add_program(self._new_class_files(census.text(position) for position in sorted(types)))
+
+    def write_profile(self, profile: StepProfile) -> None:
+        """Write the profile's file, its row, and copies of the files whose statements it names. May raise OSError."""
+        from tenure.store.profile_file import write_profile
+
+        writer, sources = self._open()
+        name = name_profile_file(profile.step)
+        write_profile(writer.folder / name, profile)
+        row = {"kind": PROFILE, "step": profile.step, "file": name, "seconds": profile.seconds}
+        writer.append(row, flush=True)
+        sources.add_program(profile.text(position) for position in set(profile.sites.file.tolist()))
+
+    def write_parameters(self, found: ParameterHash, *, step: int) -> None:
+        """Add what the parameters are after a step."""
+        row = {"kind": PARAMETERS, "step": step, "digest": found.digest, "count": found.count, "norm": found.norm}
+        self._open()[0].append(row)
+
+    def write_note(self, level: str, text: str, *, step: int) -> None:
+        """Add a note; it may be all that is ever recorded."""
+        self._open()[0].append({"kind": NOTE, "level": level, "text": text, "step": step}, flush=True)
+
+    def copy_last_sources(self) -> None:
+        """Copy what was loaded since the last census, and the library files that censuses refer to."""
+        if self._sources is not None:
+            self._sources.add_program()
+            self._sources.add_libraries()
+
+    def complete_until_now(self) -> Path | None:
+        """Write what waits, sources included, and give back the folder; None where nothing is recorded."""
+        if self._writer is None or not self._writer.is_open:
+            return None
+        self.copy_last_sources()
+        self._writer.flush()
+        return self._writer.folder
+
+    def write_end(self, row: Mapping[str, object]) -> None:
+        """Add the closing row."""
+        if self._writer is not None:
+            self._writer.append({"kind": END, **row})
+
+    def close(self) -> None:
+        """Write what waits; later rows are ignored."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def abandon(self) -> None:
+        """Write nothing more, not even what waits: it is the parent process's."""
+        if self._writer is not None:
+            self._writer.abandon()
+
+    def _new_class_files(self, type_names: Iterable[str]) -> list[str]:
+        """Files of those classes that no census before named."""
+        from tenure.capture.heap.class_files import class_files
+
+        new = [name for name in type_names if name not in self._types]
+        self._types.update(new)
+        return class_files(new)
+
+    def _open(self) -> tuple[RecordingWriter, SourceCopies]:
+        if self._writer is None or self._sources is None:
+            folder = self._claim_folder()
+            process = describe_process() | {"tenure": __version__}
+            self._writer = RecordingWriter(folder, process=process)
+            self._sources = SourceCopies(folder, self._writer.append)
+        return self._writer, self._sources

@@ -1,0 +1,107 @@
+"""Copies of the program's source files, so that findings point at the lines that ran and not at later edits."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from tenure.capture.heap.origins import OWN_FOLDER, is_library_file, is_own_file
+from tenure.store.format import SOURCE, SOURCES_FOLDER
+
+MAX_FILES = 2000
+MAX_BYTES = 20_000_000
+
+
+class SourceCopies:
+    """Copies each file once into a recording's sources/, named by its contents, and adds a row for it.
+
+    Stops quietly at 2,000 files or 20 MB; the program's own files come first, so libraries are cut first.
+    """
+
+    def __init__(self, folder: Path, append_row: Callable[[dict[str, Any]], None]) -> None:
+        self._folder = folder / SOURCES_FOLDER
+        self._append_row = append_row
+        self._seen: set[str] = set()
+        self._library: dict[str, None] = {}
+        self._num_files = 0
+        self._num_bytes = 0
+
+    def add_program(self, referred: Iterable[str] = ()) -> None:
+        """Copy the program's own files: those referred to and all loaded modules below its folders.
+
+        Library files that are referred to are remembered for `add_libraries`.
+        """
+        for path in referred:
+            if find_origin(path) == "yours":
+                self._copy(path, "yours")
+            else:
+                self._library[path] = None
+        for path in list_program_files():
+            self._copy(path, "yours")
+
+    def add_libraries(self) -> None:
+        """Copy the library files that censuses referred to; done once, at the end."""
+        for path in self._library:
+            self._copy(path, "library")
+        self._library.clear()
+
+    def _copy(self, path: str, origin: str) -> None:
+        if path in self._seen or self._num_files >= MAX_FILES:
+            return
+        self._seen.add(path)
+        data = _read_source(path)
+        if data is None or self._num_bytes + len(data) > MAX_BYTES:
+            return
+        name = hashlib.sha1(data, usedforsecurity=False).hexdigest()[:16] + ".py"
+        self._folder.mkdir(exist_ok=True)
+        if not (self._folder / name).exists():
+            (self._folder / name).write_bytes(data)
+            self._num_bytes += len(data)
+            self._num_files += 1
+        self._append_row({"kind": SOURCE, "path": path, "file": name, "origin": origin})
+
+
+def list_program_files() -> list[str]:
+    """Source files of `__main__` and of loaded modules below the working directory or the script's folder."""
+    main_file = getattr(sys.modules.get("__main__"), "__file__", None)
+    roots = {str(Path.cwd())}
+    if main_file:
+        roots.add(str(Path(main_file).resolve().parent))
+    folders = tuple(root.rstrip(os.sep) + os.sep for root in roots)
+    files = [main_file] if main_file else []
+    for module in list(sys.modules.values()):
+        # Not getattr: modules that load lazily would import half a library to answer it.
+        path = getattr(module, "__dict__", {}).get("__file__")
+        if isinstance(path, str) and path.endswith(".py") and path.startswith(folders):
+            files.append(path)
+    return [path for path in files if find_origin(path) == "yours"]
+
+
+def find_origin(path: str) -> str:
+    """`library` for installed packages, the standard library and Tenure itself, `yours` for all else."""
+    if path.startswith(OWN_FOLDER):
+        return "library" if is_own_file(path) else "yours"
+    return "library" if is_library_file(path) else "yours"
+
+
+def _read_source(path: str) -> bytes | None:
+    edited = _read_edited(path)
+    if edited is not None:
+        return edited
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - the name may be no path at all, as "<stdin>"
+            return file.read(MAX_BYTES)
+    except (OSError, ValueError):
+        lines = linecache.getlines(path)
+        return "".join(lines).encode("utf-8", "replace") if lines else None
+
+
+def _read_edited(path: str) -> bytes | None:
+    """The text that a patch put in the file's place (see startup/_tenure_overlay); None where none did."""
+    overlay = sys.modules.get("_tenure_overlay")
+    return overlay.read(path) if overlay is not None else None

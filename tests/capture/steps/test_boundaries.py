@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+
+from tenure.capture.steps.boundaries import OptimizerSequence, RootCalls
+
+
+def ends(calls: str) -> str:
+    """One character per optimizer step: | where it ends a training step, . where not."""
+    sequence, numbers = OptimizerSequence(), {}
+    return "".join("|" if sequence.ends_step(numbers.setdefault(name, len(numbers))) else "." for name in calls)
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("AAAA", "||||"),
+        ("DGDGDGDG", "|..|.|.|"),
+        ("DDGDDGDDGDDG", "||...|..|..|"),
+        ("DGGDGGDGGDGG", "|.|.|" + "|..|..|"),
+        ("ABCABCABC", "|....|..|"),
+    ],
+)
+def test_a_step_ends_with_the_last_optimizer_of_the_repeating_sequence(calls: str, expected: str) -> None:
+    assert ends(calls)[-6:] == expected[-6:]
+
+
+def test_two_optimizers_in_turn_make_as_many_steps_as_turns() -> None:
+    assert ends("DG" * 50).count("|") == 50
+
+
+def test_an_optimizer_that_is_no_longer_used_is_forgotten() -> None:
+    assert ends("DG" * 20 + "D" * 60).endswith("|" * 20)
+
+
+def test_five_critic_steps_and_one_generator_step_are_one_step() -> None:
+    assert ends("DDDDDG" * 10)[-12:] == ".....|.....|"
+
+
+def test_one_optimizer_per_fold_makes_a_step_per_fold_once_it_is_plain_that_each_is_new() -> None:
+    sequence = OptimizerSequence()
+    asked = [(sequence.ends_step(fold, after_forward=sequence.asks_for_forward)) for fold in range(6)]
+
+    assert (asked, sequence.asks_for_forward) == ([True, False, False, True, True, True], True)
+
+
+def test_folds_of_two_steps_make_two_steps_each_once_it_is_plain_that_no_optimizer_comes_back() -> None:
+    sequence = OptimizerSequence()
+    asked = [sequence.ends_step(at // 2, after_forward=sequence.asks_for_forward) for at in range(10)]
+
+    assert asked == [True, True, False, True, False, True, True, True, True, True]
+
+
+def test_many_optimizers_stepping_after_one_backward_are_one_step() -> None:
+    assert ends("ABCDEFGH" * 4)[:16].count("|") == 2
+
+
+def test_root_calls_are_steps_where_no_optimizer_exists() -> None:
+    calls = RootCalls()
+
+    assert [calls.begins_step(optimizer_exists=False) for _ in range(4)] == [False, True, True, True]
+
+
+def test_micro_batches_before_the_first_optimizer_step_are_no_steps() -> None:
+    calls = RootCalls(patience=6)
+
+    assert [calls.begins_step(optimizer_exists=True) for _ in range(8)] == [False] * 6 + [True, True]

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from tenure.capture.steps.schedule import Cost, Schedule, Spending, has_risen, is_due, is_geometric, watches_calls
+
+MIB = 1 << 20
+
+
+PLAN = [step for step in range(1, 41) if is_geometric(step)]
+
+
+def due_steps(
+    schedule: Schedule, *, until: int, census_seconds: float, step_seconds: float, processor_share: float = 1.0
+) -> list[int]:
+    spending, steps = Spending(), []
+    cost = Cost(census_seconds, census_seconds * processor_share)
+    for step in range(1, until + 1):
+        if is_due(schedule, spending, step=step, elapsed=step * step_seconds, counters={}):
+            spending.add(cost, step=step, counters={})
+            steps.append(step)
+    return steps
+
+
+def test_the_schedule_is_dense_at_first_and_two_per_octave_later() -> None:
+    assert [step for step in range(-1, 100) if is_geometric(step)] == [*(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)]
+
+
+def test_entries_of_forwards_follow_the_first_steps_then_one_per_octave_and_each_that_was_asked_for() -> None:
+    assert [step for step in PLAN if Schedule().wants_entry(step)] == [1, 2, 3, 4, 8, 16, 32]
+    assert [step for step in (5, 6, 7, 100) if Schedule().wants_entry(step)] == [5, 7, 100]
+    assert [step for step in PLAN if Schedule(copy_step=12, last_step=24).wants_entry(step)] == [
+        *(1, 2, 3, 4, 8, 12, 16, 24, 32)
+    ]
+    assert all(Schedule(steps=frozenset(PLAN)).wants_entry(step) for step in PLAN)
+
+
+def test_calls_are_watched_around_round_steps() -> None:
+    assert [step for step in range(1, 120) if watches_calls(step)] == [
+        near for ten in range(10, 101, 10) for near in (ten - 1, ten, ten + 1)
+    ]
+
+
+def test_the_first_eight_are_taken_and_later_ones_wait_for_the_budget() -> None:
+    free = [1, 2, 3, 4, 6, 8, 12, 16]
+
+    assert due_steps(Schedule(), until=40, census_seconds=1.0, step_seconds=0.1) == free
+    assert due_steps(Schedule(), until=40, census_seconds=0.005, step_seconds=0.1) == [*free, 24, 32]
+
+
+def test_programs_of_seconds_get_the_same_censuses_however_busy_the_machine_is() -> None:
+    """The pauses are long for others had the processor meanwhile; the program's own steps are not slower, at worst."""
+    free = [
+        due_steps(Schedule(), until=40, census_seconds=0.2 * slower, step_seconds=0.001, processor_share=1 / slower)
+        for slower in (1, 2, 4, 8, 12)
+    ]
+
+    assert free == [PLAN] * 5
+
+
+def test_what_the_user_waits_for_ends_the_free_ones_even_where_the_processor_does_nothing() -> None:
+    def slow_disk(wait_seconds: float) -> list[int]:
+        return due_steps(Schedule(), until=9999, census_seconds=wait_seconds, step_seconds=0.001, processor_share=0.001)
+
+    until = [step for step in range(9999) if is_geometric(step)]
+    assert slow_disk(5.5) == [1]
+    assert slow_disk(4.9) == until[:25]
+    assert slow_disk(4.0) == until
+
+
+def test_later_censuses_are_paid_in_what_the_user_waits_for() -> None:
+    minutes = {"until": 400, "census_seconds": 4.0, "step_seconds": 60.0}
+    paid = [1, 2, 3, 4, 6, 8, 12, 16, 64, 96, 128, 192, 256, 384]
+
+    assert due_steps(Schedule(), **minutes, processor_share=1.0) == paid
+    assert due_steps(Schedule(), **minutes, processor_share=0.5) == paid
+
+
+def test_a_census_of_more_than_five_seconds_ends_the_free_ones() -> None:
+    assert due_steps(Schedule(), until=40, census_seconds=6.0, step_seconds=0.1) == [1]
+
+
+def test_the_last_step_is_taken_whatever_it_costs() -> None:
+    assert due_steps(Schedule(last_step=30), until=30, census_seconds=6.0, step_seconds=0.1) == [1, 30]
+
+
+def test_steps_that_were_asked_for_replace_the_schedule() -> None:
+    schedule = Schedule(steps=frozenset({2, 5}), budget_percent=0)
+
+    assert due_steps(schedule, until=10, census_seconds=60, step_seconds=0.1) == [2, 5]
+
+
+def test_ranks_decide_by_step_number_alone() -> None:
+    schedule = Schedule(several_ranks=True, budget_percent=0)
+
+    assert due_steps(schedule, until=30, census_seconds=60, step_seconds=0.1) == [
+        step for step in range(31) if is_geometric(step)
+    ]
+
+
+def test_a_clear_rise_brings_a_census_between_the_planned_ones() -> None:
+    spending = Spending()
+    spending.add(Cost(0.001, 0.001), step=16, counters={"rss_bytes": 1000 * MIB})
+
+    def due(step: int, rss_mib: int, elapsed: float = 60.0) -> bool:
+        return is_due(Schedule(), spending, step=step, elapsed=elapsed, counters={"rss_bytes": rss_mib * MIB})
+
+    assert [due(18, 1200), due(21, 1090), due(21, 1100)] == [False, False, True]
+    assert [due(21, 1100, 59.0), due(24, 1100, 59.0)] == [False, True]
+
+
+def test_noise_is_no_rise_and_a_counter_seen_once_says_nothing() -> None:
+    assert not has_risen({"rss_bytes": 100 * MIB}, {"rss_bytes": 140 * MIB})
+    assert not has_risen({}, {"rss_bytes": 100 * MIB})
+    assert has_risen({"allocated_bytes": 0}, {"allocated_bytes": 16 * MIB})

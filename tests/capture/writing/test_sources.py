@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import linecache
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenure.capture.writing import sources
+from tenure.capture.writing.sources import SourceCopies, find_origin
+
+
+@pytest.fixture
+def rows(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    monkeypatch.setattr(sources, "list_program_files", lambda: [])
+    return []
+
+
+def test_the_programs_files_are_copied_at_once_and_library_files_at_the_end(
+    tmp_path: Path, rows: list[dict[str, Any]]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("x = 1\n")
+    copies = SourceCopies(tmp_path, rows.append)
+
+    copies.add_program([str(script), os.__file__])
+    copies.add_program([str(script)])
+    first = list(rows)
+    copies.add_libraries()
+
+    assert [(row["path"], row["origin"]) for row in first] == [(str(script), "yours")]
+    assert [(row["path"], row["origin"]) for row in rows[1:]] == [(os.__file__, "library")]
+    assert (tmp_path / "sources" / first[0]["file"]).read_text() == "x = 1\n"
+
+
+def test_a_cell_of_a_notebook_is_copied_from_memory(
+    tmp_path: Path, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(linecache.cache, "<cell 1>", (6, None, ["y = 2\n"], "<cell 1>"))
+    SourceCopies(tmp_path, rows.append).add_program(["<cell 1>"])
+
+    assert (tmp_path / "sources" / rows[0]["file"]).read_text() == "y = 2\n"
+
+
+def test_copies_end_at_their_bound(tmp_path: Path, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_FILES", 2)
+    paths = [tmp_path / f"part{number}.py" for number in range(4)]
+    for path in paths:
+        path.write_text(f"name = {path.stem!r}\n")
+    SourceCopies(tmp_path, rows.append).add_program([str(path) for path in paths])
+
+    assert [Path(row["path"]).name for row in rows] == ["part0.py", "part1.py"]
+
+
+def test_tenures_own_files_are_a_librarys_but_its_demos_are_programs() -> None:
+    assert find_origin(sources.__file__) == "library"
+    assert find_origin(str(Path(sources.__file__).parents[2] / "demos" / "losses.py")) == "yours"
+    assert find_origin("/opt/env/lib/python3.11/site-packages/lightning/trainer.py") == "library"
