@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from tenure.model.finding import Edit, Finding
+from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.syntax.program import Function
@@ -28,7 +30,7 @@ def claim_source(
     safe: bool = False,
 ) -> SourceFinding:
     """The finding that `rule` makes of `node` in `function`; `message` is its sentence, `remedy` what to change."""
-    lines = function.source.text.split("\n")
+    lines = _lines_of(function.source)
     end = node.end_lineno or node.lineno
     return SourceFinding(
         rule=rule,
@@ -45,6 +47,11 @@ def claim_source(
         safe=safe,
         place=_place_of(node),
     )
+
+
+@lru_cache(maxsize=8)
+def _lines_of(source: SourceFile) -> list[str]:
+    return source.text.split("\n")
 
 
 def _place_of(node: ast.AST) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
@@ -33,11 +34,16 @@ def with_source_edits(program: Program, finding: SourceFinding) -> SourceFinding
     made = _MAKERS.get(finding.rule)
     if finding.edits or made is None:
         return finding
-    sources = [each.source for each in program.functions if each.qualname == MODULE]
+    sources = _sources(program)
     source = next(each for each in sources if each.path == finding.file)
     make, safe = made
     edits = make(sources, source, finding) if len(sources) <= _MOST_FILES else ()
     return dataclasses.replace(finding, edits=edits, safe=safe) if edits else finding
+
+
+@lru_cache(maxsize=1)
+def _sources(program: Program) -> list[SourceFile]:
+    return [each.source for each in program.functions if each.qualname == MODULE]
 
 
 def _zero_grad(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
@@ -87,13 +93,13 @@ def _without_graphs(sources: Sequence[SourceFile], source: SourceFile, finding: 
 def _statement_at(source: SourceFile, finding: SourceFinding) -> ast.Expr | None:
     """The statement that is nothing but the call of a finding."""
     call = _call_at(source, finding)
-    nodes = ast.walk(parse(source)) if call is not None else ()
+    nodes = _nodes_by_line(source).get(finding.line, ()) if call is not None else ()
     return next((node for node in nodes if isinstance(node, ast.Expr) and node.value is call), None)
 
 
 def _call_at(source: SourceFile, finding: SourceFinding) -> ast.Call | None:
     """The call that begins and ends where a finding does."""
-    lines = source.text.split("\n")
+    lines = _lines_of(source)
 
     def place(line: int, offset: int) -> tuple[int, int]:
         return line, len(lines[line - 1].encode()[:offset].decode(errors="replace")) + 1
@@ -102,13 +108,27 @@ def _call_at(source: SourceFile, finding: SourceFinding) -> ast.Call | None:
     return next(
         (
             node
-            for node in ast.walk(parse(source))
+            for node in _nodes_by_line(source).get(finding.line, ())
             if isinstance(node, ast.Call)
-            and node.lineno == finding.line
             and (place(node.lineno, node.col_offset), place(node.end_lineno or 0, node.end_col_offset or 0)) == span
         ),
         None,
     )
+
+
+@lru_cache(maxsize=8)
+def _nodes_by_line(source: SourceFile) -> dict[int, list[ast.Call | ast.Expr]]:
+    """Calls, and statements that are nothing but a value, by the line that they begin on."""
+    found: dict[int, list[ast.Call | ast.Expr]] = {}
+    for node in ast.walk(parse(source)):
+        if isinstance(node, (ast.Call, ast.Expr)):
+            found.setdefault(node.lineno, []).append(node)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _lines_of(source: SourceFile) -> list[str]:
+    return source.text.split("\n")
 
 
 def _detached(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:

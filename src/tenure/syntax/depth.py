@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
@@ -12,6 +13,7 @@ DEEPEST = 100
 """Levels of a syntax tree; people rarely write more than thirty."""
 
 
+@lru_cache(maxsize=64)
 def is_deep(source: SourceFile) -> bool:
     """Whether a file is nested deeper than a person writes; False where it cannot be parsed. A walk over its tree."""
     try:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
+from tenure.syntax.top_parts import part_around
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -121,16 +124,29 @@ def insert_line(source: SourceFile, line: int, text: str) -> tuple[Edit, ...]:
 
 
 def only_if_it_parses(source: SourceFile, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """The edits, or none where the file with them is no Python."""
+    """The edits, or none where the file with them is no Python. Costs a parse of what stands around them."""
+    spans = [(edit.line - (not edit.before), _span(edit)[1]) for edit in edits]
+    first, last = min((each for each, _ in spans), default=1), max((each for _, each in spans), default=1)
     try:
-        ast.parse(apply_edits(source.text, edits))
+        text, above = part_around(source, first, last, split_lines(source.text))
+        ast.parse(apply_edits(text, shifted(edits, -above)))
     except (SyntaxError, ValueError, RecursionError, SourceError):
         return ()
     return tuple(edits)
 
 
+def shifted(edits: Iterable[Edit], lines: int) -> tuple[Edit, ...]:
+    """The same edits so many lines further down."""
+    return tuple(dataclasses.replace(edit, line=edit.line + lines) for edit in edits)
+
+
 def split_lines(text: str) -> list[str]:
     """The lines of a text with their ends, as Python counts them: form feeds and the like do not end one."""
+    return list(_split_lines(text))
+
+
+@lru_cache(maxsize=8)
+def _split_lines(text: str) -> list[str]:
     lines, start = [], 0
     for end in _LINE_END.finditer(text):
         lines.append(text[start : end.end()])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tenure.model.source import SourceFile
 from tenure.syntax.graph_values import GraphValues, Returned, backward_root, backward_roots, modules_of
 from tenure.syntax.keeping import Keep, is_emptied, keeps_of, outlives
 from tenure.syntax.kinds import Kind
@@ -143,28 +144,36 @@ def _is_own_method(program: Program, keep: Keep, function: Function) -> bool:
 
 def goes_backward_somewhere(program: Program, keep: Keep, function: Function) -> bool:
     """Whether some function of the file runs backward through what the place holds: log-probabilities of an episode."""
-    return any(
-        _reads(root, keep.place, each)
-        for each in program.functions_in(function.source)
-        for root in backward_roots(each)
-    )
+    last = keep.place.rpartition(".")[2]
+    texts = _read_by_backward(program, function.source)
+    return keep.place in texts or ("." in keep.place and f".{last}" in texts)
 
 
-def _reads(root: ast.expr, name: str, function: Function) -> bool:
-    """Whether a value is computed from a place of this name, by any chain of bindings."""
-    last = name.rpartition(".")[2]
+@lru_cache(maxsize=256)
+def _read_by_backward(program: Program, source: SourceFile) -> frozenset[str]:
+    """Variables and attributes of a file that backward passes are computed from, by any chain of bindings in their
+    function; of attributes the last name as well, with its dot."""
+    found = {
+        text
+        for each in program.functions_in(source)
+        if (roots := backward_roots(each))
+        for text in _read_by(roots, each)
+    }
+    return frozenset(found | {f".{text.rpartition('.')[2]}" for text in found if "." in text})
+
+
+def _read_by(roots: Sequence[ast.expr], function: Function) -> set[str]:
+    """What values are computed from in a function."""
     seen: set[str] = set()
-    waiting: list[ast.AST] = [root]
+    waiting: list[ast.AST] = [*roots]
     while waiting:
         for node in ast.walk(waiting.pop()):
             if isinstance(node, (ast.Name, ast.Attribute)):
                 text = dotted(node)
-                if text == name or ("." in name and "." in text and text.rpartition(".")[2] == last):
-                    return True
                 if text and text not in seen:
                     seen.add(text)
                     waiting += _bound_to(text, function)
-    return False
+    return seen
 
 
 def _bound_to(text: str, function: Function) -> Iterator[ast.expr]:

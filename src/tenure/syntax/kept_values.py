@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
@@ -49,17 +50,19 @@ def kept_at(source: SourceFile, line: int) -> tuple[str, Kept] | None:
 
 def _statements_around(source: SourceFile, line: int) -> list[ast.stmt]:
     """Simple ones, the innermost first."""
-    try:
-        tree = parse(source)
-    except SourceError:
-        return []
-    around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return))
-        and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
+    around = [node for node in _simple_statements(source) if node.lineno <= line <= (node.end_lineno or node.lineno)]
     return sorted(around, key=lambda node: -node.lineno)
+
+
+@lru_cache(maxsize=8)
+def _simple_statements(source: SourceFile) -> tuple[ast.stmt, ...]:
+    """Those of a file that store or return something; none where it cannot be parsed."""
+    try:
+        nodes = ast.walk(parse(source))
+    except SourceError:
+        return ()
+    kinds = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+    return tuple(node for node in nodes if isinstance(node, kinds))
 
 
 def _stores(statement: ast.stmt) -> Iterator[tuple[str, Kept]]:

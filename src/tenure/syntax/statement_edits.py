@@ -1,12 +1,14 @@
 """Changes of whole statements: removed, put under a `with`, given other arguments, with or without a decorator.
 
 Made on a concrete syntax tree, which keeps comments and formatting, and given back as edits of lines; none where the
-statement stands in a way that is not provided for. Each costs a parse of the file by LibCST, loaded when first used.
+statement stands in a way that is not provided for. Each costs a parse of the function or class around it by LibCST,
+which is loaded when first used.
 """
 
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,9 +16,10 @@ from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.depth import is_deep
-from tenure.syntax.edits import apply_edits, edits_between, only_if_it_parses, split_lines
+from tenure.syntax.edits import apply_edits, edits_between, only_if_it_parses, shifted, split_lines
 from tenure.syntax.name_uses import indent_of
 from tenure.syntax.scopes import parse
+from tenure.syntax.top_parts import part_around
 
 if TYPE_CHECKING:
     import libcst
@@ -133,20 +136,33 @@ def _changed(source: SourceFile, node: ast.stmt | ast.expr, change: Change) -> t
     import libcst
     from libcst.metadata import MetadataWrapper, PositionProvider
 
+    part, above = _part_with(source, node)
     kind = libcst.BaseSmallStatement if isinstance(node, ast.stmt) else libcst.Call
-    span = (_place(source, node.lineno, node.col_offset), _place(source, node.end_lineno, node.end_col_offset))
+    first, last = node.lineno - above, (node.end_lineno or node.lineno) - above
+    span = (_place(part, first, node.col_offset), _place(part, last, node.end_col_offset))
     try:
-        module = libcst.parse_module(source.text)
+        module = libcst.parse_module(part.text)
         places = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
         found = [
             each
             for each, at in places.items()
             if isinstance(each, kind) and ((at.start.line, at.start.column), (at.end.line, at.end.column)) == span
         ]
-        changed = change(module, found[0]) if found and module.code == source.text else None
+        changed = change(module, found[0]) if found and module.code == part.text else None
     except (libcst.ParserSyntaxError, libcst.CSTValidationError, RecursionError, ValueError):
         return ()
-    return _lines_between(source, changed.code) if isinstance(changed, libcst.Module) else ()
+    return shifted(_lines_between(part, changed.code), above) if isinstance(changed, libcst.Module) else ()
+
+
+def _part_with(source: SourceFile, node: ast.stmt | ast.expr) -> tuple[SourceFile, int]:
+    """The statement at the top of a file that a node is in, as a file, and how many lines are above; all of the file
+    for a statement that stands there itself, since the next ones may change with it."""
+    tops = {(each.lineno, each.col_offset) for each in parse(source).body}
+    if isinstance(node, ast.stmt) and (node.lineno, node.col_offset) in tops:
+        return source, 0
+    end = node.end_lineno or node.lineno
+    text, above = part_around(source, node.lineno, end, split_lines(source.text))
+    return dataclasses.replace(source, text=text), above
 
 
 def _lines_between(source: SourceFile, text: str) -> tuple[Edit, ...]:
@@ -158,9 +174,8 @@ def _lines_between(source: SourceFile, text: str) -> tuple[Edit, ...]:
     return only_if_it_parses(source, edits) if same else ()
 
 
-def _place(source: SourceFile, line: int | None, offset: int | None) -> Place:
+def _place(source: SourceFile, line: int, offset: int | None) -> Place:
     """A place in characters for one whose column is an offset in bytes of UTF-8."""
-    assert line is not None
     text = source.text.split("\n")[line - 1]
     return line, len(text.encode()[:offset].decode(errors="replace"))
 
