@@ -15,6 +15,7 @@ from tenure.syntax.lifetimes import INITIALISERS
 from tenure.syntax.program import Function, Program, is_in_body, targets_of
 from tenure.syntax.scopes import LoopNode, dotted
 from tenure.syntax.tensor_values import TensorValues, tensor_values
+from tenure.syntax.value_parts import element_of
 from tenure.syntax.without_graph import is_without_graph
 
 _ADDING = frozenset(
@@ -200,9 +201,7 @@ def _bound_places(binding: ast.Assign) -> dict[str, int | None]:
 
 
 def _element(value: ast.Call, place: int | None) -> ast.expr:
-    if place is None:
-        return value
-    return ast.copy_location(ast.Subscript(value=value, slice=ast.Constant(place), ctx=ast.Load()), value)
+    return value if place is None else element_of(value, place)
 
 
 def _retains(program: Program, call: ast.Call, function: Function, loop: LoopNode) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tenure.syntax.arguments import given_to
 from tenure.syntax.expressions import called_name
 from tenure.syntax.graph_values import is_loss_name
 from tenure.syntax.keeping import Keep, keeps_of
@@ -16,7 +17,7 @@ from tenure.syntax.lifetimes import INITIALISERS, lifetimes
 from tenure.syntax.program import Binding, Function, Program, targets_of
 from tenure.syntax.repeats import runs_repeatedly
 from tenure.syntax.scopes import dotted
-from tenure.syntax.tensor_values import NUMBERS, TensorValues, given_to, tensor_values
+from tenure.syntax.tensor_values import NUMBERS, TensorValues, tensor_values
 from tenure.syntax.value_parts import bound_names, gone_through
 
 
@@ -54,7 +55,7 @@ def _find(program: Program) -> Iterator[Gathered]:
             kind = _kind(program, keep, function, values)
             if not kind or not _is_repeated(program, keep, function, kind):
                 continue
-            by_key = isinstance(keep.node, ast.Assign) and not is_joined
+            by_key = (isinstance(keep.node, ast.Assign) and not is_joined) or _pair_of(keep) is not None
             if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):
                 continue  # what is collected on purpose is emptied so, too
             if not by_key or _is_open_key(program, keep, function):
@@ -121,6 +122,9 @@ _OPEN_CALLS = frozenset({"id", "data_ptr", "size", "next", "len", "map", "hash",
 
 def _is_open_key(program: Program, keep: Keep, function: Function) -> bool:
     """Whether a key is another one again and again: counted, measured, or the identity of an object."""
+    pair = _pair_of(keep)
+    if pair is not None:
+        return not isinstance(pair.elts[0], ast.Name) and _is_open(program, pair.elts[0], function, 0)
     target = _subscript(keep)
     return target is not None and _is_open(program, target.slice, function, 0)
 
@@ -161,6 +165,13 @@ def _is_given_open(program: Program, name: str, function: Function, depth: int) 
         for value in given_to(name, function, call)
         if not isinstance(value, ast.Name) or value.id != name
     )
+
+
+def _pair_of(keep: Keep) -> ast.Tuple | None:
+    """Key and value of `table.update((key, value) for ...)`."""
+    is_update = isinstance(keep.node, ast.Call) and called_name(keep.node) == "update"
+    pair = keep.value.elt if is_update and isinstance(keep.value, ast.GeneratorExp) else None
+    return pair if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else None
 
 
 def _subscript(keep: Keep) -> ast.Subscript | None:
@@ -235,6 +246,8 @@ def _is_row(name: str, function: Function, values: TensorValues) -> bool:
     for loop in function.loops:
         if isinstance(loop, ast.For):
             for bound, iterated in gone_through(loop.target, loop.iter):
+                if bound == name and isinstance(iterated, ast.Subscript) and isinstance(iterated.value, ast.Call):
+                    return False
                 if bound == name and not isinstance(iterated, ast.Call):
                     return bool(values.kind(iterated, function)) and _is_tensor_itself(iterated, function)
                 if bound == name and isinstance(iterated, ast.Call) and called_name(iterated) in _ROWS:

@@ -177,7 +177,22 @@ class GraphValues:
             )
         if isinstance(value, (ast.Name, ast.Attribute)):
             return self._is_known(value)
+        if isinstance(value, ast.Subscript) and self._is_of_frozen(value):
+            return False
         return any(self._is_differentiable(each) for each in parts_of(value))
+
+    def _is_of_frozen(self, value: ast.Subscript) -> bool:
+        """Whether an element of what a function of the program returns is computed by frozen modules alone."""
+        place = value.slice.value if isinstance(value.slice, ast.Constant) else None
+        called = self._program.called_by(value.value, self._function) if isinstance(value.value, ast.Call) else None
+        rows = [each.value for each in called.returns] if called is not None else []
+        if called is None or not isinstance(place, int) or not rows:
+            return False
+        elements = [row.elts[place] for row in rows if isinstance(row, ast.Tuple) and place < len(row.elts)]
+        run = [node for each in elements for node in ast.walk(each) if isinstance(node, ast.Call)]
+        modules = [each for each in run if self._program.objects.is_module(each.func, called)]
+        frozen = all(self._program.objects.is_frozen(each.func, called) for each in modules)
+        return bool(modules) and frozen and len(elements) == len(rows)
 
     def _is_known(self, value: ast.expr) -> bool:
         """A variable whose own binding is differentiable."""
@@ -250,6 +265,8 @@ class GraphValues:
             return False
         name = dotted(call.func)
         if not name or self._program.called_by(call, self._function) is not None:
+            return False
+        if self._program.objects.is_frozen(call.func, self._function):
             return False
         last = name.rpartition(".")[2]
         if name.startswith("self.") or "." not in name:

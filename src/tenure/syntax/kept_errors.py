@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tenure.syntax.arguments import given_to
 from tenure.syntax.expressions import called_name
 from tenure.syntax.keeping import keeps_of
 from tenure.syntax.program import Binding, Function, Program, targets_of
 from tenure.syntax.scopes import dotted
-from tenure.syntax.tensor_values import given_to
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from tenure.syntax.expressions import called_name, value_kind
-from tenure.syntax.program import Class, Function, Program, targets_of
+from tenure.syntax.program import Binding, Class, Function, Program, targets_of
 from tenure.syntax.scopes import MODULE, dotted
+from tenure.syntax.value_parts import bound_to
 
 INITIALISERS = frozenset(
     {"__init__", "__post_init__", "__new__", "setup", "__setstate__", "build", "__enter__", "_init", "_setup"}
@@ -17,6 +18,7 @@ INITIALISERS = frozenset(
 """Methods in which an object gets its first attributes."""
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "remove", "discard", "truncate"})
 
+_FACTORIES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})
 _JOINING = frozenset({"stack", "cat", "concat", "hstack", "vstack", "cosine_similarity"})
 
 
@@ -103,14 +105,7 @@ class Lifetimes:
     @cached_property
     def _globals(self) -> set[tuple[str, str]]:
         tops = [each for each in self._program.functions if each.qualname == MODULE]
-        return {
-            (top.source.path, name)
-            for top in tops
-            for binding in top.bindings
-            if is_unbounded_start(binding.value)
-            for name in _names(binding)
-            if name
-        }
+        return {(top.source.path, name) for top in tops for binding in top.bindings for name in _started_by(binding)}
 
     @cached_property
     def _started(self) -> set[tuple[str, str]]:
@@ -119,8 +114,7 @@ class Lifetimes:
         for function in self._program.functions:
             folder = posixpath.dirname(function.source.path)
             for binding in function.bindings:
-                if is_unbounded_start(binding.value):
-                    found |= {(folder, name.rpartition(".")[2]) for name in _names(binding) if "." in name}
+                found |= {(folder, name.rpartition(".")[2]) for name in _started_by(binding) if "." in name}
         for classes in self._program.classes.values():
             for each in classes:
                 found |= {(posixpath.dirname(each.source.path), name) for name in _class_containers(each)}
@@ -137,6 +131,16 @@ class Lifetimes:
         return found
 
 
+def _started_by(binding: Binding) -> Iterator[str]:
+    """Names that a statement binds to empty containers: both of `rows, names = [], []`."""
+    if binding.value is None or isinstance(binding.value, ast.Constant):
+        return
+    for target in targets_of(binding):
+        for name, value in bound_to(target, binding.value):
+            if is_unbounded_start(value):
+                yield name
+
+
 def is_unbounded_start(value: ast.expr | None) -> bool:
     """`[]`, `{}`, `defaultdict(list)`, `{layer: [] for layer in layers}`, `field(default_factory=list)`; no `deque`
     with a length."""
@@ -148,7 +152,9 @@ def is_unbounded_start(value: ast.expr | None) -> bool:
             return False
         if name == "field":
             factory = next((each.value for each in value.keywords if each.arg == "default_factory"), None)
-            return factory is not None and dotted(factory) in ("list", "dict", "set")
+            if isinstance(factory, ast.Lambda):
+                return is_unbounded_start(factory.body)
+            return factory is not None and dotted(factory).rpartition(".")[2] in _FACTORIES
         return name not in ("Counter", "tuple") and "Queue" not in name and value_kind(value) == "empty"
     if isinstance(value, ast.DictComp):
         return is_unbounded_start(value.value)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
+from tenure.syntax.bound_values import bindings_of, contents_of, frozen_in
+from tenure.syntax.class_tree import ClassTree, is_module_base
 from tenure.syntax.expressions import called_name, target_pairs
+from tenure.syntax.imports import FilePlaces, Imported, imported_names
+from tenure.syntax.objects import Objects
 from tenure.syntax.scopes import MODULE, FunctionNode, LoopNode, dotted, parse
 
 Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
@@ -25,7 +29,7 @@ _CONTAINERS = frozenset({"list", "dict", "set", "deque", "defaultdict", "Ordered
 _MOST_MEANT = 3
 """A name that more functions share means none of them."""
 _MOST_NAMED = 12
-_MODULE_BASES = ("Module", "PreTrainedModel", "LightningModule", "ModelMixin")
+_MOST_RUN = 6
 
 
 def is_in_body(line: int, loop: LoopNode) -> bool:
@@ -41,6 +45,8 @@ class Function:
     node: FunctionNode | ast.Module
     qualname: str
     class_name: str = ""
+    owner: Class | None = None
+    """The class that it is a method of, or inside one."""
     calls: list[ast.Call] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
     loops: list[LoopNode] = field(default_factory=list)
@@ -48,6 +54,8 @@ class Function:
     returns: list[ast.Return] = field(default_factory=list)
     deletes: list[ast.Delete] = field(default_factory=list)
     handlers: list[ast.ExceptHandler] = field(default_factory=list)
+    yields: list[ast.Yield | ast.YieldFrom] = field(default_factory=list)
+    imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -76,6 +84,21 @@ class Function:
             found.setdefault(called_name(call), []).append(call)
         return found
 
+    @cached_property
+    def bound(self) -> dict[str, list[tuple[int, ast.expr]]]:
+        """What each variable and attribute is bound to, with the line."""
+        return bindings_of(self)
+
+    @cached_property
+    def frozen(self) -> frozenset[str]:
+        """Modules that it takes the gradients of."""
+        return frozen_in(self)
+
+    @cached_property
+    def contents(self) -> dict[str, list[ast.expr]]:
+        """What is put into each container."""
+        return contents_of(self)
+
     def loops_around(self, line: int) -> list[LoopNode]:
         """The loops whose bodies a line is in, outermost first."""
         return [loop for loop in self.loops if is_in_body(line, loop)]
@@ -94,6 +117,8 @@ class Class:
     node: ast.ClassDef
     bases: tuple[str, ...]
     methods: dict[str, Function] = field(default_factory=dict)
+    functions: list[Function] = field(default_factory=list)
+    """Its methods, and what is defined inside them."""
 
 
 class Program:
@@ -108,6 +133,11 @@ class Program:
         self._by_place: dict[tuple[str, str], Function] = {}
         self._called: dict[int, Function | None] = {}
         self._callbacks_by_shape: dict[tuple[object, ...], list[Function]] = {}
+        self._named: dict[int, Function | None] = {}
+        self._tops: dict[str, Function] = {}
+        self._imported: dict[str, dict[str, Imported]] = {}
+        self.objects = Objects(self)
+        self._tree = ClassTree(self)
         for source in sources:
             try:
                 self._read(source)
@@ -126,6 +156,20 @@ class Program:
         outer = function.qualname.rpartition(".<locals>.")[0]
         return self._by_place.get((function.source.path, outer)) if outer else None
 
+    def top_of(self, source: SourceFile) -> Function:
+        """What stands at the top of a file."""
+        return self._tops[source.path]
+
+    def top_with(self, name: str, near: SourceFile) -> Function | None:
+        """The top of the file that binds a global variable which code of a file means."""
+        own = self._tops.get(near.path)
+        if own is not None and name in own.bound:
+            return own
+        imported = self._imports(near).get(name)
+        files = self._places.files_of(imported, near.path) if imported is not None and imported.name == name else []
+        found = [self._tops[path] for path in files if name in self._tops[path].bound]
+        return found[0] if len(found) == 1 else None
+
     def seen_from(self, name: str, function: Function) -> Function | None:
         """The function that a plain name means: one defined inside, else in a function around, else of the program."""
         inside: Function | None = function
@@ -134,28 +178,110 @@ class Program:
             if place in self._by_place:
                 return self._by_place[place]
             inside = self.around(inside)
-        return _nearest([each for each in self._by_name.get(name, ()) if not each.class_name], function.source)
+        return self._function_of(name, function.source)
 
     def methods_named(self, class_name: str, method: str, near: SourceFile) -> Iterator[Function]:
         """A class's own method of this name, or the one that it inherits."""
-        found = self._inherited(class_name, method, near, ())
+        found = self._inherited(class_name, method, near)
         if found is not None:
             yield found
 
     def called_by(self, call: ast.Call, caller: Function) -> Function | None:
-        """The function that a call runs, where the program defines exactly one that it can mean: the file's own come
-        first, then the folder's."""
+        """The function that a call runs, where the program defines exactly one that it can mean: by its name, the
+        file's own first, then the folder's, else by what is called."""
         if id(call) not in self._called:
-            self._called[id(call)] = self._resolve(call, caller)
+            found = self.named_by(call, caller)
+            if found is None and self._asks_for_objects(call, caller):
+                run = self.objects.run_by(call, caller)
+                found = run[0] if len(run) == 1 and takes(run[0], call) else None
+            self._called[id(call)] = found
         return self._called[id(call)]
+
+    def named_by(self, call: ast.Call, caller: Function) -> Function | None:
+        """The function that a call runs, by its name alone."""
+        if id(call) not in self._named:
+            self._named[id(call)] = self.named(call.func, caller, len(call.args) + len(call.keywords))
+        return self._named[id(call)]
+
+    def _asks_for_objects(self, call: ast.Call, caller: Function) -> bool:
+        """Whether what is called may be an object's method or a value that is called, of the program's own."""
+        if isinstance(call.func, ast.Attribute):
+            return call.func.attr in self._by_name or call.func.attr in self._attributes
+        if isinstance(call.func, ast.Name):
+            return self._is_local(call.func.id, caller) or call.func.id in caller.bound
+        return isinstance(call.func, (ast.Subscript, ast.Call))
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        """Names of attributes that the program's classes bind."""
+        bound = (name for function in self.functions for name in function.bound)
+        return frozenset(name[5:] for name in bound if name.startswith("self."))
 
     def class_of(self, name: str, near: SourceFile | None = None) -> Class | None:
         """The class of this name that code of a file means, where there is one alone."""
-        return _nearest(self.classes.get(name.rpartition(".")[2], ()), near)
+        if near is None:
+            return _nearest(self.classes.get(name.rpartition(".")[2], ()), near)
+        return self._meant(self.classes, name, near)
+
+    def _function_of(self, name: str, near: SourceFile) -> Function | None:
+        return self._meant(self._plain_functions, name, near)
+
+    @cached_property
+    def _plain_functions(self) -> dict[str, list[Function]]:
+        found = {name: [each for each in them if not each.class_name] for name, them in self._by_name.items()}
+        return {name: them for name, them in found.items() if them}
+
+    def _meant(self, defined: Mapping[str, Sequence[Defined]], name: str, near: SourceFile) -> Defined | None:
+        """What a name of a file means: what it defines itself, what it imports, else the nearest of that name."""
+        head, _, last = name.rpartition(".")
+        found = defined.get(last, ())
+        if any(each.source.path == near.path for each in found) and not head:
+            return _nearest(found, near)
+        imported = self._imports(near).get(head.partition(".")[0] or last)
+        if imported is None:
+            return _nearest(found, near)
+        if self._places.is_foreign(imported):
+            return None
+        if not head:
+            found = defined.get(imported.name or last, ())
+        paths = self._places.files_of(imported, near.path)
+        return _nearest([each for each in found if each.source.path in paths] or found, near)
+
+    def _imports(self, source: SourceFile) -> dict[str, Imported]:
+        known = self._imported.get(source.path)
+        if known is None:
+            inside = (each for function in self.functions_in(source) for each in function.imports)
+            known = self._imported[source.path] = imported_names(inside)
+        return known
+
+    @cached_property
+    def _places(self) -> FilePlaces:
+        return FilePlaces(list(self._tops))
+
+    def method_of(self, cls: Class, name: str) -> Function | None:
+        """A class's own method of this name, or the one that it inherits."""
+        return self._tree.method_of(cls, name)
+
+    def overriding(self, cls: Class, name: str) -> list[Function]:
+        """The methods by which classes below replace one."""
+        return self._tree.overriding(cls, name)
+
+    def relatives(self, cls: Class) -> list[Class]:
+        """A class with those above and below it."""
+        return self._tree.relatives(cls)
+
+    def attribute_values(self, cls: Class, name: str) -> list[tuple[ast.expr, Function]]:
+        """What an attribute of a class's objects is bound to, or what is put into it, each with its function."""
+        return self._tree.attribute_values(cls, name)
+
+    def field_of(self, cls: Class, name: str) -> ast.expr | None:
+        """How a class annotates an attribute."""
+        return self._tree.field_of(cls, name)
 
     def is_module_class(self, name: str, near: SourceFile) -> bool:
         """Whether a class that code of a file means is a torch module, by its bases or its `forward`."""
-        return self._is_module(name, near, ())
+        known = self.class_of(name, near)
+        return is_module_base(name) or (known is not None and self._tree.is_module(known))
 
     def is_part_of_module(self, function: Function) -> bool:
         """Whether a function is a method of a torch module."""
@@ -164,6 +290,36 @@ class Program:
     def callers(self, function: Function) -> Sequence[tuple[Function, ast.Call]]:
         """Calls that mean this function and no other."""
         return self._callers.get(function, ())
+
+    def named_callers(self, function: Function) -> Sequence[tuple[Function, ast.Call]]:
+        """Calls that mean this function by its name."""
+        return self._named_callers.get(function, ())
+
+    def constructions(self, cls: Class) -> Sequence[tuple[Function, ast.Call]]:
+        """Calls of a class by its name."""
+        return self._constructions.get(cls, ())
+
+    @cached_property
+    def _named_callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
+        found: dict[Function, list[tuple[Function, ast.Call]]] = {}
+        for caller in self.functions:
+            for call in caller.calls:
+                called = self.named_by(call, caller)
+                if called is not None:
+                    found.setdefault(called, []).append((caller, call))
+        return found
+
+    @cached_property
+    def _constructions(self) -> dict[Class, list[tuple[Function, ast.Call]]]:
+        found: dict[Class, list[tuple[Function, ast.Call]]] = {}
+        for caller in self.functions:
+            for call in caller.calls:
+                name = called_name(call)
+                is_own = name == "cls" and caller.owner is not None
+                made = caller.owner if is_own else self.class_of(name, caller.source) if name in self.classes else None
+                if made is not None:
+                    found.setdefault(made, []).append((caller, call))
+        return found
 
     @cached_property
     def handed_on(self) -> frozenset[str]:
@@ -184,6 +340,10 @@ class Program:
     def may_call(self, call: ast.Call, caller: Function) -> Sequence[Function]:
         """What a call may run where its name does not say it alone: methods of one name of a few classes, or what was
         handed on as a callback and takes such arguments."""
+        if self._asks_for_objects(call, caller):
+            run = [each for each in self.objects.run_by(call, caller) if takes(each, call)]
+            if run:
+                return run if len(run) <= _MOST_RUN else ()
         if isinstance(call.func, ast.Attribute):
             name = call.func.attr
             named = self._by_name.get(name, ())
@@ -250,32 +410,19 @@ class Program:
             or (isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in _CONTAINERS)
         }
 
-    def _is_module(self, name: str, near: SourceFile, seen: tuple[str, ...]) -> bool:
-        last = name.rpartition(".")[2]
-        if last.endswith(_MODULE_BASES):
-            return True
-        known = self.class_of(last, near)
-        if known is None or last in seen:
-            return False
-        above = (self._is_module(base, known.source, (*seen, last)) for base in known.bases)
-        return "forward" in known.methods or any(above)
-
-    def _resolve(self, call: ast.Call, caller: Function) -> Function | None:
-        called = call.func
+    def named(self, called: ast.expr, caller: Function, num_given: int = 0) -> Function | None:
+        """The function that what is called means by its name, given so many arguments."""
         if isinstance(called, ast.Name):
             return self._plain(called.id, caller)
-        num_given = len(call.args) + len(call.keywords)
         return self._method(called, caller, num_given) if isinstance(called, ast.Attribute) else None
 
     def _plain(self, name: str, caller: Function) -> Function | None:
         made = self.class_of(name, caller.source)
-        if made is not None:
-            return made.methods.get("__init__")
-        return _nearest([each for each in self._by_name.get(name, ()) if not each.class_name], caller.source)
+        return self.method_of(made, "__init__") if made is not None else self.seen_from(name, caller)
 
     def _method(self, function: ast.Attribute, caller: Function, num_given: int) -> Function | None:
         if isinstance(function.value, ast.Name) and function.value.id == "self" and caller.class_name:
-            return self._inherited(caller.class_name, function.attr, caller.source, ())
+            return self._inherited(caller.class_name, function.attr, caller.source)
         if isinstance(function.value, ast.Name) and function.value.id in self._stems:
             named = self._of_file(function.value.id, function.attr)
             if named is not None:
@@ -284,7 +431,7 @@ class Program:
         if len(found) == 1 and (function.attr not in _METHODS_OF_CONTAINERS or num_given > _most_given(function.attr)):
             return found[0]
         made = self._constructed.get((caller.source.path, dotted(function.value)), set())
-        return self._inherited(next(iter(made)), function.attr, caller.source, ()) if len(made) == 1 else None
+        return self._inherited(next(iter(made)), function.attr, caller.source) if len(made) == 1 else None
 
     def made_by(self, name: str, function: Function) -> Class | None:
         """The class of the program that a file's variable is made by, where it is one alone."""
@@ -316,19 +463,14 @@ class Program:
                         found.setdefault((function.source.path, name), set()).add(called)
         return found
 
-    def _inherited(self, class_name: str, method: str, near: SourceFile, seen: tuple[str, ...]) -> Function | None:
+    def _inherited(self, class_name: str, method: str, near: SourceFile) -> Function | None:
         known = self.class_of(class_name, near)
-        if known is None or class_name in seen:
-            return None
-        if method in known.methods:
-            return known.methods[method]
-        bases = (base.rpartition(".")[2] for base in known.bases)
-        above = (self._inherited(base, method, known.source, (*seen, class_name)) for base in bases)
-        return next((each for each in above if each is not None), None)
+        return self.method_of(known, method) if known is not None else None
 
     def _read(self, source: SourceFile) -> None:
         top = Function(source, parse(source), MODULE)
         self.functions.append(top)
+        self._tops[source.path] = top
         self._walk(ast.iter_child_nodes(top.node), top, "", None)
 
     def _walk(self, nodes: Iterable[ast.AST], function: Function, prefix: str, cls: Class | None) -> None:
@@ -355,6 +497,9 @@ class Program:
 
     def _enter_function(self, node: FunctionNode, outer: Function, prefix: str, cls: Class | None) -> None:
         inner = Function(outer.source, node, prefix + node.name, cls.node.name if cls is not None else "")
+        inner.owner = cls if cls is not None else outer.owner
+        if inner.owner is not None:
+            inner.owner.functions.append(inner)
         self.functions.append(inner)
         self._by_name.setdefault(node.name, []).append(inner)
         if cls is not None:
@@ -419,6 +564,8 @@ _NOTED: dict[type, str] = {
     **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), "loops"),
     **dict.fromkeys((ast.With, ast.AsyncWith), "withs"),
     **{ast.Call: "calls", ast.Return: "returns", ast.Delete: "deletes", ast.ExceptHandler: "handlers"},
+    **dict.fromkeys((ast.Yield, ast.YieldFrom), "yields"),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), "imports"),
 }
 """Which list of its function a node goes to."""
 _WITHOUT_NODES = frozenset(

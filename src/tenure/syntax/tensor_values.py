@@ -11,15 +11,18 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tenure.syntax.arguments import all_parameters, annotation_of, given_to
 from tenure.syntax.expressions import called_name
 from tenure.syntax.gradient_rings import makes_graph
 from tenure.syntax.graph_values import CONTAINERS, CUTTING, FACTS, FUNCTIONALS, is_loss_name, is_module_name, modules_of
 from tenure.syntax.hooked import hooked_functions
 from tenure.syntax.kinds import Kind
-from tenure.syntax.program import Function, Program, targets_of
+from tenure.syntax.objects import is_property
+from tenure.syntax.program import Class, Function, Program
+from tenure.syntax.questions import Questions
 from tenure.syntax.reaching import reaching_lines
 from tenure.syntax.scopes import COMPREHENSION_NAMES, dotted
-from tenure.syntax.value_parts import arguments_of, bound_names, bound_to, gone_through, parts_of
+from tenure.syntax.value_parts import arguments_of, gone_through, parts_of
 from tenure.syntax.without_graph import is_without_graph
 
 NUMBERS = frozenset(
@@ -60,6 +63,8 @@ _ACTIVATIONS = re.compile(
 _MOST_CALLERS = 12
 """A parameter of a function with more calls than this is taken for anything."""
 _DEEPEST = 40
+_MOST_CLASSES = 4
+_MOST_STEPS = 4
 
 
 @lru_cache(maxsize=1)
@@ -73,26 +78,15 @@ class TensorValues:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._known: dict[int, Kind] = {}
-        self._asked: set[object] = set()
-        self._in_comprehension: list[dict[str, Kind]] = []
-        self._bound: dict[Function, dict[str, list[tuple[int, ast.expr]]]] = {}
+        self._questions: Questions[Kind] = Questions(Kind.NOTHING, _DEEPEST)
+        self._in_comprehension: list[tuple[Function, dict[str, Kind]]] = []
 
     def kind(self, node: ast.expr, function: Function) -> Kind:
         """Of the value of an expression in `function`."""
-        key = id(node)
-        if key in self._known:
-            return self._known[key]
-        if key in self._asked or len(self._asked) > _DEEPEST:
-            return Kind.NOTHING
-        self._asked.add(key)
-        try:
-            found = self._kind(node, function)
-        finally:
-            self._asked.discard(key)
-        if not self._asked and not self._in_comprehension:
-            self._known[key] = found
-        return found
+        if self._in_comprehension and self._in_comprehension[-1][0] is function:
+            names = tuple(sorted(self._in_comprehension[-1][1].items()))
+            return self._questions.answer((id(node), names), lambda: self._kind(node, function))
+        return self._questions.answer(id(node), lambda: self._kind(node, function))
 
     def _kind(self, node: ast.expr, function: Function) -> Kind:
         if isinstance(node, ast.Name):
@@ -104,6 +98,10 @@ class TensorValues:
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
             place = node.slice.value if isinstance(node.slice, ast.Constant) else None
             return self._call(node.value, function, place if isinstance(place, int) else None)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            found = self._of_key(node.value, node.slice.value, function)
+            if found is not None:
+                return found
         if isinstance(node, ast.Compare):
             return min(Kind.TENSOR, self._most([node.left, *node.comparators], function))
         if type(node) in COMPREHENSION_NAMES:
@@ -115,7 +113,7 @@ class TensorValues:
 
     def _comprehension(self, node: ast.expr, function: Function) -> Kind:
         local: dict[str, Kind] = {}
-        self._in_comprehension.append(local)
+        self._in_comprehension.append((function, local))
         try:
             for generator in node.generators:  # type: ignore[attr-defined]
                 for name, value in gone_through(generator.target, generator.iter):
@@ -126,17 +124,10 @@ class TensorValues:
             self._in_comprehension.pop()
 
     def _name(self, name: str, function: Function, line: int) -> Kind:
-        for local in reversed(self._in_comprehension):
-            if name in local:
+        for where, local in reversed(self._in_comprehension):
+            if where is function and name in local:
                 return local[name]
-        key = (function, name, line)
-        if key in self._asked:
-            return Kind.NOTHING
-        self._asked.add(key)
-        try:
-            return self._of_variable(name, function, line)
-        finally:
-            self._asked.discard(key)
+        return self._questions.answer((function, name, line), lambda: self._of_variable(name, function, line))
 
     def _of_variable(self, name: str, function: Function, line: int) -> Kind:
         bound = self.bindings(function).get(name, [])
@@ -150,10 +141,67 @@ class TensorValues:
             lines = reaching_lines(function.source, function.qualname, name, line)
             bound = [(at, value) for at, value in bound if at in lines]
             is_parameter = getattr(function.node, "lineno", -1) in lines
-        found = self._most([value for _, value in bound], function)
+        taken = _taken_out(name, function)
+        values = [value for _, value in bound]
+        whole = [self._without(taken, value, function) for value in values] if taken else []
+        if whole and all(each is not None for each in whole):
+            return max(each for each in whole if each is not None)
+        found = self._most([*values, *function.contents.get(name, ())], function)
         if is_parameter:
             return max(found, self._parameter(name, function))
         return max(found, self._of_attributes(name, function))
+
+    def _of_key(self, node: ast.expr, key: object, function: Function) -> Kind | None:
+        """What a dict that is written out has at a key; None where a value may be another one."""
+        displays = list(self._displays(node, function, 0))
+        if not displays:
+            return None
+        found = [self._at(display, key, where) for display, where in displays if display is not None]
+        known = [each for each in found if each is not None]
+        return max(known) if len(known) == len(displays) else None
+
+    def _without(self, keys: set[object], node: ast.expr, function: Function) -> Kind | None:
+        """What a dict that is written out has at its other keys."""
+        displays = list(self._displays(node, function, 0))
+        if not displays or any(display is None for display, _ in displays):
+            return None
+        return max(
+            self.kind(value, where)
+            for display, where in displays
+            if display is not None
+            for name, value in zip(display.keys, display.values, strict=True)
+            if getattr(name, "value", None) not in keys
+        )
+
+    def _at(self, display: ast.Dict, key: object, function: Function) -> Kind | None:
+        for name, value in zip(display.keys, display.values, strict=True):
+            if isinstance(name, ast.Constant) and name.value == key:
+                return self.kind(value, function)
+        return None
+
+    def _displays(self, node: ast.expr, function: Function, depth: int) -> Iterator[tuple[ast.Dict | None, Function]]:
+        """The dicts, as they are written, that a value may be; None among them for anything else."""
+        if isinstance(node, ast.Dict) and all(isinstance(each, ast.Constant) for each in node.keys):
+            yield node, function
+            return
+        if depth < _MOST_STEPS and isinstance(node, ast.Name) and node.id not in function.contents:
+            bound = self.bindings(function).get(node.id, ())
+            if node.id in all_parameters(function):
+                bound = ()
+            for _, value in bound:
+                yield from self._displays(value, function, depth + 1)
+            if bound:
+                return
+        if depth < _MOST_STEPS and isinstance(node, ast.Call):
+            one = self._program.called_by(node, function)
+            for each in (one,) if one is not None else self._program.may_call(node, function):
+                values = [given.value for given in each.returns if given.value is not None]
+                for value in values:
+                    yield from self._displays(value, each, depth + 1)
+                if not values and each.name == "__init__":
+                    yield None, function
+            return
+        yield None, function
 
     def _of_attributes(self, name: str, function: Function) -> Kind:
         """What a function sets as attributes of a variable: `ticket.answer = answer`."""
@@ -171,7 +219,7 @@ class TensorValues:
         """A name that an inner function reads: any binding of the function around it may be in force."""
         bound = self.bindings(outer).get(name, [])
         if bound:
-            return self._most([value for _, value in bound], outer)
+            return self._most([*(value for _, value in bound), *outer.contents.get(name, ())], outer)
         if name in all_parameters(outer):
             return self._parameter(name, outer)
         further = self._program.around(outer)
@@ -186,16 +234,14 @@ class TensorValues:
             return max(least, passed) if name not in ("module", "layer", "m", "mod") else Kind.NOTHING
         if function.name == "forward" and self._program.is_part_of_module(function):
             return Kind.GRAPH if _is_activation(name, function) else least
-        key = (function, name)
+        return max(least, self._questions.answer((function, name), lambda: self._given(name, function)))
+
+    def _given(self, name: str, function: Function) -> Kind:
         calls = self._program.callers(function)
-        if key in self._asked or len(calls) > _MOST_CALLERS:
-            return least
-        self._asked.add(key)
-        try:
-            given = (self.kind(value, caller) for caller, call in calls for value in given_to(name, function, call))
-            return max(least, max(given, default=Kind.NOTHING))
-        finally:
-            self._asked.discard(key)
+        if len(calls) > _MOST_CALLERS:
+            return Kind.NOTHING
+        given = (self.kind(value, caller) for caller, call in calls for value in given_to(name, function, call))
+        return max(given, default=Kind.NOTHING)
 
     def _attribute(self, node: ast.Attribute, function: Function) -> Kind:
         if node.attr in FACTS:
@@ -205,26 +251,39 @@ class TensorValues:
                 else Kind.NOTHING
             )
         name = dotted(node)
-        if name.startswith("self.") and name.count(".") == 1 and function.class_name:
+        if name.startswith("self.") and name.count(".") == 1 and function.owner is not None:
             return self._of_self(name, function)
-        return self.kind(node.value, function)
+        whole = self.kind(node.value, function)
+        classes = self._program.objects.classes_of(node.value, function)
+        found = [self._of_attribute(each, node.attr) for each in classes[:_MOST_CLASSES]]
+        known = [each for each in found if each is not None]
+        if not known:
+            return whole
+        return min(max(known), whole if whole else Kind.TENSOR)
 
     def _of_self(self, name: str, function: Function) -> Kind:
-        """What the methods of a class bind an attribute to; in the same method it comes first."""
-        key = (function.source.path, function.class_name, name)
-        if key in self._asked:
-            return Kind.NOTHING
-        self._asked.add(key)
-        try:
-            own = self.bindings(function).get(name, [])
-            if own:
-                return self._most([value for _, value in own], function)
-            known = self._program.class_of(function.class_name, function.source)
-            methods = known.methods.values() if known is not None else ()
-            found = [self._most([value for _, value in self.bindings(each).get(name, [])], each) for each in methods]
-            return min(Kind.TENSOR, max(found, default=Kind.NOTHING))
-        finally:
-            self._asked.discard(key)
+        """What a class binds an attribute to; in the same method it comes first."""
+        bound = self.bindings(function).get(name)
+        if bound is not None:
+            return self._most([*(value for _, value in bound), *function.contents.get(name, ())], function)
+        assert function.owner is not None
+        found = self._of_attribute(function.owner, name[5:])
+        return min(Kind.TENSOR, found if found is not None else Kind.NOTHING)
+
+    def _of_attribute(self, cls: Class, name: str) -> Kind | None:
+        """What an attribute of a class's objects is; None where the class says nothing of it."""
+        method = self._program.method_of(cls, name)
+        if method is not None:
+            return self.returned(method) if is_property(method) else None
+        annotated = self._program.field_of(cls, name)
+        values = self._program.attribute_values(cls, name)
+        if annotated is None and not values:
+            return None
+        if _is_tensor(annotated) and not values:
+            return Kind.TENSOR
+        return self._questions.answer(
+            (cls, name), lambda: max((self.kind(value, each) for value, each in values), default=Kind.NOTHING)
+        )
 
     def _call(self, call: ast.Call, function: Function, place: int | None = None) -> Kind:
         name = called_name(call)
@@ -237,6 +296,9 @@ class TensorValues:
             return self.returned(called, place)
         if self._is_module(call, function):
             return self._of_module(call, function, place)
+        if called is None and (may := self._program.may_call(call, function)):
+            found = max(self.returned(each, place) for each in may)
+            return min(Kind.TENSOR, found) if is_without_graph(self._program, function, call) else found
         found = self._of_other(call, function, name)
         if found is Kind.GRAPH and is_without_graph(self._program, function, call):
             return Kind.TENSOR
@@ -295,6 +357,8 @@ class TensorValues:
             return False
         if name in modules_of(self._program, function) or last == "forward":
             return True
+        if self._program.objects.is_module(call.func, function):
+            return True
         return (name.startswith("self.") or "." not in name) and is_module_name(last)
 
     def _of_module(self, call: ast.Call, function: Function, place: int | None) -> Kind:
@@ -302,29 +366,40 @@ class TensorValues:
         made = self._program.made_by(dotted(call.func), function)
         forward = made.methods.get("forward") if made is not None else None
         known = self.returned(forward, place) if forward is not None and place is not None else Kind.GRAPH
-        return Kind.TENSOR if is_without_graph(self._program, function, call) else known
+        classes = self._program.objects.classes_of(call.func, function)
+        forwards = [self._program.method_of(each, "forward") for each in classes]
+        if forwards and all(each is not None and _yields_nothing(each) for each in forwards):
+            known = min(known, Kind.TENSOR)
+        if known is Kind.GRAPH and self._program.objects.is_frozen(call.func, function):
+            known = max(Kind.TENSOR, self._most([*call.args, *(each.value for each in call.keywords)], function))
+        return min(known, Kind.TENSOR) if is_without_graph(self._program, function, call) else known
 
     def returned(self, called: Function, place: int | None = None) -> Kind:
         """What a function gives back: of a tuple, what stands at `place`."""
-        key = (called, "returned", place)
-        if key in self._asked:
-            return Kind.NOTHING
-        self._asked.add(key)
-        try:
-            values = [each.value for each in called.returns if each.value is not None]
-            if place is not None and values and all(isinstance(each, ast.Tuple) for each in values):
-                values = [each.elts[place] for each in values if 0 <= place < len(each.elts)]  # type: ignore[attr-defined]
-            found = self._most(values, called)
-            return min(found, Kind.TENSOR) if _yields_nothing(called) else found
-        finally:
-            self._asked.discard(key)
+        return self._questions.answer((called, place), lambda: self._returned(called, place))
+
+    def _returned(self, called: Function, place: int | None) -> Kind:
+        values = [each.value for each in (*called.returns, *called.yields) if each.value is not None]
+        if place is not None and values and all(isinstance(each, ast.Tuple) for each in values):
+            values = [each.elts[place] for each in values if 0 <= place < len(each.elts)]  # type: ignore[attr-defined]
+        found = self._most(values, called)
+        return min(found, Kind.TENSOR) if _yields_nothing(called) else found
 
     def bindings(self, function: Function) -> dict[str, list[tuple[int, ast.expr]]]:
         """What a function binds each of its variables and attributes to, with the line."""
-        known = self._bound.get(function)
-        if known is None:
-            known = self._bound[function] = _bindings(function)
-        return known
+        return function.bound
+
+
+def _taken_out(name: str, function: Function) -> set[object]:
+    """Keys that a function takes out of a dict: `outputs.pop("loss")`."""
+    return {
+        call.args[0].value
+        for call in function.calls_of("pop")
+        if isinstance(call.func, ast.Attribute)
+        and dotted(call.func.value) == name
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+    }
 
 
 def _of_lambda_hooks(function: Function, line: int) -> set[str]:
@@ -344,44 +419,6 @@ def _yields_nothing(called: Function) -> bool:
     return any("no_grad" in ast.dump(each) for each in getattr(called.node, "decorator_list", ()))
 
 
-def _bindings(function: Function) -> dict[str, list[tuple[int, ast.expr]]]:
-    found: dict[str, list[tuple[int, ast.expr]]] = {}
-    for binding in function.bindings:
-        if binding.value is not None:
-            for target in targets_of(binding):
-                for name, value in bound_to(target, binding.value):
-                    found.setdefault(name, []).append((binding.lineno, value))
-    for loop in function.loops:
-        if isinstance(loop, (ast.For, ast.AsyncFor)):
-            for name, value in gone_through(loop.target, loop.iter):
-                found.setdefault(name, []).append((loop.lineno, value))
-    for each in function.withs:
-        for item in each.items:
-            if item.optional_vars is not None:
-                for name in bound_names(item.optional_vars):
-                    found.setdefault(name, []).append((each.lineno, item.context_expr))
-    return found
-
-
-def all_parameters(function: Function) -> tuple[str, ...]:
-    """By place, by keyword alone, and those that take the rest."""
-    if isinstance(function.node, ast.Module):
-        return ()
-    rest = (function.node.args.vararg, function.node.args.kwarg)
-    return (*function.parameters, *(each.arg for each in rest if each is not None))
-
-
-def annotation_of(name: str, function: Function) -> ast.expr | None:
-    """How a parameter is annotated."""
-    if isinstance(function.node, ast.Module):
-        return None
-    arguments = function.node.args
-    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if each.arg == name:
-            return each.annotation
-    return None
-
-
 def _is_activation(name: str, function: Function) -> bool:
     """Whether a parameter of a module's `forward` is what the module before it made, by its name."""
     annotation = annotation_of(name, function)
@@ -393,25 +430,3 @@ def _is_activation(name: str, function: Function) -> bool:
 def _is_tensor(annotation: ast.expr | None) -> bool:
     text = dotted(annotation) if annotation is not None else ""
     return text.rpartition(".")[2] in ("Tensor", "FloatTensor", "LongTensor")
-
-
-def given_to(name: str, function: Function, call: ast.Call) -> Iterator[ast.expr]:
-    """What a call gives to a parameter of the function that it runs, unpacked arguments taken as a whole."""
-    if isinstance(function.node, ast.Module):
-        return
-    arguments = function.node.args
-    by_place = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
-    if function.is_method and isinstance(call.func, (ast.Attribute, ast.Name)):
-        by_place = by_place[1:]
-    takes_rest = arguments.vararg is not None and arguments.vararg.arg == name
-    takes_named = arguments.kwarg is not None and arguments.kwarg.arg == name
-    for place, value in enumerate(call.args):
-        if isinstance(value, ast.Starred):
-            if takes_rest or name in by_place[place:]:
-                yield value.value
-            return
-        if by_place[place : place + 1] == [name] or (takes_rest and place >= len(by_place)):
-            yield value
-    for keyword in call.keywords:
-        if keyword.arg == name or keyword.arg is None or (takes_named and keyword.arg not in function.parameters):
-            yield keyword.value

@@ -20,7 +20,7 @@ def parts_of(node: ast.expr) -> Iterator[ast.expr]:
     if isinstance(node, ast.Subscript):
         yield node.value
     elif isinstance(node, ast.IfExp):
-        yield from (node.body, node.orelse)
+        yield from _branches(node)
     elif type(node) in COMPREHENSION_NAMES:
         yield from _parts_of_comprehension(node)
     elif isinstance(node, ast.Dict):
@@ -29,6 +29,26 @@ def parts_of(node: ast.expr) -> Iterator[ast.expr]:
         yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
     elif isinstance(node, (ast.Await, ast.NamedExpr)):
         yield node.value
+
+
+def _branches(node: ast.IfExp) -> list[ast.expr]:
+    """Both values, but not `x` of `x.detach() if hasattr(x, "detach") else x`: there it is no tensor."""
+    for one, other in ((node.body, node.orelse), (node.orelse, node.body)):
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and _asks_for_kind(node.test):
+            first: ast.expr = one
+            while isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute):
+                first = first.func.value
+            if dotted(first) and dotted(first) == dotted(other):
+                return [one]
+    return [node.body, node.orelse]
+
+
+def _asks_for_kind(test: ast.expr) -> bool:
+    """`isinstance(x, Tensor)`, `torch.is_tensor(x)`, `hasattr(x, "detach")`."""
+    return any(
+        isinstance(node, ast.Call) and called_name(node) in ("isinstance", "is_tensor", "hasattr", "callable")
+        for node in ast.walk(test)
+    )
 
 
 def _parts_of_comprehension(node: ast.expr) -> Iterator[ast.expr]:
@@ -50,10 +70,18 @@ def bound_to(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]
         return
     for at, (part, own) in enumerate(target_pairs(target, value)):
         if own is value:
-            element = ast.Subscript(value=value, slice=ast.Constant(at), ctx=ast.Load())
-            own = ast.copy_location(element, value)
+            own = element_of(value, at)
         if own is not None:
             yield from bound_to(part, own)
+
+
+def element_of(value: ast.expr, place: int) -> ast.Subscript:
+    """`value[place]`, the same node each time it is asked for."""
+    made: dict[int, ast.Subscript] = value.__dict__.setdefault("_elements", {})
+    if place not in made:
+        element = ast.Subscript(value=value, slice=ast.Constant(place), ctx=ast.Load())
+        made[place] = ast.copy_location(element, value)
+    return made[place]
 
 
 def gone_through(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -67,6 +95,9 @@ def gone_through(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, as
             yield from gone_through(part, argument)
     elif called == "items" and len(parts) == 2 and isinstance(iterated, ast.Call):
         yield from ((name, iterated) for name in bound_names(parts[1]))
+    elif parts and isinstance(iterated, ast.Call):
+        for at, part in enumerate(parts):
+            yield from ((name, element_of(iterated, at)) for name in bound_names(part))
     else:
         yield from ((name, iterated) for name in bound_names(target))
 

@@ -1,0 +1,186 @@
+"""How far lint follows values and objects: each way with a look-alike that stays silent."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from tenure.lint import lint_sources
+from tenure.model.source import SourceFile
+
+
+def told(text: str) -> list[tuple[str, int]]:
+    """Rule and line of what is found in one file."""
+    findings, failures = lint_sources([SourceFile("program.py", dedent(text))])
+    assert failures == ()
+    return [(each.rule, each.line) for each in findings]
+
+
+def rules(text: str) -> list[str]:
+    return [rule for rule, _ in told(text)]
+
+
+STORE = """
+    import copy
+    import torch
+    from torch import nn
+    class Store:
+        def __init__(self):
+            self.rows = []
+        def push(self, row):
+            self.rows.append(row)
+    class Pair:
+        def __init__(self, network):
+            self.network = network
+            self.slow = {slow}
+        def __call__(self, x):
+            return self.network(x), self.slow(x)
+    def step(pair, store, optimizer, x):
+        learned, fixed = pair(x)
+        loss = (learned - fixed).square().mean()
+        loss.backward()
+        optimizer.step()
+        store.push({kept})
+    def main(loader):
+        pair, store = Pair(nn.Linear(8, 8)), Store()
+        optimizer = torch.optim.SGD(pair.network.parameters())
+        for x in loader:
+            step(pair, store, optimizer, x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("slow", "kept", "found"),
+    [
+        ("copy.deepcopy(network)", "learned", ["TN107"]),
+        ("copy.deepcopy(network)", "fixed", ["TN107"]),
+        ("copy.deepcopy(network).requires_grad_(False)", "fixed", ["TN202"]),
+        ("copy.deepcopy(network).requires_grad_(False)", "learned", ["TN107"]),
+        ("copy.deepcopy(network)", "fixed.sum().item()", []),
+    ],
+)
+def test_what_a_frozen_module_gives_has_no_graph(slow: str, kept: str, found: list[str]) -> None:
+    assert rules(STORE.format(slow=slow, kept=kept)) == found
+
+
+KEYS = """
+    import torch
+    from torch import nn
+    class Loop:
+        def __init__(self):
+            self.outputs = []
+        def step(self, net, batch):
+            result = self.run(net, batch)
+            result.pop("loss").backward()
+            self.outputs.append({kept})
+        def run(self, net, batch):
+            out = net(batch)
+            return {{"loss": out.mean(), "guess": {guess}, "name": "a"}}
+    def main(loader):
+        net, loop = nn.Linear(8, 8), Loop()
+        for batch in loader:
+            loop.step(net, batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "guess", "found"),
+    [
+        ("result", "out", ["TN107"]),
+        ("result", "out.detach()", ["TN202"]),
+        ("result", "out.argmax().item()", []),
+        ('result["guess"]', "out", ["TN107"]),
+        ('result["name"]', "out", []),
+    ],
+)
+def test_of_a_dict_that_is_written_out_the_key_that_is_meant_is_followed(
+    kept: str, guess: str, found: list[str]
+) -> None:
+    assert rules(KEYS.format(kept=kept, guess=guess)) == found
+
+
+PARTS = """
+    import torch
+    from torch import nn
+    class History:
+        def __init__(self):
+            self.rows = []
+        def __call__(self, result):
+            self.rows.append({kept})
+    class Printer:
+        def __call__(self, result):
+            print(result)
+    class All:
+        def __init__(self, *parts):
+            self.parts = parts
+        def __call__(self, **told):
+            for part in self.parts:
+                part(**told)
+    def fit(model, data, report):
+        for batch in data:
+            loss = model(batch).mean()
+            loss.backward()
+            report(result={given})
+    def main(data):
+        fit(nn.Linear(4, 4), data, All(Printer(), History()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "given", "found"),
+    [
+        ("result", "loss", ["TN107"]),
+        ("result", "loss.item()", []),
+        ("result.item()", "loss", []),
+        ("result.detach()", "loss", ["TN202"]),
+    ],
+)
+def test_values_are_followed_through_callable_objects_that_are_handed_on(
+    kept: str, given: str, found: list[str]
+) -> None:
+    assert rules(PARTS.format(kept=kept, given=given)) == found
+
+
+GENERATOR = """
+    import torch
+    from torch import nn
+    NAMES, OUTPUTS = [], []
+    def results(model, data):
+        for name, batch in data:
+            yield name, model(batch)
+    def log(name, output):
+        NAMES.append(name)
+        OUTPUTS.append({kept})
+    def main(data):
+        model = nn.Linear(4, 4)
+        for name, output in results(model, data):
+            log(str(name), output)
+"""
+
+
+@pytest.mark.parametrize(("kept", "found"), [("output", ["TN107"]), ("output.tolist()", [])])
+def test_what_generators_yield_is_followed_place_by_place(kept: str, found: list[str]) -> None:
+    assert rules(GENERATOR.format(kept=kept)) == found
+
+
+def test_a_value_that_is_detached_where_it_is_a_tensor_has_no_graph() -> None:
+    text = """
+        from torch import nn
+        class Means:
+            def __init__(self):
+                self.totals = {{}}
+            def add(self, **values):
+                for name, value in values.items():
+                    value = {value}
+                    self.totals[name] = self.totals.get(name, 0.0) + value
+        def main(loader):
+            net, means = nn.Linear(4, 4), Means()
+            for batch in loader:
+                loss = net(batch).mean()
+                loss.backward()
+                means.add(loss=loss)
+    """
+
+    assert rules(text.format(value='value.detach() if hasattr(value, "detach") else value')) == []
+    assert rules(text.format(value="value * 2 if value else value")) == ["TN101"]
