@@ -184,3 +184,120 @@ def test_a_value_that_is_detached_where_it_is_a_tensor_has_no_graph() -> None:
 
     assert rules(text.format(value='value.detach() if hasattr(value, "detach") else value')) == []
     assert rules(text.format(value="value * 2 if value else value")) == ["TN101"]
+
+
+EVENTS = """
+    from concurrent.futures import ThreadPoolExecutor
+    from functools import partial
+    import torch
+    from torch import nn
+    class Means:
+        def __init__(self):
+            self.sums = {{}}
+            self.seen = []
+        def on_done(self, terms):
+            for name, value in terms.items():
+                self.sums[name] = self.sums.get(name, 0.0) + value
+        def on_begin(self, terms):
+            self.seen.append(terms)
+    class Other:
+        def on_done(self, terms): print(terms)
+        def on_begin(self, terms): print(terms)
+    class Loop:
+        def __init__(self, *callbacks):
+            self.callbacks = list(callbacks)
+        def fire(self, event, **kwargs):
+            for callback in self.callbacks:
+                {call}
+    def main(loader):
+        net, loop = nn.Linear(4, 4), Loop(Means(), Other())
+        for batch in loader:
+            loop.fire("begin", terms=3)
+            loss = net(batch).mean()
+            loss.backward()
+            loop.fire("done", terms={terms})
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "terms", "found"),
+    [
+        ('getattr(callback, f"on_{event}")(**kwargs)', '{"loss": loss}', ["TN101"]),
+        ('getattr(callback, f"on_{event}")(**kwargs)', '{"loss": loss.item()}', []),
+        ('getattr(callback, "on_begin")(**kwargs)', '{"loss": 1.0}', []),
+    ],
+)
+def test_events_are_followed_by_their_names(call: str, terms: str, found: list[str]) -> None:
+    assert [rule for rule, line in told(EVENTS.format(call=call, terms=terms)) if line == 12] == found
+
+
+APPLIED = """
+    from concurrent.futures import ThreadPoolExecutor
+    from functools import partial
+    import torch
+    from torch import nn
+    class Store:
+        def __init__(self):
+            self.rows = []
+        def keep(self, name, row):
+            self.rows.append(row)
+    def main(loader, pool):
+        net, store = nn.Linear(4, 4), Store()
+        tell = partial(store.keep, "a")
+        for batch in loader:
+            out = net(batch){cut}
+            {call}
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ['pool.submit(store.keep, "a", out)', 'list(map(store.keep, ["a"], [out]))', "tell(out)", "tell(row=out)"]
+)
+@pytest.mark.parametrize(("cut", "found"), [("", ["TN107"]), (".detach()", ["TN202"]), (".tolist()", [])])
+def test_a_function_that_is_handed_on_with_its_arguments_gets_them(call: str, cut: str, found: list[str]) -> None:
+    assert rules(APPLIED.format(call=call, cut=cut)) == found
+
+
+STATE = """
+    import torch
+    from torch import nn
+    class Task:
+        def __init__(self):
+            self.net = nn.GRU(4, 4)
+            self.kept = None
+        @property
+        def state(self):
+            return self.kept
+        @state.setter
+        def state(self, value):
+            self.kept = value
+        def step(self, batch):
+            out, self.state = {value}
+            out.mean().backward(retain_graph=True)
+"""
+
+
+def test_a_state_that_is_one_of_two_results_is_carried() -> None:
+    assert told(STATE.format(value="self.net(batch, self.state)")) == [("TN105", 15)]
+    assert told(STATE.format(value="self.net(batch, self.state.detach())")) == []
+
+
+def test_what_a_tensor_takes_up_with_its_graph_leads_to_it() -> None:
+    text = """
+        import torch
+        from torch import nn
+        class Targets:
+            def __init__(self, samples):
+                self.values = torch.zeros(samples, 4)
+            def update(self, index, logits):
+                self.values = self.values.index_copy(0, index, {given})
+        def main(loader):
+            net, targets = nn.Linear(4, 4), Targets(9)
+            for index, batch in loader:
+                logits = net(batch)
+                logits.mean().backward()
+                targets.update(index, logits)
+    """
+
+    assert told(text.format(given="logits.softmax(-1)")) == [("TN105", 8)]
+    assert told(text.format(given="logits.softmax(-1).detach()")) == []

@@ -46,7 +46,7 @@ def given_to(name: str, function: Function, call: ast.Call) -> Iterator[ast.expr
         return
     arguments = function.node.args
     by_place = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
-    if function.is_method and isinstance(call.func, (ast.Attribute, ast.Name)):
+    if function.is_method:
         by_place = by_place[1:]
     takes_rest = arguments.vararg is not None and arguments.vararg.arg == name
     takes_named = arguments.kwarg is not None and arguments.kwarg.arg == name

@@ -12,10 +12,10 @@ from tenure.syntax.keeping import Keep
 from tenure.syntax.kept_graphs import goes_backward_somewhere
 from tenure.syntax.kinds import Kind
 from tenure.syntax.lifetimes import INITIALISERS
-from tenure.syntax.program import Function, Program, is_in_body, targets_of
+from tenure.syntax.program import Binding, Function, Program, is_in_body, targets_of
 from tenure.syntax.scopes import LoopNode, dotted
 from tenure.syntax.tensor_values import TensorValues, tensor_values
-from tenure.syntax.value_parts import element_of
+from tenure.syntax.value_parts import bound_to, element_of
 from tenure.syntax.without_graph import is_without_graph
 
 _ADDING = frozenset(
@@ -54,18 +54,28 @@ def _find(program: Program) -> Iterator[Carried]:
 def _bound(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
     """Attributes, and elements of attributes, that a statement binds to what is computed from them."""
     for binding in function.bindings:
-        for target in targets_of(binding):
-            place = dotted(target).replace("[]", "")
-            if binding.value is None or "." not in place or is_module_name(place.partition(".")[0]):
+        for place, value in _places_bound(binding):
+            if "." not in place or is_module_name(place.partition(".")[0]):
                 continue  # modules are rebuilt so, and carry no state of a step
             adds = isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add)
-            is_display = isinstance(binding.value, (ast.List, ast.Tuple))
-            carries_on = isinstance(binding, ast.Assign) and _leads_to(binding.value, place, program, function)
+            is_display = isinstance(value, (ast.List, ast.Tuple))
+            carries_on = isinstance(binding, ast.Assign) and _leads_to(value, place, program, function)
             if (adds and not is_display) or carries_on:
-                is_sum = adds or isinstance(binding.value, ast.BinOp)
-                keep = Keep("sum", place, binding.value, binding)
+                is_sum = adds or isinstance(value, ast.BinOp)
+                keep = Keep("sum", place, value, binding)
                 if _is_kept(program, keep, function, values, is_sum=is_sum):
                     yield Carried(function, keep, is_sum)
+
+
+def _places_bound(binding: Binding) -> Iterator[tuple[str, ast.expr]]:
+    """What a statement binds, each with its own part of the value: `loss, self.state = ...`."""
+    if binding.value is None:
+        return
+    for target in targets_of(binding):
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from bound_to(target, binding.value)
+        else:
+            yield dotted(target).replace("[]", ""), binding.value
 
 
 def _in_place(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
@@ -110,7 +120,15 @@ def _is_kept(program: Program, keep: Keep, function: Function, values: TensorVal
         program, function, keep.node
     ):
         return False
-    return values.kind(keep.value, function) is Kind.GRAPH and not goes_backward_somewhere(program, keep, function)
+    if values.kind(keep.value, function) is not Kind.GRAPH:
+        return False
+    return _is_retained(program) or not goes_backward_somewhere(program, keep, function)
+
+
+@lru_cache(maxsize=1)
+def _is_retained(program: Program) -> bool:
+    """Whether a backward pass leaves the graph for another one: only so can a second one go through what is carried."""
+    return any(_retains_graph(call) for each in program.functions for call in each.calls_of("backward"))
 
 
 def _leads_to(value: ast.expr, place: str, program: Program, function: Function) -> bool:
@@ -208,11 +226,11 @@ def _retains(program: Program, call: ast.Call, function: Function, loop: LoopNod
     """Whether a backward pass of the turn keeps its graph: here, or in what the call runs."""
     called = program.called_by(call, function)
     calls = [each for each in function.calls if is_in_body(each.lineno, loop)] + (called.calls if called else [])
-    return any(
-        keyword.arg == "retain_graph" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
-        for each in calls
-        for keyword in each.keywords
-    )
+    return any(map(_retains_graph, calls))
+
+
+def _retains_graph(call: ast.Call) -> bool:
+    return any(each.arg == "retain_graph" and getattr(each.value, "value", None) is True for each in call.keywords)
 
 
 def _is_cut(name: str, function: Function, loop: LoopNode) -> bool:

@@ -66,7 +66,7 @@ def _kind(program: Program, keep: Keep, function: Function, values: TensorValues
     """Of what is kept; an object that enters itself into a list of its class is what its attributes are."""
     if isinstance(keep.value, ast.Name) and keep.value.id == "self" and not keep.place.startswith("self."):
         own = program.class_of(function.class_name, function.source)
-        methods = own.methods.values() if own is not None else ()
+        methods = [each for one in program.relatives(own) for each in one.methods.values()] if own is not None else []
         attributes = (
             values.kind(value, method)
             for method in methods

@@ -16,7 +16,7 @@ from tenure.syntax.program import Function, Program, is_in_body, targets_of
 from tenure.syntax.reaching import reaching_lines
 from tenure.syntax.scopes import LoopNode, dotted
 from tenure.syntax.value_parts import arguments_of, bound_to, gone_through, parts_of
-from tenure.syntax.without_graph import is_without_graph
+from tenure.syntax.without_graph import is_without_graph, runs_without_graph
 
 CUTTING = frozenset(
     {"detach", "detach_", "item", "tolist", "numpy", "argmax", "argmin", "argsort", "size", "dim", "numel", "eq", "ne"}
@@ -267,6 +267,8 @@ class GraphValues:
         if not name or self._program.called_by(call, self._function) is not None:
             return False
         if self._program.objects.is_frozen(call.func, self._function):
+            return False
+        if runs_without_graph(self._program, call, self._function):
             return False
         last = name.rpartition(".")[2]
         if name.startswith("self.") or "." not in name:

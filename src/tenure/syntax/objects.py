@@ -16,6 +16,7 @@ from tenure.syntax.arguments import all_parameters, annotation_of, default_of, g
 from tenure.syntax.expressions import called_name
 from tenure.syntax.questions import Questions
 from tenure.syntax.scopes import decorator_name, dotted
+from tenure.syntax.texts import texts
 from tenure.syntax.value_parts import parts_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Thing:
     cls: Class | None = None
     is_made: bool = False
     is_frozen: bool = False
+    num_given: int = 0
+    """So many arguments by place `partial` has given it already."""
 
 
 Things = frozenset[Thing]
@@ -40,7 +43,7 @@ _NOTHING: Things = frozenset()
 _TORCH_MODULE = Thing(is_made=True)
 _HANDING_ON = frozenset(
     {"list", "tuple", "set", "dict", "deque", "iter", "next", "reversed", "sorted", "enumerate", "zip", "chain", "cast"}
-    | {"deepcopy", "copy", "partial", "filter", "cycle", "islice", "OrderedDict", "ModuleList", "Sequential", "wraps"}
+    | {"deepcopy", "copy", "filter", "cycle", "islice", "OrderedDict", "ModuleList", "Sequential", "wraps"}
     | {"ref", "proxy", "partialmethod", "MappingProxyType", "ExitStack"}
 )
 """Functions whose result is, or gives, what they are given."""
@@ -49,7 +52,7 @@ _SAME = frozenset(
     | {"eval", "train", "float", "half", "requires_grad_", "apply", "result", "enter_context", "union", "bfloat16"}
 )
 """Methods that give back their object, or what is in it."""
-_DEEPEST = 40
+_DEEPEST = 30
 _MOST = 12
 """What may be more things than this is taken for none."""
 _MOST_CALLERS = 24
@@ -85,15 +88,16 @@ class Objects:
         found = (each.cls for each in self.of(node, function) if each.is_made)
         return sorted((each for each in found if each is not None), key=_place_of_class)
 
-    def run_by(self, call: ast.Call, function: Function) -> list[Function]:
-        """The functions that a call may run, by what is called; nothing for modules, whose `forward` torch calls."""
+    def run_by(self, called: ast.expr, function: Function) -> list[tuple[Function, int]]:
+        """The functions that calling a value may run, each with how many arguments it has got already; nothing for
+        modules, whose `forward` torch calls."""
         found = {
-            run
-            for each in self.of(call.func, function)
+            (run, each.num_given)
+            for each in self.of(called, function)
             if not (each.is_made and each.cls is not None and self._is_module(each.cls))
             and (run := self._run(each)) is not None
         }
-        return sorted(found, key=_place_of_function)
+        return sorted(found, key=lambda each: (*_place_of_function(each[0]), each[1]))
 
     def _few(self, nodes: Iterable[ast.expr], function: Function) -> Things:
         found = self._all(nodes, function)
@@ -232,9 +236,14 @@ class Objects:
             return frozenset({_TORCH_MODULE})
         if name == "type" and call.args:
             return frozenset(Thing(cls=each.cls) for each in self.of(call.args[0], function) if each.cls is not None)
-        if name == "getattr" and len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
-            classes = (each.cls for each in self.of(call.args[0], function) if each.cls is not None)
-            return frozenset(thing for cls in classes for thing in self.attribute(cls, str(call.args[1].value)))
+        if name == "getattr" and len(call.args) > 1:
+            classes = [each.cls for each in self.of(call.args[0], function) if each.cls is not None]
+            names = texts(self._program, call.args[1], function) if classes else ()
+            return frozenset(thing for cls in classes for each in names for thing in self.attribute(cls, each))
+        if name == "partial" and call.args:
+            given = len(call.args) - 1
+            made = self.of(call.args[0], function)
+            return frozenset(replace(each, num_given=each.num_given + given) for each in made)
         if name in _HANDING_ON and owner != "self":
             return self._all([*call.args, *(each.value for each in call.keywords)], function)
         if name in _SAME and isinstance(call.func, ast.Attribute):

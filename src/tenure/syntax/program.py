@@ -135,6 +135,8 @@ class Program:
         self._callbacks_by_shape: dict[tuple[object, ...], list[Function]] = {}
         self._named: dict[int, Function | None] = {}
         self._tops: dict[str, Function] = {}
+        self._with_given: dict[tuple[int, int], ast.Call] = {}
+        self._applications: dict[int, ast.Call | None] = {}
         self._imported: dict[str, dict[str, Imported]] = {}
         self.objects = Objects(self)
         self._tree = ClassTree(self)
@@ -192,8 +194,8 @@ class Program:
         if id(call) not in self._called:
             found = self.named_by(call, caller)
             if found is None and self._asks_for_objects(call, caller):
-                run = self.objects.run_by(call, caller)
-                found = run[0] if len(run) == 1 and takes(run[0], call) else None
+                run = self.objects.run_by(call.func, caller)
+                found = run[0][0] if len(run) == 1 and not run[0][1] and takes(run[0][0], call) else None
             self._called[id(call)] = found
         return self._called[id(call)]
 
@@ -307,6 +309,10 @@ class Program:
                 called = self.named_by(call, caller)
                 if called is not None:
                     found.setdefault(called, []).append((caller, call))
+                applied = self._application_of(call)
+                named = self.named_by(applied, caller) if applied is not None else None
+                if applied is not None and named is not None:
+                    found.setdefault(named, []).append((caller, applied))
         return found
 
     @cached_property
@@ -327,23 +333,56 @@ class Program:
         given = (each for function in self.functions for call in function.calls for each in call.args)
         return frozenset(each.attr for each in given if isinstance(each, ast.Attribute))
 
+    def _applied(self, call: ast.Call, caller: Function) -> Iterator[tuple[Function, ast.Call]]:
+        """Functions that a call is given together with their arguments: `partial(f, x)`, `pool.submit(f, x)`,
+        `map(f, xs)`, `Thread(target=f, args=(x,))`; each with the call that this comes to."""
+        applied = self._application_of(call)
+        for each, given in self.objects.run_by(applied.func, caller) if applied is not None else ():
+            if applied is not None and not given:
+                yield each, applied
+
+    def _application_of(self, call: ast.Call) -> ast.Call | None:
+        if called_name(call) not in _APPLYING:
+            return None
+        if id(call) not in self._applications:
+            self._applications[id(call)] = _application(call)
+        return self._applications[id(call)]
+
+    def _shifted(self, call: ast.Call, num_given: int) -> ast.Call:
+        """A call with the arguments before its own that `partial` has given, of which nothing is known here."""
+        if not num_given:
+            return call
+        key = (id(call), num_given)
+        if key not in self._with_given:
+            args = [*(ast.Constant(None) for _ in range(num_given)), *call.args]
+            made = ast.Call(func=call.func, args=args, keywords=call.keywords)
+            self._with_given[key] = ast.copy_location(made, call)
+        return self._with_given[key]
+
     @cached_property
     def _callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
         found: dict[Function, list[tuple[Function, ast.Call]]] = {}
         for caller in self.functions:
             for call in caller.calls:
                 called = self.called_by(call, caller)
-                for each in (called,) if called is not None else self.may_call(call, caller):
-                    found.setdefault(each, []).append((caller, call))
+                if called is not None:
+                    found.setdefault(called, []).append((caller, call))
+                    continue
+                shifts = dict(self.objects.run_by(call.func, caller)) if self._asks_for_objects(call, caller) else {}
+                for each in self.may_call(call, caller):
+                    found.setdefault(each, []).append((caller, self._shifted(call, shifts.get(each, 0))))
+                for each, applied in self._applied(call, caller):
+                    found.setdefault(each, []).append((caller, applied))
         return found
 
     def may_call(self, call: ast.Call, caller: Function) -> Sequence[Function]:
         """What a call may run where its name does not say it alone: methods of one name of a few classes, or what was
         handed on as a callback and takes such arguments."""
         if self._asks_for_objects(call, caller):
-            run = [each for each in self.objects.run_by(call, caller) if takes(each, call)]
-            if run:
-                return run if len(run) <= _MOST_RUN else ()
+            run = self.objects.run_by(call.func, caller)
+            found = [each for each, given in run if takes(each, self._shifted(call, given))]
+            if found:
+                return found if len(found) <= _MOST_RUN else ()
         if isinstance(call.func, ast.Attribute):
             name = call.func.attr
             named = self._by_name.get(name, ())
@@ -414,6 +453,9 @@ class Program:
         """The function that what is called means by its name, given so many arguments."""
         if isinstance(called, ast.Name):
             return self._plain(called.id, caller)
+        if isinstance(called, ast.Attribute) and _is_super(called.value):
+            above = self._tree.line_of(caller.owner)[1:] if caller.owner is not None else ()
+            return next((each.methods[called.attr] for each in above if called.attr in each.methods), None)
         return self._method(called, caller, num_given) if isinstance(called, ast.Attribute) else None
 
     def _plain(self, name: str, caller: Function) -> Function | None:
@@ -528,6 +570,30 @@ def takes(function: Function, call: ast.Call) -> bool:
     given = len(call.args) + len(call.keywords)
     least = by_place - len(arguments.defaults)
     return least <= given and len(call.args) <= by_place
+
+
+_APPLYING = frozenset(
+    {"partial", "submit", "apply_async", "map", "starmap", "imap", "call_soon", "to_thread", "run_in_executor", "spawn"}
+    | {"checkpoint", "Thread", "Timer", "Process", "run_sync", "filter", "create_thread"}
+)
+
+
+def _application(call: ast.Call) -> ast.Call | None:
+    """The call `f(x)` that `submit(f, x)` or `Thread(target=f, args=(x,))` comes to."""
+    args = call.args[1:] if called_name(call) == "run_in_executor" else call.args
+    target = next((each.value for each in call.keywords if each.arg == "target"), None)
+    if target is not None:
+        rest = next((each.value for each in call.keywords if each.arg == "args"), None)
+        given = rest.elts if isinstance(rest, (ast.Tuple, ast.List)) else []
+        return ast.copy_location(ast.Call(func=target, args=given, keywords=[]), call)
+    if not args or isinstance(args[0], ast.Starred):
+        return None
+    keywords = [each for each in call.keywords if each.arg not in ("timeout", "chunksize", "use_reentrant")]
+    return ast.copy_location(ast.Call(func=args[0], args=args[1:], keywords=keywords), call)
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def _most_given(method: str) -> int:

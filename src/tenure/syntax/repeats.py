@@ -21,6 +21,8 @@ _FILLING = re.compile(
     r"|save|see|store|submit|take|track|update|watch|write|accumulate|cache|visit|listen|hear)(_\w+)?$"
 )
 """Methods whose name says that they are called for one thing after another."""
+_BY_ITSELF = ("forward", "__call__", "__missing__", "__setitem__")
+"""Methods that Python, and torch, call where something else is written."""
 _MOST_CALLERS = 4
 
 
@@ -54,7 +56,7 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
 
 def is_event(function: Function) -> bool:
     """Whether a method is what frameworks, and torch, call for each batch, step or epoch."""
-    return bool(function.class_name) and bool(_EVENTS.match(function.name) or function.name in ("forward", "__call__"))
+    return bool(function.class_name) and bool(_EVENTS.match(function.name) or function.name in _BY_ITSELF)
 
 
 def is_of_tests(function: Function) -> bool:

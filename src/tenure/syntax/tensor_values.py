@@ -23,7 +23,7 @@ from tenure.syntax.questions import Questions
 from tenure.syntax.reaching import reaching_lines
 from tenure.syntax.scopes import COMPREHENSION_NAMES, dotted
 from tenure.syntax.value_parts import arguments_of, gone_through, parts_of
-from tenure.syntax.without_graph import is_without_graph
+from tenure.syntax.without_graph import is_without_graph, runs_without_graph
 
 NUMBERS = frozenset(
     {
@@ -47,6 +47,7 @@ NUMBERS = frozenset(
 """What gives no tensor whatever it is given."""
 _OF_TENSORS = frozenset({"detach", "detach_", "cpu", "cuda", "requires_grad_", "contiguous", "unsqueeze", "squeeze"})
 """Methods that nothing but tensors has."""
+_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str) for name in dir(kind)) | {"popleft", "index_fill"}
 _PASSING = frozenset({"zip", "map", "enumerate", "reversed", "sorted", "next", "iter", "max", "min", "filter", "chain"})
 _NOT_TENSORS = frozenset(
     {"device", "Generator", "manual_seed", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "load"}
@@ -62,7 +63,7 @@ _ACTIVATIONS = re.compile(
 )
 _MOST_CALLERS = 12
 """A parameter of a function with more calls than this is taken for anything."""
-_DEEPEST = 40
+_DEEPEST = 30
 _MOST_CLASSES = 4
 _MOST_STEPS = 4
 
@@ -165,13 +166,14 @@ class TensorValues:
         displays = list(self._displays(node, function, 0))
         if not displays or any(display is None for display, _ in displays):
             return None
-        return max(
+        kept = [
             self.kind(value, where)
             for display, where in displays
             if display is not None
             for name, value in zip(display.keys, display.values, strict=True)
             if getattr(name, "value", None) not in keys
-        )
+        ]
+        return max(kept, default=Kind.NOTHING)
 
     def _at(self, display: ast.Dict, key: object, function: Function) -> Kind | None:
         for name, value in zip(display.keys, display.values, strict=True):
@@ -263,12 +265,11 @@ class TensorValues:
 
     def _of_self(self, name: str, function: Function) -> Kind:
         """What a class binds an attribute to; in the same method it comes first."""
-        bound = self.bindings(function).get(name)
-        if bound is not None:
-            return self._most([*(value for _, value in bound), *function.contents.get(name, ())], function)
+        own = [*(value for _, value in self.bindings(function).get(name, ())), *function.contents.get(name, ())]
+        here = self._most(own, function) if name in self.bindings(function) else Kind.NOTHING
         assert function.owner is not None
         found = self._of_attribute(function.owner, name[5:])
-        return min(Kind.TENSOR, found if found is not None else Kind.NOTHING)
+        return max(here, min(Kind.TENSOR, found if found is not None else Kind.NOTHING))
 
     def _of_attribute(self, cls: Class, name: str) -> Kind | None:
         """What an attribute of a class's objects is; None where the class says nothing of it."""
@@ -331,7 +332,8 @@ class TensorValues:
         if name in CUTTING:
             return Kind.TENSOR if own or name in _OF_TENSORS else Kind.NOTHING
         if own:
-            return own
+            is_tensor_method = name not in _OF_CONTAINERS and dotted(receiver) != "self"
+            return max(own, self._most(call.args, function)) if is_tensor_method else own
         if name in _OF_TENSORS and not (call.args and name == "contiguous"):
             return max(Kind.TENSOR, own)
         if dotted(receiver) == "self" or is_loss_name(name):
@@ -366,9 +368,7 @@ class TensorValues:
         made = self._program.made_by(dotted(call.func), function)
         forward = made.methods.get("forward") if made is not None else None
         known = self.returned(forward, place) if forward is not None and place is not None else Kind.GRAPH
-        classes = self._program.objects.classes_of(call.func, function)
-        forwards = [self._program.method_of(each, "forward") for each in classes]
-        if forwards and all(each is not None and _yields_nothing(each) for each in forwards):
+        if runs_without_graph(self._program, call, function):
             known = min(known, Kind.TENSOR)
         if known is Kind.GRAPH and self._program.objects.is_frozen(call.func, function):
             known = max(Kind.TENSOR, self._most([*call.args, *(each.value for each in call.keywords)], function))

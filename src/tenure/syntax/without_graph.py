@@ -21,6 +21,15 @@ def is_without_graph(program: Program, function: Function, node: ast.AST, *, dep
     return _in_region(program, function, node) or is_always_without_graph(program, function, depth=depth)
 
 
+def runs_without_graph(program: Program, call: ast.Call, function: Function) -> bool:
+    """Whether what is called is a module of the program whose own `forward` switches autograd off."""
+    classes = program.objects.classes_of(call.func, function)
+    forwards = [program.method_of(each, "forward") for each in classes]
+    return bool(forwards) and all(
+        each is not None and any(map(_switches_off, getattr(each.node, "decorator_list", ()))) for each in forwards
+    )
+
+
 def is_always_without_graph(program: Program, function: Function, *, depth: int = 0) -> bool:
     """Whether a function runs with autograd off each time: by its decorator, its framework, or all of its callers."""
     if isinstance(function.node, ast.Module):
