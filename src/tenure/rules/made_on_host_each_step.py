@@ -28,6 +28,14 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             )
 
 
+def is_moved(function: Function, made: ast.Call) -> bool:
+    """Whether a call makes a tensor that is copied to the device at once."""
+    return any(
+        _is_copied(call) and isinstance(call.func, ast.Attribute) and call.func.value is made
+        for call in function.calls_of("to", "cuda")
+    )
+
+
 def _find(program: Program, function: Function) -> Iterator[ast.Call]:
     for call in function.calls_of("to", "cuda"):
         if _is_copied(call) and any(works_in(program, function, each) for each in function.loops_around(call.lineno)):
