@@ -315,6 +315,19 @@ def test_an_error_of_an_import_that_is_kept_is_nobodys_leak() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from torch.cuda.amp import autocast", [("TN505", 1)]),
+        ("import torch\ndef f():\n    from torch.cuda import amp", [("TN505", 3)]),
+        ("try:\n    from torch.amp import autocast\nexcept ImportError:\n    from torch.cuda.amp import autocast", []),
+        ("import torch\nif old:\n    from torch.cuda.amp import GradScaler", []),
+    ],
+)
+def test_an_import_of_older_names_is_told_but_where_a_version_chooses(text: str, found: list[tuple[str, int]]) -> None:
+    assert told(text) == found
+
+
+@pytest.mark.parametrize(
     ("body", "found"),
     [
         ("torch.cuda.empty_cache()", ["TN501"]),

@@ -6,22 +6,33 @@ from collections.abc import Iterator
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
+from tenure.syntax.amp_imports import old_device
 from tenure.syntax.program import Function, Program
 from tenure.syntax.scopes import dotted
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
-    """Calls of `torch.cuda.amp.autocast` and its kin, but in files that use the new name where torch has it."""
+    """Calls and imports of `torch.cuda.amp.autocast` and its kin, but in files that use the new name where torch has
+    it."""
     for function in program.functions:
         for found in _find(function):
-            yield claim_source(
-                function,
-                found,
-                rule=RULE.code,
-                name=RULE.name,
-                message=f"`{ast.unparse(found.func)}` is deprecated since torch 2.4.",
-                remedy="use `torch.amp.autocast(device)`, `torch.amp.GradScaler(device)` and their kin",
-            )
+            yield _claim(function, found, ast.unparse(found.func))
+        for statement in function.imports:
+            device = old_device(statement)
+            is_chosen = statement not in function.node.body  # by the version of torch, or by what is installed
+            if device and not is_chosen and "torch.amp" not in function.source.text:
+                yield _claim(function, statement, f"torch.{device}.amp")
+
+
+def _claim(function: Function, node: ast.expr | ast.stmt, used: str) -> SourceFinding:
+    return claim_source(
+        function,
+        node,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"`{used}` is deprecated since torch 2.4.",
+        remedy="use `torch.amp.autocast(device)`, `torch.amp.GradScaler(device)` and their kin",
+    )
 
 
 def _find(function: Function) -> Iterator[ast.Call]:

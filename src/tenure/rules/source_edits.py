@@ -14,6 +14,7 @@ from functools import lru_cache
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
+from tenure.syntax.amp_imports import rename_import
 from tenure.syntax.amp_names import rename_amp
 from tenure.syntax.bounded_caches import drop_cache, needs_caches
 from tenure.syntax.kept_values import call_method, exceptions_in, kept_at
@@ -77,7 +78,11 @@ def _to_none(sources: Sequence[SourceFile], source: SourceFile, finding: SourceF
 
 def _renamed(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
     call = _call_at(source, finding)
-    return rename_amp(source, call) if call is not None else ()
+    if call is not None:
+        return rename_amp(source, call)
+    imports = (node for node in parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom)))
+    statement = next((node for node in imports if node.lineno == finding.line), None)
+    return rename_import(sources, source, statement) if statement is not None else ()
 
 
 def _without_graphs(sources: Sequence[SourceFile], source: SourceFile, finding: SourceFinding) -> tuple[Edit, ...]:
