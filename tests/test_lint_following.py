@@ -301,3 +301,108 @@ def test_what_a_tensor_takes_up_with_its_graph_leads_to_it() -> None:
 
     assert told(text.format(given="logits.softmax(-1)")) == [("TN105", 8)]
     assert told(text.format(given="logits.softmax(-1).detach()")) == []
+
+
+BOUNDED = """
+    from collections import deque
+    import torch
+    from torch import nn
+    class Stopper:
+        def __init__(self):
+            self.window = deque(maxlen=5)
+            self.total = 0.0
+        def __call__(self, value):
+            self.window.append(value)
+            {more}
+    def main(loader):
+        net, stopper = nn.Linear(4, 4), Stopper()
+        for batch in loader:
+            net(batch).mean().backward()
+            stopper(net(batch).mean(){cut})
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "cut", "found"),
+    [
+        ("print(float(sum(self.window)))", "", ["TN107"]),
+        ("print(float(sum(self.window)))", ".detach()", []),
+        ("torch.stack(tuple(self.window)).mean().backward()", "", []),
+    ],
+)
+def test_a_container_with_a_length_is_told_where_it_keeps_graphs_that_nobody_wants(
+    more: str, cut: str, found: list[str]
+) -> None:
+    assert rules(BOUNDED.format(more=more, cut=cut)) == found
+
+
+ALIAS = """
+    import torch
+    from torch import nn
+    class Book:
+        def __init__(self):
+            self.rows = {{"a": []}}
+        def log(self, value):
+            rows = self.rows["a"]
+            {fill}
+        def fill(self, rows, value):
+            rows.append(value)
+    def main(loader):
+        net, book = nn.Linear(4, 4), Book()
+        for batch in loader:
+            net(batch).mean().backward()
+            book.log(net(batch))
+"""
+
+
+@pytest.mark.parametrize(
+    ("fill", "found"),
+    [
+        ("rows.append(value)", [("TN107", 9)]),
+        ("self.fill(rows, value)", [("TN107", 11)]),
+        ("rows.append(value); rows.pop(0)", []),
+        ("rows = []; rows.append(value)", []),
+    ],
+)
+def test_a_variable_or_parameter_that_stands_for_a_container_is_followed_to_it(
+    fill: str, found: list[tuple[str, int]]
+) -> None:
+    assert told(ALIAS.format(fill=fill)) == found
+
+
+VIEWS = """
+    import torch
+    from torch import nn
+    class Bank:
+        def __init__(self):
+            self.rows = {{}}
+        def record(self, name, row):
+            self.rows[name] = row
+    class Tiles:
+        def __init__(self, parts):
+            self.parts = parts
+        def __iter__(self):
+            return iter(self.parts)
+    def main(loader, net: nn.Module):
+        bank = Bank()
+        for batch in loader:
+            with torch.no_grad():
+                tokens = net(batch)
+            for name, row in zip(batch.names, {rows}):
+                bank.record(name, row{copy})
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "copy", "found"),
+    [
+        ("tokens[:, 0]", "", ["TN204"]),
+        ("tokens.unbind(0)", "", ["TN204"]),
+        ("tokens[:, 0]", ".clone()", []),
+        ("tokens.tolist()", "", []),
+    ],
+)
+def test_a_row_that_is_handed_to_a_table_keeps_its_tensor_by_whatever_key(
+    rows: str, copy: str, found: list[str]
+) -> None:
+    assert [rule for rule, _ in told(VIEWS.format(rows=rows, copy=copy))] == found

@@ -35,8 +35,9 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """Sums that carry a graph on, and containers that gain losses, or what a backward pass has been through."""
+    states = {id(each.keep.node) for each in find_carried(program) if not each.is_sum}
     for kept in find_kept_graphs(program):
-        if kept.keep.kind == "sum" or kept.is_loss:
+        if (kept.keep.kind == "sum" or kept.is_loss) and id(kept.keep.node) not in states:
             yield claim_kept(
                 program,
                 kept,

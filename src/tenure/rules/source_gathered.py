@@ -11,15 +11,13 @@ from tenure.rules.source_graphs import LONGEST_TEXT, claim_kept
 from tenure.syntax.gathered import Gathered, cause_of, find_gathered
 from tenure.syntax.kept_graphs import KeptGraph, find_kept_graphs
 from tenure.syntax.program import Program
-from tenure.syntax.tensor_values import tensor_values
 
 
 def gathered_as(program: Program, cause: str) -> Iterator[Gathered]:
     """Those of one kind that are not told as a graph kept in a loop."""
     told = {id(each.keep.node) for each in find_kept_graphs(program)}
-    values = tensor_values(program)
     for each in find_gathered(program):
-        if id(each.keep.node) not in told and cause_of(each, values) == cause:
+        if id(each.keep.node) not in told and cause_of(each) == cause:
             yield each
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tenure.syntax.graph_values import CUTTING, backward_roots, is_module_name
+from tenure.syntax.graph_values import CUTTING, backward_roots, is_loss_name, is_module_name
 from tenure.syntax.keeping import Keep
 from tenure.syntax.kept_graphs import goes_backward_somewhere
 from tenure.syntax.kinds import Kind
@@ -16,6 +17,7 @@ from tenure.syntax.program import Binding, Function, Program, is_in_body, target
 from tenure.syntax.scopes import LoopNode, dotted
 from tenure.syntax.tensor_values import TensorValues, tensor_values
 from tenure.syntax.value_parts import bound_to, element_of
+from tenure.syntax.wanted_graphs import is_wanted
 from tenure.syntax.without_graph import is_without_graph
 
 _ADDING = frozenset(
@@ -25,7 +27,8 @@ _ADDING = frozenset(
 
 @dataclass(frozen=True)
 class Carried:
-    """`keep.place` is bound by `keep.node` to a value that leads to its old one; `is_sum` where it adds to that."""
+    """`keep.place` is bound by `keep.node` to a value that leads to its old one; `is_sum` where it adds up losses and
+    other figures, and is no state that is computed on."""
 
     function: Function
     keep: Keep
@@ -64,7 +67,17 @@ def _bound(program: Program, function: Function, values: TensorValues) -> Iterat
                 is_sum = adds or isinstance(value, ast.BinOp)
                 keep = Keep("sum", place, value, binding)
                 if _is_kept(program, keep, function, values, is_sum=is_sum):
-                    yield Carried(function, keep, is_sum)
+                    yield Carried(function, keep, is_sum and _adds_figures(keep))
+
+
+_FIGURES = re.compile(r"(^|_)(total|sum|mean|avg|average|running|ema|smooth|smoothed|metric|score|value|level)s?($|_)")
+
+
+def _adds_figures(keep: Keep) -> bool:
+    """Whether a sum is one of losses, means or other figures, by its names."""
+    names = [keep.place.rpartition(".")[2]]
+    names += [getattr(each, "id", getattr(each, "attr", "")) for each in ast.walk(keep.value)]
+    return bool(_FIGURES.search(names[0])) or any(map(is_loss_name, names))
 
 
 def _places_bound(binding: Binding) -> Iterator[tuple[str, ast.expr]]:
@@ -122,7 +135,12 @@ def _is_kept(program: Program, keep: Keep, function: Function, values: TensorVal
         return False
     if values.kind(keep.value, function) is not Kind.GRAPH:
         return False
-    return _is_retained(program) or not goes_backward_somewhere(program, keep, function)
+    if _is_retained(program):
+        return True
+    is_reset = in_function_alone and _is_set_anew(program, keep, function, in_function_alone=False)
+    if is_reset and is_wanted(program, keep.place, function):
+        return False  # as in a world that actions are trained through, episode by episode
+    return not goes_backward_somewhere(program, keep, function)
 
 
 @lru_cache(maxsize=1)

@@ -8,22 +8,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tenure.syntax.arguments import given_to
 from tenure.syntax.expressions import called_name
 from tenure.syntax.graph_values import is_loss_name
 from tenure.syntax.keeping import Keep, keeps_of
 from tenure.syntax.kinds import Kind
 from tenure.syntax.lifetimes import INITIALISERS, lifetimes
-from tenure.syntax.program import Binding, Function, Program, targets_of
+from tenure.syntax.open_keys import is_open_key, pair_of
+from tenure.syntax.program import Function, Program
 from tenure.syntax.repeats import runs_repeatedly
 from tenure.syntax.scopes import dotted
 from tenure.syntax.tensor_values import NUMBERS, TensorValues, tensor_values
-from tenure.syntax.value_parts import bound_names, gone_through
+from tenure.syntax.views import is_view
+from tenure.syntax.wanted_graphs import is_wanted
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """What `keep` puts into its place in `function`; `at_intervals` says that something empties it now and then."""
+    """What `keep` puts into its place in `function`; `at_intervals` says that something empties it now and then,
+    `is_view` that a part of a larger tensor is kept."""
 
     function: Function
     keep: Keep
@@ -31,6 +33,7 @@ class Gathered:
     is_loss: bool
     by_key: bool
     at_intervals: bool
+    is_view: bool
 
 
 @lru_cache(maxsize=1)
@@ -40,26 +43,40 @@ def find_gathered(program: Program) -> tuple[Gathered, ...]:
 
 
 def _find(program: Program) -> Iterator[Gathered]:
-    life, values = lifetimes(program), tensor_values(program)
     for function in program.functions:
-        if isinstance(function.node, ast.Module):
-            continue
-        for keep in keeps_of(function):
-            is_joined = isinstance(keep.node, ast.Assign) and isinstance(keep.node.targets[0], ast.Attribute)
-            lives_on = is_joined or life.is_kept_empty_at_first(keep.place, function)
-            if keep.kind != "element" or not lives_on:
-                continue
-            at_intervals = life.is_emptied_at_intervals(keep.place, function)
-            if (life.is_emptied(keep.place, function) and not at_intervals) or _is_limited(keep, function):
-                continue
-            kind = _kind(program, keep, function, values)
-            if not kind or not _is_repeated(program, keep, function, kind):
-                continue
-            by_key = (isinstance(keep.node, ast.Assign) and not is_joined) or _pair_of(keep) is not None
-            if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):
-                continue  # what is collected on purpose is emptied so, too
-            if not by_key or _is_open_key(program, keep, function):
-                yield Gathered(function, keep, kind, _is_loss(keep.value), by_key, at_intervals)
+        if not isinstance(function.node, ast.Module):
+            for keep in keeps_of(function):
+                found = _gathered(program, keep, function) if keep.kind == "element" else None
+                if found is not None:
+                    yield found
+
+
+def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | None:
+    life, values = lifetimes(program), tensor_values(program)
+    is_joined = isinstance(keep.node, ast.Assign) and isinstance(keep.node.targets[0], ast.Attribute)
+    origins = [(keep.place, function)] if is_joined else life.origins(keep.place, function)
+    if not origins:
+        return None
+    at_intervals = any(life.is_emptied_at_intervals(*each) for each in origins)
+    emptied = any(life.is_emptied(*each) for each in origins) and not at_intervals
+    by_epoch = emptied and all(life.is_emptied_by_epoch(*each) for each in origins)
+    if emptied and not by_epoch:
+        return None
+    kind = _kind(program, keep, function, values)
+    if not kind or not _is_repeated(program, keep, function, kind):
+        return None
+    is_bounded = any(life.is_bounded(*each) for each in origins) or _is_limited(keep, function)
+    viewed = is_view(program, keep.value, function, values) and not is_copy(keep.value)
+    if (by_epoch or is_bounded) and not (viewed or kind is Kind.GRAPH):
+        return None
+    if kind is Kind.GRAPH and any(is_wanted(program, place, where) for place, where in origins):
+        return None
+    by_key = (isinstance(keep.node, ast.Assign) and not is_joined) or pair_of(keep) is not None
+    if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):
+        return None  # what is collected on purpose is emptied so, too
+    if by_key and not viewed and not is_open_key(program, keep, function):
+        return None
+    return Gathered(function, keep, kind, _is_loss(keep.value), by_key, at_intervals, viewed)
 
 
 def _kind(program: Program, keep: Keep, function: Function, values: TensorValues) -> Kind:
@@ -82,12 +99,15 @@ def _kind(program: Program, keep: Keep, function: Function, values: TensorValues
             if name.startswith("self.")
         )
         return Kind.TENSOR if joined else min(Kind.TENSOR, max(attributes, default=Kind.NOTHING))
-    if function.name in INITIALISERS:
+    if function.name in INITIALISERS or (isinstance(keep.value, ast.Name) and _NAMES.fullmatch(keep.value.id)):
         return Kind.NOTHING
     found = values.kind(keep.value, function)
     return found or Kind(
         int(_may_be_tensor(keep.value) and lifetimes(program).is_used_as_tensors(keep.place, function))
     )
+
+
+_NAMES = re.compile(r"(\w+_)?(name|key|path)s?")
 
 
 def _may_be_tensor(value: ast.expr) -> bool:
@@ -113,73 +133,6 @@ def _is_limited(keep: Keep, function: Function) -> bool:
     )
 
 
-_COUNTING = re.compile(
-    r"(^|_)(step|steps|batch|round|trial|iteration|iter|it|number|num|count|counter|ticket|epoch|idx|index|batch_idx|uid"
-    r"|request_id|offset|start|timestamp|time|uuid|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
-)
-_OPEN_CALLS = frozenset({"id", "data_ptr", "size", "next", "len", "map", "hash", "uuid4", "time", "numel", "tobytes"})
-
-
-def _is_open_key(program: Program, keep: Keep, function: Function) -> bool:
-    """Whether a key is another one again and again: counted, measured, or the identity of an object."""
-    pair = _pair_of(keep)
-    if pair is not None:
-        return not isinstance(pair.elts[0], ast.Name) and _is_open(program, pair.elts[0], function, 0)
-    target = _subscript(keep)
-    return target is not None and _is_open(program, target.slice, function, 0)
-
-
-def _is_open(program: Program, key: ast.expr, function: Function, depth: int) -> bool:
-    for node in ast.walk(key):
-        if isinstance(node, ast.Call) and called_name(node) in _OPEN_CALLS:
-            return True
-        called = program.called_by(node, function) if isinstance(node, ast.Call) and depth < 2 else None
-        if called is not None and called.class_name:
-            given_back = (each.value for each in called.returns if each.value is not None)
-            if any(_is_open(program, value, called, depth + 2) for value in given_back):
-                return True
-        if isinstance(node, ast.Attribute) and (node.attr == "shape" or _COUNTING.search(node.attr)):
-            return True
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            bound = [each.value for each in function.bindings if node.id in _names_bound(each)]
-            if depth < 3 and any(
-                value is not None and _is_open(program, value, function, depth + 1) for value in bound
-            ):
-                return True
-            if not bound and not isinstance(key, ast.Call):
-                if _COUNTING.search(node.id):
-                    return True
-                if depth < 3 and node.id in function.parameters and _is_given_open(program, node.id, function, depth):
-                    return True
-    return False
-
-
-def _names_bound(binding: Binding) -> set[str]:
-    return {name for target in targets_of(binding) for name in bound_names(target)}
-
-
-def _is_given_open(program: Program, name: str, function: Function, depth: int) -> bool:
-    return any(
-        _is_open(program, value, caller, depth + 1)
-        for caller, call in program.callers(function)[:8]
-        for value in given_to(name, function, call)
-        if not isinstance(value, ast.Name) or value.id != name
-    )
-
-
-def _pair_of(keep: Keep) -> ast.Tuple | None:
-    """Key and value of `table.update((key, value) for ...)`."""
-    is_update = isinstance(keep.node, ast.Call) and called_name(keep.node) == "update"
-    pair = keep.value.elt if is_update and isinstance(keep.value, ast.GeneratorExp) else None
-    return pair if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else None
-
-
-def _subscript(keep: Keep) -> ast.Subscript | None:
-    if not isinstance(keep.node, ast.Assign):
-        return None
-    return next((each for each in keep.node.targets if isinstance(each, ast.Subscript)), None)
-
-
 def _is_loss(value: ast.expr) -> bool:
     """Whether a value is a loss by its name, or by a name within."""
     return any(
@@ -192,92 +145,6 @@ def _is_loss(value: ast.expr) -> bool:
 def is_copy(value: ast.expr) -> bool:
     """Whether what is kept is a copy made for it: `copy.deepcopy(model.state_dict())`."""
     return any(isinstance(node, ast.Call) and called_name(node) == "deepcopy" for node in ast.walk(value))
-
-
-def is_view(gathered: Gathered, values: TensorValues) -> bool:
-    """Whether what is kept is a part of a larger tensor, with all of that one's memory."""
-    return any(_is_part(each, gathered.function, values, 0) for each in _kept_values(gathered.keep.value))
-
-
-_ROWS = frozenset({"unbind", "split", "chunk", "unfold", "select", "narrow", "diagonal"})
-_SAME_MEMORY = frozenset({"detach", "squeeze", "view", "flatten", "unsqueeze", "t", "permute", "transpose", "expand"})
-
-
-def _kept_values(value: ast.expr) -> Iterator[ast.expr]:
-    """A value, or what a tuple, a dict or the call of a class takes up."""
-    if isinstance(value, (ast.Tuple, ast.List)):
-        for each in value.elts:
-            yield from _kept_values(each)
-    elif isinstance(value, ast.Dict):
-        for each in value.values:
-            yield from _kept_values(each)
-    elif isinstance(value, ast.Call) and called_name(value)[:1].isupper():
-        for each in (*value.args, *(keyword.value for keyword in value.keywords)):
-            yield from _kept_values(each)
-    else:
-        yield value
-
-
-def _is_part(value: ast.expr, function: Function, values: TensorValues, depth: int) -> bool:
-    if depth > 4:
-        return False
-    if isinstance(value, ast.Subscript):
-        return (
-            _selects(value.slice)
-            and bool(values.kind(value.value, function))
-            and _is_tensor_itself(value.value, function)
-        )
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        if value.func.attr in _ROWS:
-            return bool(values.kind(value.func.value, function))
-        if value.func.attr in _SAME_MEMORY:
-            return _is_part(value.func.value, function, values, depth + 1)
-        return False
-    if isinstance(value, ast.Name):
-        if any(value.id in bound_names(loop.target) for loop in function.loops if isinstance(loop, ast.For)):
-            return _is_row(value.id, function, values)
-        bound = values.bindings(function).get(value.id, [])
-        return any(_is_part(each, function, values, depth + 1) for _, each in bound)
-    return False
-
-
-def _is_row(name: str, function: Function, values: TensorValues) -> bool:
-    """Whether a loop goes through a tensor itself by this name."""
-    for loop in function.loops:
-        if isinstance(loop, ast.For):
-            for bound, iterated in gone_through(loop.target, loop.iter):
-                if bound == name and isinstance(iterated, ast.Subscript) and isinstance(iterated.value, ast.Call):
-                    return False
-                if bound == name and not isinstance(iterated, ast.Call):
-                    return bool(values.kind(iterated, function)) and _is_tensor_itself(iterated, function)
-                if bound == name and isinstance(iterated, ast.Call) and called_name(iterated) in _ROWS:
-                    return True
-    return False
-
-
-def _is_tensor_itself(value: ast.expr, function: Function) -> bool:
-    """Whether a value is no list, dict or tuple of tensors, as far as its own name and binding tell."""
-    if isinstance(value, ast.Name):
-        bound = [each.value for each in function.bindings if value.id in map(dotted, targets_of(each))]
-        return not any(isinstance(each, (ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.DictComp)) for each in bound)
-    return isinstance(value, (ast.Call, ast.Attribute, ast.Subscript))
-
-
-def _selects(index: ast.expr) -> bool:
-    """Whether an index takes a part without copying: numbers and slices, no list and no mask."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    numbers = all(
-        isinstance(each, (ast.Slice, ast.UnaryOp))
-        or (isinstance(each, ast.Constant) and (each.value is None or isinstance(each.value, int) or each.value is ...))
-        for each in parts
-    )
-    return numbers and not all(_is_whole(each) for each in parts)
-
-
-def _is_whole(index: ast.expr) -> bool:
-    if isinstance(index, ast.Slice):
-        return index.lower is None and index.upper is None and index.step is None
-    return isinstance(index, ast.Constant) and (index.value is None or index.value is ...)
 
 
 _NUMBERS = re.compile(r"values?|val|v|scalar|metric|stat|norm|accuracy|acc|reward|entropy")
@@ -299,14 +166,14 @@ def _may_be_one_number(value: ast.expr) -> bool:
     return is_one_number(value) or bool(_NUMBERS.fullmatch(dotted(value).rpartition(".")[2]))
 
 
-def cause_of(gathered: Gathered, values: TensorValues) -> str:
+def cause_of(gathered: Gathered) -> str:
     """What kind of thing is kept: "loss", "outputs", "copy", "view", "cache", "number" or "tensor"."""
     value = gathered.keep.value
     if is_copy(value):
         return "copy"
     if gathered.kind is Kind.GRAPH:
         return "loss" if gathered.is_loss else "outputs"
-    if is_view(gathered, values):
+    if gathered.is_view:
         return "view"
     if gathered.by_key and _is_looked_up(gathered):
         return "cache"

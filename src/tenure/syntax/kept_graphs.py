@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.model.source import SourceFile
-from tenure.syntax.graph_values import GraphValues, Returned, backward_root, backward_roots, modules_of
+from tenure.syntax.expressions import called_name
+from tenure.syntax.graph_values import CUTTING, GraphValues, Returned, backward_roots, modules_of
 from tenure.syntax.keeping import Keep, is_emptied, keeps_of, outlives
 from tenure.syntax.kinds import Kind
 from tenure.syntax.program import Function, Program, targets_of
 from tenure.syntax.scopes import dotted
 from tenure.syntax.tensor_values import tensor_values
-from tenure.syntax.value_parts import bound_names
+from tenure.syntax.value_parts import bound_names, gone_through
 from tenure.syntax.without_graph import is_without_graph
 
 _ROUNDS = 3
@@ -126,7 +127,8 @@ def _is_what_it_computes(program: Program, keep: Keep, function: Function, value
         return False
     if program.is_part_of_module(function):
         return True
-    trains = any(backward_root(call) is not None for call in function.calls)
+    used = {dotted(node) for node in ast.walk(keep.value) if isinstance(node, (ast.Name, ast.Attribute))}
+    trains = bool(used & read_by(backward_roots(function), function))
     returned = (each.value for each in function.returns if each.value is not None)
     return not trains and any(keep.place in _names_in(value) and values.carries(value) for value in returned)
 
@@ -145,29 +147,31 @@ def _is_own_method(program: Program, keep: Keep, function: Function) -> bool:
 def goes_backward_somewhere(program: Program, keep: Keep, function: Function) -> bool:
     """Whether some function of the file runs backward through what the place holds: log-probabilities of an episode."""
     last = keep.place.rpartition(".")[2]
-    texts = _read_by_backward(program, function.source)
+    texts = read_by_backward(program, function.source)
     return keep.place in texts or ("." in keep.place and f".{last}" in texts)
 
 
 @lru_cache(maxsize=256)
-def _read_by_backward(program: Program, source: SourceFile) -> frozenset[str]:
+def read_by_backward(program: Program, source: SourceFile) -> frozenset[str]:
     """Variables and attributes of a file that backward passes are computed from, by any chain of bindings in their
     function; of attributes the last name as well, with its dot."""
     found = {
         text
         for each in program.functions_in(source)
         if (roots := backward_roots(each))
-        for text in _read_by(roots, each)
+        for text in read_by(roots, each)
     }
     return frozenset(found | {f".{text.rpartition('.')[2]}" for text in found if "." in text})
 
 
-def _read_by(roots: Sequence[ast.expr], function: Function) -> set[str]:
-    """What values are computed from in a function."""
+def read_by(roots: Sequence[ast.expr], function: Function) -> set[str]:
+    """What values are computed from in a function: variables, attributes, and calls (`f()`)."""
     seen: set[str] = set()
     waiting: list[ast.AST] = [*roots]
     while waiting:
-        for node in ast.walk(waiting.pop()):
+        for node in _walk_uncut(waiting.pop()):
+            if isinstance(node, ast.Call):
+                seen.add(f"{called_name(node)}()")
             if isinstance(node, (ast.Name, ast.Attribute)):
                 text = dotted(node)
                 if text and text not in seen:
@@ -176,11 +180,21 @@ def _read_by(roots: Sequence[ast.expr], function: Function) -> set[str]:
     return seen
 
 
+def _walk_uncut(value: ast.AST) -> Iterator[ast.AST]:
+    """A value and its parts, but nothing below a call that cuts the graph."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, ast.Call) or called_name(node) not in CUTTING:
+            yield node
+            waiting += ast.iter_child_nodes(node)
+
+
 def _bound_to(text: str, function: Function) -> Iterator[ast.expr]:
     """What a function binds a variable or attribute to, or goes through with it."""
     for binding in function.bindings:
         if binding.value is not None and any(text in bound_names(target) for target in targets_of(binding)):
             yield binding.value
     for loop in function.loops:
-        if isinstance(loop, ast.For) and text in bound_names(loop.target):
-            yield loop.iter
+        if isinstance(loop, ast.For):
+            yield from (value for name, value in gone_through(loop.target, loop.iter) if name == text)

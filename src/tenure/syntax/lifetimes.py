@@ -7,7 +7,8 @@ import posixpath
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
-from tenure.syntax.expressions import called_name, value_kind
+from tenure.syntax.arguments import given_to
+from tenure.syntax.expressions import called_name, split_receiver, value_kind
 from tenure.syntax.program import Binding, Class, Function, Program, targets_of
 from tenure.syntax.scopes import MODULE, dotted
 from tenure.syntax.value_parts import bound_to
@@ -20,6 +21,9 @@ _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "remove", "discard"
 
 _FACTORIES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})
 _JOINING = frozenset({"stack", "cat", "concat", "hstack", "vstack", "cosine_similarity"})
+
+_MOST_STEPS = 3
+_MOST_CALLERS = 12
 
 
 @lru_cache(maxsize=1)
@@ -47,7 +51,48 @@ class Lifetimes:
                 or self._is_from_around(name, function)
             )
         folder = posixpath.dirname(function.source.path)
-        return (folder, name) in self._started
+        return (folder, name) in self._started or (place == "self.state" and self._is_optimizer(function))
+
+    def origins(self, place: str, function: Function) -> list[tuple[str, Function]]:
+        """Where a container lives on that a function fills by a name: the place itself, or what a variable or a
+        parameter stands for; each with the function in which it is so called. Empty where it does not live on."""
+        return list(dict.fromkeys(self._origins(place, function, 0)))
+
+    def _origins(self, place: str, function: Function, steps: int) -> Iterator[tuple[str, Function]]:
+        if self.is_kept_empty_at_first(place, function) or self.is_bounded(place, function):
+            yield place, function
+            return
+        if "." in place or steps > _MOST_STEPS or self._is_emptied_by_name(place, function):
+            return
+        bound = [value for _, value in function.bound.get(place, ())]
+        if any(value_kind(value) in ("empty", "display") for value in bound):
+            return
+        for value in bound:
+            receiver, name = split_receiver(value)
+            if name and isinstance(value, (ast.Attribute, ast.Subscript, ast.Call)):
+                yield from self._origins(f"{receiver}.{name}" if receiver else name, function, steps + 1)
+        if not bound and place in function.parameters:
+            calls = self._program.callers(function)
+            for caller, call in calls if len(calls) <= _MOST_CALLERS else ():
+                for value in given_to(place, function, call):
+                    receiver, name = split_receiver(value)
+                    if name:
+                        yield from self._origins(f"{receiver}.{name}" if receiver else name, caller, steps + 1)
+
+    def _is_emptied_by_name(self, name: str, function: Function) -> bool:
+        return any(
+            isinstance(call.func, ast.Attribute) and dotted(call.func.value).replace("[]", "") == name
+            for call in function.calls_of(*_EMPTYING)
+        ) or any(dotted(target).replace("[]", "") == name for each in function.deletes for target in each.targets)
+
+    def is_bounded(self, place: str, function: Function) -> bool:
+        """Whether a place is an attribute that starts as a container with a length: `deque(maxlen=8)`."""
+        return "." in place and (posixpath.dirname(function.source.path), place.rpartition(".")[2]) in self._bounded
+
+    def is_emptied_by_epoch(self, place: str, function: Function) -> bool:
+        """Whether all that empties the place does so once in an epoch, by its name."""
+        key = (posixpath.dirname(function.source.path), place.rpartition(".")[2])
+        return all("epoch" in each.name for each, _ in self._emptied.get(key, ()))
 
     def is_emptied(self, place: str, function: Function) -> bool:
         """Whether anything in the file, or the folder, ever takes something out of a place of this name."""
@@ -76,6 +121,11 @@ class Lifetimes:
         key = (posixpath.dirname(function.source.path), place.rpartition(".")[2])
         found = self._emptied.get(key, [])
         return bool(found) and all(_is_counted(self._program, each, line) for each, line in found)
+
+    def _is_optimizer(self, function: Function) -> bool:
+        """Whether a function is a method of a torch optimizer, whose `state` starts as an empty table."""
+        bases = function.owner.bases if function.owner is not None else ()
+        return any(base.rpartition(".")[2].endswith("Optimizer") for base in bases)
 
     def _is_global(self, name: str, function: Function) -> bool:
         is_local = any(name in _names(binding) for binding in function.bindings) or name in function.parameters
@@ -106,6 +156,16 @@ class Lifetimes:
     def _globals(self) -> set[tuple[str, str]]:
         tops = [each for each in self._program.functions if each.qualname == MODULE]
         return {(top.source.path, name) for top in tops for binding in top.bindings for name in _started_by(binding)}
+
+    @cached_property
+    def _bounded(self) -> set[tuple[str, str]]:
+        """Folder and name of attributes that start as containers with a length."""
+        return {
+            (posixpath.dirname(function.source.path), name.rpartition(".")[2])
+            for function in self._program.functions
+            for name, values in function.bound.items()
+            if "." in name and any(_has_length(value) for _, value in values)
+        }
 
     @cached_property
     def _started(self) -> set[tuple[str, str]]:
@@ -139,6 +199,10 @@ def _started_by(binding: Binding) -> Iterator[str]:
         for name, value in bound_to(target, binding.value):
             if is_unbounded_start(value):
                 yield name
+
+
+def _has_length(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and called_name(value) == "deque" and not is_unbounded_start(value)
 
 
 def is_unbounded_start(value: ast.expr | None) -> bool:

@@ -157,7 +157,7 @@ class Objects:
         default = default_of(name, function)
         if default is not None:
             found |= self.of(default, function)
-        calls = self._program.named_callers(function)
+        calls = self._program.known_callers(function)
         for caller, call in calls if len(calls) <= _MOST_CALLERS else ():
             for value in given_to(name, function, call):
                 found |= self.of(value, caller)

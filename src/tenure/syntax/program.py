@@ -30,6 +30,7 @@ _MOST_MEANT = 3
 """A name that more functions share means none of them."""
 _MOST_NAMED = 12
 _MOST_RUN = 6
+_MOST_FOR_TWO_ROUNDS = 4000
 
 
 def is_in_body(line: int, loop: LoopNode) -> bool:
@@ -135,6 +136,7 @@ class Program:
         self._callbacks_by_shape: dict[tuple[object, ...], list[Function]] = {}
         self._named: dict[int, Function | None] = {}
         self._tops: dict[str, Function] = {}
+        self._first_callers: dict[Function, list[tuple[Function, ast.Call]]] | None = None
         self._with_given: dict[tuple[int, int], ast.Call] = {}
         self._applications: dict[int, ast.Call | None] = {}
         self._imported: dict[str, dict[str, Imported]] = {}
@@ -293,9 +295,10 @@ class Program:
         """Calls that mean this function and no other."""
         return self._callers.get(function, ())
 
-    def named_callers(self, function: Function) -> Sequence[tuple[Function, ast.Call]]:
-        """Calls that mean this function by its name."""
-        return self._named_callers.get(function, ())
+    def known_callers(self, function: Function) -> Sequence[tuple[Function, ast.Call]]:
+        """As `callers`, as far as they are known while objects are followed: at first those by name."""
+        known = self._first_callers if self._first_callers is not None else self._named_callers
+        return known.get(function, ())
 
     def constructions(self, cls: Class) -> Sequence[tuple[Function, ast.Call]]:
         """Calls of a class by its name."""
@@ -361,6 +364,16 @@ class Program:
 
     @cached_property
     def _callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
+        """Found twice: what objects are called with may be objects that are called."""
+        found = self._found_callers()
+        if len(self.functions) > _MOST_FOR_TWO_ROUNDS:
+            return found
+        self._first_callers = found
+        self._called.clear()
+        self.objects = Objects(self)
+        return self._found_callers()
+
+    def _found_callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
         found: dict[Function, list[tuple[Function, ast.Call]]] = {}
         for caller in self.functions:
             for call in caller.calls:
@@ -381,7 +394,7 @@ class Program:
         if self._asks_for_objects(call, caller):
             run = self.objects.run_by(call.func, caller)
             found = [each for each, given in run if takes(each, self._shifted(call, given))]
-            if found:
+            if found or self.objects.of(call.func, caller):
                 return found if len(found) <= _MOST_RUN else ()
         if isinstance(call.func, ast.Attribute):
             name = call.func.attr

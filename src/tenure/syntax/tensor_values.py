@@ -22,7 +22,7 @@ from tenure.syntax.program import Class, Function, Program
 from tenure.syntax.questions import Questions
 from tenure.syntax.reaching import reaching_lines
 from tenure.syntax.scopes import COMPREHENSION_NAMES, dotted
-from tenure.syntax.value_parts import arguments_of, gone_through, parts_of
+from tenure.syntax.value_parts import arguments_of, element_of, gone_through, parts_of
 from tenure.syntax.without_graph import is_without_graph, runs_without_graph
 
 NUMBERS = frozenset(
@@ -65,6 +65,8 @@ _MOST_CALLERS = 12
 """A parameter of a function with more calls than this is taken for anything."""
 _DEEPEST = 30
 _MOST_CLASSES = 4
+_NAMED = frozenset({"named_parameters", "named_modules", "named_buffers", "named_children", "items", "enumerate"})
+"""What gives pairs of a name, or a number, and a value."""
 _MOST_STEPS = 4
 
 
@@ -288,7 +290,7 @@ class TensorValues:
 
     def _call(self, call: ast.Call, function: Function, place: int | None = None) -> Kind:
         name = called_name(call)
-        if name in NUMBERS:
+        if name in NUMBERS or (place == 0 and name in _NAMED):
             return Kind.NOTHING
         called = self._program.called_by(call, function)
         if called is not None and called.name != "__init__":
@@ -380,14 +382,22 @@ class TensorValues:
 
     def _returned(self, called: Function, place: int | None) -> Kind:
         values = [each.value for each in (*called.returns, *called.yields) if each.value is not None]
-        if place is not None and values and all(isinstance(each, ast.Tuple) for each in values):
-            values = [each.elts[place] for each in values if 0 <= place < len(each.elts)]  # type: ignore[attr-defined]
+        if place is not None and all(isinstance(each, (ast.Tuple, ast.Call)) for each in values):
+            values = [part for each in values for part in _at_place(each, place)]
         found = self._most(values, called)
         return min(found, Kind.TENSOR) if _yields_nothing(called) else found
 
     def bindings(self, function: Function) -> dict[str, list[tuple[int, ast.expr]]]:
         """What a function binds each of its variables and attributes to, with the line."""
         return function.bound
+
+
+def _at_place(value: ast.expr, place: int) -> Iterator[ast.expr]:
+    """What stands at a place of a tuple, or of what a call gives."""
+    if isinstance(value, ast.Tuple):
+        yield from value.elts[place : place + 1] if place >= 0 else ()
+    else:
+        yield element_of(value, place)
 
 
 def _taken_out(name: str, function: Function) -> set[object]:

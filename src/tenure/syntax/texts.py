@@ -50,7 +50,7 @@ def _of_variable(program: Program, name: str, function: Function, steps: int) ->
         default = default_of(name, function)
         if default is not None:
             yield from _texts(program, default, function, steps)
-        for caller, call in program.named_callers(function)[:_MOST_CALLERS]:
+        for caller, call in program.known_callers(function)[:_MOST_CALLERS]:
             for value in given_to(name, function, call):
                 yield from _texts(program, value, caller, steps)
     elif name not in function.bound:
