@@ -29,6 +29,12 @@ KEEPS = [
     *("with torch.cuda.amp.autocast(enabled=False): output = model(batch)", "self.state = 0.9 * self.state + output"),
     *("try:\n    model(batch)\nexcept ValueError as error:\n    self.errors.append((step, error))", "model.eval()"),
     *("state = model(batch, state)", "kept.append(loss)  # tenure: allow TN101", "kept.append(größe)"),
+    *("mask = torch.ones(step, 8)\nkept.append(mask)", "loss = criterion(output * torch.arange(9_000))"),
+    *(
+        "with autocast():\n    output = model(batch)",
+        "scaler = GradScaler(\n    # big\n    1024.0)",
+        "amp.GradScaler()",
+    ),
 ]
 ENDS = ["return total", "return total.item()", "print(len(kept))", "sum(kept).backward()", "self.last = kept", "pass"]
 FUNCTION = """\
@@ -76,7 +82,10 @@ def programs(draw: st.DrawFn) -> bytes:
         st.integers(0, 2).map(lambda number: FUNCTION.format(number=number)),
         st.integers(0, 2).map(lambda number: TABLE.format(number=number)),
     )
-    text = "import functools\nimport gc\nimport torch\n" + "\n".join(draw(st.lists(parts, min_size=1, max_size=4)))
+    names = draw(st.sampled_from(["", "from torch.cuda.amp import autocast, GradScaler", "from torch.cuda import amp"]))
+    text = f"import functools\nimport gc\nimport torch\n{names}\n" + "\n".join(
+        draw(st.lists(parts, min_size=1, max_size=4))
+    )
     if draw(st.booleans()):
         text = text.replace("    ", "\t")
     encoding, cookie = draw(st.sampled_from([("utf-8", ""), ("utf-8-sig", ""), ("latin-1", "# coding: latin-1\n")]))

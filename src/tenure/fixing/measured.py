@@ -102,7 +102,7 @@ def find_growth(alive: Mapping[int, int]) -> float | None:
     """Bytes by which all live tensors become more per step, 0 where they do not grow for good; None of few censuses."""
     if len([step for step in alive if step > WARM_UP_STEP]) < FEWEST_POINTS:
         return None
-    trend = find_trend(sorted(alive), [alive[step] for step in sorted(alive)])
+    trend = find_trend(sorted(alive), [alive[step] for step in sorted(alive)], counted=False)
     return trend.per_step if trend.kind == "growing" else 0.0
 
 

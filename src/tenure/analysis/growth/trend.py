@@ -47,12 +47,16 @@ class Trend:
 FLAT = Trend("flat")
 
 
-def find_trend(steps: Sequence[int], values: Sequence[int]) -> Trend:
-    """Growing, sawtooth or flat. A row that fills up and stops, or rises once, is flat."""
+def find_trend(steps: Sequence[int], values: Sequence[int], *, counted: bool = True) -> Trend:
+    """Growing, sawtooth or flat. A row that fills up and stops, or rises once, is flat.
+
+    Of values that are no counts (bytes), a period is seen only where several falls were watched: one that fits counts
+    is looked for up to twice the largest of them.
+    """
     late = [(step, value) for step, value in zip(steps, values, strict=True) if step > WARM_UP_STEP]
     if is_growing([step for step, _ in late], [value for _, value in late]):
         return Trend("growing", theil_sen([step for step, _ in late], [value for _, value in late]))
-    period = find_period(steps, values)
+    period = find_period(steps, values, counted=counted)
     if period:
         return Trend("sawtooth", period=period)
     return _find_late_growth(late)
@@ -144,7 +148,7 @@ def is_steady(steps: Sequence[int], values: Sequence[int]) -> bool:
     return span > 0 and all(abs(value - start - slope * step) <= 0.2 * span for step, value in late)
 
 
-def find_period(steps: Sequence[int], values: Sequence[int]) -> int | None:
+def find_period(steps: Sequence[int], values: Sequence[int], *, counted: bool = True) -> int | None:
     """Steps between falls of a row that rises, falls and rises again; None where it does nothing of the kind.
 
     The first steps may be off a period that all others keep: what holds the newest element too begins with them.
@@ -152,6 +156,8 @@ def find_period(steps: Sequence[int], values: Sequence[int]) -> int | None:
     falls = [position for position in range(1, len(values)) if values[position] < values[position - 1]]
     if not falls or max(values) < 3 or len(set(values)) < 3:
         return None
+    if not counted:
+        return _seen_period(steps, values, falls)
     late = sum(step <= WARM_UP_STEP for step in steps)
     fitted = _fitted_period(steps, values) or _fitted_period(steps[late:], values[late:])
     return fitted or _seen_period(steps, values, falls)
