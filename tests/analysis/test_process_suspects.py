@@ -2,11 +2,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from heaps import census
 from profiles import MIB, profile
 from resting import INCOMING, KEPT, MODEL, RESULT, TOUCHED, seen
+from suspects import carried
 from tenure.analysis.evidence import Evidence
-from tenure.analysis.process_suspects import find_resting
+from tenure.analysis.process_suspects import _piled_up_in_evaluations, find_resting
 from tenure.diagnose import _explain_process
+from tenure.model.heap import Census
 from tenure.model.recording import Recording
 
 
@@ -40,3 +46,24 @@ def test_the_verdict_on_a_process_tells_what_rests_as_a_hint() -> None:
         ("TN106", "likely", "logits", 3 * MIB),
         ("TN106", "possible", "incoming", 3 * MIB),
     ]
+
+
+def shaped(drawn: Census) -> Census:
+    """The census, all of whose storages are shown as vectors of 256 numbers."""
+    shape = np.full_like(drawn.storages.shape, len(drawn.strings))
+    return replace(drawn, strings=(*drawn.strings, "[256]"), storages=replace(drawn.storages, shape=shape))
+
+
+@pytest.mark.parametrize("bound_as", ["[256]", "[8]", None])
+def test_what_no_name_has_while_an_evaluation_goes_on_is_told_by_the_name_that_it_gets(bound_as: str | None) -> None:
+    graph = ".grad_fn AddmmBackward0 -> .saved tensor 320KiB activation"
+    text = "unseen -> list#out -> [*{call}] tensor 1KiB activation -> " + graph
+    calls = (4, 6, 8, 12, 16, 24, 32)
+    censuses = tuple(shaped(census(text.format(call=call), step=50, moment=f"evaluation-{call}")) for call in calls)
+    recording = Recording("/p/run", {}, (), (), (), {}, None)
+    found = Evidence(recording, censuses, {}, profiles=())
+    (nameless,) = _piled_up_in_evaluations(found, ())
+    assert nameless.facts["kept_shape"] == "[256]"
+
+    told = carried(through_graph=True, facts={"kept_shape": bound_as} if bound_as else {})
+    assert (_piled_up_in_evaluations(found, (told,)) == ()) is (bound_as == "[256]")

@@ -56,6 +56,18 @@ def test_growth_and_what_idles_by_the_same_reference_are_told_once() -> None:
     )
 
 
+def test_growth_and_what_is_carried_by_the_same_name_are_told_once_whichever_statement_each_tells() -> None:
+    state = Holder("attribute", "state", "model.state", "/projects/asr/model.py", 23, "Model.state")
+    grows = finding("r", rule="TN105", name="n", message="m", holder=state)
+    carries = idle(rule="TN102", peak_bytes=None, peak_drop_bytes=None, peak_basis=None)
+    elsewhere = replace(carries, holder=replace(state, line=18))
+
+    also = ALSO | {"rule": "TN102", "expression": "model.state", "file": state.file, "line": 18}
+    assert join_same_holder([elsewhere, grows]) == (replace(grows, evidence=(*grows.evidence, also)),)
+    other_name = replace(elsewhere, holder=replace(elsewhere.holder, expression="other.state"))
+    assert join_same_holder([other_name, grows]) == (other_name, grows)
+
+
 @pytest.mark.parametrize(
     ("growth", "peak"), [({"confidence": "possible"}, {}), ({}, {"peak_drop_bytes": None}), ({"ranks": (1,)}, {})]
 )

@@ -110,6 +110,18 @@ def test_rings_and_unknown_holders_are_never_joined() -> None:
     assert join_same_statement([ring, ring, unseen, unseen]) == (ring, ring, unseen, unseen)
 
 
+def test_rings_that_one_backward_closes_are_one_suspect() -> None:
+    made = replace(HISTORY, kind="gradient", name="backward", element=False)
+    rings = [
+        suspect(key=1, symptom="cycle", holder=made, fingerprint="exp"),
+        suspect(key=2, symptom="cycle", holder=made, fingerprint="pow", retained_bytes=MIB, series=series(0, 0, MIB)),
+    ]
+
+    (joined,) = join_same_statement(rings)
+    assert (joined.fingerprint, joined.retained_bytes, joined.num_objects) == ("exp", 4 * MIB, 6)
+    assert joined.series == replace(series(MIB, 2 * MIB, 4 * MIB), objects=(2, 4, 6))
+
+
 def test_what_one_statement_carries_is_one_suspect_and_a_name_covers_what_lies_in_it() -> None:
     update = SourceLocation(TRAIN, 17, "step")
     last = HoldingReference(kind="attribute", name="last", expression="panel.last", sites=(update,))

@@ -1,9 +1,12 @@
 from dataclasses import replace
 
-from suspects import HISTORY, MIB, TRAIN, carried, carried_finding, path_row, roles_row, series_row, suspect
+import pytest
+
+from suspects import HISTORY, HOP, MIB, TRAIN, carried, carried_finding, hop, path_row, roles_row, series_row, suspect
 from tenure.model.finding import CutReference, evidence_of
 from tenure.model.source import SourceLocation
 from tenure.rules.graph_held_over_forward import check_suspect
+from tenure.rules.outputs_kept_with_graph import check_suspect as outputs_kept_with_graph
 
 KEEP_SCALARS = "; keep only detached scalars (`.item()`, `.detach()`) for later"
 IDENTITY = {"rule": "TN102", "name": "graph-held-over-forward"}
@@ -26,6 +29,27 @@ def test_outputs_that_are_carried_into_the_forward_are_held_over_it() -> None:
         ),
         **IDENTITY,
     )
+
+
+@pytest.mark.parametrize(
+    ("container", "facts", "rule"),
+    [
+        ("collections.deque", {}, "TN107"),
+        ("list", {"outlasts_a_step": True}, "TN107"),
+        ("list", {}, "TN102"),
+        ("dict", {"outlasts_a_step": True}, "TN102"),
+    ],
+)
+def test_an_evaluations_outputs_that_wait_for_the_next_one_are_outputs_kept_with_their_graph(
+    container: str, facts: dict[str, object], rule: str
+) -> None:
+    element = hop("INDEX", "[0]", container, "torch.Tensor", target_kind="TENSOR")
+    outputs = carried(path=(HOP, element), through_graph=True, facts=facts)
+
+    found = [check(outputs) for check in (check_suspect, outputs_kept_with_graph)]
+    assert [finding.rule for finding in found if finding] == [rule]
+    freed = [check(replace(outputs, graph_freed=True)) for check in (check_suspect, outputs_kept_with_graph)]
+    assert [finding.rule for finding in freed if finding] == ["TN102"]
 
 
 def test_small_outputs_without_a_graph_are_only_a_hint() -> None:

@@ -42,10 +42,17 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
 
 
 def _piled_up_in_evaluations(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, ...]:
-    """What grows within an evaluation, beside what is `told` to grow from step to step at the same statement."""
+    """What grows within an evaluation, beside what is `told` already: what the same statement makes, and tensors that
+    no name has yet while the evaluation goes on, told by the name that they get at its end."""
     located = (locate(each, evidence.sources) for each in find_growing_in_evaluations(evidence.evaluations))
     known = {site for suspect in told for site in suspect.holder.sites}
-    return tuple(suspect for suspect in located if known.isdisjoint(suspect.holder.sites))
+    bound = {suspect.facts.get("kept_shape") for suspect in told if suspect.through_graph and suspect.holder.sites}
+    return tuple(
+        suspect
+        for suspect in located
+        if known.isdisjoint(suspect.holder.sites)
+        and (suspect.holder.sites or suspect.facts.get("kept_shape", "") not in bound)
+    )
 
 
 def find_copied_by_workers(evidence: Evidence) -> tuple[Suspect, ...]:

@@ -1,4 +1,4 @@
-"""One holder, one telling: what a reference keeps for good, and what it holds past its use at the peak of a step."""
+"""One holder, one telling: what a reference keeps for good, and what it carries or leaves idle at a peak."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tenure.model.finding import Confidence, Finding
 
 
 def join_same_holder(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings; what is idle at the peak by a reference that a survivor, or growth that is no mere hint, is told
-    by becomes that one's evidence.
+    """The findings; what is idle at the peak, or carried into the forward, by a reference that a survivor, or growth
+    that is no mere hint, is told by becomes that one's evidence.
 
     The lasting one's rule stays, with the figures of the peak where it has none. That a sure finding saw the memory
     idle makes a possible survivor likely.
@@ -42,9 +42,20 @@ def with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:
 def _is_same(finding: Finding, other: Finding) -> bool:
     one, two = finding.holder, other.holder
     same = (one.file, one.line, one.name) == (two.file, two.line, two.name) and one.file is not None
+    carries = one.file is not None and _reference(finding) == _reference(other) and not one.expression.endswith("[*]")
     surely_grows = finding.symptom in ("growth", "sawtooth") and finding.confidence != "possible"
     lasts = finding.symptom == "survivor" or (surely_grows and other.peak_drop_bytes is not None)
-    return same and lasts and other.symptom == "peak" and finding.ranks == other.ranks
+    told = (same and lasts) or (carries and surely_grows)
+    return told and other.symptom == "peak" and finding.ranks == other.ranks
+
+
+def _reference(finding: Finding) -> tuple[str | None, str | None, str]:
+    """What a finding's holder goes by, whichever of its statements is told.
+
+    One reference that grows leads to all that it carries; of a collection an element may be carried by itself.
+    """
+    holder = finding.holder
+    return holder.file, holder.function, holder.expression or holder.name
 
 
 def _with_peak(finding: Finding, peak: Finding) -> Finding:

@@ -23,7 +23,8 @@ def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
 
     Suspects of one reference are joined whatever they hold; those of several references that one statement makes
     only where they hold the same kind of thing, for they may need different remedies (scalars among tensors do not);
-    what is carried into the forward has one remedy. A cut names what reads alike once. Needs located holders.
+    what is carried into the forward, and rings that one `backward` closes, have one remedy. A cut names what reads
+    alike once. Needs located holders.
     """
     joined = _join(_join(suspects, _same_reference), _same_statement)
     return tuple(replace(suspect, cut=_told_once(suspect.cut)) for suspect in joined)
@@ -36,6 +37,8 @@ def _same_reference(suspect: Suspect) -> Hashable | None:
 
 
 def _same_statement(suspect: Suspect) -> Hashable | None:
+    if suspect.symptom == "cycle" and suspect.holder.kind == "gradient" and suspect.holder.sites:
+        return (suspect.symptom, suspect.holder.sites[0], suspect.series.moment, suspect.series.steps)
     if suspect.symptom not in _SYMPTOMS or not suspect.holder.sites:
         return None
     if suspect.symptom == "peak":
@@ -66,7 +69,7 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
         return not each.through_graph, _grows_whole(each), -each.retained_bytes, -own, each.key, each.fingerprint
 
     main = min(group, key=rank)
-    one_cut = all(each.cut == main.cut for each in group)
+    one_cut = main.symptom != "cycle" and all(each.cut == main.cut for each in group)
     roles = {role for each in group for role in each.bytes_by_role}
     by_role = {role: sum(each.bytes_by_role.get(role, 0) for each in group) for role in sorted(roles)}
     every_cut = tuple(reference for each in (main, *group) for reference in each.cut)

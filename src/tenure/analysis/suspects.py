@@ -17,6 +17,7 @@ from tenure.analysis.kept.cycles import find_cycles
 from tenure.analysis.kept.gradients_left import find_gradients_left
 from tenure.analysis.kept.hidden_only import find_hidden_only
 from tenure.analysis.kept.left_in_optimizers import find_left_in_optimizers
+from tenure.analysis.kept.pinning_views import find_pinning_views
 from tenure.analysis.kept.replaced_layers import find_replaced_layers
 from tenure.analysis.kept.survivors import find_survivors
 from tenure.model.heap import ROOT_KINDS, Census
@@ -51,10 +52,11 @@ def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ())
     released = {str(suspect.facts["module"]) for suspect in survivors}
     survivors += _not_told(find_hidden_only(views), (*growing, *survivors))
     known = frozenset().union(*(suspect.storages for suspect in survivors))
+    pinned = find_pinning_views(views, shapes, told=grown_shapes)
     idle = (suspect for suspect in find_idle_modules(views, shapes, told=released) if not suspect.storages <= known)
     resting = (*idle, *find_gradients_left(views, shapes))
     found = sorted(
-        (*growing, *carried, *cycles, *survivors, *resting, *host),
+        (*growing, *carried, *cycles, *survivors, *pinned, *resting, *host),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
     )
     return tuple(dataclasses.replace(suspect, key=key) for key, suspect in enumerate(found, start=1))

@@ -6,7 +6,7 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, plural, subject
-from tenure.rules.path_questions import short_type
+from tenure.rules.path_questions import collects_unused_graphs, short_type
 
 NOTABLE_SHARE = 0.10
 """Of the profiled step's peak: outputs that take so much off it are told, however small."""
@@ -17,7 +17,7 @@ NOTABLE_OUTPUTS = 1 << 20
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Memory of a past step's forward, carried into the next one but not growing."""
     made_by_forward = suspect.through_graph or suspect.bytes_by_role.get("ACTIVATION", 0) > 0
-    if suspect.symptom != "peak" or not made_by_forward:
+    if suspect.symptom != "peak" or not made_by_forward or collects_unused_graphs(suspect):
         return None
     if _is_left_on_ctx(suspect):
         suspect = dataclasses.replace(suspect, facts={**suspect.facts, "backward_freed_the_rest": True})

@@ -6,8 +6,9 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
+from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, nodes_per_step, plural, subject, within_evaluation
-from tenure.rules.path_questions import GROWING, keeps_scalar
+from tenure.rules.path_questions import GROWING, collects_unused_graphs, keeps_scalar
 from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
 from tenure.syntax.kept_graphs import find_kept_graphs
@@ -15,18 +16,21 @@ from tenure.syntax.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """A container gains tensors of more than one element, each with its graph."""
+    """A container gains tensors of more than one element, each with its graph, or has some whose graphs no backward has
+    gone through while the next forward runs."""
     collects = suspect.symptom in GROWING and suspect.holder.element
-    if not collects or not (_keeps_graphs_of_tensors(suspect) or _keeps_graphs_of_an_evaluation(suspect)):
+    keeps = collects and (_keeps_graphs_of_tensors(suspect) or _keeps_graphs_of_an_evaluation(suspect))
+    if not keeps and not collects_unused_graphs(suspect):
         return None
     shape = suspect.facts.get("kept_shape")
     what = f"tensors of shape {shape}" if shape else "tensors"
+    size = growth(suspect) if keeps else f"{format_bytes(suspect.retained_bytes)}, carried from forward to forward"
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
         message=f"{subject(suspect)} {plural(suspect, 'collects', 'collect')} {what} together with "
-        f"the graph that made each: {growth(suspect)}.",
+        f"the graph that made each: {size}.",
         remedies=(
             "store `x.detach()` (a copy on the CPU, `x.detach().cpu()`, where many are kept); run evaluation and "
             "inference under `torch.no_grad()` or `torch.inference_mode()`",

@@ -19,6 +19,7 @@ _FUNCTIONS = ("function", "method", "partial")
 _BEHIND_WRAPPERS = 4
 """References after which a path has left a bound method or partial for what it calls or was given."""
 _FRAME_TYPES = ("traceback", "frame")
+_DEQUES = ("deque", "collections.deque")
 _DICTS = ("dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary")
 
 
@@ -41,6 +42,14 @@ def hidden_root(suspect: Suspect) -> str:
     if replaced_function(suspect):
         return f"`{suspect.facts['stands_in']}`" if "stands_in" in suspect.facts else suspect.path_text[0]
     return "thread-local object" if any(hop.source_type == "_thread._local" for hop in suspect.path) else ""
+
+
+def collects_unused_graphs(suspect: Suspect) -> bool:
+    """Whether a deque's elements, or those of a list that a whole step leaves as they are, are carried into the forward
+    with graphs that no backward has gone through: an evaluation's outputs or losses, kept until the next one."""
+    unused = suspect.symptom == "peak" and suspect.through_graph and not suspect.graph_freed
+    container = next((hop.source_type for hop in suspect.path if hop.target_kind == "TENSOR"), "")
+    return unused and (container in _DEQUES or (container == "list" and bool(suspect.facts.get("outlasts_a_step"))))
 
 
 def replaced_function(suspect: Suspect) -> bool:

@@ -11,7 +11,7 @@ _EVERY_REFERENCE = "drop every reference listed under `to free`; detach what is 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Parameters or modules that lost the binding they were used by, and live on."""
-    if suspect.symptom != "survivor":
+    if suspect.symptom != "survivor" or "pinned_by_views" in suspect.facts:
         return None
     released = suspect.facts.get("released")
     replaced = bool(suspect.facts.get("replaced"))

@@ -17,11 +17,10 @@ PINNED_SHARE = 0.5
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Growth of storages whose kept views cover less than half of them."""
+    """Growth of storages whose kept views cover less than half of them, or a container full of such views."""
     total = sum(suspect.bytes_by_role.values())
-    if suspect.symptom not in GROWING or suspect.through_graph or suspect.pinned_bytes < PINNED_SHARE * total:
-        return None
-    if not suspect.pinned_bytes:
+    collects = suspect.symptom in GROWING or "pinned_by_views" in suspect.facts
+    if not collects or suspect.through_graph or suspect.pinned_bytes < max(1, PINNED_SHARE * total):
         return None
     return claim(
         suspect,

@@ -62,6 +62,54 @@ def other(kind: str, name: str, function: str = "", *, element: bool = False, li
 
 CASES = [
     Case(
+        "what grows was not made by the getter that begins with zeros",
+        attribute("_state", "flow.Flow", expression="module._state"),
+        {
+            "flow.py": """\
+            import torch
+
+            class Flow:
+                @property
+                def state(self):
+                    if self._state is None:
+                        self._state = torch.zeros(self.lines, 8)  # site 2 Flow.state
+                    return self._state
+
+                @state.setter
+                def state(self, value):
+                    self._state = value  # site 1 Flow.state
+            """
+        },
+        growing=True,
+    ),
+    Case(
+        "an attribute of ctx that a helper sets is found where the Function hands it over",
+        attribute("weights", "attention.BowedBackward", expression="BowedBackward.weights"),
+        {
+            "attention.py": """\
+            import torch
+
+            def stash(ctx, **values):
+                for name, value in values.items():
+                    setattr(ctx, name, value)
+
+            class Bowed(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, query, key):
+                    weights = (query @ key).softmax(-1)
+                    stash(ctx, key=key, weights=weights)  # site 1 Bowed.forward
+                    return weights @ key
+
+                @staticmethod
+                def backward(ctx, grad):
+                    return ctx.weights * grad, None
+
+            def show(ctx, weights):
+                draw(ctx, weights=weights)
+            """
+        },
+    ),
+    Case(
         "of two branches the one that keeps more than a number",
         local("total", "train", 3),
         {

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import storage_rows
 from tenure.analysis.heap.graph import MODULE_TABLES, is_builtin_type, own_references, unquoted
-from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.groups import View, owners_of
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 
 MOSTLY = 0.9
@@ -110,9 +110,3 @@ def has_module_tables(view: View, node: int) -> bool:
     """Whether an object keeps parameters, buffers or submodules as `torch.nn.Module` does."""
     graph = view.graph
     return any(unquoted(graph.labels[r]) in MODULE_TABLES for r in own_references(graph, node))
-
-
-def owners_of(view: View, nodes: Ints) -> Ints:
-    """Of each node the one that its path comes from; the node itself at a root."""
-    parents = view.paths.parent[nodes]
-    return np.where(parents >= 0, view.census.references.source[parents], nodes)

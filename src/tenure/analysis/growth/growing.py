@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.growth.batch_sizes import is_batch
-from tenure.analysis.growth.copied_types import copied_type, has_module_tables, owners_of
+from tenure.analysis.growth.copied_types import copied_type, has_module_tables
 from tenure.analysis.growth.gained_optimizers import optimizer_facts
 from tenure.analysis.growth.tables_of_one_owner import join_tables
 from tenure.analysis.growth.training_more import is_growing_model, is_only_used, is_training_more
@@ -35,15 +35,17 @@ from tenure.analysis.heap.groups import (
     Shapes,
     View,
     Weights,
+    containers_of,
     fingerprint,
     is_bounded,
     is_tensor_bounded,
+    owners_of,
     series_of,
     weigh,
 )
 from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
-from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
+from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind
 from tenure.model.suspect import Series, Suspect
 
 KEPT_SHARE = 0.6
@@ -81,7 +83,7 @@ def find_growing(
     for point in grown:
         suspect = _suspect(views, shapes, weights, point, by_element=by_element)
         if suspect is not None and suspect.symptom == "growth":
-            lasting.append((suspect, _containers(views[-1], _members(views[-1], point.shape))))
+            lasting.append((suspect, containers_of(views[-1], _members(views[-1], point.shape))))
         elif suspect is not None:
             others.append(suspect)
     return (*join_tables(views[-1], lasting), *others), frozenset(point.shape for point in grown)
@@ -170,7 +172,7 @@ def _suspect(
     members = _members(view, grown.shape)
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
-    containers = _containers(view, np.unique(owners_of(view, nodes)) if swollen else members)
+    containers = containers_of(view, np.unique(owners_of(view, nodes)) if swollen else members)
     if any(is_bounded(view, container) for container in containers) and (sawtooth or not _is_by_the_way(view, nodes)):
         return None
     if grown.trend.since is not None and not any(view.paths.held_by_root(node) for node in members.tolist()):
@@ -257,17 +259,6 @@ def _fills_up(view: View, nodes: Ints) -> bool:
     """Every tensor of these storages belongs to an object that states a bound for its rows."""
     tensors = np.unique(owners_of(view, nodes)).tolist()
     return bool(tensors) and all(is_tensor_bounded(view, tensor) for tensor in tensors)
-
-
-def _containers(view: View, members: Ints) -> set[int]:
-    """The containers that the members are elements of, where they are elements of any."""
-    references = view.census.references
-    parents = view.paths.parent[members]
-    parents = parents[parents >= 0]
-    elements = (ReferenceKind.INDEX, ReferenceKind.ITEM, ReferenceKind.MEMBER, ReferenceKind.CACHED)
-    parents = parents[np.isin(references.kind[parents], elements)]
-    owners = references.source[parents]
-    return set(owners[~view.graph.instance_tables[owners]].tolist())
 
 
 def _targets(views: Sequence[View], shapes: Shapes, at: int, nodes: Ints, grown: Grown) -> Ints:

@@ -204,6 +204,23 @@ def series_of_nodes(moment: str, views: Sequence[View], nodes: Sequence[Ints]) -
     return series_of_rows(moment, views, zip(sizes, map(len, nodes), strict=True))
 
 
+def owners_of(view: View, nodes: Ints) -> Ints:
+    """Of each node the one that its path comes from; the node itself at a root."""
+    parents = view.paths.parent[nodes]
+    return np.where(parents >= 0, view.census.references.source[parents], nodes)
+
+
+def containers_of(view: View, members: Ints) -> set[int]:
+    """The containers that the members are elements of, where they are elements of any."""
+    references = view.census.references
+    parents = view.paths.parent[members]
+    parents = parents[parents >= 0]
+    elements = (ReferenceKind.INDEX, ReferenceKind.ITEM, ReferenceKind.MEMBER, ReferenceKind.CACHED)
+    parents = parents[np.isin(references.kind[parents], elements)]
+    owners = references.source[parents]
+    return set(owners[~view.graph.instance_tables[owners]].tolist())
+
+
 def is_bounded(view: View, container: int) -> bool:
     """The container, or the object that owns it, states a bound that it keeps: to fill it is meant.
 

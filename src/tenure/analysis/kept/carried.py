@@ -36,7 +36,8 @@ REMADE_PAIRS = 2
 the weights stays what it is."""
 REMADE_SHARE = 0.5
 """Of the bytes: with fewer known again from the census before, memory counts as replaced."""
-
+OUTLASTS_A_STEP = "outlasts_a_step"
+"""The fact that a whole step leaves what is carried as it is."""
 
 _Storage = tuple[int, set[tuple[int, int]]]
 """Bytes and identities, see `_identities_by_row`."""
@@ -321,9 +322,20 @@ def _suspect(
     return assemble_suspect(
         with_graph,
         symptom="peak",
-        measured=Measured(series=series),
+        measured=Measured(series=series, facts=_lasting_facts(entries, per_view)),
         fingerprint=fingerprint_of("carried " + " + ".join(sorted(keys))),
     )
+
+
+def _lasting_facts(entries: Sequence[View], nodes: Sequence[Ints]) -> dict[str, object]:
+    """Whether most of it was the same at the entries of two steps that follow each other."""
+    seen = zip(entries, nodes, strict=True)
+    storages = [_heaviest_storages(view, found, _identities_by_row(view)) for view, found in seen]
+    outlasts = any(
+        after.census.step - before.census.step == 1 and bool(one) and bool(two) and not _is_remade_by_weight(one, two)
+        for (before, after), (one, two) in zip(pairwise(entries), pairwise(storages), strict=True)
+    )
+    return {OUTLASTS_A_STEP: True} if outlasts else {}
 
 
 def _graph_nodes(view: View, storages: Ints) -> Ints:

@@ -290,7 +290,7 @@ def _attributes(sought: Sought) -> Iterator[RankedSite]:
     for origin in ("yours", "library"):
         for path, source in sought.files_with_name(origin):
             found.extend(_attributes_in(sought, path, source))
-        found.extend(constructor_calls(sought) if origin == "yours" else ())
+        found.extend((*constructor_calls(sought), *_calls_with_ctx(sought)) if origin == "yours" else ())
         if any(site.plausibility <= LIKELY for site in found):
             break
     yield from found
@@ -332,6 +332,17 @@ def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
                 if given and call.callee.rpartition(".")[2] == last:
                     level = SURE if sought.family else LIKELY
                     yield sought.site(file, call, _level_of_repeated(call, level) if sought.growing else level)
+
+
+def _calls_with_ctx(sought: Sought) -> Iterator[RankedSite]:
+    """`stash(ctx, weights=weights)` in an autograd Function whose `ctx.weights` is sought: a helper sets it."""
+    if not sought.owner_type.endswith("Backward"):
+        return
+    for path, qualname in sought.family:
+        for call in calls_of(sought.sources[path]):
+            inside = call.class_name == qualname and any(text == "ctx" for _, text in call.arguments)
+            if inside and any(key in sought.names for key, _ in call.arguments):
+                yield sought.site(path, call, LIKELY)
 
 
 def _level_of_repeated(call: Call, level: int) -> int:

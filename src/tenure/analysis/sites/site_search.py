@@ -18,6 +18,8 @@ from tenure.syntax.bindings import Binding, Call, bindings, calls
 SURE, LIKELY, WEAK, UNLIKELY = range(4)
 _MAKES_A_NUMBER = re.compile(r"\.(item|tolist|numel)\(\)$|^(float|int|len|str)\([^()]*(\([^()]*\))?[^()]*\)$")
 """A value that holds no memory: whatever keeps some was bound elsewhere."""
+_MAKES_A_TENSOR = re.compile(r"^torch\.(zeros|ones|empty|full|rand|randn|eye|arange|linspace|tensor)(_like)?\(")
+"""A value that refers to nothing made before: what grows behind a reference was bound elsewhere."""
 
 BINDERS = frozenset(
     {"assign", "unpack", "walrus", "annotated", "augmented", "with", "for", "except", "match", "import"}
@@ -100,7 +102,7 @@ class Sought:
             if binding.value_kind == "empty" or not (binding.value_kind or binding.kind == "parameter"):
                 return UNLIKELY
             return WEAK if self.growing or binding.kind == "parameter" else LIKELY
-        if binding.value_kind == "empty" and self.growing:
+        if self.growing and (binding.value_kind == "empty" or _MAKES_A_TENSOR.match(binding.value_text)):
             return WEAK
         if not self.growing or repeats:
             return SURE
