@@ -62,6 +62,33 @@ def other(kind: str, name: str, function: str = "", *, element: bool = False, li
 
 CASES = [
     Case(
+        "a list that setdefault makes under a key is filled where that key is appended to",
+        HoldingReference(
+            "item",
+            "state[<Parameter>]['steps']",
+            "optimizer.state[<Parameter>]['steps'][*]",
+            owner_type="own.Descent",
+            element=True,
+            container_type="list",
+        ),
+        {
+            "own.py": """\
+            from torch.optim import Optimizer
+
+            class Descent(Optimizer):
+                def remember(self, state, direction):
+                    state["steps"].append(direction)  # site 1 Descent.remember
+
+                def step(self):
+                    for param in self.param_groups[0]["params"]:
+                        state = self.state[param]
+                        state.setdefault("steps", [])
+                        self.remember(state, param.grad.clone())
+            """
+        },
+        growing=True,
+    ),
+    Case(
         "what grows was not made by the getter that begins with zeros",
         attribute("_state", "flow.Flow", expression="module._state"),
         {

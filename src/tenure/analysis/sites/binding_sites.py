@@ -118,7 +118,10 @@ def ranked_sites(
     An empty container holds no memory: where only such were bound, the statements that fill it are the answer.
     """
     sought = Sought(reference, sources, growing)
-    found = _ranked(sought, hints) or _by_plausibility(stores_by_key(sought), hints)
+    found = _ranked(sought, hints)
+    if not any(site.plausibility <= LIKELY for site in found):
+        by_key = _by_plausibility(stores_by_key(sought), hints)
+        found = by_key if any(site.plausibility <= LIKELY for site in by_key) else found or by_key
     best = [site for site in found if site.plausibility == found[0].plausibility]
     if reference.element or reference.kind == "item" or not any(site.empty for site in best):
         return found

@@ -32,8 +32,8 @@ _NO_CLASSES = frozenset(
 _SAVED = frozenset({"saved_tensors", "_saved_tensors", "to_save", "saved_variables"})
 
 
-ITEM_NAME = re.compile(r"(\w+)\[(.*)\]")
-"""The name of a container's item: `models['teacher']`."""
+ITEM_NAME = re.compile(r"(\w+)(?:\[.*\])?\[(.*?)\]")
+"""The name of a container's item, with its last key: `models['teacher']`, `state[<Parameter>]['exp_avg']`."""
 _LIBRARY_CHARACTERS = 2_000_000
 """How much text of libraries is parsed at most for one name: about a second."""
 
@@ -81,11 +81,18 @@ class Sought:
         if not self.element and not (self.growing and self.reference.container_type):
             return None
         keys = self._keys
+        if self._only_makes_container(binding):
+            return WEAK
         if keys and binding.key and binding.key not in keys:
             return WEAK
         if binding.key and not keys and self.growing and self.reference.container_type == "dict":
             return LIKELY  # a constant key cannot make a dict grow without end
         return SURE
+
+    def _only_makes_container(self, binding: Binding) -> bool:
+        """`state.setdefault("steps", [])` where an element of what lies under the key is sought."""
+        makes_empty = binding.method == "setdefault" and binding.value_kind == "empty"
+        return makes_empty and self.reference.element and bool(self.key)
 
     def binder_level(self, binding: Binding) -> int:
         """How well a plain binding explains the reference, whoever owns it."""
@@ -145,6 +152,8 @@ class Sought:
 
     def growth_level(self, binding: Binding) -> int | None:
         """As `mutation_level`, for containers known to be the one sought."""
+        if self._only_makes_container(binding):
+            return WEAK
         grows = binding.kind in MUTATORS or binding.kind == "augmented"
         return SURE if grows and self.element else None
 
