@@ -47,7 +47,7 @@ def judge(truth: Truth) -> Judged:
     """Lint a program as it leaks, and once more together with its fixed.py."""
     folder = ZOO / truth.slug
     mended = folder / "fixed.py"
-    own = sorted(path for path in folder.glob("*.py") if path != mended)
+    own = sorted(path for path in folder.rglob("*.py") if path != mended)
     found = lint([str(path) for path in own]).findings
     right = [each for each in found if is_right(truth, each)]
     wrong = [each for each in found if each not in right]

@@ -406,3 +406,95 @@ def test_a_row_that_is_handed_to_a_table_keeps_its_tensor_by_whatever_key(
     rows: str, copy: str, found: list[str]
 ) -> None:
     assert [rule for rule, _ in told(VIEWS.format(rows=rows, copy=copy))] == found
+
+
+ERRORS = """
+    import logging, sys
+    import torch
+    log = logging.getLogger("a")
+    class Failure:
+        def __init__(self, number, error):
+            self.number, self.error = number, error
+    class Incidents(logging.Handler):
+        def __init__(self):
+            self.records = []
+        def emit(self, record):
+            self.records.append(record)
+    class Guard:
+        def __init__(self):
+            self.failures, self.last = [], None
+        def __enter__(self):
+            return self
+        def __exit__(self, kind, error, trace):
+            {leave}
+            return True
+        def attempt(self, number, batch):
+            try:
+                return batch.sum()
+            except RuntimeError as caught:
+                return self.failed(number, caught)
+        def failed(self, number, error):
+            {fail}
+"""
+
+
+@pytest.mark.parametrize(
+    ("leave", "fail", "found"),
+    [
+        ("pass", "return None", []),
+        ("self.last = error", "return None", [("TN302", 19)]),
+        ("self.last = repr(error)", "return None", []),
+        ("pass", "self.failures.append(Failure(number, error))", [("TN302", 27)]),
+        ("pass", "self.failures.append(Failure(number, str(error)))", []),
+        ("pass", "sys.last_type, sys.last_value = type(error), error", [("TN302", 27)]),
+        ("pass", "log.warning('x', exc_info=True)", [("TN302", 12)]),
+        ("pass", "log.warning('x %s', error)", []),
+        ("pass", "self.failures.append(Failure(number, error.with_traceback(None)))", []),
+    ],
+)
+def test_exceptions_are_followed_to_where_they_are_stored(leave: str, fail: str, found: list[tuple[str, int]]) -> None:
+    assert told(ERRORS.format(leave=leave, fail=fail)) == found
+
+
+FUTURES = """
+    import torch
+    class Service:
+        def __init__(self, pool):
+            self.pool, self.refused = pool, {{}}
+        def handle(self, number, request):
+            future = self.pool.submit(len, request)
+            if future.exception() is not None:
+                self.refused[number] = {kept}
+"""
+
+
+def test_a_future_that_is_kept_keeps_its_exception() -> None:
+    assert told(FUTURES.format(kept="(number, future)")) == [("TN302", 9)]
+    assert told(FUTURES.format(kept="str(future.exception())")) == []
+
+
+SHORT = """
+    import torch
+    class Episode:
+        def __init__(self):
+            self.parts = []
+        def add(self, part):
+            self.parts.append(part)
+        def batch(self):
+            return torch.cat(self.parts)
+    ALL = []
+    def play(make, steps):
+        episode = make()
+        for _ in range(steps):
+            episode.add(torch.randn(4))
+        {after}
+        return episode
+    def main():
+        for _ in range(100):
+            play(Episode, 3).batch()
+"""
+
+
+def test_what_an_object_collects_goes_with_it_where_each_turn_makes_its_own() -> None:
+    assert rules(SHORT.format(after="pass")) == []
+    assert "TN202" in rules(SHORT.format(after="ALL.append(episode)"))

@@ -73,3 +73,18 @@ def test_a_file_that_nobody_wrote_by_hand_is_named_and_not_read(
 
     assert [Path(each.source.path).name for each in read.documents] == ["train.py"]
     assert read.failures == (f"{tmp_path / 'generated.py'}: larger than 1 MiB, not read",)
+
+
+def test_of_a_small_program_all_that_hangs_together_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "model.py", text="import torch\n")
+    write(tmp_path, "train.py", text="from model import Net\nfrom meters import Meter\n")
+    write(tmp_path, "meters.py", "other.py", text="x = 1\n")
+    files = sorted(tmp_path.glob("*.py"))
+
+    small = [Path(each.source.path).name for each in read_program(files).documents]
+    monkeypatch.setattr(source_tree, "_FEW_FILES", 3)
+    large = [Path(each.source.path).name for each in read_program(files).documents]
+
+    assert (small, large) == (["meters.py", "model.py", "train.py"], ["model.py"])

@@ -17,6 +17,7 @@ from tenure.syntax.open_keys import is_open_key, pair_of
 from tenure.syntax.program import Function, Program
 from tenure.syntax.repeats import runs_repeatedly
 from tenure.syntax.scopes import dotted
+from tenure.syntax.short_lives import is_short_lived
 from tenure.syntax.tensor_values import NUMBERS, TensorValues, tensor_values
 from tenure.syntax.views import is_view
 from tenure.syntax.wanted_graphs import is_wanted
@@ -65,6 +66,8 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
     kind = _kind(program, keep, function, values)
     if not kind or not _is_repeated(program, keep, function, kind):
         return None
+    if kind is Kind.TENSOR and all(_goes_with_its_object(program, *each) for each in origins):
+        return None
     is_bounded = any(life.is_bounded(*each) for each in origins) or _is_limited(keep, function)
     viewed = is_view(program, keep.value, function, values) and not is_copy(keep.value)
     if (by_epoch or is_bounded) and not (viewed or kind is Kind.GRAPH):
@@ -77,6 +80,11 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
     if by_key and not viewed and not is_open_key(program, keep, function):
         return None
     return Gathered(function, keep, kind, _is_loss(keep.value), by_key, at_intervals, viewed)
+
+
+def _goes_with_its_object(program: Program, place: str, function: Function) -> bool:
+    is_own = place.startswith("self.") and function.owner is not None
+    return is_own and function.owner is not None and is_short_lived(program, function.owner)
 
 
 def _kind(program: Program, keep: Keep, function: Function, values: TensorValues) -> Kind:

@@ -16,6 +16,8 @@ from tenure.syntax.documents import NOTEBOOK, Document, read_document
 
 LARGEST_BYTES = 2 << 20
 """Nobody wrote a larger file by hand."""
+_FEW_FILES = 40
+"""Of so many files all that hang together are looked at, whether they name torch or not."""
 LARGEST_NOTEBOOK_BYTES = 64 << 20
 """Most of a notebook is what its cells have shown."""
 _NEVER_ENTERED = frozenset(
@@ -67,9 +69,25 @@ def read_program(files: Sequence[Path]) -> ReadProgram:
     for path in (path for path in files if path in raw and path not in documents and path.stem in imported):
         if path not in with_torch:
             _add(documents, path, raw[path], failures)
+    if len(raw) <= _FEW_FILES:
+        _add_neighbours(documents, raw, failures)
     looked_at = tuple(documents[path] for path in files if path in documents)
     num_lines = sum(data.count(b"\n") + (data[-1:] not in (b"\n", b"")) for data in raw.values())
     return ReadProgram(looked_at, tuple(failures), num_lines, len(raw.keys() - documents.keys() - with_torch.keys()))
+
+
+def _add_neighbours(documents: dict[Path, Document], raw: dict[Path, bytes], failures: list[str]) -> None:
+    """Of a small program also what imports the files that are looked at, and all that is imported there."""
+    names = {path: set(_imported_names(data.decode("utf-8", "replace"))) for path, data in raw.items()}
+    waiting = list(documents)
+    while waiting:
+        here = waiting.pop()
+        for path in raw:
+            is_near = here.stem in names[path] or path.stem in names[here]
+            if is_near and path not in documents and path.suffix != NOTEBOOK:
+                _add(documents, path, raw[path], failures)
+                if path in documents:
+                    waiting.append(path)
 
 
 def _read(path: Path) -> bytes:

@@ -42,7 +42,7 @@ NUMBERS = frozenset(
         "format",
     }
     | {"dim", "numel", "element_size", "data_ptr", "get_device", "size", "is_contiguous", "type", "id", "hash"}
-    | {"print", "nelement", "decode", "batch_decode", "keys"}
+    | {"ref", "proxy", "WeakMethod", "print", "nelement", "decode", "batch_decode", "keys"}
 )
 """What gives no tensor whatever it is given."""
 _OF_TENSORS = frozenset({"detach", "detach_", "cpu", "cuda", "requires_grad_", "contiguous", "unsqueeze", "squeeze"})
