@@ -403,3 +403,14 @@ def test_what_is_nested_too_deeply_to_be_followed_is_named_and_the_rest_is_looke
 
     assert [each.file for each in findings] == ["train.py"]
     assert failures == ("deep.py: nested too deeply, not looked at",)
+
+
+@pytest.mark.parametrize("step", ["x{0} + x{1}", "x{1} + 1", "f(x{0}, x{1})"])
+def test_a_long_chain_of_variables_is_followed_in_the_time_of_its_length(step: str) -> None:
+    chain = "".join(f"        x{at + 1} = {step.format(at - 1, at)}\n" for at in range(1, 300))
+    text = (
+        f"import torch\ndef train(model, batches, keep):\n    for batch in batches:\n        x0 = x1 = batch\n{chain}"
+        "        x300.sum().backward()\n        keep.append(x300)\n        kept.append(other(x299))\n"
+    )
+
+    assert lint_sources([SourceFile("t.py", text)]) == ((), ())

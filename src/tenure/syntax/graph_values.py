@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 
 from tenure.syntax.expressions import called_name
 from tenure.syntax.program import Function, Program, is_in_body, targets_of
+from tenure.syntax.questions import Questions
 from tenure.syntax.reaching import reaching_lines
 from tenure.syntax.scopes import LoopNode, dotted
 from tenure.syntax.value_parts import arguments_of, bound_to, gone_through, parts_of
@@ -43,6 +44,8 @@ _MAKING = re.compile(
     r"^_*(zero|get|make|create|build|load|init|wrap|unwrap|to|set|prepare|is|has|find|add|register|replace|convert|save)_"
 )
 _ASKED_OF_MODULES = frozenset({"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict"})
+_DEEPEST = 40
+"""So many variables a value is followed through."""
 FUNCTIONALS = ("F", "functional", "nn.functional", "torch.nn.functional")
 CONTAINERS = frozenset({"list", "tuple", "dict", "set", "OrderedDict", "ChainMap", "deque", "SimpleNamespace", "sum"})
 Returned = tuple[bool, ...]
@@ -73,7 +76,8 @@ class GraphValues:
         self._loss_parameters = frozenset(loss_parameters)
         self._returns_go_backward = returns_go_backward
         self._returning = returning or {}
-        self._asked: set[tuple[str, int]] = set()
+        self._differentiable: Questions[bool] = Questions(False, _DEEPEST)
+        self._carrying: Questions[bool] = Questions(False, _DEEPEST)
 
     @cached_property
     def roots(self) -> tuple[ast.expr, ...]:
@@ -197,15 +201,12 @@ class GraphValues:
     def _is_known(self, value: ast.expr) -> bool:
         """A variable whose own binding is differentiable."""
         key = (dotted(value), value.lineno)
-        if not key[0] or key in self._asked:
-            return False
-        self._asked.add(key)
-        try:
-            bound = [each for at in self._bound_at(*key) for each in self._bindings.get((key[0], at), [])]
-            base = value.value if isinstance(value, ast.Attribute) and value.attr not in FACTS else None
-            return any(map(self._is_differentiable, bound)) or (base is not None and self._is_known(base))
-        finally:
-            self._asked.discard(key)
+        return bool(key[0]) and self._differentiable.answer(key, lambda: self._is_bound_to_differentiable(value, *key))
+
+    def _is_bound_to_differentiable(self, value: ast.expr, name: str, line: int) -> bool:
+        bound = [each for at in self._bound_at(name, line) for each in self._bindings.get((name, at), [])]
+        base = value.value if isinstance(value, ast.Attribute) and value.attr not in FACTS else None
+        return any(map(self._is_differentiable, bound)) or (base is not None and self._is_known(base))
 
     def _name_carries(self, name: str, line: int) -> bool:
         bound = self._bound_at(name, line)
@@ -220,13 +221,10 @@ class GraphValues:
         return any((name, at) in self._through_backward for at in bound) or self._values_carry(name, line, bound)
 
     def _values_carry(self, name: str, line: int, bound: Collection[int]) -> bool:
-        if (name, line) in self._asked:
-            return False
-        self._asked.add((name, line))
-        try:
-            return any(self.carries(value) for at in bound for value in self._bindings.get((name, at), []))
-        finally:
-            self._asked.discard((name, line))
+        if not self._carrying.is_asked:  # which functions return graphs may be known better than before
+            self._carrying = Questions(False, _DEEPEST)
+        values = [value for at in bound for value in self._bindings.get((name, at), [])]
+        return self._carrying.answer((name, line), lambda: any(map(self.carries, values)))
 
     def _call_carries(self, call: ast.Call, *, place: int | None = None) -> bool:
         name = called_name(call)

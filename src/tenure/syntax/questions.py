@@ -25,6 +25,11 @@ class Questions(Generic[Answer]):
         self._asked: set[Hashable] = set()
         self._met_ring = False
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether a question is being answered."""
+        return bool(self._asked)
+
     def answer(self, key: Hashable, find: Callable[[], Answer]) -> Answer:
         """What `find` gives for a question that `key` names."""
         for answers in (self._known, self._now):
