@@ -498,3 +498,178 @@ SHORT = """
 def test_what_an_object_collects_goes_with_it_where_each_turn_makes_its_own() -> None:
     assert rules(SHORT.format(after="pass")) == []
     assert "TN202" in rules(SHORT.format(after="ALL.append(episode)"))
+
+
+WITH = """
+    import torch
+    from torch import nn
+    class Probe:
+        def attach(self, module):
+            self.handle = module.register_forward_hook(self)
+            return self
+        def __call__(self, module, inputs, output):
+            print(output.shape)
+    class Probes:
+        def __init__(self, *modules):
+            self.modules, self.probes = modules, []
+        def __enter__(self):
+            self.probes = [Probe().attach(module) for module in self.modules]
+        def __exit__(self, *exception):
+            for probe in self.probes:
+                {leave}
+    def step(net, batch):
+        with Probes(net):
+            return net(batch).detach()
+    def main(loader):
+        net = nn.Linear(4, 4)
+        for batch in loader:
+            step(net, batch)
+"""
+
+
+@pytest.mark.parametrize(("leave", "found"), [("print(probe)", ["TN303"]), ("probe.handle.remove()", [])])
+def test_what_a_with_statement_enters_runs_as_often_as_it(leave: str, found: list[str]) -> None:
+    assert rules(WITH.format(leave=leave)) == found
+
+
+MERGED = """
+    import torch
+    class Conditioner:
+        def __init__(self, encoder):
+            self.encoder, self.encoded = encoder, {{}}
+        @torch.no_grad()
+        def encode(self, prompts):
+            return dict(zip(prompts, self.encoder(prompts)))
+        def __call__(self, prompts):
+            new = [prompt for prompt in prompts if prompt not in self.encoded]
+            self.encoded |= self.encode({keys})
+            {more}
+            return [self.encoded[prompt] for prompt in prompts]
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "more", "found"),
+    [
+        ("new", "pass", ["TN203"]),
+        ("new", "while len(self.encoded) > 64: self.encoded.pop(next(iter(self.encoded)))", []),
+        ('["a", "b"]', "pass", []),
+    ],
+)
+def test_a_table_that_takes_up_another_grows_by_its_keys(keys: str, more: str, found: list[str]) -> None:
+    assert rules(MERGED.format(keys=keys, more=more)) == found
+
+
+WAITING = """
+    import torch
+    from torch import nn
+    class Trainer:
+        def __init__(self, pool):
+            self.net, self.pool, self.soft = nn.Linear(4, 4), pool, []
+        def results(self):
+            for batch in self.pool:
+                yield self.net(batch){cut}
+        def begin(self):
+            self.soft = list(self.results())
+        def step(self, batch):
+            loss = {loss}
+            loss.backward()
+    def main(pool):
+        trainer = Trainer(pool)
+        for epoch in range(9):
+            trainer.begin()
+            for batch in pool:
+                trainer.step(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("cut", "loss", "found"),
+    [
+        ("", "self.net(batch).mean()", ["TN107"]),
+        (".detach()", "self.net(batch).mean()", []),
+        ("", "(self.net(batch) - self.soft[0]).mean()", []),
+    ],
+)
+def test_outputs_of_a_whole_pass_that_wait_for_the_next_are_told(cut: str, loss: str, found: list[str]) -> None:
+    assert rules(WAITING.format(cut=cut, loss=loss)) == found
+
+
+STASH = """
+    import torch
+    def stash(ctx, **values):
+        for name, value in values.items():
+            {set}
+    class Attention(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, query, key):
+            weights = torch.matmul(query, key).softmax(-1)
+            stash(ctx, {given})
+            return weights
+"""
+
+
+@pytest.mark.parametrize(
+    ("set", "given", "found"),
+    [
+        ("setattr(ctx, name, value)", "weights=weights", [("TN103", 10)]),
+        ("setattr(ctx, name, value)", "scale=3", []),
+        ("print(name, value)", "weights=weights", []),
+    ],
+)
+def test_what_a_helper_sets_on_the_context_is_kept_there(set: str, given: str, found: list[tuple[str, int]]) -> None:
+    assert told(STASH.format(set=set, given=given)) == found
+
+
+COPIES = """
+    import copy
+    from dataclasses import dataclass, field
+    import torch
+    from torch import nn
+    @dataclass
+    class Result:
+        score: float
+        learner: nn.Module
+    @dataclass
+    class Meta:
+        model: nn.Module
+        results: list = field(default_factory=list)
+        def adapt(self, task):
+            learner = copy.deepcopy(self.model)
+            return learner
+        def step(self, task):
+            learner = self.adapt(task)
+            self.results.append(Result(1.0, {kept}))
+    def main(tasks):
+        meta = Meta(nn.Linear(4, 4))
+        for task in tasks:
+            meta.step(task)
+"""
+
+
+@pytest.mark.parametrize(("kept", "found"), [("learner", ["TN402"]), ("len(list(learner.children()))", [])])
+def test_copies_are_followed_to_where_they_are_kept(kept: str, found: list[str]) -> None:
+    assert rules(COPIES.format(kept=kept)) == found
+
+
+def test_what_another_class_of_the_folder_empties_is_not_emptied() -> None:
+    text = """
+        import torch
+        class Store:
+            def __init__(self):
+                self.rows = []
+            def keep(self, row):
+                self.rows.append(row.detach())
+        class Other{base}:
+            def __init__(self):
+                self.rows = []
+            def flush(self):
+                self.rows.clear()
+        def main(loader):
+            store = Store()
+            for batch in loader:
+                store.keep(batch)
+    """
+
+    assert rules(text.format(base="")) == ["TN202"]
+    assert rules(text.format(base="(Store)")) == []

@@ -1,5 +1,6 @@
 """TN103: tensors set as attributes on a custom autograd Function's ctx outlive backward."""
 
+import ast
 from collections.abc import Iterator
 
 from tenure.model.finding import Finding
@@ -50,7 +51,8 @@ def _message(suspect: Suspect, on_ctx: str, function: str) -> str:
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """`ctx.y = y` for a `y` that forward returns (a ring), or that it computes for backward (backward frees it not)."""
     for stored in find_outputs_on_ctx(program):
-        where = f"`{stored.ctx}.{stored.attribute}`"
+        by_call = isinstance(stored.statement, ast.Call)
+        where = f"`{stored.attribute}({stored.ctx}, ...)`" if by_call else f"`{stored.ctx}.{stored.attribute}`"
         ring = (
             f"{where} keeps an output of {stored.function.class_name}, and so a ring through its own graph, which only "
             "the collector frees."
@@ -63,7 +65,9 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             name=RULE.name,
             message=ring if stored.is_output else computed,
             remedy=f"`{stored.ctx}.save_for_backward(...)` keeps tensors without a ring, and lets backward free them",
-            edits=save_for_backward(stored.function.source, stored.attribute, stored.statement.lineno, None),
+            edits=()
+            if by_call
+            else save_for_backward(stored.function.source, stored.attribute, stored.statement.lineno, None),
         )
 
 

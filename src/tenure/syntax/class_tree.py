@@ -47,6 +47,12 @@ class ClassTree:
         """A class, what it inherits from, and what inherits from it: objects of one kind share attributes with it."""
         return list(dict.fromkeys((*self.line_of(cls), *self._below.get(cls, ()))))
 
+    def share_objects(self, one: Class, other: Class) -> bool:
+        """Whether an object may be of both classes: one is below the other, or a third below both."""
+        if one in self.line_of(other) or other in self.line_of(one):
+            return True
+        return not {*self._below.get(one, ())}.isdisjoint(self._below.get(other, ()))
+
     def is_module(self, cls: Class) -> bool:
         """Whether it is a torch module, by its bases or its `forward`."""
         line = self.line_of(cls)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tenure.syntax.arguments import given_to
 from tenure.syntax.expressions import called_name
 from tenure.syntax.graph_values import is_loss_name
 from tenure.syntax.keeping import Keep, keeps_of
@@ -21,12 +22,13 @@ from tenure.syntax.short_lives import is_short_lived
 from tenure.syntax.tensor_values import NUMBERS, TensorValues, tensor_values
 from tenure.syntax.views import is_view
 from tenure.syntax.wanted_graphs import is_wanted
+from tenure.syntax.without_graph import is_without_graph
 
 
 @dataclass(frozen=True)
 class Gathered:
     """What `keep` puts into its place in `function`; `at_intervals` says that something empties it now and then,
-    `is_view` that a part of a larger tensor is kept."""
+    `is_view` that a part of a larger tensor is kept, `is_copy` a copy made for it."""
 
     function: Function
     keep: Keep
@@ -35,6 +37,7 @@ class Gathered:
     by_key: bool
     at_intervals: bool
     is_view: bool
+    is_copy: bool
 
 
 @lru_cache(maxsize=1)
@@ -47,9 +50,22 @@ def _find(program: Program) -> Iterator[Gathered]:
     for function in program.functions:
         if not isinstance(function.node, ast.Module):
             for keep in keeps_of(function):
-                found = _gathered(program, keep, function) if keep.kind == "element" else None
+                look = _gathered if keep.kind == "element" else _waiting
+                found = look(program, keep, function)
                 if found is not None:
                     yield found
+
+
+def _waiting(program: Program, keep: Keep, function: Function) -> Gathered | None:
+    """Outputs with their graphs that an attribute keeps, all of a pass, until the next pass."""
+    if keep.kind != "batch" or function.name in INITIALISERS or program.is_part_of_module(function):
+        return None
+    kind = tensor_values(program).kind(keep.value, function)
+    if kind is not Kind.GRAPH or is_without_graph(program, function, keep.node):
+        return None
+    if is_wanted(program, keep.place, function) or not runs_repeatedly(program, function):
+        return None
+    return Gathered(function, keep, kind, _is_loss(keep.value), False, False, False, False)
 
 
 def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | None:
@@ -69,17 +85,19 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
     if kind is Kind.TENSOR and all(_goes_with_its_object(program, *each) for each in origins):
         return None
     is_bounded = any(life.is_bounded(*each) for each in origins) or _is_limited(keep, function)
-    viewed = is_view(program, keep.value, function, values) and not is_copy(keep.value)
+    copied = is_copy(program, keep.value, function)
+    viewed = is_view(program, keep.value, function, values) and not copied
     if (by_epoch or is_bounded) and not (viewed or kind is Kind.GRAPH):
         return None
     if kind is Kind.GRAPH and any(is_wanted(program, place, where) for place, where in origins):
         return None
-    by_key = (isinstance(keep.node, ast.Assign) and not is_joined) or pair_of(keep) is not None
+    merges = isinstance(keep.node, ast.AugAssign) and isinstance(keep.node.op, ast.BitOr)
+    by_key = (isinstance(keep.node, ast.Assign) and not is_joined) or pair_of(keep) is not None or merges
     if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):
         return None  # what is collected on purpose is emptied so, too
     if by_key and not viewed and not is_open_key(program, keep, function):
         return None
-    return Gathered(function, keep, kind, _is_loss(keep.value), by_key, at_intervals, viewed)
+    return Gathered(function, keep, kind, _is_loss(keep.value), by_key, at_intervals, viewed, copied)
 
 
 def _goes_with_its_object(program: Program, place: str, function: Function) -> bool:
@@ -115,6 +133,7 @@ def _kind(program: Program, keep: Keep, function: Function, values: TensorValues
     )
 
 
+_MOST_STEPS = 3
 _NAMES = re.compile(r"(\w+_)?(name|key|path)s?")
 
 
@@ -150,9 +169,25 @@ def _is_loss(value: ast.expr) -> bool:
     )
 
 
-def is_copy(value: ast.expr) -> bool:
-    """Whether what is kept is a copy made for it: `copy.deepcopy(model.state_dict())`."""
-    return any(isinstance(node, ast.Call) and called_name(node) == "deepcopy" for node in ast.walk(value))
+def is_copy(program: Program, value: ast.expr, function: Function, steps: int = 0) -> bool:
+    """Whether what is kept is, or is made with, a copy made for it: `copy.deepcopy(model.state_dict())`."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and called_name(node) == "deepcopy":
+            return True
+        if steps < _MOST_STEPS and isinstance(node, ast.Call):
+            called = program.called_by(node, function)
+            given_back = [each.value for each in called.returns if each.value is not None] if called else []
+            if called is not None and any(is_copy(program, each, called, steps + 1) for each in given_back):
+                return True
+        if steps < _MOST_STEPS and isinstance(node, ast.Name) and isinstance(value, (ast.Name, ast.Call, ast.Tuple)):
+            given: list[tuple[ast.expr, Function]]
+            given = [(each, function) for _, each in function.bound.get(node.id, ()) if isinstance(each, ast.Call)]
+            if not given and node.id in function.parameters and not steps % 2:
+                calls = program.callers(function)[:4]
+                given = [(each, caller) for caller, call in calls for each in given_to(node.id, function, call)]
+            if any(is_copy(program, each, where, steps + 1) for each, where in given):
+                return True
+    return False
 
 
 _NUMBERS = re.compile(r"values?|val|v|scalar|metric|stat|norm|accuracy|acc|reward|entropy")
@@ -177,7 +212,7 @@ def _may_be_one_number(value: ast.expr) -> bool:
 def cause_of(gathered: Gathered) -> str:
     """What kind of thing is kept: "loss", "outputs", "copy", "view", "cache", "number" or "tensor"."""
     value = gathered.keep.value
-    if is_copy(value):
+    if gathered.is_copy:
         return "copy"
     if gathered.kind is Kind.GRAPH:
         return "loss" if gathered.is_loss else "outputs"

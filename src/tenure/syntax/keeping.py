@@ -23,7 +23,8 @@ class Keep:
     """`place` is what keeps, as written (`self.history`); `node` the statement or call that does it."""
 
     kind: str
-    """"element" of a container that grows, or "sum" that leads to all that went into it."""
+    """"element" of a container that grows, "sum" that leads to all that went into it, or "batch" that is kept until
+    the next one."""
     place: str
     value: ast.expr
     node: ast.expr | ast.stmt
@@ -43,6 +44,10 @@ def _keeps_of(function: Function) -> Iterator[Keep]:
     for binding in function.bindings:
         if isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add):
             yield from _added(binding)
+        elif isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.BitOr):
+            place = dotted(binding.target)
+            if "." in place and "[]" not in place:
+                yield Keep("element", place, binding.value, binding)
         elif isinstance(binding, ast.Assign):
             for target in binding.targets:
                 yield from _assigned(binding, target)
@@ -95,6 +100,9 @@ def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
             yield Keep("element", place, binding.value, binding)
         return
     place = dotted(target)
+    if place.startswith("self.") and "[]" not in place and _gathers_many(binding.value):
+        yield Keep("batch", place, binding.value, binding)
+        return
     if place and isinstance(binding.value, ast.Call) and called_name(binding.value) in _JOINING:
         parts = getattr(binding.value.args[0], "elts", ()) if binding.value.args else ()
         if any(dotted(part) == place for part in parts):
@@ -104,6 +112,12 @@ def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
         yield from (
             Keep("sum", place, part, binding) for part in _operands(binding.value) if not _mentions(part, place)
         )
+
+
+def _gathers_many(value: ast.expr) -> bool:
+    """`list(results(batches))`, `[net(batch) for batch in batches]`."""
+    is_list = isinstance(value, ast.Call) and called_name(value) in ("list", "tuple") and len(value.args) == 1
+    return is_list or isinstance(value, (ast.ListComp, ast.DictComp))
 
 
 def _adds_to_itself(value: ast.expr, place: str) -> bool:

@@ -48,7 +48,7 @@ def _find(program: Program) -> Iterator[KeptGraph]:
             loop = next(
                 (each for each in reversed(function.loops_around(keep.node.lineno)) if values.works_in(each)), None
             )
-            if not outlives(keep, function, loop) or is_emptied(keep, function, loop):
+            if keep.kind == "batch" or not outlives(keep, function, loop) or is_emptied(keep, function, loop):
                 continue
             if _is_what_it_computes(program, keep, function, values) or _is_own_method(program, keep, function):
                 continue

@@ -91,12 +91,21 @@ class Lifetimes:
 
     def is_emptied_by_epoch(self, place: str, function: Function) -> bool:
         """Whether all that empties the place does so once in an epoch, by its name."""
-        key = (posixpath.dirname(function.source.path), place.rpartition(".")[2])
-        return all("epoch" in each.name for each, _ in self._emptied.get(key, ()))
+        return all("epoch" in each.name for each, _ in self._emptied_at(place, function))
 
     def is_emptied(self, place: str, function: Function) -> bool:
         """Whether anything in the file, or the folder, ever takes something out of a place of this name."""
-        return (posixpath.dirname(function.source.path), place.rpartition(".")[2]) in self._emptied
+        return bool(self._emptied_at(place, function))
+
+    def _emptied_at(self, place: str, function: Function) -> list[tuple[Function, int]]:
+        """Where a place is emptied: by `self` of a class of which its object may be, or by whatever other name."""
+        key = (posixpath.dirname(function.source.path), place.rpartition(".")[2])
+        own = function.owner if place.startswith("self.") else None
+        return [
+            (each, line)
+            for each, line, by_self in self._emptied.get(key, ())
+            if not by_self or own is None or each.owner is None or self._program.share_objects(own, each.owner)
+        ]
 
     def is_used_as_tensors(self, place: str, function: Function) -> bool:
         """Whether a torch function is given an attribute of this name, or what it holds: `torch.stack(self.rows)`."""
@@ -118,8 +127,7 @@ class Lifetimes:
 
     def is_emptied_at_intervals(self, place: str, function: Function) -> bool:
         """Whether all that empties the place stands under a condition that counts: `if self.step % every == 0`."""
-        key = (posixpath.dirname(function.source.path), place.rpartition(".")[2])
-        found = self._emptied.get(key, [])
+        found = self._emptied_at(place, function)
         return bool(found) and all(_is_counted(self._program, each, line) for each, line in found)
 
     def _is_optimizer(self, function: Function) -> bool:
@@ -181,13 +189,14 @@ class Lifetimes:
         return found
 
     @cached_property
-    def _emptied(self) -> dict[tuple[str, str], list[tuple[Function, int]]]:
-        """Folder and name of what is emptied, with where."""
-        found: dict[tuple[str, str], list[tuple[Function, int]]] = {}
+    def _emptied(self) -> dict[tuple[str, str], list[tuple[Function, int, bool]]]:
+        """Folder and name of what is emptied, with where, and whether `self` has it there."""
+        found: dict[tuple[str, str], list[tuple[Function, int, bool]]] = {}
         for function in self._program.functions:
             folder = posixpath.dirname(function.source.path)
-            for line, name in _emptied_in(function):
-                found.setdefault((folder, name), []).append((function, line))
+            for line, place in _emptied_in(function):
+                by_self = place.startswith("self.") and place.count(".") == 1
+                found.setdefault((folder, place.rpartition(".")[2]), []).append((function, line, by_self))
         return found
 
 
@@ -247,23 +256,23 @@ def _names(binding: ast.stmt | ast.NamedExpr) -> list[str]:
 
 
 def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
-    """Line and last name of what a function empties, cuts or replaces by something else than an empty start."""
+    """Line and place of what a function empties, cuts or replaces by something else than an empty start."""
     for call in function.calls_of(*_EMPTYING):
         if isinstance(call.func, ast.Attribute):
-            yield call.lineno, _last(call.func.value)
+            yield call.lineno, _plain(call.func.value)
             if isinstance(call.func.value, ast.Name):
                 yield from ((call.lineno, name) for name in _aliased(call.func.value.id, function))
     for delete in function.deletes:
-        yield from ((delete.lineno, _last(target)) for target in delete.targets)
+        yield from ((delete.lineno, _plain(target)) for target in delete.targets)
     for binding in function.bindings:
         for name in _names(binding):
             if "." in name and not isinstance(binding, ast.AugAssign) and function.name not in INITIALISERS:
                 if _is_joined(binding.value, name):
                     continue
                 if not name.endswith("[]"):
-                    yield binding.lineno, name.rpartition(".")[2]
+                    yield binding.lineno, name
                 elif isinstance(binding.value, ast.List) or _is_part_of(binding.value, name):
-                    yield binding.lineno, name.rpartition(".")[2].replace("[]", "")
+                    yield binding.lineno, name.replace("[]", "")
 
 
 def _is_joined(value: ast.expr | None, name: str) -> bool:
@@ -278,7 +287,8 @@ def _aliased(name: str, function: Function) -> Iterator[str]:
     """Attributes that a variable stands for, or goes through the values of: `for rows in self.states.values()`."""
     values = [each.value for each in function.bindings if name in _names(each) and each.value is not None]
     values += [each.iter for each in function.loops if not isinstance(each, ast.While) and name in _stored(each.target)]
-    yield from (node.attr for value in values for node in ast.walk(value) if isinstance(node, ast.Attribute))
+    nodes = (node for value in values for node in ast.walk(value) if isinstance(node, ast.Attribute))
+    yield from (dotted(node) or node.attr for node in nodes)
 
 
 def _stored(target: ast.expr) -> set[str]:
@@ -290,8 +300,8 @@ def _is_part_of(value: ast.expr | None, name: str) -> bool:
     return isinstance(value, ast.Subscript) and dotted(value.value) == name
 
 
-def _last(node: ast.expr) -> str:
-    return dotted(node).replace("[]", "").rpartition(".")[2]
+def _plain(node: ast.expr) -> str:
+    return dotted(node).replace("[]", "")
 
 
 def _is_counted(program: Program, function: Function, line: int) -> bool:

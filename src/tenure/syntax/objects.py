@@ -34,8 +34,8 @@ class Thing:
     cls: Class | None = None
     is_made: bool = False
     is_frozen: bool = False
-    num_given: int = 0
-    """So many arguments by place `partial` has given it already."""
+    num_given: int = -1
+    """So many arguments by place `partial` has given it already; -1 where it has given it none."""
 
 
 Things = frozenset[Thing]
@@ -89,8 +89,8 @@ class Objects:
         return sorted((each for each in found if each is not None), key=_place_of_class)
 
     def run_by(self, called: ast.expr, function: Function) -> list[tuple[Function, int]]:
-        """The functions that calling a value may run, each with how many arguments it has got already; nothing for
-        modules, whose `forward` torch calls."""
+        """The functions that calling a value may run, each with how many arguments `partial` has given it (-1: none
+        at all); nothing for modules, whose `forward` torch calls."""
         found = {
             (run, each.num_given)
             for each in self.of(called, function)
@@ -243,7 +243,7 @@ class Objects:
         if name == "partial" and call.args:
             given = len(call.args) - 1
             made = self.of(call.args[0], function)
-            return frozenset(replace(each, num_given=each.num_given + given) for each in made)
+            return frozenset(replace(each, num_given=max(each.num_given, 0) + given) for each in made)
         if name in _HANDING_ON and owner != "self":
             return self._all([*call.args, *(each.value for each in call.keywords)], function)
         if name in _SAME and isinstance(call.func, ast.Attribute):

@@ -13,7 +13,7 @@ from tenure.syntax.value_parts import bound_names
 
 _COUNTING = re.compile(
     r"(^|_)(step|steps|batch|round|trial|iteration|iter|it|number|num|count|counter|ticket|epoch|idx|index|batch_idx|uid"
-    r"|request_id|offset|start|timestamp|time|uuid|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
+    r"|request_id|offset|start|timestamp|time|uuid|prompt|caption|sentence|query|queries|question|text|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
 )
 _OPEN_CALLS = frozenset({"id", "data_ptr", "size", "next", "len", "map", "hash", "uuid4", "time", "numel", "tobytes"})
 
@@ -23,6 +23,9 @@ def is_open_key(program: Program, keep: Keep, function: Function) -> bool:
     pair = pair_of(keep)
     if pair is not None:
         return not isinstance(pair.elts[0], ast.Name) and _is_open(program, pair.elts[0], function, 0)
+    if isinstance(keep.node, ast.AugAssign):  # table |= made(keys)
+        given = keep.value.args if isinstance(keep.value, ast.Call) else [keep.value]
+        return any(_is_open(program, each, function, 0) for each in given)
     target = _subscript(keep)
     return target is not None and _is_open(program, target.slice, function, 0)
 

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tenure.syntax.expressions import target_pairs
+from tenure.syntax.arguments import given_to
+from tenure.syntax.expressions import called_name, target_pairs
 from tenure.syntax.program import Function, Program
+from tenure.syntax.scopes import dotted
 from tenure.syntax.tensor_values import TensorValues, tensor_values
 
 _WITH_OUTPUT = "setup_context"
@@ -20,7 +22,7 @@ class StoredOutput:
     part of that, is returned, and a tensor that forward computes else."""
 
     function: Function
-    statement: ast.Assign
+    statement: ast.Assign | ast.Call
     ctx: str
     attribute: str
     is_output: bool
@@ -34,6 +36,7 @@ def find_outputs_on_ctx(program: Program) -> Iterator[StoredOutput]:
                 for name in ("forward", _WITH_OUTPUT):
                     if name in each.methods:
                         yield from _stored_in(each.methods[name], tensor_values(program))
+                        yield from _stored_by_another(program, each.methods[name], tensor_values(program))
 
 
 def _stored_in(function: Function, values: TensorValues) -> Iterator[StoredOutput]:
@@ -48,6 +51,40 @@ def _stored_in(function: Function, values: TensorValues) -> Iterator[StoredOutpu
                     yield StoredOutput(function, binding, ctx, attribute, True)
                 elif any(_is_computed(each, function, values) for each in _parts(value)):
                     yield StoredOutput(function, binding, ctx, attribute, False)
+
+
+def _stored_by_another(program: Program, function: Function, values: TensorValues) -> Iterator[StoredOutput]:
+    if len(function.parameters) < 2:
+        return
+    ctx, outputs = function.parameters[0], _outputs(function)
+    for call, given in _handed_to_a_setter(program, function, ctx):
+        is_output = any(isinstance(each, ast.Name) and each.id in outputs for each in given)
+        if is_output or any(_is_computed(each, function, values) for each in given):
+            yield StoredOutput(function, call, ctx, called_name(call), is_output)
+
+
+def _handed_to_a_setter(program: Program, function: Function, ctx: str) -> Iterator[tuple[ast.Call, list[ast.expr]]]:
+    """Calls that hand the context and values to a function of the program which sets attributes on it."""
+    for call in function.calls:
+        called = program.called_by(call, function)
+        if called is None or not any(isinstance(each, ast.Name) and each.id == ctx for each in call.args):
+            continue
+        own = next(
+            (
+                name
+                for name in called.parameters
+                if any(isinstance(each, ast.Name) and each.id == ctx for each in given_to(name, called, call))
+            ),
+            "",
+        )
+        if own and _sets_attributes(called, own):
+            others = [each for each in call.args if not (isinstance(each, ast.Name) and each.id == ctx)]
+            yield call, [*others, *(each.value for each in call.keywords)]
+
+
+def _sets_attributes(called: Function, name: str) -> bool:
+    by_call = any(each.args and dotted(each.args[0]) == name for each in called.calls_of("setattr"))
+    return by_call or any(place.startswith(f"{name}.") for place in called.bound)
 
 
 def _set_on(ctx: str, binding: ast.Assign) -> Iterator[tuple[str, ast.expr]]:

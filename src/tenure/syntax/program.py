@@ -21,6 +21,7 @@ from tenure.syntax.expressions import called_name, target_pairs
 from tenure.syntax.imports import FilePlaces, Imported, imported_names
 from tenure.syntax.objects import Objects
 from tenure.syntax.scopes import MODULE, FunctionNode, LoopNode, dotted, parse
+from tenure.syntax.value_parts import element_of
 
 Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
 With = ast.With | ast.AsyncWith
@@ -197,7 +198,7 @@ class Program:
             found = self.named_by(call, caller)
             if found is None and self._asks_for_objects(call, caller):
                 run = self.objects.run_by(call.func, caller)
-                found = run[0][0] if len(run) == 1 and not run[0][1] and takes(run[0][0], call) else None
+                found = run[0][0] if len(run) == 1 and run[0][1] < 0 and takes(run[0][0], call) else None
             self._called[id(call)] = found
         return self._called[id(call)]
 
@@ -270,6 +271,10 @@ class Program:
         """The methods by which classes below replace one."""
         return self._tree.overriding(cls, name)
 
+    def share_objects(self, one: Class, other: Class) -> bool:
+        """Whether an object may be of both classes."""
+        return self._tree.share_objects(one, other)
+
     def relatives(self, cls: Class) -> list[Class]:
         """A class with those above and below it."""
         return self._tree.relatives(cls)
@@ -341,8 +346,22 @@ class Program:
         `map(f, xs)`, `Thread(target=f, args=(x,))`; each with the call that this comes to."""
         applied = self._application_of(call)
         for each, given in self.objects.run_by(applied.func, caller) if applied is not None else ():
-            if applied is not None and not given:
+            if applied is not None and given < 0:
                 yield each, applied
+
+    def _entered(self, caller: Function) -> Iterator[tuple[Function, ast.Call]]:
+        """What `with` statements of a function run of the program's context managers, with the call it comes to."""
+        for each in caller.withs:
+            for item in each.items:
+                classes = self.objects.classes_of(item.context_expr, caller)
+                for method in ("__enter__", "__exit__") if classes else ():
+                    key = (id(item), -1 - len(method))
+                    if key not in self._with_given:
+                        func = ast.Attribute(value=item.context_expr, attr=method, ctx=ast.Load())
+                        made = ast.Call(func=ast.copy_location(func, item.context_expr), args=[], keywords=[])
+                        self._with_given[key] = ast.copy_location(made, item.context_expr)
+                    run = (self.method_of(cls, method) for cls in classes)
+                    yield from ((one, self._with_given[key]) for one in run if one is not None)
 
     def _application_of(self, call: ast.Call) -> ast.Call | None:
         if called_name(call) not in _APPLYING:
@@ -353,7 +372,7 @@ class Program:
 
     def _shifted(self, call: ast.Call, num_given: int) -> ast.Call:
         """A call with the arguments before its own that `partial` has given, of which nothing is known here."""
-        if not num_given:
+        if num_given <= 0:
             return call
         key = (id(call), num_given)
         if key not in self._with_given:
@@ -376,6 +395,8 @@ class Program:
     def _found_callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
         found: dict[Function, list[tuple[Function, ast.Call]]] = {}
         for caller in self.functions:
+            for each, entered in self._entered(caller):
+                found.setdefault(each, []).append((caller, entered))
             for call in caller.calls:
                 called = self.called_by(call, caller)
                 if called is not None:
@@ -383,7 +404,7 @@ class Program:
                     continue
                 shifts = dict(self.objects.run_by(call.func, caller)) if self._asks_for_objects(call, caller) else {}
                 for each in self.may_call(call, caller):
-                    found.setdefault(each, []).append((caller, self._shifted(call, shifts.get(each, 0))))
+                    found.setdefault(each, []).append((caller, self._shifted(call, shifts.get(each, -1))))
                 for each, applied in self._applied(call, caller):
                     found.setdefault(each, []).append((caller, applied))
         return found
@@ -393,7 +414,7 @@ class Program:
         handed on as a callback and takes such arguments."""
         if self._asks_for_objects(call, caller):
             run = self.objects.run_by(call.func, caller)
-            found = [each for each, given in run if takes(each, self._shifted(call, given))]
+            found = [each for each, given in run if given >= 0 or takes(each, call)]
             if found or self.objects.of(call.func, caller):
                 return found if len(found) <= _MOST_RUN else ()
         if isinstance(call.func, ast.Attribute):
@@ -601,6 +622,8 @@ def _application(call: ast.Call) -> ast.Call | None:
         return ast.copy_location(ast.Call(func=target, args=given, keywords=[]), call)
     if not args or isinstance(args[0], ast.Starred):
         return None
+    if called_name(call) in ("map", "imap", "filter"):
+        args = [args[0], *(each if isinstance(each, ast.Starred) else element_of(each, 0) for each in args[1:])]
     keywords = [each for each in call.keywords if each.arg not in ("timeout", "chunksize", "use_reentrant")]
     return ast.copy_location(ast.Call(func=args[0], args=args[1:], keywords=keywords), call)
 

@@ -42,7 +42,7 @@ NUMBERS = frozenset(
         "format",
     }
     | {"dim", "numel", "element_size", "data_ptr", "get_device", "size", "is_contiguous", "type", "id", "hash"}
-    | {"ref", "proxy", "WeakMethod", "print", "nelement", "decode", "batch_decode", "keys"}
+    | {"ref", "proxy", "WeakMethod", "nbytes", "print", "nelement", "decode", "batch_decode", "keys"}
 )
 """What gives no tensor whatever it is given."""
 _OF_TENSORS = frozenset({"detach", "detach_", "cpu", "cuda", "requires_grad_", "contiguous", "unsqueeze", "squeeze"})
@@ -248,11 +248,11 @@ class TensorValues:
         return max(given, default=Kind.NOTHING)
 
     def _attribute(self, node: ast.Attribute, function: Function) -> Kind:
+        if node.attr == "grad":
+            return Kind.TENSOR
         if node.attr in FACTS:
             return (
-                min(Kind.TENSOR, self.kind(node.value, function))
-                if node.attr in ("data", "grad", "indices")
-                else Kind.NOTHING
+                min(Kind.TENSOR, self.kind(node.value, function)) if node.attr in ("data", "indices") else Kind.NOTHING
             )
         name = dotted(node)
         if name.startswith("self.") and name.count(".") == 1 and function.owner is not None:
@@ -319,6 +319,8 @@ class TensorValues:
         if isinstance(call.func, ast.Attribute):
             return self._of_method(call, function, name, call.func.value)
         made = self._program.class_of(name, function.source) is not None
+        if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
+            return Kind.TENSOR
         if name in CONTAINERS or name in _PASSING or made or name in ("partial", "deepcopy", "copy"):
             return self._most(call.args + [each.value for each in call.keywords], function)
         if is_loss_name(name) or self._is_handed_in(name, function):
@@ -326,6 +328,25 @@ class TensorValues:
                 return Kind.GRAPH
             return self._most(call.args + [each.value for each in call.keywords], function)
         return Kind.NOTHING
+
+    def _copies_tensors(self, copied: list[ast.expr], function: Function) -> bool:
+        """Whether what is copied is a module, or an object that has tensors."""
+        objects = self._program.objects
+        return any(
+            objects.is_module(each, function)
+            or self._is_module_name(each, function)
+            or any(self.of_objects(cls) for cls in objects.classes_of(each, function))
+            for each in copied
+        )
+
+    def of_objects(self, cls: Class) -> Kind:
+        """The tensors that objects of a class have in their attributes."""
+        return self._questions.answer((cls, "objects"), lambda: min(Kind.TENSOR, self._of_objects(cls)))
+
+    def _of_objects(self, cls: Class) -> Kind:
+        places = {name for one in self._program.relatives(cls) for each in one.functions for name in each.bound}
+        names = [place[5:] for place in places if place.startswith("self.") and place.count(".") == 1]
+        return max((self._of_attribute(cls, name) or Kind.NOTHING for name in names), default=Kind.NOTHING)
 
     def _of_method(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind:
         own = self.kind(receiver, function)
@@ -340,6 +361,8 @@ class TensorValues:
             return max(Kind.TENSOR, own)
         if dotted(receiver) == "self" or is_loss_name(name):
             return self._most(call.args + [each.value for each in call.keywords], function)
+        if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
+            return Kind.TENSOR
         if dotted(receiver) in ("copy", "functools", "collections", "itertools"):
             return self._most(call.args, function)
         return Kind.NOTHING

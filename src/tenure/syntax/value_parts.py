@@ -84,6 +84,12 @@ def element_of(value: ast.expr, place: int) -> ast.Subscript:
     return made[place]
 
 
+def is_made_up(node: ast.expr) -> bool:
+    """Whether it is what `element_of` gives, and no expression of the program."""
+    made = node.value.__dict__.get("_elements", {}) if isinstance(node, ast.Subscript) else {}
+    return any(each is node for each in made.values())
+
+
 def gone_through(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Names of a loop with what each is an element of."""
     called = called_name(iterated) if isinstance(iterated, ast.Call) else ""

@@ -10,7 +10,7 @@ from tenure.syntax.expressions import called_name
 from tenure.syntax.program import Function, Program, targets_of
 from tenure.syntax.scopes import dotted
 from tenure.syntax.tensor_values import TensorValues
-from tenure.syntax.value_parts import bound_names, gone_through
+from tenure.syntax.value_parts import bound_names, gone_through, is_made_up
 
 _MOST_STEPS = 5
 _MOST_CALLERS = 6
@@ -96,7 +96,7 @@ class _Views:
                 if takes_apart and name in bound_names(loop.target):
                     return False
                 for bound, iterated in gone_through(loop.target, loop.iter):
-                    if bound == name and isinstance(iterated, ast.Subscript) and isinstance(iterated.value, ast.Call):
+                    if bound == name and is_made_up(iterated):
                         return False
                     if bound == name and isinstance(iterated, ast.Attribute):
                         return False  # of what an object has it is seldom known that it is one tensor
@@ -113,7 +113,18 @@ class _Views:
             return bool(bound) and all(
                 isinstance(value, (ast.Tuple, ast.Call)) and _selects(value) for value, _ in bound
             )
-        return _selects(index)
+        return _selects(index) or (isinstance(index, ast.Name) and _is_chosen(index.id, function))
+
+
+def _is_chosen(name: str, function: Function) -> bool:
+    """Whether a loop goes through numbers by this name that were taken from a tensor: some rows of many."""
+    return any(
+        isinstance(loop, ast.For)
+        and dotted(loop.target) == name
+        and isinstance(loop.iter, ast.Call)
+        and called_name(loop.iter) == "tolist"
+        for loop in function.loops
+    )
 
 
 def _is_tensor_itself(value: ast.expr, function: Function) -> bool:
