@@ -134,7 +134,10 @@ def test_what_hides_behind_another_leak_is_fixed_in_later_rounds(tmp_path: Path)
     ("program", "message"),
     [
         ("import torch\nraise ValueError('no data')\n", "exit code 1 as it is: ValueError: no data; --in-place runs"),
-        ("import torch\ninput('which? ')\n", "EOFError: EOF when reading a line"),
+        (
+            "import torch\ninput('which? ')\n",
+            "EOFError: EOF when reading a line; its input is empty here: give each run",
+        ),
         ("print('no torch')\n", "nothing was recorded of the program: no step was seen"),
     ],
 )

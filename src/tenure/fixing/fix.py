@@ -126,14 +126,21 @@ def _announce(candidates: Sequence[Candidate], say: Say, *, unchanged: int = 0) 
     say(f"{count} edit{'s' * (count > 1)} to try: {more} more run{'s' * (more > 1)}")
 
 
+def _advice(runner: Runner, said: str) -> str:
+    """What may help a program that fails by itself."""
+    if "EOFError" in said:
+        return "; its input is empty here: give each run the same, as in -- sh -c 'python train.py <answers.txt'"
+    return "" if runner.order.in_place else "; --in-place runs it in the folder itself, --steps N before it fails"
+
+
 def _run_unchanged(runner: Runner, say: Say) -> Measured:
     say("run 1: as it is")
     run = runner.run()
     if run.timed_out:
         raise UsageError(f"the program did not end within {runner.order.timeout:g} s; bound it with --steps N")
     if run.exit_code != 0:
-        lost = "" if runner.order.in_place else "; --in-place runs it in the folder itself, --steps N before it fails"
-        raise UsageError(f"the program ends with exit code {run.exit_code} as it is{_said(run)}{lost}")
+        said = _said(run)
+        raise UsageError(f"the program ends with exit code {run.exit_code} as it is{said}{_advice(runner, said)}")
     first = measure(run)
     if first is None:
         raise UsageError(f"nothing was recorded of the program: no step was seen{_said(run)}")
