@@ -12,6 +12,7 @@ from tenure.syntax.arguments import given_to
 from tenure.syntax.expressions import called_name
 from tenure.syntax.graph_values import is_loss_name
 from tenure.syntax.keeping import Keep, keeps_of
+from tenure.syntax.kept_graphs import read_by
 from tenure.syntax.kinds import Kind
 from tenure.syntax.lifetimes import INITIALISERS, lifetimes
 from tenure.syntax.open_keys import is_open_key, pair_of
@@ -92,12 +93,20 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
     if kind is Kind.GRAPH and any(is_wanted(program, place, where) for place, where in origins):
         return None
     merges = isinstance(keep.node, ast.AugAssign) and isinstance(keep.node.op, ast.BitOr)
+    if kind is Kind.GRAPH and _is_given_back(keep, function):
+        return None
     by_key = (isinstance(keep.node, ast.Assign) and not is_joined) or pair_of(keep) is not None or merges
     if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):
         return None  # what is collected on purpose is emptied so, too
     if by_key and not viewed and not is_open_key(program, keep, function):
         return None
     return Gathered(function, keep, kind, _is_loss(keep.value), by_key, at_intervals, viewed, copied)
+
+
+def _is_given_back(keep: Keep, function: Function) -> bool:
+    """Whether the function looks up what it returns in the same place: its callers want the graph."""
+    returned = [each.value for each in function.returns if each.value is not None]
+    return keep.place in read_by(returned, function)
 
 
 def _goes_with_its_object(program: Program, place: str, function: Function) -> bool:

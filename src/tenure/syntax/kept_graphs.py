@@ -128,9 +128,13 @@ def _is_what_it_computes(program: Program, keep: Keep, function: Function, value
     if program.is_part_of_module(function):
         return True
     used = {dotted(node) for node in ast.walk(keep.value) if isinstance(node, (ast.Name, ast.Attribute))}
-    trains = bool(used & read_by(backward_roots(function), function))
+    trains = bool((used - {"self", "cls"}) & read_by(backward_roots(function), function))
     returned = (each.value for each in function.returns if each.value is not None)
-    return not trains and any(keep.place in _names_in(value) and values.carries(value) for value in returned)
+    return not trains and any(
+        (isinstance(value, ast.Name) and value.id == keep.place)
+        or (keep.place in _names_in(value) and values.carries(value))
+        for value in returned
+    )
 
 
 def _names_in(value: ast.expr) -> set[str]:
