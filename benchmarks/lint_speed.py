@@ -16,7 +16,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -29,12 +28,12 @@ def names_torch(path: Path) -> bool:
     return b"torch" in path.read_bytes()
 
 
-def seconds(command: list[str], runs: int, environment: Mapping[str, str] | None = None) -> float:
+def seconds(command: list[str], runs: int) -> float:
     """CPU seconds of the fastest of some runs of a command and what it starts."""
     found = []
     for _ in range(runs):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, env=environment)
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(found)
