@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from tenure.model.source import SourceFile
 from tenure.syntax.arguments import given_to
 from tenure.syntax.expressions import called_name
 from tenure.syntax.keeping import keeps_of
@@ -170,9 +171,9 @@ class _Errors:
     def _of_name(self, name: str, line: int, function: Function) -> str:
         for handler in function.handlers:
             if handler.name == name and handler.lineno <= line <= (handler.end_lineno or line):
-                return "" if _is_stripped(handler) or _is_of_import(handler) else name
+                return "" if _is_stripped(handler, function.source) or _is_of_import(handler) else name
         if function.name in _EXITS and name in function.parameters[-2:]:
-            return "" if _is_stripped(function.node) else name
+            return "" if _is_stripped(function.node, function.source) else name
         values = [value for _, value in function.bound.get(name, ())]
         if values:
             return self._first([each for each in values if _is_caught_there(each, function)], function)
@@ -180,7 +181,7 @@ class _Errors:
             return ""
         if function.name == "emit" and self._logs_errors and _is_log_handler(function):
             return name
-        if _is_stripped(function.node):
+        if _is_stripped(function.node, function.source):
             return ""
         calls = self._program.callers(function)
         for caller, call in calls if len(calls) <= _MOST_CALLERS else ():
@@ -228,8 +229,10 @@ def _is_of_import(handler: ast.ExceptHandler) -> bool:
     )
 
 
-def _is_stripped(block: ast.AST) -> bool:
+def _is_stripped(block: ast.AST, source: SourceFile) -> bool:
     """Whether a block takes the traceback off: `error.with_traceback(None)`, `error.__traceback__ = None`."""
+    if not any(each in source.text for each in ("with_traceback", "clear_frames", "__traceback__")):
+        return False
     for node in ast.walk(block):
         if isinstance(node, ast.Attribute) and node.attr in ("with_traceback", "clear_frames"):
             return True

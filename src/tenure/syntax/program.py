@@ -101,6 +101,12 @@ class Function:
         """What is put into each container."""
         return contents_of(self)
 
+    @cached_property
+    def loop_names(self) -> frozenset[str]:
+        """Variables in the targets of its `for` loops."""
+        targets = (each.target for each in self.loops if not isinstance(each, ast.While))
+        return frozenset(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+
     def loops_around(self, line: int) -> list[LoopNode]:
         """The loops whose bodies a line is in, outermost first."""
         return [loop for loop in self.loops if is_in_body(line, loop)]
@@ -464,8 +470,7 @@ class Program:
         return None
 
     def _is_local(self, name: str, function: Function) -> bool:
-        bound = (part for each in function.loops if not isinstance(each, ast.While) for part in ast.walk(each.target))
-        return name in function.parameters or any(getattr(part, "id", None) == name for part in bound)
+        return name in function.parameters or name in function.loop_names
 
     def _is_container(self, receiver: ast.expr, caller: Function) -> bool:
         """Whether a name of this file is bound to a list, dict or set, or nothing is known of it."""
