@@ -673,3 +673,32 @@ def test_what_another_class_of_the_folder_empties_is_not_emptied() -> None:
 
     assert rules(text.format(base="")) == ["TN202"]
     assert rules(text.format(base="(Store)")) == []
+
+
+PACKED = """
+    import torch
+    from torch.autograd.graph import saved_tensors_hooks
+    class Record:
+        def __init__(self):
+            self.saved = []
+        def add(self, tensor):
+            self.saved.append({kept})
+            return tensor
+    class Meter:
+        def __init__(self):
+            self.records = []
+        def step(self, net, batch):
+            record = Record()
+            self.records.append(record)
+            with saved_tensors_hooks(record.add, lambda tensor: tensor):
+                net(batch).sum().backward()
+    def main(net, loader):
+        meter = Meter()
+        for batch in loader:
+            meter.step(net, batch)
+"""
+
+
+@pytest.mark.parametrize(("kept", "found"), [("tensor", ["TN202"]), ("tuple(tensor.shape)", [])])
+def test_a_hook_may_be_any_objects_method(kept: str, found: list[str]) -> None:
+    assert rules(PACKED.format(kept=kept)) == found

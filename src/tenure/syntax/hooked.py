@@ -32,8 +32,13 @@ def hooked_functions(program: Program) -> Mapping[Function, Kind]:
 
 
 def functions_named(program: Program, node: ast.expr, function: Function) -> Iterator[Function]:
-    """Functions of the program that an expression may mean: by name, `partial`, or what a call of the program's own
-    gives back."""
+    """Functions of the program that an expression may mean: by name, `partial`, what a call of the program's own
+    gives back, or the objects that it may be."""
+    named = list(_by_name(program, node, function))
+    yield from named or (each for each, _ in program.objects.run_by(node, function))
+
+
+def _by_name(program: Program, node: ast.expr, function: Function) -> Iterator[Function]:
     if isinstance(node, ast.Name):
         if node.id == "self":
             yield from program.methods_named(function.class_name, "__call__", function.source)
