@@ -702,3 +702,33 @@ PACKED = """
 @pytest.mark.parametrize(("kept", "found"), [("tensor", ["TN202"]), ("tuple(tensor.shape)", [])])
 def test_a_hook_may_be_any_objects_method(kept: str, found: list[str]) -> None:
     assert rules(PACKED.format(kept=kept)) == found
+
+
+CLEARED = """
+    import torch
+    from torch import nn
+    class Features:
+        def __init__(self, layer):
+            self.outputs = {{}}
+            layer.register_forward_hook(self.collect)
+        def collect(self, module, inputs, output):
+            step = len(self.outputs)
+            {first}
+            self.outputs["a"][step] = output
+        def read(self):
+            found = list(self.outputs["a"].values())
+            {clear}
+            return found
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "clear", "found"),
+    [
+        ("pass", "pass", ["TN107"]),
+        ("pass", 'self.outputs["a"] = {}', []),
+        ('if "a" not in self.outputs: self.outputs["a"] = {}', "pass", ["TN107"]),
+    ],
+)
+def test_an_element_that_starts_anew_is_emptied(first: str, clear: str, found: list[str]) -> None:
+    assert rules(CLEARED.format(first=first, clear=clear)) == found

@@ -210,6 +210,17 @@ def _started_by(binding: Binding) -> Iterator[str]:
                 yield name
 
 
+def _starts_anew(binding: Binding, function: Function) -> bool:
+    """`self.outputs[device] = {}`, but not where a key has its first value: under `if device not in self.outputs`."""
+    return is_unbounded_start(binding.value) and not any(
+        isinstance(op, ast.NotIn)
+        for test in _tests_around(function, binding.lineno)
+        for node in ast.walk(test)
+        if isinstance(node, ast.Compare)
+        for op in node.ops
+    )
+
+
 def _has_length(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and called_name(value) == "deque" and not is_unbounded_start(value)
 
@@ -271,7 +282,11 @@ def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
                     continue
                 if not name.endswith("[]"):
                     yield binding.lineno, name
-                elif isinstance(binding.value, ast.List) or _is_part_of(binding.value, name):
+                elif (
+                    isinstance(binding.value, ast.List)
+                    or _is_part_of(binding.value, name)
+                    or _starts_anew(binding, function)
+                ):
                     yield binding.lineno, name.replace("[]", "")
 
 
