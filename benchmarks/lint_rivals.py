@@ -99,7 +99,7 @@ def said_by_tenure(truths: Sequence[Truth]) -> list[Said]:
     found: list[Said] = []
     for truth in truths:
         folder = ZOO / truth.slug
-        own = [str(path) for path in sorted(folder.glob("*.py")) if path.name != "fixed.py"]
+        own = [str(path) for path in sorted(folder.rglob("*.py")) if path.name != "fixed.py"]
         found += [Said(Path(each.file), each.line, each.rule) for each in lint(own).findings]
         if (folder / "fixed.py").exists():
             together = lint([str(folder)]).findings
@@ -128,7 +128,7 @@ def print_zoo(title: str, truths: Sequence[Truth], tools: Path, *, lines: bool) 
         f"{len(truths) - len(leaky)} healthy\n{'':16} {'found of these':>14} {'of all':>7} {'elsewhere':>10}"
         f" {'in healthy':>11} {'in fixed.py':>12}"
     )
-    files = [path for truth in truths for path in sorted((ZOO / truth.slug).glob("*.py"))]
+    files = [path for truth in truths for path in sorted((ZOO / truth.slug).rglob("*.py"))]
     for name, command in commands(tools).items():
         every = said_by_tenure(truths) if name == "tenure lint" else said_of(name, command, tools, files)
         told = [each for each in every if each.file.name != "fixed.py"]
