@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tenure.model.finding import Edit
@@ -44,6 +44,7 @@ _STATEMENTS = (
 _LINES = ("x = 1", "    x = 1", "else:", "@f", "x = (", "x = \\", '"""', "if x:", "# c", "")
 
 
+@example(["x = 1", "@f\nclass A:\n    pass"], 1, False, "@f")
 @given(
     st.lists(st.sampled_from(_STATEMENTS), min_size=1, max_size=5),
     st.integers(1, 20),

@@ -124,15 +124,23 @@ def insert_line(source: SourceFile, line: int, text: str) -> tuple[Edit, ...]:
 
 
 def only_if_it_parses(source: SourceFile, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """The edits, or none where the file with them is no Python. Costs a parse of what stands around them."""
+    """The edits, or none where the file with them is no Python.
+
+    Costs a parse of what stands around them; of the file where that cannot be parsed alone, as a decorator cannot.
+    """
     spans = [(edit.line - (not edit.before), _span(edit)[1]) for edit in edits]
     first, last = min((each for each, _ in spans), default=1), max((each for _, each in spans), default=1)
+    text, above = part_around(source, first, last, split_lines(source.text))
+    parses = _parses(text, shifted(edits, -above)) or _parses(source.text, edits)
+    return tuple(edits) if parses else ()
+
+
+def _parses(text: str, edits: Sequence[Edit]) -> bool:
     try:
-        text, above = part_around(source, first, last, split_lines(source.text))
-        ast.parse(apply_edits(text, shifted(edits, -above)))
+        ast.parse(apply_edits(text, edits))
     except (SyntaxError, ValueError, RecursionError, SourceError):
-        return ()
-    return tuple(edits)
+        return False
+    return True
 
 
 def shifted(edits: Iterable[Edit], lines: int) -> tuple[Edit, ...]:
