@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tenure.cli.main import run_command_line
 from tenure.lint import LintOptions, lint, lint_documents
 from tenure.source_fixes import fix_documents
-from tenure.syntax.documents import Document, read_document
-from tenure.syntax.edits import split_lines
+from tenure.syntax.edits.line_edits import split_lines
+from tenure.syntax.files.documents import Document, read_document
 
 KEEPS = [
     *("total += loss", "total = 0.9 * total + 0.1 * loss", "kept.append(loss)", "kept.append(output)"),

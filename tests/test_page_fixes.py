@@ -8,7 +8,7 @@ from pages import PAGE_FILES, Program, read_programs
 from tenure.lint import LintOptions
 from tenure.rules import all_rules
 from tenure.source_fixes import fix_documents
-from tenure.syntax.documents import read_document
+from tenure.syntax.files.documents import read_document
 
 PROGRAMS = [program for page in PAGE_FILES for program in read_programs(page)]
 LEAKS = [program for program in PROGRAMS if program.heading == "Leaks"]

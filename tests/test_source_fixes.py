@@ -5,7 +5,7 @@ from textwrap import dedent
 from tenure.lint import LintOptions, lint_sources
 from tenure.model.source import SourceFile
 from tenure.source_fixes import Fixed, fix_documents
-from tenure.syntax.documents import read_document
+from tenure.syntax.files.documents import read_document
 
 LOOP = """
 import torch

@@ -34,7 +34,7 @@ from tenure.rules.library_calls import with_library_call
 from tenure.rules.mechanical_edits import with_edits
 from tenure.store.experiments_file import request_experiments
 from tenure.store.recording_file import list_recordings, open_recording
-from tenure.syntax.suppressions import is_allowed
+from tenure.syntax.text.suppressions import is_allowed
 
 
 def diagnose(path: str) -> Diagnosis:

@@ -13,11 +13,11 @@ from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
 from tenure.rules import all_rules
 from tenure.rules.source_edits import with_source_edits
-from tenure.syntax.depth import is_deep
-from tenure.syntax.documents import Document, placed
-from tenure.syntax.program import Program
-from tenure.syntax.source_tree import find_files, read_program
-from tenure.syntax.suppressions import is_allowed
+from tenure.syntax.files.documents import Document, placed
+from tenure.syntax.files.source_tree import find_files, read_program
+from tenure.syntax.program.program import Program
+from tenure.syntax.text.depth import is_deep
+from tenure.syntax.text.suppressions import is_allowed
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from tenure.errors import SourceError
 from tenure.lint import LintOptions, lint_sources
 from tenure.model.finding import Edit
 from tenure.model.source_finding import SourceFinding
-from tenure.syntax.documents import Document, edited
-from tenure.syntax.edits import overlap
+from tenure.syntax.edits.line_edits import overlap
+from tenure.syntax.files.documents import Document, edited
 
 MOST_ROUNDS = 100
 """An edit that overlaps another one waits for the next round; so many in one place are nobody's."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tenure.model.finding import Edit
-from tenure.syntax.edits import apply_edits
+from tenure.syntax.edits.line_edits import apply_edits
 from test_rule_pages import PROGRAMS, Program, name_program
 
 WITH_EDIT = ("TN101", "TN102", "TN103", "TN104", "TN105", "TN106", "TN107", "TN204", "TN301", "TN302", "TN405")

@@ -9,7 +9,7 @@ import pytest
 from tenure.lint import lint_sources
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
-from tenure.syntax.edits import apply_edits
+from tenure.syntax.edits.line_edits import apply_edits
 
 
 def found(text: str) -> SourceFinding:

@@ -19,7 +19,7 @@ from tenure.report.source_diff import as_diff
 from tenure.report.source_findings import as_github, as_json, as_sarif, as_text, printable
 from tenure.rules import all_rules
 from tenure.source_fixes import Fixed, fix_documents
-from tenure.syntax.source_writing import write_document
+from tenure.syntax.files.source_writing import write_document
 
 FINDINGS = 1
 

@@ -14,7 +14,7 @@ from tenure.fixing.overlay import why_no_python
 from tenure.lint import lint_sources
 from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source_finding import SourceFinding
-from tenure.syntax.edits import apply_edits, overlap
+from tenure.syntax.edits.line_edits import apply_edits, overlap
 
 DETACH = ".detach()"
 

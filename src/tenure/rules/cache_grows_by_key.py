@@ -9,7 +9,7 @@ from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import GROWING, comes_to_much, is_dict
 from tenure.rules.source_gathered import claim_gathered, gathered_as
-from tenure.syntax.program import Program
+from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:

@@ -10,8 +10,8 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING, goes_through_cache
 from tenure.rules.source_claim import claim_source
-from tenure.syntax.cached_functions import find_cached
-from tenure.syntax.program import Program
+from tenure.syntax.kept.cached_functions import find_cached
+from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:

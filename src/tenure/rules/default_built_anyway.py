@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
-from tenure.syntax.program import Function, Program
-from tenure.syntax.scopes import dotted
-from tenure.syntax.tensor_values import tensor_values
+from tenure.syntax.program.program import Function, Program
+from tenure.syntax.text.scopes import dotted
+from tenure.syntax.values.tensor_values import tensor_values
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

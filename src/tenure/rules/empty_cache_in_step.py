@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
-from tenure.syntax.device_calls import empties_cache
-from tenure.syntax.graph_values import backward_roots
-from tenure.syntax.program import Function, Program
-from tenure.syntax.working_loops import works_in
+from tenure.syntax.program.program import Function, Program
+from tenure.syntax.text.device_calls import empties_cache
+from tenure.syntax.values.graph_values import backward_roots
+from tenure.syntax.values.working_loops import works_in
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

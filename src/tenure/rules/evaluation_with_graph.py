@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
-from tenure.syntax.graph_values import backward_root
-from tenure.syntax.program import Function, Program
-from tenure.syntax.scopes import dotted
-from tenure.syntax.without_graph import is_without_graph
+from tenure.syntax.program.program import Function, Program
+from tenure.syntax.text.scopes import dotted
+from tenure.syntax.values.graph_values import backward_root
+from tenure.syntax.values.without_graph import is_without_graph
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

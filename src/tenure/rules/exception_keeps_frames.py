@@ -10,8 +10,8 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING, goes_through_traceback
 from tenure.rules.source_claim import claim_source
-from tenure.syntax.kept_errors import find_kept_errors
-from tenure.syntax.program import Program
+from tenure.syntax.kept.kept_errors import find_kept_errors
+from tenure.syntax.program.program import Program
 
 _OF_THE_INTERPRETER = (
     "the interpreter keeps the last uncaught error: before going on in the same session, "

@@ -9,9 +9,9 @@ from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim
 from tenure.rules.source_claim import claim_source
-from tenure.syntax.gradient_rings import drops_gradients, makes_graph
-from tenure.syntax.graph_values import backward_root
-from tenure.syntax.program import Program
+from tenure.syntax.program.program import Program
+from tenure.syntax.values.gradient_rings import drops_gradients, makes_graph
+from tenure.syntax.values.graph_values import backward_root
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:

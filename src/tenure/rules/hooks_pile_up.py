@@ -10,8 +10,8 @@ from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING
 from tenure.rules.source_claim import claim_source
-from tenure.syntax.program import Program
-from tenure.syntax.unremoved_hooks import find_left_hooks
+from tenure.syntax.kept.unremoved_hooks import find_left_hooks
+from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:

@@ -7,8 +7,8 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.made_on_host_each_step import is_moved
 from tenure.rules.source_claim import claim_source, told_by_source_alone
-from tenure.syntax.invariant_tensors import find_invariant_tensors
-from tenure.syntax.program import Program
+from tenure.syntax.kept.invariant_tensors import find_invariant_tensors
+from tenure.syntax.program.program import Program
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

@@ -10,9 +10,9 @@ from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
-from tenure.syntax.carried_state import find_carried
-from tenure.syntax.kept_graphs import find_kept_graphs
-from tenure.syntax.program import Program
+from tenure.syntax.kept.carried_state import find_carried
+from tenure.syntax.kept.kept_graphs import find_kept_graphs
+from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:

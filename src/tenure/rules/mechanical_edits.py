@@ -11,9 +11,9 @@ from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Hop, Suspect
 from tenure.rules.path_questions import goes_through_cache, short_type
-from tenure.syntax.bounded_caches import bound_cache, reads_caches
-from tenure.syntax.dropped_names import drop_names
-from tenure.syntax.kept_values import (
+from tenure.syntax.edits.bounded_caches import bound_cache, reads_caches
+from tenure.syntax.edits.dropped_names import drop_names
+from tenure.syntax.edits.kept_values import (
     Kept,
     call_method,
     ends_with_call,
@@ -23,12 +23,12 @@ from tenure.syntax.kept_values import (
     rebind_after,
     selects,
 )
-from tenure.syntax.last_use import drop_after_last_use, join_deletions
-from tenure.syntax.left_gradients import drop_behind_step, drop_gradients_of
-from tenure.syntax.number_flows import may_be_number
-from tenure.syntax.raised_again import needs_traceback
-from tenure.syntax.saved_on_ctx import save_for_backward
-from tenure.syntax.trained_through import goes_backward, keeps_graphs
+from tenure.syntax.edits.last_use import drop_after_last_use, join_deletions
+from tenure.syntax.edits.left_gradients import drop_behind_step, drop_gradients_of
+from tenure.syntax.edits.saved_on_ctx import save_for_backward
+from tenure.syntax.text.number_flows import may_be_number
+from tenure.syntax.text.raised_again import needs_traceback
+from tenure.syntax.values.trained_through import goes_backward, keeps_graphs
 
 _MERGED = ("DICT", "CONTENTS", "CELL")
 _DETACHED = ("detach", "item", "tolist", "numpy")

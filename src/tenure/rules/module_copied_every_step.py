@@ -8,7 +8,7 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.source_gathered import claim_gathered, gathered_as
-from tenure.syntax.program import Program
+from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:

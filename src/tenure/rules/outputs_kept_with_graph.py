@@ -11,8 +11,8 @@ from tenure.rules.claim import claim, growth, nodes_per_step, plural, subject, w
 from tenure.rules.path_questions import GROWING, collects_unused_graphs, keeps_scalar
 from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
-from tenure.syntax.kept_graphs import find_kept_graphs
-from tenure.syntax.program import Program
+from tenure.syntax.kept.kept_graphs import find_kept_graphs
+from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:

@@ -9,8 +9,8 @@ from tenure.model.finding import Edit, Finding
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
-from tenure.syntax.program import Function
-from tenure.syntax.scopes import dotted
+from tenure.syntax.program.program import Function
+from tenure.syntax.text.scopes import dotted
 
 
 def told_by_source_alone(_: Suspect) -> Finding | None:

@@ -14,16 +14,16 @@ from functools import lru_cache
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
-from tenure.syntax.amp_imports import rename_import
-from tenure.syntax.amp_names import rename_amp
-from tenure.syntax.bounded_caches import drop_cache, needs_caches
-from tenure.syntax.kept_values import call_method, exceptions_in, kept_at
-from tenure.syntax.left_gradients import drop_behind_step
-from tenure.syntax.name_uses import function_around
-from tenure.syntax.program import Program
-from tenure.syntax.raised_again import needs_traceback
-from tenure.syntax.scopes import MODULE, parse
-from tenure.syntax.statement_edits import decorate, put_rest_under, remove_statement, set_argument, swap_lines
+from tenure.syntax.edits.amp_imports import rename_import
+from tenure.syntax.edits.amp_names import rename_amp
+from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
+from tenure.syntax.edits.kept_values import call_method, exceptions_in, kept_at
+from tenure.syntax.edits.left_gradients import drop_behind_step
+from tenure.syntax.edits.statement_edits import decorate, put_rest_under, remove_statement, set_argument, swap_lines
+from tenure.syntax.program.program import Program
+from tenure.syntax.text.name_uses import function_around
+from tenure.syntax.text.raised_again import needs_traceback
+from tenure.syntax.text.scopes import MODULE, parse
 
 _MOST_FILES = 200
 """All files of a program are asked who else uses what an edit changes; with more of them none is offered."""

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_graphs import LONGEST_TEXT, claim_kept
-from tenure.syntax.gathered import Gathered, cause_of, find_gathered
-from tenure.syntax.kept_graphs import KeptGraph, find_kept_graphs
-from tenure.syntax.program import Program
+from tenure.syntax.kept.gathered import Gathered, cause_of, find_gathered
+from tenure.syntax.kept.kept_graphs import KeptGraph, find_kept_graphs
+from tenure.syntax.program.program import Program
 
 
 def gathered_as(program: Program, cause: str) -> Iterator[Gathered]:

@@ -7,10 +7,10 @@ import ast
 from tenure.model.finding import Edit
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source
-from tenure.syntax.detached_safely import detachable, is_detached_safely, may_be_no_tensor
-from tenure.syntax.kept_graphs import KeptGraph
-from tenure.syntax.kept_values import call_method_of_all
-from tenure.syntax.program import Program
+from tenure.syntax.edits.detached_safely import detachable, is_detached_safely, may_be_no_tensor
+from tenure.syntax.edits.kept_values import call_method_of_all
+from tenure.syntax.kept.kept_graphs import KeptGraph
+from tenure.syntax.program.program import Program
 
 LONGEST_TEXT = 40
 

@@ -9,8 +9,8 @@ from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import GROWING, keeps_scalar
 from tenure.rules.source_claim import claim_source
-from tenure.syntax.carried_state import find_carried
-from tenure.syntax.program import Program
+from tenure.syntax.kept.carried_state import find_carried
+from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:

@@ -9,7 +9,7 @@ from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, comes_to_much, is_dict, short_type
 from tenure.rules.source_gathered import claim_gathered, gathered_as
-from tenure.syntax.program import Program
+from tenure.syntax.program.program import Program
 
 _REMEDY = (
     "keep a number, a running sum or a `deque(maxlen=n)` instead of every tensor; move to the CPU or to disk what must "

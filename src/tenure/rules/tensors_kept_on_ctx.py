@@ -9,9 +9,9 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim
 from tenure.rules.source_claim import claim_source
-from tenure.syntax.outputs_on_ctx import find_outputs_on_ctx
-from tenure.syntax.program import Program
-from tenure.syntax.saved_on_ctx import save_for_backward
+from tenure.syntax.edits.saved_on_ctx import save_for_backward
+from tenure.syntax.kept.outputs_on_ctx import find_outputs_on_ctx
+from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:

@@ -10,7 +10,7 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
 from tenure.rules.path_questions import GROWING
 from tenure.rules.source_gathered import claim_gathered, gathered_as
-from tenure.syntax.program import Program
+from tenure.syntax.program.program import Program
 
 PINNED_SHARE = 0.5
 """From this share of the storages' bytes on, what is kept is mostly what no view shows."""

@@ -10,7 +10,7 @@ from statistics import median
 from tenure.model.recording import Step
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Falls, Suspect
-from tenure.syntax.remainders import Remainder, find_remainders
+from tenure.syntax.text.remainders import Remainder, find_remainders
 
 FEWEST_FALLS = 2
 """One fall that comes with something else may be chance."""

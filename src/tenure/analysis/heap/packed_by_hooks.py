@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tenure.analysis.heap.graph import Graph
 from tenure.model.heap import NodeKind, ReferenceKind
 from tenure.model.suspect import HoldingReference
-from tenure.syntax.store_calls import PACK_HOOKS
+from tenure.syntax.text.store_calls import PACK_HOOKS
 
 
 def pack_hook_reference(graph: Graph, ring: Sequence[int]) -> HoldingReference | None:

@@ -25,8 +25,8 @@ from tenure.analysis.heap.holders import Droppable
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
-from tenure.syntax.later_reads import is_read_later, runs_in_loop
-from tenure.syntax.scopes import MODULE
+from tenure.syntax.text.later_reads import is_read_later, runs_in_loop
+from tenure.syntax.text.scopes import MODULE
 
 LEAST_BYTES = 128 << 10
 LEAST_SHARE = 0.05

@@ -31,10 +31,10 @@ from tenure.analysis.sites.site_search import (
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
-from tenure.syntax.bindings import Binding, Call
-from tenure.syntax.reaching import reaching_lines
-from tenure.syntax.scopes import MODULE, definitions
-from tenure.syntax.store_calls import PACK_HOOKS
+from tenure.syntax.text.bindings import Binding, Call
+from tenure.syntax.text.reaching import reaching_lines
+from tenure.syntax.text.scopes import MODULE, definitions
+from tenure.syntax.text.store_calls import PACK_HOOKS
 
 _ON_TENSORS = ("register_hook", "register_post_accumulate_grad_hook")
 

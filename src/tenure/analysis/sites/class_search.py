@@ -8,8 +8,8 @@ from pathlib import PurePath
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.bindings import bindings
-from tenure.syntax.scopes import class_bases
+from tenure.syntax.text.bindings import bindings
+from tenure.syntax.text.scopes import class_bases
 
 ClassPlace = tuple[str, str]
 """Path of the file and qualified name of the class in it."""

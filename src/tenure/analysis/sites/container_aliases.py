@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tenure.analysis.sites.site_search import LIKELY, SURE, RankedSite, Sought, bindings_of, calls_of
 from tenure.model.source import SourceFile
-from tenure.syntax.bindings import Binding, Call
-from tenure.syntax.scopes import MODULE, definitions
+from tenure.syntax.text.bindings import Binding, Call
+from tenure.syntax.text.scopes import MODULE, definitions
 
 _ALIASES = frozenset({"assign", "attribute", "property", "for", "walrus", "with", "annotated"})
 _INSIDE = re.compile(r"([\w.]+?)(?:\[.*\]|\.(?:setdefault|get|values|items)\(.*\))*")

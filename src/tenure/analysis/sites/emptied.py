@@ -8,7 +8,7 @@ from tenure.analysis.sites.class_search import class_family
 from tenure.analysis.sites.library_calls import owner_of
 from tenure.model.source import SourceFile
 from tenure.model.suspect import HoldingReference
-from tenure.syntax.scopes import definitions
+from tenure.syntax.text.scopes import definitions
 
 RESET = "reset"
 

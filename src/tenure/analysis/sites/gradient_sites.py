@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tenure.analysis.sites.site_search import LIKELY, SURE, RankedSite, Sought
 from tenure.errors import SourceError
 from tenure.model.source import SourceLocation
-from tenure.syntax.scopes import dotted, enclosing_function, parse
+from tenure.syntax.text.scopes import dotted, enclosing_function, parse
 
 
 def backward_calls(sought: Sought) -> Iterator[RankedSite]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tenure.analysis.sites.site_search import SURE, RankedSite, Sought, bindings_of
-from tenure.syntax.bindings import Binding
+from tenure.syntax.text.bindings import Binding
 
 
 def hooks_of_function(sought: Sought) -> Iterator[RankedSite]:

@@ -18,7 +18,7 @@ from tenure.analysis.sites.site_search import (
 )
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
-from tenure.syntax.bindings import Binding
+from tenure.syntax.text.bindings import Binding
 
 
 def stores_by_key(sought: Sought) -> Iterator[RankedSite]:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
-from tenure.syntax.scopes import enclosing_function, parse
-from tenure.syntax.store_calls import GROWING_METHODS
+from tenure.syntax.text.scopes import enclosing_function, parse
+from tenure.syntax.text.store_calls import GROWING_METHODS
 
 _SAID_OF_MUCH = GROWING_METHODS | {"forward", "step", "run", "get", "set", "start", "backward", "load", "clear", "pop"}
 """Names of methods that so many classes have that a call by one of them tells nothing."""

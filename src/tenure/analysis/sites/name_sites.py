@@ -8,7 +8,7 @@ from dataclasses import replace
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
-from tenure.syntax.bindings import Binding
+from tenure.syntax.text.bindings import Binding
 
 GAINS_NAMES = "gains_names"
 """Fact of a suspect whose memory an object holds by attributes of which every step adds another."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tenure.analysis.sites.site_search import LIKELY, SURE, WEAK, RankedSite, Sought
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.syntax.scopes import dotted, enclosing_function, parse
+from tenure.syntax.text.scopes import dotted, enclosing_function, parse
 
 _REGISTRATIONS = {
     "signal handler": ("signal.signal", "signal", "add_signal_handler"),

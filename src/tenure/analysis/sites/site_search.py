@@ -13,7 +13,7 @@ from tenure.analysis.sites.class_search import class_family
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
-from tenure.syntax.bindings import Binding, Call, bindings, calls
+from tenure.syntax.text.bindings import Binding, Call, bindings, calls
 
 SURE, LIKELY, WEAK, UNLIKELY = range(4)
 _MAKES_A_NUMBER = re.compile(r"\.(item|tolist|numel)\(\)$|^(float|int|len|str)\([^()]*(\([^()]*\))?[^()]*\)$")

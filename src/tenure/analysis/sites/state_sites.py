@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from tenure.analysis.sites.site_search import LIKELY, RankedSite, Sought, bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
-from tenure.syntax.bindings import Binding
-from tenure.syntax.scopes import MODULE
+from tenure.syntax.text.bindings import Binding
+from tenure.syntax.text.scopes import MODULE
 
 _IN_PLACE = ("inplace", "item", "augmented")
 

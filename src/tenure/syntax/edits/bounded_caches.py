@@ -1,0 +1,145 @@
+"""A bound for the cache of a function that keeps every result: `@lru_cache(maxsize=None)`, `@cache`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tenure.errors import SourceError
+from tenure.model.finding import Edit
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, replace_expression
+from tenure.syntax.edits.statement_edits import remove_decorator
+from tenure.syntax.text.scopes import FunctionNode, decorator_name, dotted, parse
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CACHES = ("cache", "lru_cache")
+_CHANGES = (ast.Global, ast.Nonlocal, ast.AugAssign, ast.Delete, ast.Yield, ast.YieldFrom, ast.Await)
+_LOOKS = ("cache_info", "cache_parameters")
+_NEEDS = (*_LOOKS, "cache_clear", "__wrapped__")
+_BY_CHANCE = ("rand", "dropout", "bernoulli", "multinomial", "normal", "sample", "shuffle", "choice", "generator")
+_OUTSIDE = (
+    "time",
+    "perf_counter",
+    "open",
+    "print",
+    "next",
+    "input",
+    "load",
+    "register",
+    "append",
+    "module",
+    "parameter",
+)
+
+
+def bound_cache(source: SourceFile, line: int, size: int, *, methods: bool = True) -> tuple[Edit, ...]:
+    """The edit that lets the cached function around `line` (its decorators count) keep `size` results.
+
+    None where it has a bound, and where a second call with the same arguments might do something else: one that
+    draws at random, changes what is not its own, or gives back an object of its own making. A method, which reads its
+    object, only where `methods` says so.
+    """
+    function = _function_at(source, line)
+    if function is None or (_is_method(function) and not methods) or not _gives_the_same_again(function):
+        return ()
+    for decorator in function.decorator_list:
+        found = _bounded(source, parse(source), decorator, size)
+        if found:
+            return found
+    return ()
+
+
+def drop_cache(source: SourceFile, line: int) -> tuple[Edit, ...]:
+    """The edit that takes the cache off the function around `line` (its decorators count), which then computes a
+    result anew at each call; none where a second call with the same arguments might do something else."""
+    function = _function_at(source, line)
+    if function is None or not _gives_the_same_again(function):
+        return ()
+    caches = [each for each in function.decorator_list if decorator_name(each).rpartition(".")[2] in _CACHES]
+    return remove_decorator(source, caches[0]) if len(caches) == 1 else ()
+
+
+def _function_at(source: SourceFile, line: int) -> FunctionNode | None:
+    try:
+        tree = parse(source)
+    except SourceError:
+        return None
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, _FUNCTIONS)
+        and min([node.lineno, *(each.lineno for each in node.decorator_list)]) <= line <= (node.end_lineno or 0)
+    ]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def reads_caches(sources: Iterable[SourceFile]) -> bool:
+    """Whether a program looks at the size or the hits of a function's cache, which a bound changes."""
+    return _mentions(sources, _LOOKS)
+
+
+def needs_caches(sources: Iterable[SourceFile]) -> bool:
+    """Whether a program asks anything of a function that only a cached one has."""
+    return _mentions(sources, _NEEDS)
+
+
+def _mentions(sources: Iterable[SourceFile], names: Iterable[str]) -> bool:
+    for source in sources:
+        try:
+            nodes = list(ast.walk(parse(source)))
+        except SourceError:
+            continue
+        if any(isinstance(node, ast.Attribute) and node.attr in names for node in nodes):
+            return True
+    return False
+
+
+def _bounded(source: SourceFile, tree: ast.Module, decorator: ast.expr, size: int) -> tuple[Edit, ...]:
+    name = decorator_name(decorator)
+    if isinstance(decorator, ast.Call) and name.rpartition(".")[2] == "lru_cache":
+        given = [*decorator.args, *(each.value for each in decorator.keywords if each.arg == "maxsize")]
+        unbounded = given[:1] if given and isinstance(given[0], ast.Constant) and given[0].value is None else []
+        return replace_expression(source, unbounded[0], str(size)) if unbounded else ()
+    if isinstance(decorator, (ast.Name, ast.Attribute)) and name == "functools.cache":
+        return replace_expression(source, decorator, f"functools.lru_cache(maxsize={size})")
+    if isinstance(decorator, ast.Name) and name == "cache":
+        return _with_import(source, tree, replace_expression(source, decorator, f"lru_cache(maxsize={size})"))
+    return ()
+
+
+def _with_import(source: SourceFile, tree: ast.Module, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The edits, and `lru_cache` imported where `cache` is; none where it is not imported from functools."""
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "functools":
+            names = {each.asname or each.name: each for each in node.names}
+            if "lru_cache" in names:
+                return edits
+            if "cache" in names and names["cache"].name == "cache":
+                alias = names["cache"]
+                place = Insertion(alias.end_lineno or node.lineno, alias.end_col_offset or 0, ", lru_cache")
+                return (*insert_into_lines(source, [place]), *edits)
+    return ()
+
+
+def _is_method(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    return bool(arguments) and arguments[0].arg in ("self", "cls")
+
+
+def _gives_the_same_again(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether nothing in a function speaks against computing a result once more."""
+    for node in (each for statement in function.body for each in ast.walk(statement)):
+        if isinstance(node, _CHANGES):
+            return False
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+            return False
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
+            if not called or called[0] == "_" or called[0].isupper() or called.lower() in _OUTSIDE:
+                return False
+            if any(word in called.lower() for word in _BY_CHANCE):
+                return False
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    displays = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Lambda)
+    return bool(returned) and not any(value is None or isinstance(value, displays) for value in returned)

@@ -1,0 +1,145 @@
+"""From `ctx.y = y` to `ctx.save_for_backward(y)`, where an autograd Function writes and reads it in plain sight."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tenure.errors import SourceError
+from tenure.model.finding import Edit
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression
+from tenure.syntax.text.name_uses import indent_of
+from tenure.syntax.text.scopes import parse
+
+_WRITERS = ("forward", "setup_context")
+
+
+def save_for_backward(source: SourceFile, attribute: str, line: int, part: int | None) -> tuple[Edit, ...]:
+    """The edits by which the Function whose statement on `line` sets `ctx.<attribute>` saves that tensor instead.
+
+    `part` is the tensor's place where a tuple is set. None unless there is one such statement, at the top of
+    `forward`, `backward` alone reads it, nothing else is saved, and nobody outside of the class uses the attribute.
+    """
+    try:
+        tree = parse(source)
+    except SourceError:
+        return ()
+    cls = _class_around(tree, line)
+    mentions = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == attribute]
+    if cls is None or _saves_already(cls) or any(not _inside(cls, node) for node in mentions):
+        return ()
+    writer, reader = _method_around(cls, line), _method(cls, "backward")
+    stores = [node for node in mentions if isinstance(node.ctx, ast.Store)]
+    loads = [node for node in mentions if isinstance(node.ctx, ast.Load)]
+    if writer is None or reader is None or len(stores) != 1 or len(loads) + 1 != len(mentions):
+        return ()
+    statement = next((node for node in writer.body if isinstance(node, ast.Assign) and stores[0] in node.targets), None)
+    if statement is None or len(statement.targets) != 1 or not _is_ctx(writer, stores[0]):
+        return ()
+    if not all(_inside(reader, node) and _is_ctx(reader, node) for node in loads) or _changes_in_place(writer):
+        return ()
+    if part is None:
+        return _save_whole(source, statement, stores[0], loads)
+    return _save_part(source, statement, stores[0], reader, loads, part)
+
+
+def _save_whole(
+    source: SourceFile, statement: ast.Assign, store: ast.Attribute, loads: Sequence[ast.Attribute]
+) -> tuple[Edit, ...]:
+    if statement.lineno != statement.end_lineno or not isinstance(statement.value, (ast.Name, ast.Attribute, ast.Call)):
+        return ()
+    ctx = ast.unparse(store.value)
+    text = source.text.split("\n")[statement.lineno - 1].rstrip("\r").encode()
+    value = ast.get_source_segment(source.text, statement.value) or ""
+    changed = text[: statement.col_offset] + f"{ctx}.save_for_backward({value})".encode()
+    written = Edit(source.path, statement.lineno, text.decode(), (changed + text[statement.end_col_offset :]).decode())
+    read = [
+        edit
+        for node in loads
+        for edit in replace_expression(source, node, f"{ast.unparse(node.value)}.saved_tensors[0]")
+    ]
+    lines = [edit.line for edit in (written, *read)]
+    return only_if_it_parses(source, [written, *read]) if len(set(lines)) == len(lines) else ()
+
+
+def _save_part(
+    source: SourceFile,
+    statement: ast.Assign,
+    store: ast.Attribute,
+    reader: ast.FunctionDef,
+    loads: Sequence[ast.Attribute],
+    part: int,
+) -> tuple[Edit, ...]:
+    """A tuple without the tensor, which `backward` takes apart in one statement."""
+    value = statement.value
+    unpacked = [node for node in reader.body if isinstance(node, ast.Assign) and node.value in loads]
+    if not isinstance(value, ast.Tuple) or len(unpacked) != 1 or len(loads) != 1 or len(unpacked[0].targets) != 1:
+        return ()
+    targets = unpacked[0].targets[0]
+    if (
+        not isinstance(targets, (ast.Tuple, ast.List))
+        or len(targets.elts) != len(value.elts)
+        or part >= len(value.elts)
+    ):
+        return ()
+    kept, target = value.elts[part], targets.elts[part]
+    if any(isinstance(each, ast.Starred) for each in (*value.elts, *targets.elts)) or not isinstance(kept, ast.Name):
+        return ()
+    if not isinstance(target, ast.Name):
+        return ()
+    saves = f"{indent_of(source, statement)}{ast.unparse(store.value)}.save_for_backward({kept.id})"
+    reads = f"{indent_of(source, unpacked[0])}({target.id},) = {ast.unparse(loads[0].value)}.saved_tensors"
+    edits = (
+        *insert_line(source, statement.lineno, saves),
+        *replace_expression(source, kept, "None"),
+        *insert_line(source, (unpacked[0].end_lineno or unpacked[0].lineno) + 1, reads),
+    )
+    return only_if_it_parses(source, edits) if len(edits) == 3 else ()
+
+
+def _class_around(tree: ast.Module, line: int) -> ast.ClassDef | None:
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def _method(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    return next((node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
+
+
+def _method_around(cls: ast.ClassDef, line: int) -> ast.FunctionDef | None:
+    methods = [node for name in _WRITERS if (node := _method(cls, name)) is not None]
+    return next((node for node in methods if node.lineno <= line <= (node.end_lineno or node.lineno)), None)
+
+
+def _saves_already(cls: ast.ClassDef) -> bool:
+    names = ("save_for_backward", "saved_tensors", "saved_variables", "save_for_forward")
+    return any(isinstance(node, ast.Attribute) and node.attr in names for node in ast.walk(cls))
+
+
+def _is_ctx(method: ast.FunctionDef, node: ast.Attribute) -> bool:
+    """Whether an attribute is one of the method's first argument, as `ctx.y`."""
+    arguments = [*method.args.posonlyargs, *method.args.args]
+    return isinstance(node.value, ast.Name) and bool(arguments) and node.value.id == arguments[0].arg
+
+
+def _changes_in_place(method: ast.FunctionDef) -> bool:
+    """Whether a method writes into tensors: what is saved must stay as it was."""
+    for node in ast.walk(method):
+        if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)):
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            if name.endswith("_") and not name.startswith("_"):
+                return True
+        if isinstance(node, ast.keyword) and node.arg in ("inplace", "out"):
+            return True
+    return False
+
+
+def _inside(outer: ast.AST, node: ast.AST) -> bool:
+    return any(each is node for each in ast.walk(outer))

@@ -1,0 +1,261 @@
+"""Attributes that are computed from what they were before, graph and all, each time a function runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tenure.syntax.kept.kept_graphs import goes_backward_somewhere
+from tenure.syntax.kept.wanted_graphs import is_wanted
+from tenure.syntax.program.keeping import Keep
+from tenure.syntax.program.lifetimes import INITIALISERS
+from tenure.syntax.program.program import Binding, Function, Program, is_in_body, targets_of
+from tenure.syntax.text.kinds import Kind
+from tenure.syntax.text.scopes import LoopNode, dotted
+from tenure.syntax.text.value_parts import bound_to, element_of
+from tenure.syntax.values.graph_values import CUTTING, backward_roots, is_loss_name, is_module_name
+from tenure.syntax.values.tensor_values import TensorValues, tensor_values
+from tenure.syntax.values.without_graph import is_without_graph
+
+_ADDING = frozenset(
+    {"add_", "lerp_", "copy_", "index_add_", "index_copy_", "addcmul_", "baddbmm_", "addmm_", "scatter_add_"}
+)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """`keep.place` is bound by `keep.node` to a value that leads to its old one; `is_sum` where it adds up losses and
+    other figures, and is no state that is computed on."""
+
+    function: Function
+    keep: Keep
+    is_sum: bool
+
+
+@lru_cache(maxsize=1)
+def find_carried(program: Program) -> tuple[Carried, ...]:
+    """All of a program, in the order of its files."""
+    return tuple(_find(program))
+
+
+def _find(program: Program) -> Iterator[Carried]:
+    values = tensor_values(program)
+    if not any(backward_roots(each) or _asks_for_gradients(each) for each in program.functions):
+        return  # nothing is trained here: what runs these modules is not known
+    for function in program.functions:
+        if function.name in INITIALISERS or isinstance(function.node, ast.Module):
+            yield from _through_calls(program, function, values)
+            continue
+        yield from _bound(program, function, values)
+        yield from _through_calls(program, function, values)
+        yield from _in_place(program, function, values)
+
+
+def _bound(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
+    """Attributes, and elements of attributes, that a statement binds to what is computed from them."""
+    for binding in function.bindings:
+        for place, value in _places_bound(binding):
+            if "." not in place or is_module_name(place.partition(".")[0]):
+                continue  # modules are rebuilt so, and carry no state of a step
+            adds = isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add)
+            is_display = isinstance(value, (ast.List, ast.Tuple))
+            carries_on = isinstance(binding, ast.Assign) and _leads_to(value, place, program, function)
+            if (adds and not is_display) or carries_on:
+                is_sum = adds or isinstance(value, ast.BinOp)
+                keep = Keep("sum", place, value, binding)
+                if _is_kept(program, keep, function, values, is_sum=is_sum):
+                    yield Carried(function, keep, is_sum and _adds_figures(keep))
+
+
+_FIGURES = re.compile(r"(^|_)(total|sum|mean|avg|average|running|ema|smooth|smoothed|metric|score|value|level)s?($|_)")
+
+
+def _adds_figures(keep: Keep) -> bool:
+    """Whether a sum is one of losses, means or other figures, by its names."""
+    names = [keep.place.rpartition(".")[2]]
+    names += [getattr(each, "id", getattr(each, "attr", "")) for each in ast.walk(keep.value)]
+    return bool(_FIGURES.search(names[0])) or any(map(is_loss_name, names))
+
+
+def _places_bound(binding: Binding) -> Iterator[tuple[str, ast.expr]]:
+    """What a statement binds, each with its own part of the value: `loss, self.state = ...`."""
+    if binding.value is None:
+        return
+    for target in targets_of(binding):
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from bound_to(target, binding.value)
+        else:
+            yield dotted(target).replace("[]", ""), binding.value
+
+
+def _in_place(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
+    """`self.mean.mul_(0.9).add_(0.1 * loss)` and `self.scores[index] = scores`: the tensor stays, its graph grows."""
+    for call in function.calls_of(*_ADDING):
+        if isinstance(call.func, ast.Attribute):
+            place = _changed(call.func.value)
+            given = [*call.args, *(each.value for each in call.keywords)]
+            for value in given if place.startswith("self.") else ():
+                keep = Keep("sum", place, value, call)
+                if values.kind(value, function) is Kind.GRAPH and _is_kept(program, keep, function, values):
+                    yield Carried(function, keep, True)
+    for binding in function.bindings:
+        for target in targets_of(binding):
+            place = dotted(target).replace("[]", "")
+            if isinstance(target, ast.Subscript) and place.startswith("self.") and binding.value is not None:
+                keep = Keep("sum", place, binding.value, binding)
+                if _starts_as_tensor(program, place, function, values) and _is_kept(program, keep, function, values):
+                    yield Carried(function, keep, True)
+
+
+def _changed(node: ast.expr) -> str:
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+        node = node.func.value
+    return dotted(node)
+
+
+def _starts_as_tensor(program: Program, place: str, function: Function, values: TensorValues) -> bool:
+    own = program.class_of(function.class_name, function.source) if function.class_name else None
+    first = own.methods.get("__init__") if own is not None else None
+    bound = values.bindings(first).get(place, []) if first is not None else []
+    return any(isinstance(value, ast.Call) and dotted(value.func).startswith("torch.") for _, value in bound)
+
+
+def _asks_for_gradients(function: Function) -> bool:
+    return any(dotted(call.func).endswith("autograd.grad") for call in function.calls_of("grad"))
+
+
+def _is_kept(program: Program, keep: Keep, function: Function, values: TensorValues, *, is_sum: bool = False) -> bool:
+    in_function_alone = is_sum and not program.is_part_of_module(function)
+    if _is_set_anew(program, keep, function, in_function_alone=in_function_alone) or is_without_graph(
+        program, function, keep.node
+    ):
+        return False
+    if values.kind(keep.value, function) is not Kind.GRAPH:
+        return False
+    if _is_retained(program):
+        return True
+    is_reset = in_function_alone and _is_set_anew(program, keep, function, in_function_alone=False)
+    if is_reset and is_wanted(program, keep.place, function):
+        return False  # as in a world that actions are trained through, episode by episode
+    return not goes_backward_somewhere(program, keep, function)
+
+
+@lru_cache(maxsize=1)
+def _is_retained(program: Program) -> bool:
+    """Whether a backward pass leaves the graph for another one: only so can a second one go through what is carried."""
+    return any(_retains_graph(call) for each in program.functions for call in each.calls_of("backward"))
+
+
+def _leads_to(value: ast.expr, place: str, program: Program, function: Function) -> bool:
+    """Whether a value is computed from a place with its graph: named in it, or in what a method called in it gives."""
+    waiting: list[ast.AST] = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Attribute, ast.Name)) and dotted(node) == place:
+            return True
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if name in CUTTING:
+                continue
+            if name and dotted(node.func) == f"self.{name}":
+                called = program.called_by(node, function)
+                if (
+                    called is not None
+                    and called is not function
+                    and any(each.value is not None and _names(each.value, place) for each in called.returns)
+                ):
+                    return True
+        if isinstance(node, ast.IfExp):
+            waiting += [node.body, node.orelse]
+        elif not isinstance(node, (ast.Compare, ast.Lambda)):
+            waiting += list(ast.iter_child_nodes(node))
+    return False
+
+
+def _names(value: ast.expr, place: str) -> bool:
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in CUTTING:
+        return False
+    return any(dotted(node) == place for node in ast.walk(value) if isinstance(node, ast.Attribute))
+
+
+def _is_set_anew(program: Program, keep: Keep, function: Function, *, in_function_alone: bool) -> bool:
+    """Whether the class sets the attribute to something else where it is not made: by a reset, or in each call.
+
+    A meter that is set back once in an epoch holds the graphs of all steps until then.
+    """
+    last = keep.place.rpartition(".")[2]
+    for each in program.functions_in(function.source):
+        if each.name in INITIALISERS or (in_function_alone and each is not function):
+            continue
+        for binding in each.bindings:
+            if binding is keep.node or isinstance(binding, ast.AugAssign) or binding.value is None:
+                continue
+            parts = [part for target in targets_of(binding) for part in getattr(target, "elts", [target])]
+            if any(isinstance(part, ast.Attribute) and part.attr == last for part in parts):
+                if each is function and _is_first_use(binding, function):
+                    continue
+                return True
+    return False
+
+
+def _is_first_use(binding: ast.stmt | ast.NamedExpr, function: Function) -> bool:
+    """Whether a binding is under `if self.x is None`: it happens once."""
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.If) and node.body[0].lineno <= binding.lineno <= (node.body[-1].end_lineno or 0):
+            return any(isinstance(each, ast.Constant) and each.value is None for each in ast.walk(node.test))
+    return False
+
+
+def _through_calls(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
+    """`loss, hidden = self.fit(chars, hidden)` in a loop, where the graph is retained for the next turn."""
+    for binding in function.bindings:
+        if not isinstance(binding, ast.Assign) or not isinstance(binding.value, ast.Call):
+            continue
+        given = {each.id for each in binding.value.args if isinstance(each, ast.Name)}
+        names = _bound_places(binding)
+        loops = function.loops_around(binding.lineno)
+        for name, place in names.items():
+            if name in given and loops and _retains(program, binding.value, function, loops[-1]):
+                keep = Keep("sum", name, binding.value, binding)
+                if values.kind(_element(binding.value, place), function) is Kind.GRAPH and not _is_cut(
+                    name, function, loops[-1]
+                ):
+                    yield Carried(function, keep, False)
+
+
+def _bound_places(binding: ast.Assign) -> dict[str, int | None]:
+    found: dict[str, int | None] = {}
+    for target in binding.targets:
+        if isinstance(target, ast.Tuple):
+            found |= {each.id: place for place, each in enumerate(target.elts) if isinstance(each, ast.Name)}
+        elif isinstance(target, ast.Name):
+            found[target.id] = None
+    return found
+
+
+def _element(value: ast.Call, place: int | None) -> ast.expr:
+    return value if place is None else element_of(value, place)
+
+
+def _retains(program: Program, call: ast.Call, function: Function, loop: LoopNode) -> bool:
+    """Whether a backward pass of the turn keeps its graph: here, or in what the call runs."""
+    called = program.called_by(call, function)
+    calls = [each for each in function.calls if is_in_body(each.lineno, loop)] + (called.calls if called else [])
+    return any(map(_retains_graph, calls))
+
+
+def _retains_graph(call: ast.Call) -> bool:
+    return any(each.arg == "retain_graph" and getattr(each.value, "value", None) is True for each in call.keywords)
+
+
+def _is_cut(name: str, function: Function, loop: LoopNode) -> bool:
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in ("detach", "detach_")
+        and dotted(call.func.value) == name
+        and is_in_body(call.lineno, loop)
+        for call in function.calls
+    )

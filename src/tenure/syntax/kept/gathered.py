@@ -1,0 +1,247 @@
+"""Tensors that a program puts, again and again, into a container that lives on and that nothing empties."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tenure.syntax.kept.kept_graphs import read_by
+from tenure.syntax.kept.wanted_graphs import is_wanted
+from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.keeping import Keep, keeps_of
+from tenure.syntax.program.lifetimes import INITIALISERS, lifetimes
+from tenure.syntax.program.open_keys import is_open_key, pair_of
+from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.repeats import runs_repeatedly
+from tenure.syntax.program.short_lives import is_short_lived
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.kinds import Kind
+from tenure.syntax.text.scopes import dotted
+from tenure.syntax.values.graph_values import is_loss_name
+from tenure.syntax.values.tensor_values import NUMBERS, TensorValues, tensor_values
+from tenure.syntax.values.views import is_view
+from tenure.syntax.values.without_graph import is_without_graph
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What `keep` puts into its place in `function`; `at_intervals` says that something empties it now and then,
+    `is_view` that a part of a larger tensor is kept, `is_copy` a copy made for it."""
+
+    function: Function
+    keep: Keep
+    kind: Kind
+    is_loss: bool
+    by_key: bool
+    at_intervals: bool
+    is_view: bool
+    is_copy: bool
+
+
+@lru_cache(maxsize=1)
+def find_gathered(program: Program) -> tuple[Gathered, ...]:
+    """All of a program, in the order of its files."""
+    return tuple(_find(program))
+
+
+def _find(program: Program) -> Iterator[Gathered]:
+    for function in program.functions:
+        if not isinstance(function.node, ast.Module):
+            for keep in keeps_of(function):
+                look = _gathered if keep.kind == "element" else _waiting
+                found = look(program, keep, function)
+                if found is not None:
+                    yield found
+
+
+def _waiting(program: Program, keep: Keep, function: Function) -> Gathered | None:
+    """Outputs with their graphs that an attribute keeps, all of a pass, until the next pass."""
+    if keep.kind != "batch" or function.name in INITIALISERS or program.is_part_of_module(function):
+        return None
+    kind = tensor_values(program).kind(keep.value, function)
+    if kind is not Kind.GRAPH or is_without_graph(program, function, keep.node):
+        return None
+    if is_wanted(program, keep.place, function) or not runs_repeatedly(program, function):
+        return None
+    return Gathered(function, keep, kind, _is_loss(keep.value), False, False, False, False)
+
+
+def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | None:
+    life, values = lifetimes(program), tensor_values(program)
+    is_joined = isinstance(keep.node, ast.Assign) and isinstance(keep.node.targets[0], ast.Attribute)
+    origins = [(keep.place, function)] if is_joined else life.origins(keep.place, function)
+    if not origins:
+        return None
+    at_intervals = any(life.is_emptied_at_intervals(*each) for each in origins)
+    emptied = any(life.is_emptied(*each) for each in origins) and not at_intervals
+    by_epoch = emptied and all(life.is_emptied_by_epoch(*each) for each in origins)
+    if emptied and not by_epoch:
+        return None
+    kind = _kind(program, keep, function, values)
+    if not kind or not _is_repeated(program, keep, function, kind):
+        return None
+    if kind is Kind.TENSOR and all(_goes_with_its_object(program, *each) for each in origins):
+        return None
+    is_bounded = any(life.is_bounded(*each) for each in origins) or _is_limited(keep, function)
+    copied = is_copy(program, keep.value, function)
+    viewed = is_view(program, keep.value, function, values) and not copied
+    if (by_epoch or is_bounded) and not (viewed or kind is Kind.GRAPH):
+        return None
+    if kind is Kind.GRAPH and any(is_wanted(program, place, where) for place, where in origins):
+        return None
+    merges = isinstance(keep.node, ast.AugAssign) and isinstance(keep.node.op, ast.BitOr)
+    if kind is Kind.GRAPH and _is_given_back(keep, function):
+        return None
+    by_key = (isinstance(keep.node, ast.Assign) and not is_joined) or pair_of(keep) is not None or merges
+    if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):
+        return None  # what is collected on purpose is emptied so, too
+    if by_key and not viewed and not is_open_key(program, keep, function):
+        return None
+    return Gathered(function, keep, kind, _is_loss(keep.value), by_key, at_intervals, viewed, copied)
+
+
+def _is_given_back(keep: Keep, function: Function) -> bool:
+    """Whether the function looks up what it returns in the same place: its callers want the graph."""
+    returned = [each.value for each in function.returns if each.value is not None]
+    return keep.place in read_by(returned, function)
+
+
+def _goes_with_its_object(program: Program, place: str, function: Function) -> bool:
+    is_own = place.startswith("self.") and function.owner is not None
+    return is_own and function.owner is not None and is_short_lived(program, function.owner)
+
+
+def _kind(program: Program, keep: Keep, function: Function, values: TensorValues) -> Kind:
+    """Of what is kept; an object that enters itself into a list of its class is what its attributes are."""
+    if isinstance(keep.value, ast.Name) and keep.value.id == "self" and not keep.place.startswith("self."):
+        own = program.class_of(function.class_name, function.source)
+        methods = [each for one in program.relatives(own) for each in one.methods.values()] if own is not None else []
+        attributes = (
+            values.kind(value, method)
+            for method in methods
+            for name, bound in values.bindings(method).items()
+            if name.startswith("self.")
+            for _, value in bound
+        )
+        life = lifetimes(program)
+        joined = any(
+            life.is_used_as_tensors(name, method)
+            for method in methods
+            for name in values.bindings(method)
+            if name.startswith("self.")
+        )
+        return Kind.TENSOR if joined else min(Kind.TENSOR, max(attributes, default=Kind.NOTHING))
+    if function.name in INITIALISERS or (isinstance(keep.value, ast.Name) and _NAMES.fullmatch(keep.value.id)):
+        return Kind.NOTHING
+    found = values.kind(keep.value, function)
+    return found or Kind(
+        int(_may_be_tensor(keep.value) and lifetimes(program).is_used_as_tensors(keep.place, function))
+    )
+
+
+_MOST_STEPS = 3
+_NAMES = re.compile(r"(\w+_)?(name|key|path)s?")
+
+
+def _may_be_tensor(value: ast.expr) -> bool:
+    return isinstance(value, (ast.Name, ast.Subscript, ast.Attribute)) or (
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr not in NUMBERS
+    )
+
+
+def _is_repeated(program: Program, keep: Keep, function: Function, kind: Kind) -> bool:
+    """Whether the statement runs again and again; results that one call collects in its own loop are wanted, unless
+    they have graphs."""
+    return runs_repeatedly(program, function, keep.node if kind is Kind.GRAPH else None)
+
+
+def _is_limited(keep: Keep, function: Function) -> bool:
+    """Whether the function looks at how much the place holds."""
+    return any(
+        called_name(call) == "len" and call.args and dotted(call.args[0]).replace("[]", "") == keep.place
+        for node in ast.walk(function.node)
+        if isinstance(node, (ast.If, ast.While, ast.IfExp))
+        for call in ast.walk(node.test)
+        if isinstance(call, ast.Call)
+    )
+
+
+def _is_loss(value: ast.expr) -> bool:
+    """Whether a value is a loss by its name, or by a name within."""
+    return any(
+        is_loss_name(node.id if isinstance(node, ast.Name) else node.attr)
+        for node in ast.walk(value)
+        if isinstance(node, (ast.Name, ast.Attribute))
+    )
+
+
+def is_copy(program: Program, value: ast.expr, function: Function, steps: int = 0) -> bool:
+    """Whether what is kept is, or is made with, a copy made for it: `copy.deepcopy(model.state_dict())`."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and called_name(node) == "deepcopy":
+            return True
+        if steps < _MOST_STEPS and isinstance(node, ast.Call):
+            called = program.called_by(node, function)
+            given_back = [each.value for each in called.returns if each.value is not None] if called else []
+            if called is not None and any(is_copy(program, each, called, steps + 1) for each in given_back):
+                return True
+        if steps < _MOST_STEPS and isinstance(node, ast.Name) and isinstance(value, (ast.Name, ast.Call, ast.Tuple)):
+            given: list[tuple[ast.expr, Function]]
+            given = [(each, function) for _, each in function.bound.get(node.id, ()) if isinstance(each, ast.Call)]
+            if not given and node.id in function.parameters and not steps % 2:
+                calls = program.callers(function)[:4]
+                given = [(each, caller) for caller, call in calls for each in given_to(node.id, function, call)]
+            if any(is_copy(program, each, where, steps + 1) for each, where in given):
+                return True
+    return False
+
+
+_NUMBERS = re.compile(r"values?|val|v|scalar|metric|stat|norm|accuracy|acc|reward|entropy")
+
+
+def is_one_number(value: ast.expr) -> bool:
+    """Whether a value is a tensor of one number by how it is written: `loss.detach()`, `x.mean()`."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr in ("mean", "sum", "norm") and not value.args:
+            return True
+        if value.func.attr in ("detach", "cpu", "clone"):
+            return is_one_number(value.func.value)
+    return isinstance(value, (ast.Name, ast.Attribute)) and is_loss_name(dotted(value).rpartition(".")[2])
+
+
+def _may_be_one_number(value: ast.expr) -> bool:
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach":
+        value = value.func.value
+    return is_one_number(value) or bool(_NUMBERS.fullmatch(dotted(value).rpartition(".")[2]))
+
+
+def cause_of(gathered: Gathered) -> str:
+    """What kind of thing is kept: "loss", "outputs", "copy", "view", "cache", "number" or "tensor"."""
+    value = gathered.keep.value
+    if gathered.is_copy:
+        return "copy"
+    if gathered.kind is Kind.GRAPH:
+        return "loss" if gathered.is_loss else "outputs"
+    if gathered.is_view:
+        return "view"
+    if gathered.by_key and _is_looked_up(gathered):
+        return "cache"
+    return "number" if is_one_number(value) or gathered.at_intervals else "tensor"
+
+
+def _is_looked_up(gathered: Gathered) -> bool:
+    """Whether the function looks for the key first: `if key not in`, `.get(key)`, `try: return cache[key]`."""
+    return any(gathered.keep.place == asked for asked in _looked_up_in(gathered.function.node))
+
+
+def _looked_up_in(function: ast.AST) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Compare) and any(isinstance(each, (ast.In, ast.NotIn)) for each in node.ops):
+            yield from map(dotted, node.comparators)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            yield dotted(node.func.value)
+        elif isinstance(node, ast.Return) and isinstance(node.value, ast.Subscript):
+            yield dotted(node.value.value)

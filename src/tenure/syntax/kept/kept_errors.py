@@ -1,0 +1,241 @@
+"""Exceptions that a program stores, and with them the frames that they went through."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from tenure.model.source import SourceFile
+from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.keeping import keeps_of
+from tenure.syntax.program.lifetimes import INITIALISERS
+from tenure.syntax.program.program import Binding, Function, Program, targets_of
+from tenure.syntax.program.questions import Questions
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.value_parts import bound_to
+
+_EXITS = ("__exit__", "__aexit__")
+_INTERPRETERS = ("InteractiveInterpreter", "InteractiveConsole")
+_MOST_CALLERS = 12
+_DEEPEST = 12
+
+
+@dataclass(frozen=True)
+class KeptError:
+    """`statement` of `function` keeps the exception that is `name` there, in `place`."""
+
+    function: Function
+    statement: ast.expr | ast.stmt
+    name: str
+    place: str
+
+
+def find_kept_errors(program: Program) -> Iterator[KeptError]:
+    """All of a program. Costs a walk over its statements where any `except` block or `__exit__` names an exception."""
+    errors = _Errors(program)
+    if not errors.are_caught:
+        return
+    yield from _kept_by_interpreter(program)
+    for function in program.functions:
+        if function.name not in INITIALISERS - {"__enter__"}:
+            yield from _bound(errors, function)
+            yield from _collected(errors, function)
+
+
+def _bound(errors: _Errors, function: Function) -> Iterator[KeptError]:
+    for binding in function.bindings:
+        if binding.value is None:
+            continue
+        for place, value in _places(binding):
+            name = errors.name_in(value, function)
+            if name and _outlives(place, binding, function, name):
+                yield KeptError(function, binding, name, place)
+                break
+
+
+def _collected(errors: _Errors, function: Function) -> Iterator[KeptError]:
+    for keep in keeps_of(function):
+        if keep.kind == "element" and not isinstance(keep.node, ast.Assign):
+            name = errors.name_in(keep.value, function)
+            if name and ("." in keep.place or _is_from_before(keep.place, keep.node, function)):
+                yield KeptError(function, keep.node, name, keep.place)
+
+
+def _kept_by_interpreter(program: Program) -> Iterator[KeptError]:
+    """Where `code.InteractiveInterpreter` runs source: it sets `sys.last_value` for each cell that fails."""
+    if any(each.attr.startswith("last_") for each in _set_on_sys(program)):
+        return
+    for function in program.functions:
+        for call in function.calls_of("runcode", "runsource"):
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if owner is not None and _is_interpreter(program, owner, function):
+                yield KeptError(function, call, "what a cell raises", "sys.last_value")
+
+
+def _set_on_sys(program: Program) -> Iterator[ast.Attribute]:
+    for function in program.functions:
+        for node in [target for each in function.bindings for target in targets_of(each)]:
+            if isinstance(node, ast.Attribute) and dotted(node.value) == "sys":
+                yield node
+        for delete in function.deletes:
+            yield from (each for each in delete.targets if isinstance(each, ast.Attribute))
+
+
+def _is_interpreter(program: Program, owner: ast.expr, function: Function) -> bool:
+    name = dotted(owner)
+    if name == "self" and function.owner is not None:
+        return any(base.rpartition(".")[2] in _INTERPRETERS for base in function.owner.bases)
+    own = function.owner.functions if function.owner is not None else [function]
+    bound = [value for each in own for _, value in each.bound.get(name, ())]
+    return any(isinstance(each, ast.Call) and called_name(each) in _INTERPRETERS for each in bound)
+
+
+def _places(binding: Binding) -> Iterator[tuple[str, ast.expr]]:
+    """What a statement binds, each with its own part of the value."""
+    assert binding.value is not None
+    for target in targets_of(binding):
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from bound_to(target, binding.value)
+        else:
+            yield dotted(target), binding.value
+
+
+class _Errors:
+    """Which values are, or hold, an exception with its traceback."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._questions: Questions[str] = Questions("", _DEEPEST)
+
+    @cached_property
+    def are_caught(self) -> bool:
+        """Whether the program has any to keep."""
+        caught = any(each.handlers or each.name in _EXITS for each in self._program.functions)
+        return caught or self._asks_futures
+
+    @cached_property
+    def _logs_errors(self) -> bool:
+        """Whether log records may hold exceptions: `log.exception(...)`, `log.warning(..., exc_info=True)`."""
+        return any(
+            call
+            for each in self._program.functions
+            for call in each.calls
+            if any(keyword.arg == "exc_info" for keyword in call.keywords)
+            or (called_name(call) == "exception" and call.args and each.handlers)
+        )
+
+    @cached_property
+    def _asks_futures(self) -> bool:
+        """Whether the program asks futures for their exceptions."""
+        return any(each.calls_of("exception") for each in self._program.functions)
+
+    def name_in(self, value: ast.expr, function: Function) -> str:
+        """What an exception is called that a value is, or is made with; "" where it holds none. Its text is none."""
+        if isinstance(value, ast.Name):
+            key = (function, value.id, value.lineno)
+            return self._questions.answer(key, lambda: self._of_name(value.id, value.lineno, function))
+        if isinstance(value, ast.Attribute):
+            return self.name_in(value.value, function) if value.attr == "__traceback__" else ""
+        if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
+            return self._first(value.elts, function)
+        if isinstance(value, ast.Dict):
+            return self._first(value.values, function)
+        if isinstance(value, ast.BoolOp):
+            return self._first(value.values, function)
+        if isinstance(value, ast.IfExp):
+            return self._first([value.body, value.orelse], function)
+        if isinstance(value, (ast.Await, ast.NamedExpr)):
+            return self.name_in(value.value, function)
+        return self._of_call(value, function) if isinstance(value, ast.Call) else ""
+
+    def _first(self, values: list[ast.expr], function: Function) -> str:
+        return next((name for each in values if (name := self.name_in(each, function))), "")
+
+    def _of_call(self, call: ast.Call, function: Function) -> str:
+        made = called_name(call)
+        if dotted(call.func) in ("sys.exc_info", "sys.exception"):
+            return "the exception"
+        if made == "submit" and isinstance(call.func, ast.Attribute) and self._asks_futures:
+            return "a future with its exception"
+        given = [*call.args, *(each.value for each in call.keywords)]
+        called = self._program.called_by(call, function)
+        if called is not None and called.name != "__init__":
+            values = [each.value for each in (*called.returns, *called.yields) if each.value is not None]
+            return self._questions.answer((called, "returned"), lambda: self._first(values, called))
+        is_class = made.lstrip("_")[:1].isupper() or self._program.class_of(made, function.source) is not None
+        return self._first(given, function) if is_class or made in ("partial", "list", "tuple", "dict") else ""
+
+    def _of_name(self, name: str, line: int, function: Function) -> str:
+        for handler in function.handlers:
+            if handler.name == name and handler.lineno <= line <= (handler.end_lineno or line):
+                return "" if _is_stripped(handler, function.source) or _is_of_import(handler) else name
+        if function.name in _EXITS and name in function.parameters[-2:]:
+            return "" if _is_stripped(function.node, function.source) else name
+        values = [value for _, value in function.bound.get(name, ())]
+        if values:
+            return self._first([each for each in values if _is_caught_there(each, function)], function)
+        if name not in function.parameters or (function.is_method and name == function.parameters[0]):
+            return ""
+        if function.name == "emit" and self._logs_errors and _is_log_handler(function):
+            return name
+        if _is_stripped(function.node, function.source):
+            return ""
+        calls = self._program.callers(function)
+        for caller, call in calls if len(calls) <= _MOST_CALLERS else ():
+            if self._first(list(given_to(name, function, call)), caller):
+                return name
+        return ""
+
+
+def _is_log_handler(function: Function) -> bool:
+    bases = function.owner.bases if function.owner is not None else ()
+    return any(base.rpartition(".")[2].endswith("Handler") for base in bases)
+
+
+def _is_caught_there(value: ast.expr, function: Function) -> bool:
+    """Whether a variable's value is more than another variable, or is one in an `except` block."""
+    return not isinstance(value, ast.Constant) and bool(function.handlers or not isinstance(value, ast.Name))
+
+
+def _outlives(place: str, binding: Binding, function: Function, name: str) -> bool:
+    """An attribute or an element of one; or a variable that is raised later, from the frame that the traceback
+    holds, and so closes a ring."""
+    if not place or place == name:
+        return False
+    if "." in place:
+        return True
+    if place.endswith("[]"):
+        return _is_from_before(place.replace("[]", ""), binding, function)
+    is_cleared = any(place in map(dotted, delete.targets) for delete in function.deletes)
+    raises = (node.exc for node in ast.walk(function.node) if isinstance(node, ast.Raise))
+    in_loop = bool(function.loops_around(binding.lineno))
+    return in_loop and not is_cleared and any(isinstance(each, ast.Name) and each.id == place for each in raises)
+
+
+def _is_from_before(place: str, node: ast.AST, function: Function) -> bool:
+    """Whether a container is there before the loop that an `except` block is in, and so keeps one error per turn."""
+    loops = function.loops_around(getattr(node, "lineno", 0))
+    bound = [each.lineno for each in function.bindings if place in map(dotted, targets_of(each))]
+    return bool(loops) and bool(bound) and all(line < loops[0].lineno for line in bound)
+
+
+def _is_of_import(handler: ast.ExceptHandler) -> bool:
+    """Whether what is caught is that a package is missing: it went through no frame of a step."""
+    return handler.type is not None and any(
+        dotted(each) in ("ImportError", "ModuleNotFoundError") for each in ast.walk(handler.type)
+    )
+
+
+def _is_stripped(block: ast.AST, source: SourceFile) -> bool:
+    """Whether a block takes the traceback off: `error.with_traceback(None)`, `error.__traceback__ = None`."""
+    if not any(each in source.text for each in ("with_traceback", "clear_frames", "__traceback__")):
+        return False
+    for node in ast.walk(block):
+        if isinstance(node, ast.Attribute) and node.attr in ("with_traceback", "clear_frames"):
+            return True
+        if isinstance(node, ast.Assign) and any(dotted(each).endswith(".__traceback__") for each in node.targets):
+            return True
+    return False

@@ -1,0 +1,116 @@
+"""Outputs of custom autograd Functions that are set as attributes of their context."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.program import Function, Program
+from tenure.syntax.text.expressions import called_name, target_pairs
+from tenure.syntax.text.scopes import dotted
+from tenure.syntax.values.tensor_values import TensorValues, tensor_values
+
+_WITH_OUTPUT = "setup_context"
+"""`setup_context(ctx, inputs, output)`: what forward returned is its last parameter."""
+
+
+@dataclass(frozen=True)
+class StoredOutput:
+    """`statement` sets `ctx.<attribute>` in `function`, a method of the Function; `is_output` where what it sets, or a
+    part of that, is returned, and a tensor that forward computes else."""
+
+    function: Function
+    statement: ast.Assign | ast.Call
+    ctx: str
+    attribute: str
+    is_output: bool
+
+
+def find_outputs_on_ctx(program: Program) -> Iterator[StoredOutput]:
+    """All of a program; a walk over the methods of its Functions alone."""
+    for classes in program.classes.values():
+        for each in classes:
+            if any(base.rpartition(".")[2] == "Function" for base in each.bases):
+                for name in ("forward", _WITH_OUTPUT):
+                    if name in each.methods:
+                        yield from _stored_in(each.methods[name], tensor_values(program))
+                        yield from _stored_by_another(program, each.methods[name], tensor_values(program))
+
+
+def _stored_in(function: Function, values: TensorValues) -> Iterator[StoredOutput]:
+    if len(function.parameters) < 2:
+        return
+    ctx, outputs = function.parameters[0], _outputs(function)
+    for binding in function.bindings:
+        if isinstance(binding, ast.Assign):
+            for attribute, value in _set_on(ctx, binding):
+                kept = [each for each in _parts(value) if isinstance(each, ast.Name)]
+                if any(each.id in outputs for each in kept):
+                    yield StoredOutput(function, binding, ctx, attribute, True)
+                elif any(_is_computed(each, function, values) for each in _parts(value)):
+                    yield StoredOutput(function, binding, ctx, attribute, False)
+
+
+def _stored_by_another(program: Program, function: Function, values: TensorValues) -> Iterator[StoredOutput]:
+    if len(function.parameters) < 2:
+        return
+    ctx, outputs = function.parameters[0], _outputs(function)
+    for call, given in _handed_to_a_setter(program, function, ctx):
+        is_output = any(isinstance(each, ast.Name) and each.id in outputs for each in given)
+        if is_output or any(_is_computed(each, function, values) for each in given):
+            yield StoredOutput(function, call, ctx, called_name(call), is_output)
+
+
+def _handed_to_a_setter(program: Program, function: Function, ctx: str) -> Iterator[tuple[ast.Call, list[ast.expr]]]:
+    """Calls that hand the context and values to a function of the program which sets attributes on it."""
+    for call in function.calls:
+        called = program.called_by(call, function)
+        if called is None or not any(isinstance(each, ast.Name) and each.id == ctx for each in call.args):
+            continue
+        own = next(
+            (
+                name
+                for name in called.parameters
+                if any(isinstance(each, ast.Name) and each.id == ctx for each in given_to(name, called, call))
+            ),
+            "",
+        )
+        if own and _sets_attributes(called, own):
+            others = [each for each in call.args if not (isinstance(each, ast.Name) and each.id == ctx)]
+            yield call, [*others, *(each.value for each in call.keywords)]
+
+
+def _sets_attributes(called: Function, name: str) -> bool:
+    by_call = any(each.args and dotted(each.args[0]) == name for each in called.calls_of("setattr"))
+    return by_call or any(place.startswith(f"{name}.") for place in called.bound)
+
+
+def _set_on(ctx: str, binding: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
+    for target in binding.targets:
+        is_display = isinstance(target, (ast.Tuple, ast.List))
+        pairs = target_pairs(target, binding.value) if is_display else [(target, binding.value)]  # type: ignore[arg-type]
+        for part, value in pairs:
+            if isinstance(part, ast.Attribute) and getattr(part.value, "id", None) == ctx:
+                yield part.attr, value or binding.value
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    return value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+
+
+def _is_computed(value: ast.expr, function: Function, values: TensorValues) -> bool:
+    """Whether a value is a tensor that forward itself computes: no input, which lives on anyway, and no setting."""
+    if isinstance(value, ast.Name) and value.id in function.parameters:
+        return False
+    return isinstance(value, (ast.Name, ast.Call)) and bool(values.kind(value, function))
+
+
+def _outputs(function: Function) -> set[str]:
+    """Names of what the Function returns; its parameters are inputs, and no outputs where they are returned."""
+    if function.name == _WITH_OUTPUT:
+        return {function.parameters[-1]}
+    returned = [each.value for each in function.returns]
+    parts = [part for value in returned for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    return {part.id for part in parts if isinstance(part, ast.Name)} - set(function.parameters)

@@ -1,0 +1,108 @@
+"""Hooks that a program registers again and again and never removes: no handle, a lost handle, or one nobody uses."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tenure.syntax.program.lifetimes import INITIALISERS
+from tenure.syntax.program.program import Function, Program, targets_of
+from tenure.syntax.program.repeats import is_event, is_of_tests
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.scopes import dotted
+
+_OF_MODULES = frozenset(
+    f"register_{kind}"
+    for kind in (
+        *("forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook", "backward_hook"),
+        *("module_forward_hook", "module_forward_pre_hook", "module_full_backward_hook"),
+        *("step_post_hook", "step_pre_hook", "post_accumulate_grad_hook"),
+    )
+)
+_PARAMETER = re.compile(r"(^|_)(weight|weights|bias|param|parameter|p)$")
+"""What a hook of a tensor stays on: activations go, parameters do not."""
+_MOST_CALLERS = 2
+
+
+@dataclass(frozen=True)
+class LeftHook:
+    """`call` registers; `why` says what becomes of the handle: "thrown away", "overwritten", "never removed"."""
+
+    function: Function
+    call: ast.Call
+    why: str
+
+
+def find_left_hooks(program: Program) -> Iterator[LeftHook]:
+    """All of a program. Costs a walk over the functions that register something, and no other."""
+    registering = [
+        (function, call)
+        for function in program.functions
+        for call in function.calls_of(*_OF_MODULES, "register_hook")
+        if _registers(call)
+    ]
+    removing = {posixpath.dirname(function.source.path): set[str]() for function, _ in registering}
+    for function in program.functions if registering else ():
+        removed = removing.get(posixpath.dirname(function.source.path))
+        if removed is not None:
+            removed |= set(_removed_in(function))
+    for function, call in registering:
+        why = _why(program, function, call, removing[posixpath.dirname(function.source.path)])
+        if why:
+            yield LeftHook(function, call, why)
+
+
+def _removed_in(function: Function) -> Iterator[str]:
+    """Last names of what a function calls `remove()` of; "?" for what has none, or where the method is handed on."""
+    for call in function.calls_of("remove"):
+        if not call.args and isinstance(call.func, ast.Attribute):
+            yield dotted(call.func.value).replace("[]", "").rpartition(".")[2] or "?"
+    for call in function.calls:
+        if any(isinstance(each, ast.Attribute) and each.attr == "remove" for each in call.args):
+            yield "?"
+
+
+def _registers(call: ast.Call) -> bool:
+    name = called_name(call)
+    if name == "register_hook" and isinstance(call.func, ast.Attribute):
+        return bool(_PARAMETER.search(dotted(call.func.value).replace("[]", "").rpartition(".")[2]))
+    return name in _OF_MODULES
+
+
+def _why(program: Program, function: Function, call: ast.Call, removed: set[str]) -> str:
+    kind, target = _use(function, call)
+    if kind == "name" and "." in target and "[]" not in target and function.loops_around(call.lineno):
+        return "overwritten by the next"
+    if function.name in INITIALISERS - {"__enter__"} or any(
+        item.context_expr is call for each in function.withs for item in each.items
+    ):
+        return ""
+    entered = function.name == "__enter__" and not removed
+    if not entered and not _is_called_again(program, function):
+        return ""
+    if kind == "thrown":
+        return "thrown away"
+    return "never used to remove it" if not removed else ""
+
+
+def _use(function: Function, call: ast.Call) -> tuple[str, str]:
+    """What becomes of the handle: "thrown", "name" with where it goes, or "" for anything else."""
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Expr) and node.value is call:
+            return "thrown", ""
+        if isinstance(node, ast.Assign) and node.value is call:
+            return "name", dotted(targets_of(node)[0])
+    return "", ""
+
+
+def _is_called_again(program: Program, function: Function, depth: int = 0) -> bool:
+    """Whether the function, not only the loop over layers in it, runs again and again."""
+    callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
+    if any(caller.loops_around(call.lineno) for caller, call in callers) or is_event(function):
+        return True
+    above = {caller for caller, _ in callers if caller is not function} if depth < _MOST_CALLERS else set()
+    is_callback = not depth and function.name in program.handed_on
+    return is_callback or any(_is_called_again(program, each, depth + 1) for each in above)

@@ -1,0 +1,62 @@
+"""Which parameter of a function gets which argument of a call, as both are written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tenure.syntax.program.program import Function
+
+
+def all_parameters(function: Function) -> tuple[str, ...]:
+    """By place, by keyword alone, and those that take the rest."""
+    if isinstance(function.node, ast.Module):
+        return ()
+    rest = (function.node.args.vararg, function.node.args.kwarg)
+    return (*function.parameters, *(each.arg for each in rest if each is not None))
+
+
+def annotation_of(name: str, function: Function) -> ast.expr | None:
+    """How a parameter is annotated."""
+    if isinstance(function.node, ast.Module):
+        return None
+    arguments = function.node.args
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if each.arg == name:
+            return each.annotation
+    return None
+
+
+def default_of(name: str, function: Function) -> ast.expr | None:
+    """What a parameter is where a call gives nothing for it."""
+    if isinstance(function.node, ast.Module):
+        return None
+    arguments = function.node.args
+    by_place = [*arguments.posonlyargs, *arguments.args]
+    pairs = list(zip(reversed(by_place), reversed(arguments.defaults), strict=False))
+    pairs += [(each, value) for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
+    return next((value for each, value in pairs if each.arg == name), None)
+
+
+def given_to(name: str, function: Function, call: ast.Call) -> Iterator[ast.expr]:
+    """What a call gives to a parameter of the function that it runs, unpacked arguments taken as a whole."""
+    if isinstance(function.node, ast.Module):
+        return
+    arguments = function.node.args
+    by_place = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    if function.is_method:
+        by_place = by_place[1:]
+    takes_rest = arguments.vararg is not None and arguments.vararg.arg == name
+    takes_named = arguments.kwarg is not None and arguments.kwarg.arg == name
+    for place, value in enumerate(call.args):
+        if isinstance(value, ast.Starred):
+            if takes_rest or name in by_place[place:]:
+                yield value.value
+            break
+        if by_place[place : place + 1] == [name] or (takes_rest and place >= len(by_place)):
+            yield value
+    for keyword in call.keywords:
+        if keyword.arg == name or keyword.arg is None or (takes_named and keyword.arg not in function.parameters):
+            yield keyword.value

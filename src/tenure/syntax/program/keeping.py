@@ -1,0 +1,174 @@
+"""Statements that keep a value beyond the iteration that made it: elements of containers, sums, averages."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from tenure.syntax.program.program import Binding, Function, is_in_body, targets_of
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.scopes import LoopNode, declared_names, dotted
+from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
+
+_ONE = frozenset({"append", "appendleft", "add", "insert", "push", "put", "put_nowait"})
+_MANY = frozenset({"extend", "extendleft"})
+_JOINING = frozenset({"cat", "concat", "hstack", "vstack"})
+_EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "reset"})
+
+
+@dataclass(frozen=True)
+class Keep:
+    """`place` is what keeps, as written (`self.history`); `node` the statement or call that does it."""
+
+    kind: str
+    """"element" of a container that grows, "sum" that leads to all that went into it, or "batch" that is kept until
+    the next one."""
+    place: str
+    value: ast.expr
+    node: ast.expr | ast.stmt
+
+
+_KEEPS: WeakKeyDictionary[Function, tuple[Keep, ...]] = WeakKeyDictionary()
+
+
+def keeps_of(function: Function) -> tuple[Keep, ...]:
+    """All of one function, in source order of their kinds."""
+    if function not in _KEEPS:
+        _KEEPS[function] = tuple(_keeps_of(function))
+    return _KEEPS[function]
+
+
+def _keeps_of(function: Function) -> Iterator[Keep]:
+    for binding in function.bindings:
+        if isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add):
+            yield from _added(binding)
+        elif isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.BitOr):
+            place = dotted(binding.target)
+            if "." in place and "[]" not in place:
+                yield Keep("element", place, binding.value, binding)
+        elif isinstance(binding, ast.Assign):
+            for target in binding.targets:
+                yield from _assigned(binding, target)
+    for call in function.calls:
+        yield from _called(call)
+
+
+def outlives(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
+    """Whether the place is there before, and after, the turn of the loop that the statement is in; without a loop,
+    the call of the function."""
+    bound = [each.lineno for each in function.bindings if _binds_anew(each, keep)]
+    if loop is not None:
+        inside = any(is_in_body(each, loop) for each in bound)
+        return not inside and (bool(bound) or "." in keep.place or _is_from_outside(keep, function))
+    rebinds = keep.kind == "sum" and keep.place in function.parameters
+    return not bound and not rebinds and ("." in keep.place or _is_from_outside(keep, function))
+
+
+def is_emptied(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
+    """Whether the function itself empties the place in each turn of the loop, or each time it runs."""
+    emptied = (
+        call.lineno
+        for call in function.calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in _EMPTYING
+        and dotted(call.func.value) == keep.place
+    )
+    return any(loop is None or is_in_body(each, loop) for each in emptied)
+
+
+def _is_from_outside(keep: Keep, function: Function) -> bool:
+    return keep.place in function.parameters or keep.place in _declared(function)
+
+
+def _added(binding: ast.AugAssign) -> Iterator[Keep]:
+    place = dotted(binding.target)
+    if isinstance(binding.value, (ast.List, ast.Tuple)):
+        place = place.replace("[]", "")
+        yield from (Keep("element", place, each, binding) for each in binding.value.elts if place)
+    elif place:
+        yield Keep("sum", place.replace("[]", ""), binding.value, binding)
+
+
+def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
+    if isinstance(target, ast.Subscript):
+        place = dotted(target.value).replace("[]", "")
+        if place and _adds_to_itself(binding.value, place):
+            yield Keep("sum", place, binding.value, binding)
+        elif place and not isinstance(target.slice, ast.Constant):
+            yield Keep("element", place, binding.value, binding)
+        return
+    place = dotted(target)
+    if place.startswith("self.") and "[]" not in place and _gathers_many(binding.value):
+        yield Keep("batch", place, binding.value, binding)
+        return
+    if place and isinstance(binding.value, ast.Call) and called_name(binding.value) in _JOINING:
+        parts = getattr(binding.value.args[0], "elts", ()) if binding.value.args else ()
+        if any(dotted(part) == place for part in parts):
+            yield from (Keep("element", place, part, binding) for part in parts if dotted(part) != place)
+        return
+    if place and isinstance(binding.value, ast.BinOp) and _mentions(binding.value, place):
+        yield from (
+            Keep("sum", place, part, binding) for part in _operands(binding.value) if not _mentions(part, place)
+        )
+
+
+def _gathers_many(value: ast.expr) -> bool:
+    """`list(results(batches))`, `[net(batch) for batch in batches]`."""
+    is_list = isinstance(value, ast.Call) and called_name(value) in ("list", "tuple") and len(value.args) == 1
+    return is_list or isinstance(value, (ast.ListComp, ast.DictComp))
+
+
+def _adds_to_itself(value: ast.expr, place: str) -> bool:
+    """`self.sums[key] = self.sums.get(key, 0) + loss`."""
+    return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and _mentions(value, place)
+
+
+def _called(call: ast.Call) -> Iterator[Keep]:
+    for store in stores_of_call(call):
+        if store.kind != "grow" or not store.name or not isinstance(store.value, ast.expr):
+            continue
+        place = f"{store.receiver}.{store.name}" if store.receiver else store.name
+        if _takes_one(call, store.method):
+            yield Keep("element", place, store.value, call)
+        elif store.method in _MANY:
+            is_display = isinstance(store.value, (ast.List, ast.Tuple))
+            parts = store.value.elts if is_display else [store.value]  # type: ignore[attr-defined]
+            yield from (Keep("element", place, each, call) for each in parts)
+
+
+def _takes_one(call: ast.Call, method: str) -> bool:
+    """Whether a call stores its last argument as it is, or what that gives when gone through."""
+    if method in _ONE:
+        return len(call.args) == 1 + (method == "insert")
+    is_gone_through = method == "update" and len(call.args) == 1 and isinstance(call.args[0], ast.GeneratorExp)
+    return is_gone_through or method in GROWING_FUNCTIONS
+
+
+def _operands(node: ast.expr) -> Iterator[ast.expr]:
+    """What is added up: `0.9 * mean` and `0.1 * loss` of their sum."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        yield from _operands(node.left)
+        yield from _operands(node.right)
+    else:
+        yield node
+
+
+def _mentions(node: ast.AST, place: str) -> bool:
+    return any(dotted(each) == place for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute)))
+
+
+def _binds_anew(binding: Binding, keep: Keep) -> bool:
+    """Whether a statement gives the place a new value that does not come from the old one."""
+    if binding is keep.node or isinstance(binding, ast.AugAssign) or binding.value is None:
+        return False
+    names = [dotted(part) for target in targets_of(binding) for part in getattr(target, "elts", [target])]
+    return keep.place in names and not _mentions(binding.value, keep.place)
+
+
+def _declared(function: Function) -> frozenset[str]:
+    if isinstance(function.node, ast.Module):
+        return frozenset()
+    body = function.node.body
+    return declared_names(body, ast.Global) | declared_names(body, ast.Nonlocal)

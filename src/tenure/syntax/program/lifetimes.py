@@ -1,0 +1,337 @@
+"""Containers that live as long as an object, a class or a module does, and which of them a program ever empties."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.program import Binding, Class, Function, Program, targets_of
+from tenure.syntax.text.expressions import called_name, split_receiver, value_kind
+from tenure.syntax.text.scopes import MODULE, dotted
+from tenure.syntax.text.value_parts import bound_to
+
+INITIALISERS = frozenset(
+    {"__init__", "__post_init__", "__new__", "setup", "__setstate__", "build", "__enter__", "_init", "_setup"}
+)
+"""Methods in which an object gets its first attributes."""
+_EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "remove", "discard", "truncate"})
+
+_FACTORIES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})
+_JOINING = frozenset({"stack", "cat", "concat", "hstack", "vstack", "cosine_similarity"})
+
+_MOST_STEPS = 3
+_MOST_CALLERS = 12
+
+
+@lru_cache(maxsize=1)
+def lifetimes(program: Program) -> Lifetimes:
+    """The one of a program."""
+    return Lifetimes(program)
+
+
+class Lifetimes:
+    """Looked up by the name that comes last: `rows` of `self.rows`, `ledger.rows` and `Ledger.rows`."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def is_kept_empty_at_first(self, place: str, function: Function) -> bool:
+        """Whether a place that a function fills is an attribute, a global or a default that starts as an empty
+        container, and so lives longer than a call."""
+        name = place.rpartition(".")[2]
+        if "." not in place:
+            is_own = name == "self" and self._is_dict(function)
+            return (
+                is_own
+                or self._is_global(name, function)
+                or name in _mutable_defaults(function)
+                or self._is_from_around(name, function)
+            )
+        folder = posixpath.dirname(function.source.path)
+        return (folder, name) in self._started or (place == "self.state" and self._is_optimizer(function))
+
+    def origins(self, place: str, function: Function) -> list[tuple[str, Function]]:
+        """Where a container lives on that a function fills by a name: the place itself, or what a variable or a
+        parameter stands for; each with the function in which it is so called. Empty where it does not live on."""
+        return list(dict.fromkeys(self._origins(place, function, 0)))
+
+    def _origins(self, place: str, function: Function, steps: int) -> Iterator[tuple[str, Function]]:
+        if self.is_kept_empty_at_first(place, function) or self.is_bounded(place, function):
+            yield place, function
+            return
+        if "." in place or steps > _MOST_STEPS or self._is_emptied_by_name(place, function):
+            return
+        bound = [value for _, value in function.bound.get(place, ())]
+        if any(value_kind(value) in ("empty", "display") for value in bound):
+            return
+        for value in bound:
+            receiver, name = split_receiver(value)
+            if name and isinstance(value, (ast.Attribute, ast.Subscript, ast.Call)):
+                yield from self._origins(f"{receiver}.{name}" if receiver else name, function, steps + 1)
+        if not bound and place in function.parameters:
+            calls = self._program.callers(function)
+            for caller, call in calls if len(calls) <= _MOST_CALLERS else ():
+                for value in given_to(place, function, call):
+                    receiver, name = split_receiver(value)
+                    if name:
+                        yield from self._origins(f"{receiver}.{name}" if receiver else name, caller, steps + 1)
+
+    def _is_emptied_by_name(self, name: str, function: Function) -> bool:
+        return any(
+            isinstance(call.func, ast.Attribute) and dotted(call.func.value).replace("[]", "") == name
+            for call in function.calls_of(*_EMPTYING)
+        ) or any(dotted(target).replace("[]", "") == name for each in function.deletes for target in each.targets)
+
+    def is_bounded(self, place: str, function: Function) -> bool:
+        """Whether a place is an attribute that starts as a container with a length: `deque(maxlen=8)`."""
+        return "." in place and (posixpath.dirname(function.source.path), place.rpartition(".")[2]) in self._bounded
+
+    def is_emptied_by_epoch(self, place: str, function: Function) -> bool:
+        """Whether all that empties the place does so once in an epoch, by its name."""
+        return all("epoch" in each.name for each, _ in self._emptied_at(place, function))
+
+    def is_emptied(self, place: str, function: Function) -> bool:
+        """Whether anything in the file, or the folder, ever takes something out of a place of this name."""
+        return bool(self._emptied_at(place, function))
+
+    def _emptied_at(self, place: str, function: Function) -> list[tuple[Function, int]]:
+        """Where a place is emptied: by `self` of a class of which its object may be, or by whatever other name."""
+        key = (posixpath.dirname(function.source.path), place.rpartition(".")[2])
+        own = function.owner if place.startswith("self.") else None
+        return [
+            (each, line)
+            for each, line, by_self in self._emptied.get(key, ())
+            if not by_self or own is None or each.owner is None or self._program.share_objects(own, each.owner)
+        ]
+
+    def is_used_as_tensors(self, place: str, function: Function) -> bool:
+        """Whether a torch function is given an attribute of this name, or what it holds: `torch.stack(self.rows)`."""
+        return (
+            "." in place and (posixpath.dirname(function.source.path), place.rpartition(".")[2]) in self._given_to_torch
+        )
+
+    @cached_property
+    def _given_to_torch(self) -> set[tuple[str, str]]:
+        return {
+            (posixpath.dirname(function.source.path), node.attr)
+            for function in self._program.functions
+            for call in function.calls_of(*_JOINING)
+            if isinstance(call.func, ast.Attribute) and dotted(call.func.value) == "torch"
+            for argument in call.args
+            for node in ast.walk(argument)
+            if isinstance(node, ast.Attribute)
+        }
+
+    def is_emptied_at_intervals(self, place: str, function: Function) -> bool:
+        """Whether all that empties the place stands under a condition that counts: `if self.step % every == 0`."""
+        found = self._emptied_at(place, function)
+        return bool(found) and all(_is_counted(self._program, each, line) for each, line in found)
+
+    def _is_optimizer(self, function: Function) -> bool:
+        """Whether a function is a method of a torch optimizer, whose `state` starts as an empty table."""
+        bases = function.owner.bases if function.owner is not None else ()
+        return any(base.rpartition(".")[2].endswith("Optimizer") for base in bases)
+
+    def _is_global(self, name: str, function: Function) -> bool:
+        is_local = any(name in _names(binding) for binding in function.bindings) or name in function.parameters
+        return not is_local and (function.source.path, name) in self._globals
+
+    def _is_dict(self, function: Function) -> bool:
+        own = self._program.class_of(function.class_name, function.source) if function.class_name else None
+        return own is not None and any(
+            base.rpartition(".")[2] in ("dict", "OrderedDict", "UserDict") for base in own.bases
+        )
+
+    def _is_from_around(self, name: str, function: Function) -> bool:
+        """Whether a function around binds it, once, to an empty container, and removes no hook before it ends."""
+        if name in function.parameters or any(name in _names(binding) for binding in function.bindings):
+            return False
+        outer = self._program.around(function)
+        while outer is not None:
+            bound = [each for each in outer.bindings if name in _names(each)]
+            if bound:
+                starts = [each for each in bound if is_unbounded_start(each.value)]
+                removes = any(called_name(call) == "remove" for call in outer.calls)
+                in_loop = any(outer.loops_around(each.lineno) for each in bound)
+                return len(starts) == len(bound) and not removes and not in_loop
+            outer = self._program.around(outer)
+        return False
+
+    @cached_property
+    def _globals(self) -> set[tuple[str, str]]:
+        tops = [each for each in self._program.functions if each.qualname == MODULE]
+        return {(top.source.path, name) for top in tops for binding in top.bindings for name in _started_by(binding)}
+
+    @cached_property
+    def _bounded(self) -> set[tuple[str, str]]:
+        """Folder and name of attributes that start as containers with a length."""
+        return {
+            (posixpath.dirname(function.source.path), name.rpartition(".")[2])
+            for function in self._program.functions
+            for name, values in function.bound.items()
+            if "." in name and any(_has_length(value) for _, value in values)
+        }
+
+    @cached_property
+    def _started(self) -> set[tuple[str, str]]:
+        """Folder and name of attributes that start as empty containers."""
+        found = set()
+        for function in self._program.functions:
+            folder = posixpath.dirname(function.source.path)
+            for binding in function.bindings:
+                found |= {(folder, name.rpartition(".")[2]) for name in _started_by(binding) if "." in name}
+        for classes in self._program.classes.values():
+            for each in classes:
+                found |= {(posixpath.dirname(each.source.path), name) for name in _class_containers(each)}
+        return found
+
+    @cached_property
+    def _emptied(self) -> dict[tuple[str, str], list[tuple[Function, int, bool]]]:
+        """Folder and name of what is emptied, with where, and whether `self` has it there."""
+        found: dict[tuple[str, str], list[tuple[Function, int, bool]]] = {}
+        for function in self._program.functions:
+            folder = posixpath.dirname(function.source.path)
+            for line, place in _emptied_in(function):
+                by_self = place.startswith("self.") and place.count(".") == 1
+                found.setdefault((folder, place.rpartition(".")[2]), []).append((function, line, by_self))
+        return found
+
+
+def _started_by(binding: Binding) -> Iterator[str]:
+    """Names that a statement binds to empty containers: both of `rows, names = [], []`."""
+    if binding.value is None or isinstance(binding.value, ast.Constant):
+        return
+    for target in targets_of(binding):
+        for name, value in bound_to(target, binding.value):
+            if is_unbounded_start(value):
+                yield name
+
+
+def _starts_anew(binding: Binding, function: Function) -> bool:
+    """`self.outputs[device] = {}`, but not where a key has its first value: under `if device not in self.outputs`."""
+    return is_unbounded_start(binding.value) and not any(
+        isinstance(op, ast.NotIn)
+        for test in _tests_around(function, binding.lineno)
+        for node in ast.walk(test)
+        if isinstance(node, ast.Compare)
+        for op in node.ops
+    )
+
+
+def _has_length(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and called_name(value) == "deque" and not is_unbounded_start(value)
+
+
+def is_unbounded_start(value: ast.expr | None) -> bool:
+    """`[]`, `{}`, `defaultdict(list)`, `{layer: [] for layer in layers}`, `field(default_factory=list)`; no `deque`
+    with a length."""
+    if value is None:
+        return False
+    if isinstance(value, ast.Call):
+        name = called_name(value)
+        if any(each.arg == "maxlen" for each in value.keywords) or (name == "deque" and len(value.args) > 1):
+            return False
+        if name == "field":
+            factory = next((each.value for each in value.keywords if each.arg == "default_factory"), None)
+            if isinstance(factory, ast.Lambda):
+                return is_unbounded_start(factory.body)
+            return factory is not None and dotted(factory).rpartition(".")[2] in _FACTORIES
+        return name not in ("Counter", "tuple") and "Queue" not in name and value_kind(value) == "empty"
+    if isinstance(value, ast.DictComp):
+        return is_unbounded_start(value.value)
+    return isinstance(value, (ast.List, ast.Dict)) and value_kind(value) == "empty"
+
+
+def _class_containers(cls: Class) -> Iterator[str]:
+    for node in cls.node.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_unbounded_start(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def _mutable_defaults(function: Function) -> set[str]:
+    if isinstance(function.node, ast.Module):
+        return set()
+    arguments = function.node.args
+    by_place = [*arguments.posonlyargs, *arguments.args]
+    pairs = list(zip(reversed(by_place), reversed(arguments.defaults), strict=False))
+    return {each.arg for each, default in pairs if isinstance(default, (ast.List, ast.Dict, ast.Set))}
+
+
+def _names(binding: ast.stmt | ast.NamedExpr) -> list[str]:
+    parts = [part for target in targets_of(binding) for part in getattr(target, "elts", [target])]  # type: ignore[arg-type]
+    return [dotted(part) for part in parts]
+
+
+def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
+    """Line and place of what a function empties, cuts or replaces by something else than an empty start."""
+    for call in function.calls_of(*_EMPTYING):
+        if isinstance(call.func, ast.Attribute):
+            yield call.lineno, _plain(call.func.value)
+            if isinstance(call.func.value, ast.Name):
+                yield from ((call.lineno, name) for name in _aliased(call.func.value.id, function))
+    for delete in function.deletes:
+        yield from ((delete.lineno, _plain(target)) for target in delete.targets)
+    for binding in function.bindings:
+        for name in _names(binding):
+            if "." in name and not isinstance(binding, ast.AugAssign) and function.name not in INITIALISERS:
+                if _is_joined(binding.value, name):
+                    continue
+                if not name.endswith("[]"):
+                    yield binding.lineno, name
+                elif (
+                    isinstance(binding.value, ast.List)
+                    or _is_part_of(binding.value, name)
+                    or _starts_anew(binding, function)
+                ):
+                    yield binding.lineno, name.replace("[]", "")
+
+
+def _is_joined(value: ast.expr | None, name: str) -> bool:
+    """`self.bank = torch.cat([self.bank, x])`: all that was there stays."""
+    if not isinstance(value, ast.Call) or called_name(value) not in ("cat", "concat", "hstack", "vstack"):
+        return False
+    parts = getattr(value.args[0], "elts", ()) if value.args else ()
+    return any(dotted(part) == name for part in parts)
+
+
+def _aliased(name: str, function: Function) -> Iterator[str]:
+    """Attributes that a variable stands for, or goes through the values of: `for rows in self.states.values()`."""
+    values = [each.value for each in function.bindings if name in _names(each) and each.value is not None]
+    values += [each.iter for each in function.loops if not isinstance(each, ast.While) and name in _stored(each.target)]
+    nodes = (node for value in values for node in ast.walk(value) if isinstance(node, ast.Attribute))
+    yield from (dotted(node) or node.attr for node in nodes)
+
+
+def _stored(target: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def _is_part_of(value: ast.expr | None, name: str) -> bool:
+    """Whether a value is cut from the place that it goes to: `self.rows[key] = self.rows[key][-8:]`."""
+    return isinstance(value, ast.Subscript) and dotted(value.value) == name
+
+
+def _plain(node: ast.expr) -> str:
+    return dotted(node).replace("[]", "")
+
+
+def _is_counted(program: Program, function: Function, line: int) -> bool:
+    """Whether a line is under `if … % …`, here or where the function is called."""
+    if any(_counts(test) for test in _tests_around(function, line)):
+        return True
+    callers = program.callers(function)
+    return any(any(_counts(test) for test in _tests_around(caller, call.lineno)) for caller, call in callers)
+
+
+def _tests_around(function: Function, line: int) -> Iterator[ast.expr]:
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.If) and node.body[0].lineno <= line <= (node.body[-1].end_lineno or line):
+            yield node.test
+
+
+def _counts(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test))

@@ -1,0 +1,81 @@
+"""Keys of a table that are other ones again and again: counted, measured, or the identity of an object."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.keeping import Keep
+from tenure.syntax.program.program import Binding, Function, Program, targets_of
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.value_parts import bound_names
+
+_COUNTING = re.compile(
+    r"(^|_)(step|steps|batch|round|trial|iteration|iter|it|number|num|count|counter|ticket|epoch|idx|index|batch_idx|uid"
+    r"|request_id|offset|start|timestamp|time|uuid|prompt|caption|sentence|query|queries|question|text|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
+)
+_OPEN_CALLS = frozenset({"id", "data_ptr", "size", "next", "len", "map", "hash", "uuid4", "time", "numel", "tobytes"})
+
+
+def is_open_key(program: Program, keep: Keep, function: Function) -> bool:
+    """Whether a key is another one again and again: counted, measured, or the identity of an object."""
+    pair = pair_of(keep)
+    if pair is not None:
+        return not isinstance(pair.elts[0], ast.Name) and _is_open(program, pair.elts[0], function, 0)
+    if isinstance(keep.node, ast.AugAssign):  # table |= made(keys)
+        given = keep.value.args if isinstance(keep.value, ast.Call) else [keep.value]
+        return any(_is_open(program, each, function, 0) for each in given)
+    target = _subscript(keep)
+    return target is not None and _is_open(program, target.slice, function, 0)
+
+
+def _is_open(program: Program, key: ast.expr, function: Function, depth: int) -> bool:
+    for node in ast.walk(key):
+        if isinstance(node, ast.Call) and called_name(node) in _OPEN_CALLS:
+            return True
+        called = program.called_by(node, function) if isinstance(node, ast.Call) and depth < 2 else None
+        if called is not None and called.class_name:
+            given_back = (each.value for each in called.returns if each.value is not None)
+            if any(_is_open(program, value, called, depth + 2) for value in given_back):
+                return True
+        if isinstance(node, ast.Attribute) and (node.attr == "shape" or _COUNTING.search(node.attr)):
+            return True
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            bound = [each.value for each in function.bindings if node.id in _names_bound(each)]
+            if depth < 3 and any(
+                value is not None and _is_open(program, value, function, depth + 1) for value in bound
+            ):
+                return True
+            if not bound and not isinstance(key, ast.Call):
+                if _COUNTING.search(node.id):
+                    return True
+                if depth < 3 and node.id in function.parameters and _is_given_open(program, node.id, function, depth):
+                    return True
+    return False
+
+
+def _names_bound(binding: Binding) -> set[str]:
+    return {name for target in targets_of(binding) for name in bound_names(target)}
+
+
+def _is_given_open(program: Program, name: str, function: Function, depth: int) -> bool:
+    return any(
+        _is_open(program, value, caller, depth + 1)
+        for caller, call in program.callers(function)[:8]
+        for value in given_to(name, function, call)
+        if not isinstance(value, ast.Name) or value.id != name
+    )
+
+
+def pair_of(keep: Keep) -> ast.Tuple | None:
+    """Key and value of `table.update((key, value) for ...)`."""
+    is_update = isinstance(keep.node, ast.Call) and called_name(keep.node) == "update"
+    pair = keep.value.elt if is_update and isinstance(keep.value, ast.GeneratorExp) else None
+    return pair if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else None
+
+
+def _subscript(keep: Keep) -> ast.Subscript | None:
+    if not isinstance(keep.node, ast.Assign):
+        return None
+    return next((each for each in keep.node.targets if isinstance(each, ast.Subscript)), None)

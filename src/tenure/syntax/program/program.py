@@ -1,0 +1,694 @@
+"""The files of a program as functions and classes, with what each function calls, binds and returns.
+
+One pass over each syntax tree; what is defined inside a function belongs to the inner one. Calls are resolved by name,
+and only where one definition is meant.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from tenure.errors import SourceError
+from tenure.model.source import SourceFile
+from tenure.syntax.program.bound_values import bindings_of, contents_of, frozen_in
+from tenure.syntax.program.class_tree import ClassTree, is_module_base
+from tenure.syntax.program.imports import FilePlaces, Imported, imported_names
+from tenure.syntax.program.objects import Objects
+from tenure.syntax.text.expressions import called_name, target_pairs
+from tenure.syntax.text.scopes import MODULE, FunctionNode, LoopNode, dotted, parse
+from tenure.syntax.text.value_parts import element_of
+
+Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
+With = ast.With | ast.AsyncWith
+_METHODS_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str, tuple) for name in dir(kind))
+_CONTAINERS = frozenset({"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "field"})
+_MOST_MEANT = 3
+"""A name that more functions share means none of them."""
+_MOST_NAMED = 12
+_MOST_RUN = 6
+_MOST_FOR_TWO_ROUNDS = 4000
+
+
+def is_in_body(line: int, loop: LoopNode) -> bool:
+    """Whether each turn of a loop comes by a line."""
+    return loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or loop.body[-1].lineno)
+
+
+@dataclass(eq=False)
+class Function:
+    """A function, or what stands at the top of a file; its lists are in source order."""
+
+    source: SourceFile
+    node: FunctionNode | ast.Module
+    qualname: str
+    class_name: str = ""
+    owner: Class | None = None
+    """The class that it is a method of, or inside one."""
+    calls: list[ast.Call] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
+    loops: list[LoopNode] = field(default_factory=list)
+    withs: list[With] = field(default_factory=list)
+    returns: list[ast.Return] = field(default_factory=list)
+    deletes: list[ast.Delete] = field(default_factory=list)
+    handlers: list[ast.ExceptHandler] = field(default_factory=list)
+    yields: list[ast.Yield | ast.YieldFrom] = field(default_factory=list)
+    imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """As in `def name`."""
+        return self.qualname.rpartition(".")[2]
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """Names by place; those by keyword alone come last."""
+        if isinstance(self.node, ast.Module):
+            return ()
+        arguments = self.node.args
+        return tuple(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+    def calls_of(self, *names: str) -> list[ast.Call]:
+        """Calls of what goes by one of these names last: `append` of `self.rows.append(x)`. In source order."""
+        found = [self._calls_by_name[name] for name in names if name in self._calls_by_name]
+        if len(found) > 1:
+            return [call for call in self.calls if called_name(call) in names]
+        return found[0] if found else []
+
+    @cached_property
+    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.calls:
+            found.setdefault(called_name(call), []).append(call)
+        return found
+
+    @cached_property
+    def bound(self) -> dict[str, list[tuple[int, ast.expr]]]:
+        """What each variable and attribute is bound to, with the line."""
+        return bindings_of(self)
+
+    @cached_property
+    def frozen(self) -> frozenset[str]:
+        """Modules that it takes the gradients of."""
+        return frozen_in(self)
+
+    @cached_property
+    def contents(self) -> dict[str, list[ast.expr]]:
+        """What is put into each container."""
+        return contents_of(self)
+
+    @cached_property
+    def loop_names(self) -> frozenset[str]:
+        """Variables in the targets of its `for` loops."""
+        targets = (each.target for each in self.loops if not isinstance(each, ast.While))
+        return frozenset(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+
+    def loops_around(self, line: int) -> list[LoopNode]:
+        """The loops whose bodies a line is in, outermost first."""
+        return [loop for loop in self.loops if is_in_body(line, loop)]
+
+    @property
+    def is_method(self) -> bool:
+        """Whether its first parameter is the object."""
+        return bool(self.class_name) and bool(self.parameters) and self.parameters[0] in ("self", "cls")
+
+
+@dataclass(eq=False)
+class Class:
+    """A class with its own methods; `bases` as written, without arguments."""
+
+    source: SourceFile
+    node: ast.ClassDef
+    bases: tuple[str, ...]
+    methods: dict[str, Function] = field(default_factory=dict)
+    functions: list[Function] = field(default_factory=list)
+    """Its methods, and what is defined inside them."""
+
+
+class Program:
+    """All of it; files that cannot be parsed are in `failures` and the rest goes on."""
+
+    def __init__(self, sources: Iterable[SourceFile]) -> None:
+        self.functions: list[Function] = []
+        self.classes: dict[str, list[Class]] = {}
+        self.failures: list[str] = []
+        self._by_name: dict[str, list[Function]] = {}
+        self._by_source: dict[str, list[Function]] = {}
+        self._by_place: dict[tuple[str, str], Function] = {}
+        self._called: dict[int, Function | None] = {}
+        self._callbacks_by_shape: dict[tuple[object, ...], list[Function]] = {}
+        self._named: dict[int, Function | None] = {}
+        self._tops: dict[str, Function] = {}
+        self._first_callers: dict[Function, list[tuple[Function, ast.Call]]] | None = None
+        self._with_given: dict[tuple[int, int], ast.Call] = {}
+        self._applications: dict[int, ast.Call | None] = {}
+        self._imported: dict[str, dict[str, Imported]] = {}
+        self.objects = Objects(self)
+        self._tree = ClassTree(self)
+        for source in sources:
+            try:
+                self._read(source)
+            except SourceError as error:
+                self.failures.append(str(error))
+        for function in self.functions:
+            self._by_source.setdefault(function.source.path, []).append(function)
+            self._by_place.setdefault((function.source.path, function.qualname), function)
+
+    def functions_in(self, source: SourceFile) -> Sequence[Function]:
+        """Those of one file."""
+        return self._by_source.get(source.path, ())
+
+    def around(self, function: Function) -> Function | None:
+        """The function that another is defined in; None for one of a file's top or of a class there."""
+        outer = function.qualname.rpartition(".<locals>.")[0]
+        return self._by_place.get((function.source.path, outer)) if outer else None
+
+    def top_of(self, source: SourceFile) -> Function:
+        """What stands at the top of a file."""
+        return self._tops[source.path]
+
+    def top_with(self, name: str, near: SourceFile) -> Function | None:
+        """The top of the file that binds a global variable which code of a file means."""
+        own = self._tops.get(near.path)
+        if own is not None and name in own.bound:
+            return own
+        imported = self._imports(near).get(name)
+        files = self._places.files_of(imported, near.path) if imported is not None and imported.name == name else []
+        found = [self._tops[path] for path in files if name in self._tops[path].bound]
+        return found[0] if len(found) == 1 else None
+
+    def seen_from(self, name: str, function: Function) -> Function | None:
+        """The function that a plain name means: one defined inside, else in a function around, else of the program."""
+        inside: Function | None = function
+        while inside is not None:
+            place = (inside.source.path, f"{inside.qualname}.<locals>.{name}")
+            if place in self._by_place:
+                return self._by_place[place]
+            inside = self.around(inside)
+        return self._function_of(name, function.source)
+
+    def methods_named(self, class_name: str, method: str, near: SourceFile) -> Iterator[Function]:
+        """A class's own method of this name, or the one that it inherits."""
+        found = self._inherited(class_name, method, near)
+        if found is not None:
+            yield found
+
+    def called_by(self, call: ast.Call, caller: Function) -> Function | None:
+        """The function that a call runs, where the program defines exactly one that it can mean: by its name, the
+        file's own first, then the folder's, else by what is called."""
+        if id(call) not in self._called:
+            found = self.named_by(call, caller)
+            if found is None and self._asks_for_objects(call, caller):
+                run = self.objects.run_by(call.func, caller)
+                found = run[0][0] if len(run) == 1 and run[0][1] < 0 and takes(run[0][0], call) else None
+            self._called[id(call)] = found
+        return self._called[id(call)]
+
+    def named_by(self, call: ast.Call, caller: Function) -> Function | None:
+        """The function that a call runs, by its name alone."""
+        if id(call) not in self._named:
+            self._named[id(call)] = self.named(call.func, caller, len(call.args) + len(call.keywords))
+        return self._named[id(call)]
+
+    def _asks_for_objects(self, call: ast.Call, caller: Function) -> bool:
+        """Whether what is called may be an object's method or a value that is called, of the program's own."""
+        if isinstance(call.func, ast.Attribute):
+            return call.func.attr in self._by_name or call.func.attr in self._attributes
+        if isinstance(call.func, ast.Name):
+            return self._is_local(call.func.id, caller) or call.func.id in caller.bound
+        return isinstance(call.func, (ast.Subscript, ast.Call))
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        """Names of attributes that the program's classes bind."""
+        bound = (name for function in self.functions for name in function.bound)
+        return frozenset(name[5:] for name in bound if name.startswith("self."))
+
+    def class_of(self, name: str, near: SourceFile | None = None) -> Class | None:
+        """The class of this name that code of a file means, where there is one alone."""
+        if near is None:
+            return _nearest(self.classes.get(name.rpartition(".")[2], ()), near)
+        return self._meant(self.classes, name, near)
+
+    def _function_of(self, name: str, near: SourceFile) -> Function | None:
+        return self._meant(self._plain_functions, name, near)
+
+    @cached_property
+    def _plain_functions(self) -> dict[str, list[Function]]:
+        found = {name: [each for each in them if not each.class_name] for name, them in self._by_name.items()}
+        return {name: them for name, them in found.items() if them}
+
+    def _meant(self, defined: Mapping[str, Sequence[Defined]], name: str, near: SourceFile) -> Defined | None:
+        """What a name of a file means: what it defines itself, what it imports, else the nearest of that name."""
+        head, _, last = name.rpartition(".")
+        found = defined.get(last, ())
+        if any(each.source.path == near.path for each in found) and not head:
+            return _nearest(found, near)
+        imported = self._imports(near).get(head.partition(".")[0] or last)
+        if imported is None:
+            return _nearest(found, near)
+        if self._places.is_foreign(imported):
+            return None
+        if not head:
+            found = defined.get(imported.name or last, ())
+        paths = self._places.files_of(imported, near.path)
+        return _nearest([each for each in found if each.source.path in paths] or found, near)
+
+    def _imports(self, source: SourceFile) -> dict[str, Imported]:
+        known = self._imported.get(source.path)
+        if known is None:
+            inside = (each for function in self.functions_in(source) for each in function.imports)
+            known = self._imported[source.path] = imported_names(inside)
+        return known
+
+    @cached_property
+    def _places(self) -> FilePlaces:
+        return FilePlaces(list(self._tops))
+
+    def method_of(self, cls: Class, name: str) -> Function | None:
+        """A class's own method of this name, or the one that it inherits."""
+        return self._tree.method_of(cls, name)
+
+    def overriding(self, cls: Class, name: str) -> list[Function]:
+        """The methods by which classes below replace one."""
+        return self._tree.overriding(cls, name)
+
+    def share_objects(self, one: Class, other: Class) -> bool:
+        """Whether an object may be of both classes."""
+        return self._tree.share_objects(one, other)
+
+    def relatives(self, cls: Class) -> list[Class]:
+        """A class with those above and below it."""
+        return self._tree.relatives(cls)
+
+    def attribute_values(self, cls: Class, name: str) -> list[tuple[ast.expr, Function]]:
+        """What an attribute of a class's objects is bound to, or what is put into it, each with its function."""
+        return self._tree.attribute_values(cls, name)
+
+    def field_of(self, cls: Class, name: str) -> ast.expr | None:
+        """How a class annotates an attribute."""
+        return self._tree.field_of(cls, name)
+
+    def is_module_class(self, name: str, near: SourceFile) -> bool:
+        """Whether a class that code of a file means is a torch module, by its bases or its `forward`."""
+        known = self.class_of(name, near)
+        return is_module_base(name) or (known is not None and self._tree.is_module(known))
+
+    def is_part_of_module(self, function: Function) -> bool:
+        """Whether a function is a method of a torch module."""
+        return bool(function.class_name) and self.is_module_class(function.class_name, function.source)
+
+    def callers(self, function: Function) -> Sequence[tuple[Function, ast.Call]]:
+        """Calls that mean this function and no other."""
+        return self._callers.get(function, ())
+
+    def known_callers(self, function: Function) -> Sequence[tuple[Function, ast.Call]]:
+        """As `callers`, as far as they are known while objects are followed: at first those by name."""
+        known = self._first_callers if self._first_callers is not None else self._named_callers
+        return known.get(function, ())
+
+    def constructions(self, cls: Class) -> Sequence[tuple[Function, ast.Call]]:
+        """Calls of a class by its name."""
+        return self._constructions.get(cls, ())
+
+    @cached_property
+    def _named_callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
+        found: dict[Function, list[tuple[Function, ast.Call]]] = {}
+        for caller in self.functions:
+            for call in caller.calls:
+                called = self.named_by(call, caller)
+                if called is not None:
+                    found.setdefault(called, []).append((caller, call))
+                applied = self._application_of(call)
+                named = self.named_by(applied, caller) if applied is not None else None
+                if applied is not None and named is not None:
+                    found.setdefault(named, []).append((caller, applied))
+        return found
+
+    @cached_property
+    def _constructions(self) -> dict[Class, list[tuple[Function, ast.Call]]]:
+        found: dict[Class, list[tuple[Function, ast.Call]]] = {}
+        for caller in self.functions:
+            for call in caller.calls:
+                name = called_name(call)
+                is_own = name == "cls" and caller.owner is not None
+                made = caller.owner if is_own else self.class_of(name, caller.source) if name in self.classes else None
+                if made is not None:
+                    found.setdefault(made, []).append((caller, call))
+        return found
+
+    @cached_property
+    def handed_on(self) -> frozenset[str]:
+        """Names of methods that are given to calls without being called: callbacks."""
+        given = (each for function in self.functions for call in function.calls for each in call.args)
+        return frozenset(each.attr for each in given if isinstance(each, ast.Attribute))
+
+    def _applied(self, call: ast.Call, caller: Function) -> Iterator[tuple[Function, ast.Call]]:
+        """Functions that a call is given together with their arguments: `partial(f, x)`, `pool.submit(f, x)`,
+        `map(f, xs)`, `Thread(target=f, args=(x,))`; each with the call that this comes to."""
+        applied = self._application_of(call)
+        for each, given in self.objects.run_by(applied.func, caller) if applied is not None else ():
+            if applied is not None and given < 0:
+                yield each, applied
+
+    def _entered(self, caller: Function) -> Iterator[tuple[Function, ast.Call]]:
+        """What `with` statements of a function run of the program's context managers, with the call it comes to."""
+        for each in caller.withs:
+            for item in each.items:
+                classes = self.objects.classes_of(item.context_expr, caller)
+                for method in ("__enter__", "__exit__") if classes else ():
+                    key = (id(item), -1 - len(method))
+                    if key not in self._with_given:
+                        func = ast.Attribute(value=item.context_expr, attr=method, ctx=ast.Load())
+                        made = ast.Call(func=ast.copy_location(func, item.context_expr), args=[], keywords=[])
+                        self._with_given[key] = ast.copy_location(made, item.context_expr)
+                    run = (self.method_of(cls, method) for cls in classes)
+                    yield from ((one, self._with_given[key]) for one in run if one is not None)
+
+    def _application_of(self, call: ast.Call) -> ast.Call | None:
+        if called_name(call) not in _APPLYING:
+            return None
+        if id(call) not in self._applications:
+            self._applications[id(call)] = _application(call)
+        return self._applications[id(call)]
+
+    def _shifted(self, call: ast.Call, num_given: int) -> ast.Call:
+        """A call with the arguments before its own that `partial` has given, of which nothing is known here."""
+        if num_given <= 0:
+            return call
+        key = (id(call), num_given)
+        if key not in self._with_given:
+            args = [*(ast.Constant(None) for _ in range(num_given)), *call.args]
+            made = ast.Call(func=call.func, args=args, keywords=call.keywords)
+            self._with_given[key] = ast.copy_location(made, call)
+        return self._with_given[key]
+
+    @cached_property
+    def _callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
+        """Found twice: what objects are called with may be objects that are called."""
+        found = self._found_callers()
+        if len(self.functions) > _MOST_FOR_TWO_ROUNDS:
+            return found
+        self._first_callers = found
+        self._called.clear()
+        self.objects = Objects(self)
+        return self._found_callers()
+
+    def _found_callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
+        found: dict[Function, list[tuple[Function, ast.Call]]] = {}
+        for caller in self.functions:
+            for each, entered in self._entered(caller):
+                found.setdefault(each, []).append((caller, entered))
+            for call in caller.calls:
+                called = self.called_by(call, caller)
+                if called is not None:
+                    found.setdefault(called, []).append((caller, call))
+                    continue
+                shifts = dict(self.objects.run_by(call.func, caller)) if self._asks_for_objects(call, caller) else {}
+                for each in self.may_call(call, caller):
+                    found.setdefault(each, []).append((caller, self._shifted(call, shifts.get(each, -1))))
+                for each, applied in self._applied(call, caller):
+                    found.setdefault(each, []).append((caller, applied))
+        return found
+
+    def may_call(self, call: ast.Call, caller: Function) -> Sequence[Function]:
+        """What a call may run where its name does not say it alone: methods of one name of a few classes, or what was
+        handed on as a callback and takes such arguments."""
+        if self._asks_for_objects(call, caller):
+            run = self.objects.run_by(call.func, caller)
+            found = [each for each, given in run if given >= 0 or takes(each, call)]
+            if found or self.objects.of(call.func, caller):
+                return found if len(found) <= _MOST_RUN else ()
+        if isinstance(call.func, ast.Attribute):
+            name = call.func.attr
+            named = self._by_name.get(name, ())
+            if len(named) > _MOST_NAMED or name.startswith("__"):
+                return ()
+            if name in _METHODS_OF_CONTAINERS and self._is_container(call.func.value, caller):
+                return ()
+            found = [each for each in named if each.class_name and takes(each, call)]
+            if found or dotted(call.func.value) != "self":
+                return found if len(found) <= _MOST_MEANT else ()
+        elif not isinstance(call.func, ast.Name) or not self._is_local(call.func.id, caller):
+            return ()
+        found = [each for each in self._callbacks_taking(call) if each is not caller]
+        return found if len(found) <= _MOST_MEANT else ()
+
+    def _callbacks_taking(self, call: ast.Call) -> list[Function]:
+        """Those that a call's arguments fit, which their number and their names decide."""
+        unpacked = any(isinstance(each, ast.Starred) for each in call.args)
+        shape = (len(call.args), unpacked, *(each.arg for each in call.keywords))
+        if shape not in self._callbacks_by_shape:
+            self._callbacks_by_shape[shape] = [each for each in self.callbacks if takes(each, call)]
+        return self._callbacks_by_shape[shape]
+
+    @cached_property
+    def callbacks(self) -> tuple[Function, ...]:
+        """Functions, methods and callable objects that are given to calls."""
+        found: dict[Function, None] = {}
+        for caller in self.functions:
+            for call in caller.calls:
+                for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+                    handed = self._handed(each, caller)
+                    if handed is not None:
+                        found[handed] = None
+        return tuple(found)
+
+    def _handed(self, node: ast.expr, caller: Function) -> Function | None:
+        if isinstance(node, ast.Name):
+            return self.seen_from(node.id, caller) if node.id in self._by_name else None
+        if isinstance(node, ast.Attribute):
+            found = [each for each in self._by_name.get(node.attr, ()) if each.class_name]
+            return found[0] if len(found) == 1 else None
+        if isinstance(node, ast.Call):
+            made = self.class_of(dotted(node.func), caller.source) if dotted(node.func) else None
+            return made.methods.get("__call__") if made is not None else None
+        return None
+
+    def _is_local(self, name: str, function: Function) -> bool:
+        return name in function.parameters or name in function.loop_names
+
+    def _is_container(self, receiver: ast.expr, caller: Function) -> bool:
+        """Whether a name of this file is bound to a list, dict or set, or nothing is known of it."""
+        name = dotted(receiver)
+        return not name or "[]" in name or (caller.source.path, name.rpartition(".")[2]) in self._containers
+
+    @cached_property
+    def _containers(self) -> set[tuple[str, str]]:
+        return {
+            (function.source.path, dotted(target).rpartition(".")[2])
+            for function in self.functions
+            for binding in function.bindings
+            for target, value in _pairs(binding)
+            if isinstance(value, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp))
+            or (isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in _CONTAINERS)
+        }
+
+    def named(self, called: ast.expr, caller: Function, num_given: int = 0) -> Function | None:
+        """The function that what is called means by its name, given so many arguments."""
+        if isinstance(called, ast.Name):
+            return self._plain(called.id, caller)
+        if isinstance(called, ast.Attribute) and _is_super(called.value):
+            above = self._tree.line_of(caller.owner)[1:] if caller.owner is not None else ()
+            return next((each.methods[called.attr] for each in above if called.attr in each.methods), None)
+        return self._method(called, caller, num_given) if isinstance(called, ast.Attribute) else None
+
+    def _plain(self, name: str, caller: Function) -> Function | None:
+        made = self.class_of(name, caller.source)
+        return self.method_of(made, "__init__") if made is not None else self.seen_from(name, caller)
+
+    def _method(self, function: ast.Attribute, caller: Function, num_given: int) -> Function | None:
+        if isinstance(function.value, ast.Name) and function.value.id == "self" and caller.class_name:
+            return self._inherited(caller.class_name, function.attr, caller.source)
+        if isinstance(function.value, ast.Name) and function.value.id in self._stems:
+            named = self._of_file(function.value.id, function.attr)
+            if named is not None:
+                return named
+        found = [each for each in self._by_name.get(function.attr, ()) if each.class_name]
+        if len(found) == 1 and (function.attr not in _METHODS_OF_CONTAINERS or num_given > _most_given(function.attr)):
+            return found[0]
+        made = self._constructed.get((caller.source.path, dotted(function.value)), set())
+        return self._inherited(next(iter(made)), function.attr, caller.source) if len(made) == 1 else None
+
+    def made_by(self, name: str, function: Function) -> Class | None:
+        """The class of the program that a file's variable is made by, where it is one alone."""
+        made = self._constructed.get((function.source.path, name), set())
+        return self.class_of(next(iter(made)), function.source) if len(made) == 1 else None
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """Names of the program's files, as `import` has them."""
+        return frozenset(posixpath.basename(path).removesuffix(".py") for path in self._by_source)
+
+    def _of_file(self, stem: str, name: str) -> Function | None:
+        found = [
+            each
+            for each in self._by_name.get(name, ())
+            if each.qualname == name and posixpath.basename(each.source.path) == f"{stem}.py"
+        ]
+        return found[0] if len(found) == 1 else None
+
+    @cached_property
+    def _constructed(self) -> dict[tuple[str, str], set[str]]:
+        """Per file and name: what is called for its value."""
+        found: dict[tuple[str, str], set[str]] = {}
+        for function in self.functions:
+            for binding in function.bindings:
+                for target, value in _pairs(binding):
+                    if isinstance(value, ast.Call) and (name := dotted(target)):
+                        called = dotted(value.func).rpartition(".")[2]
+                        found.setdefault((function.source.path, name), set()).add(called)
+        return found
+
+    def _inherited(self, class_name: str, method: str, near: SourceFile) -> Function | None:
+        known = self.class_of(class_name, near)
+        return self.method_of(known, method) if known is not None else None
+
+    def _read(self, source: SourceFile) -> None:
+        top = Function(source, parse(source), MODULE)
+        self.functions.append(top)
+        self._tops[source.path] = top
+        self._walk(ast.iter_child_nodes(top.node), top, "", None)
+
+    def _walk(self, nodes: Iterable[ast.AST], function: Function, prefix: str, cls: Class | None) -> None:
+        waiting = list(nodes)[::-1]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                waiting += [*node.decorator_list, *_defaults(node)]
+                self._enter_function(node, function, prefix, cls)
+                continue
+            if isinstance(node, ast.ClassDef):
+                waiting += [*node.decorator_list, *node.bases]
+                self._enter_class(node, function, prefix)
+                continue
+            kind = type(node)
+            if kind in _NOTED:
+                getattr(function, _NOTED[kind]).append(node)
+            for name in _INNER_FIELDS.get(kind, ()):
+                inside = getattr(node, name, None)
+                if type(inside) is list:
+                    waiting += inside[::-1]
+                elif inside is not None:
+                    waiting.append(inside)
+
+    def _enter_function(self, node: FunctionNode, outer: Function, prefix: str, cls: Class | None) -> None:
+        inner = Function(outer.source, node, prefix + node.name, cls.node.name if cls is not None else "")
+        inner.owner = cls if cls is not None else outer.owner
+        if inner.owner is not None:
+            inner.owner.functions.append(inner)
+        self.functions.append(inner)
+        self._by_name.setdefault(node.name, []).append(inner)
+        if cls is not None:
+            cls.methods.setdefault(node.name, inner)
+        self._walk(node.body, inner, f"{inner.qualname}.<locals>.", None)
+
+    def _enter_class(self, node: ast.ClassDef, outer: Function, prefix: str) -> None:
+        bases = tuple(filter(None, (dotted(base).removesuffix("[]") for base in node.bases)))
+        cls = Class(outer.source, node, bases)
+        self.classes.setdefault(node.name, []).append(cls)
+        self._walk(node.body, outer, f"{prefix}{node.name}.", cls)
+
+
+def takes(function: Function, call: ast.Call) -> bool:
+    """Whether a call's arguments fit a function's parameters, as far as they are written out."""
+    if isinstance(function.node, ast.Module):
+        return False
+    arguments = function.node.args
+    unpacked = any(isinstance(each, ast.Starred) for each in call.args) or any(not each.arg for each in call.keywords)
+    names = [each for each in function.parameters if not (function.is_method and each == function.parameters[0])]
+    if arguments.kwarg is None and any(each.arg and each.arg not in names for each in call.keywords):
+        return False
+    if unpacked or arguments.vararg is not None:
+        return True
+    by_place = len(arguments.posonlyargs) + len(arguments.args) - function.is_method
+    given = len(call.args) + len(call.keywords)
+    least = by_place - len(arguments.defaults)
+    return least <= given and len(call.args) <= by_place
+
+
+_APPLYING = frozenset(
+    {"partial", "submit", "apply_async", "map", "starmap", "imap", "call_soon", "to_thread", "run_in_executor", "spawn"}
+    | {"checkpoint", "Thread", "Timer", "Process", "run_sync", "filter", "create_thread"}
+)
+
+
+def _application(call: ast.Call) -> ast.Call | None:
+    """The call `f(x)` that `submit(f, x)` or `Thread(target=f, args=(x,))` comes to."""
+    args = call.args[1:] if called_name(call) == "run_in_executor" else call.args
+    target = next((each.value for each in call.keywords if each.arg == "target"), None)
+    if target is not None:
+        rest = next((each.value for each in call.keywords if each.arg == "args"), None)
+        given = rest.elts if isinstance(rest, (ast.Tuple, ast.List)) else []
+        return ast.copy_location(ast.Call(func=target, args=given, keywords=[]), call)
+    if not args or isinstance(args[0], ast.Starred):
+        return None
+    if called_name(call) in ("map", "imap", "filter"):
+        args = [args[0], *(each if isinstance(each, ast.Starred) else element_of(each, 0) for each in args[1:])]
+    keywords = [each for each in call.keywords if each.arg not in ("timeout", "chunksize", "use_reentrant")]
+    return ast.copy_location(ast.Call(func=args[0], args=args[1:], keywords=keywords), call)
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _most_given(method: str) -> int:
+    """How many arguments a container's method of this name takes."""
+    return 1 if method in ("append", "add", "extend", "update", "remove", "discard", "count") else 3
+
+
+Defined = TypeVar("Defined", Function, Class)
+
+
+def _nearest(found: Sequence[Defined], near: SourceFile | None) -> Defined | None:
+    """What is defined in the same file, else in the same folder, else anywhere; None where that are several."""
+    if near is not None and len(found) > 1:
+        here = [each for each in found if each.source.path == near.path]
+        folder = posixpath.dirname(near.path)
+        found = here or [each for each in found if posixpath.dirname(each.source.path) == folder] or found
+    return found[0] if len(found) == 1 else None
+
+
+def targets_of(binding: Binding) -> list[ast.expr]:
+    """What a statement assigns to."""
+    return binding.targets if isinstance(binding, ast.Assign) else [binding.target]
+
+
+def _pairs(binding: Binding) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What is assigned to, each with its own part of the value where both are displays."""
+    for target in targets_of(binding):
+        is_display = isinstance(target, (ast.Tuple, ast.List))
+        yield from target_pairs(target, binding.value) if is_display else [(target, binding.value)]  # type: ignore[arg-type]
+
+
+_NOTED: dict[type, str] = {
+    **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr), "bindings"),
+    **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), "loops"),
+    **dict.fromkeys((ast.With, ast.AsyncWith), "withs"),
+    **{ast.Call: "calls", ast.Return: "returns", ast.Delete: "deletes", ast.ExceptHandler: "handlers"},
+    **dict.fromkeys((ast.Yield, ast.YieldFrom), "yields"),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), "imports"),
+}
+"""Which list of its function a node goes to."""
+_WITHOUT_NODES = frozenset(
+    {"id", "attr", "arg", "ctx", "op", "ops", "name", "names", "asname", "module", "level", "kind"}
+)
+"""Fields of syntax nodes in which none of these nodes lie."""
+
+
+_INNER_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in reversed(kind._fields) if name not in _WITHOUT_NODES)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, (ast.Constant, ast.Name))
+}
+"""Of each kind of node the fields in which nodes lie, last first."""
+
+
+def _defaults(node: FunctionNode) -> Iterator[ast.expr]:
+    yield from node.args.defaults
+    yield from (each for each in node.args.kw_defaults if each is not None)

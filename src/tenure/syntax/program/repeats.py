@@ -1,0 +1,72 @@
+"""Which statements of a program run again and again: in loops, in what loops call, and in what torch or a framework
+calls for every batch."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+
+from tenure.syntax.program.hooked import hooked_functions
+from tenure.syntax.program.program import Function, Program
+
+_EVENTS = re.compile(
+    r"^(on_|after_|before_|begin_|end_)?(train|training|validation|val|test|predict|prediction|fit|eval|evaluation)?_?"
+    r"((batch|step|epoch|iteration|iter|update|rollout|forward|backward|loss)(_?(start|end|begin|completed|started|s))?"
+    r"|(?<=_)(start|end|begin))$"
+)
+"""What frameworks, and programs like them, call for each batch, step or epoch."""
+_FILLING = re.compile(
+    r"^_?(add|append|collect|extend|gather|insert|keep|log|note|observe|offer|push|put|record|register|remember|report"
+    r"|save|see|store|submit|take|track|update|watch|write|accumulate|cache|visit|listen|hear)(_\w+)?$"
+)
+"""Methods whose name says that they are called for one thing after another."""
+_BY_ITSELF = ("forward", "__call__", "__missing__", "__setitem__")
+"""Methods that Python, and torch, call where something else is written."""
+_MOST_CALLERS = 4
+
+
+def runs_repeatedly(program: Program, function: Function, node: ast.AST | None = None) -> bool:
+    """Whether a statement of `function` runs again and again, as far as the text tells."""
+    if node is not None and function.loops_around(getattr(node, "lineno", 0)):
+        return True
+    return _is_repeated(program, function, 0)
+
+
+@lru_cache(maxsize=4096)
+def _is_repeated(program: Program, function: Function, depth: int) -> bool:
+    if isinstance(function.node, ast.Module):
+        return False
+    if function in hooked_functions(program):
+        return True
+    if is_event(function):
+        return True
+    callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
+    if any(caller.loops_around(call.lineno) for caller, call in callers):
+        return True
+    if any(
+        depth < _MOST_CALLERS and caller is not function and _is_repeated(program, caller, depth + 1)
+        for caller, _ in callers
+    ):
+        return True
+    if not callers and _is_handed_out(program, function):
+        return True
+    return not callers and bool(function.class_name) and bool(_FILLING.match(function.name))
+
+
+def is_event(function: Function) -> bool:
+    """Whether a method is what frameworks, and torch, call for each batch, step or epoch."""
+    return bool(function.class_name) and bool(_EVENTS.match(function.name) or function.name in _BY_ITSELF)
+
+
+def is_of_tests(function: Function) -> bool:
+    """Whether a function stands in a package's tests, which call again and again what programs call once."""
+    return "test" in function.source.path.replace("\\", "/").rpartition("site-packages/")[2]
+
+
+def _is_handed_out(program: Program, function: Function) -> bool:
+    """Whether an inner function is what the one around it gives back: a decorator's wrapper."""
+    outer = program.around(function)
+    return outer is not None and any(
+        isinstance(each.value, ast.Name) and each.value.id == function.name for each in outer.returns
+    )

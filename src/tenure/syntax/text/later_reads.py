@@ -1,0 +1,86 @@
+"""Whether a variable's value can still be asked for: reads that code may yet run, seen from a line being executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tenure.errors import SourceError
+from tenure.model.source import SourceFile
+from tenure.syntax.text.scopes import MODULE, parse, statements
+
+_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_INSPECTING = frozenset({"locals", "globals", "vars", "eval", "exec", "dir"})
+
+
+@lru_cache(maxsize=4096)
+def is_read_later(source: SourceFile, function: str, name: str, line: int) -> bool:
+    """Whether a frame of `function` that executes `line` may yet read the variable, as far as its text tells.
+
+    The statement being executed counts, so do loops around it, functions defined inside, and `locals()` or the
+    like. True wherever that cannot be told: source that cannot be parsed, no such function at this line, and for
+    parameters, which are their callers' to drop.
+    """
+    try:
+        scope = _scope(parse(source), function, line)
+    except SourceError:
+        return True
+    if scope is None or (not isinstance(scope, ast.Module) and _is_parameter(scope, name)):
+        return True
+    first = _first_line_that_runs(scope.body, line)
+    return any(mention >= first or mention < 0 for mention in _reads(scope, name))
+
+
+@lru_cache(maxsize=4096)
+def runs_in_loop(source: SourceFile, function: str, line: int) -> bool:
+    """Whether a frame of `function` that executes `line` is inside one of its loops; True where that is not known."""
+    try:
+        scope = _scope(parse(source), function, line)
+    except SourceError:
+        return True
+    return scope is None or any(isinstance(node, _LOOPS) for node in _around(scope.body, line))
+
+
+def _around(body: list[ast.stmt], line: int) -> list[ast.stmt]:
+    return [node for node in statements(body) if node.lineno <= line <= (node.end_lineno or node.lineno)]
+
+
+def _scope(tree: ast.Module, function: str, line: int) -> ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | None:
+    if function in ("", MODULE):
+        return tree
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.name == function.rpartition(".")[2]
+        and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def _is_parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    return any(isinstance(node, ast.arg) and node.arg == name for node in ast.walk(function.args))
+
+
+def _first_line_that_runs(body: list[ast.stmt], line: int) -> int:
+    """Where the outermost loop around a line begins, or else the statement on it."""
+    around = _around(body, line)
+    loops = [node.lineno for node in around if isinstance(node, _LOOPS)]
+    return min(loops, default=max((node.lineno for node in around), default=line))
+
+
+def _reads(node: ast.AST, name: str, *, later: bool = False) -> Iterator[int]:
+    """Lines that read a variable; -1 for what may run at any time, or reads variables without their names."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
+            if child.id == name:
+                yield -1 if later else child.lineno
+            elif child.id in _INSPECTING and not later:
+                yield -1
+        elif isinstance(child, (ast.Global, ast.Nonlocal)) and name in child.names:
+            yield -1
+        elif isinstance(child, ast.AugAssign) and isinstance(child.target, ast.Name) and child.target.id == name:
+            yield -1 if later else child.lineno
+        yield from _reads(child, name, later=later or isinstance(child, _LATER))

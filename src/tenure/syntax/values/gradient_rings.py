@@ -1,0 +1,54 @@
+"""Backward passes that store gradients with graphs, and what undoes the ring in the same function."""
+
+from __future__ import annotations
+
+import ast
+
+from tenure.syntax.program.program import Function
+from tenure.syntax.text.scopes import dotted
+
+
+def makes_graph(call: ast.Call) -> bool:
+    """Whether a call says `create_graph=True`, as written."""
+    by_place = call.args[2:3] if isinstance(call.func, ast.Attribute) and call.func.attr == "backward" else []
+    given = [*by_place, *(each.value for each in call.keywords if each.arg == "create_graph")]
+    return any(isinstance(each, ast.Constant) and each.value is True for each in given)
+
+
+def drops_gradients(function: Function, backward: ast.Call) -> bool:
+    """Whether the function sets gradients to None behind the call: by `zero_grad()`, or one by one."""
+    later = (call for call in function.calls if call.lineno > backward.lineno)
+    by_call = not _reads_gradient_of_a_variable(function) and any(
+        isinstance(call.func, ast.Attribute) and _forgets(call, call.func.attr) for call in later
+    )
+    return by_call or any(
+        isinstance(binding, ast.Assign)
+        and isinstance(binding.value, ast.Constant)
+        and binding.value.value is None
+        and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in binding.targets)
+        for binding in function.bindings
+    )
+
+
+def _reads_gradient_of_a_variable(function: Function) -> bool:
+    """Whether the gradient that is wanted is one of a local leaf: `mixed.grad`; no module's `zero_grad` drops that."""
+    leaves = {
+        dotted(target)
+        for binding in function.bindings
+        if isinstance(binding, ast.Assign) and isinstance(binding.targets[0], ast.Name)
+        for target in binding.targets
+    }
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == "grad"
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in leaves
+        for node in ast.walk(function.node)
+    )
+
+
+def _forgets(call: ast.Call, method: str) -> bool:
+    """`zero_grad()` sets to None unless it is told otherwise."""
+    keeps = any(each.arg == "set_to_none" and getattr(each.value, "value", True) is False for each in call.keywords)
+    return method == "zero_grad" and not keeps

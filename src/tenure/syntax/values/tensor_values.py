@@ -1,0 +1,473 @@
+"""What an expression of a program gives, as far as its text tells: nothing known, a tensor, or one with a graph.
+
+Asked for on demand and followed backwards: through bindings, arithmetic, containers and attributes, into functions that
+the program defines, and from a parameter to every call of its function. When in doubt: nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tenure.syntax.program.arguments import all_parameters, annotation_of, given_to
+from tenure.syntax.program.hooked import hooked_functions
+from tenure.syntax.program.objects import is_property
+from tenure.syntax.program.program import Class, Function, Program
+from tenure.syntax.program.questions import Questions
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.kinds import Kind
+from tenure.syntax.text.reaching import reaching_lines
+from tenure.syntax.text.scopes import COMPREHENSION_NAMES, dotted
+from tenure.syntax.text.value_parts import arguments_of, element_of, gone_through, parts_of
+from tenure.syntax.values.gradient_rings import makes_graph
+from tenure.syntax.values.graph_values import (
+    CONTAINERS,
+    CUTTING,
+    FACTS,
+    FUNCTIONALS,
+    is_loss_name,
+    is_module_name,
+    modules_of,
+)
+from tenure.syntax.values.without_graph import is_without_graph, runs_without_graph
+
+NUMBERS = frozenset(
+    {
+        "item",
+        "tolist",
+        "numpy",
+        "float",
+        "int",
+        "bool",
+        "len",
+        "str",
+        "repr",
+        "isinstance",
+        "hasattr",
+        "range",
+        "format",
+    }
+    | {"dim", "numel", "element_size", "data_ptr", "get_device", "size", "is_contiguous", "type", "id", "hash"}
+    | {"ref", "proxy", "WeakMethod", "nbytes", "print", "nelement", "decode", "batch_decode", "keys"}
+)
+"""What gives no tensor whatever it is given."""
+_OF_TENSORS = frozenset({"detach", "detach_", "cpu", "cuda", "requires_grad_", "contiguous", "unsqueeze", "squeeze"})
+"""Methods that nothing but tensors has."""
+_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str) for name in dir(kind)) | {"popleft", "index_fill"}
+_PASSING = frozenset({"zip", "map", "enumerate", "reversed", "sorted", "next", "iter", "max", "min", "filter", "chain"})
+_NOT_TENSORS = frozenset(
+    {"device", "Generator", "manual_seed", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "load"}
+    | {"save", "compile", "is_tensor", "is_grad_enabled", "get_default_dtype", "set_default_dtype", "Size", "dtype"}
+    | {"finfo", "iinfo", "autocast", "typename", "numel", "is_floating_point", "is_complex", "equal", "allclose"}
+    | {"get_rng_state", "set_rng_state", "seed", "initial_seed", "set_printoptions", "is_autocast_enabled"}
+    | {"use_deterministic_algorithms", "set_num_threads", "get_num_threads", "promote_types", "result_type"}
+    | {"can_cast", "is_inference_mode_enabled", "get_float32_matmul_precision", "set_float32_matmul_precision"}
+    | {"broadcast_shapes", "script", "are_deterministic_algorithms_enabled", "memory_format", "layout"}
+)
+_ACTIVATIONS = re.compile(
+    r"x|z|h|hidden|hidden_states?|features?|inputs_embeds|embeddings?|latents?|states?|scores|query"
+)
+_MOST_CALLERS = 12
+"""A parameter of a function with more calls than this is taken for anything."""
+_DEEPEST = 30
+_MOST_CLASSES = 4
+_NAMED = frozenset({"named_parameters", "named_modules", "named_buffers", "named_children", "items", "enumerate"})
+"""What gives pairs of a name, or a number, and a value."""
+_MOST_STEPS = 4
+
+
+@lru_cache(maxsize=1)
+def tensor_values(program: Program) -> TensorValues:
+    """The one of a program."""
+    return TensorValues(program)
+
+
+class TensorValues:
+    """Answers are kept per expression."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._questions: Questions[Kind] = Questions(Kind.NOTHING, _DEEPEST)
+        self._in_comprehension: list[tuple[Function, dict[str, Kind]]] = []
+
+    def kind(self, node: ast.expr, function: Function) -> Kind:
+        """Of the value of an expression in `function`."""
+        if self._in_comprehension and self._in_comprehension[-1][0] is function:
+            names = tuple(sorted(self._in_comprehension[-1][1].items()))
+            return self._questions.answer((id(node), names), lambda: self._kind(node, function))
+        return self._questions.answer(id(node), lambda: self._kind(node, function))
+
+    def _kind(self, node: ast.expr, function: Function) -> Kind:
+        if isinstance(node, ast.Name):
+            return self._name(node.id, function, node.lineno)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node, function)
+        if isinstance(node, ast.Call):
+            return self._call(node, function)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
+            place = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            return self._call(node.value, function, place if isinstance(place, int) else None)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            found = self._of_key(node.value, node.slice.value, function)
+            if found is not None:
+                return found
+        if isinstance(node, ast.Compare):
+            return min(Kind.TENSOR, self._most([node.left, *node.comparators], function))
+        if type(node) in COMPREHENSION_NAMES:
+            return self._comprehension(node, function)
+        return self._most(parts_of(node), function)
+
+    def _most(self, nodes: list[ast.expr] | Iterator[ast.expr], function: Function) -> Kind:
+        return max((self.kind(each, function) for each in nodes), default=Kind.NOTHING)
+
+    def _comprehension(self, node: ast.expr, function: Function) -> Kind:
+        local: dict[str, Kind] = {}
+        self._in_comprehension.append((function, local))
+        try:
+            for generator in node.generators:  # type: ignore[attr-defined]
+                for name, value in gone_through(generator.target, generator.iter):
+                    local[name] = self.kind(value, function)
+            element = node.value if isinstance(node, ast.DictComp) else node.elt  # type: ignore[attr-defined]
+            return self.kind(element, function)
+        finally:
+            self._in_comprehension.pop()
+
+    def _name(self, name: str, function: Function, line: int) -> Kind:
+        for where, local in reversed(self._in_comprehension):
+            if where is function and name in local:
+                return local[name]
+        return self._questions.answer((function, name, line), lambda: self._of_variable(name, function, line))
+
+    def _of_variable(self, name: str, function: Function, line: int) -> Kind:
+        bound = self.bindings(function).get(name, [])
+        is_parameter = name in all_parameters(function)
+        if not bound and not is_parameter:
+            if name in _of_lambda_hooks(function, line):
+                return Kind.GRAPH
+            outer = self._program.around(function)
+            return self._from_around(name, outer) if outer is not None else Kind.NOTHING
+        if len(bound) + is_parameter > 1:
+            lines = reaching_lines(function.source, function.qualname, name, line)
+            bound = [(at, value) for at, value in bound if at in lines]
+            is_parameter = getattr(function.node, "lineno", -1) in lines
+        taken = _taken_out(name, function)
+        values = [value for _, value in bound]
+        whole = [self._without(taken, value, function) for value in values] if taken else []
+        if whole and all(each is not None for each in whole):
+            return max(each for each in whole if each is not None)
+        found = self._most([*values, *function.contents.get(name, ())], function)
+        if is_parameter:
+            return max(found, self._parameter(name, function))
+        return max(found, self._of_attributes(name, function))
+
+    def _of_key(self, node: ast.expr, key: object, function: Function) -> Kind | None:
+        """What a dict that is written out has at a key; None where a value may be another one."""
+        displays = list(self._displays(node, function, 0))
+        if not displays:
+            return None
+        found = [self._at(display, key, where) for display, where in displays if display is not None]
+        known = [each for each in found if each is not None]
+        return max(known) if len(known) == len(displays) else None
+
+    def _without(self, keys: set[object], node: ast.expr, function: Function) -> Kind | None:
+        """What a dict that is written out has at its other keys."""
+        displays = list(self._displays(node, function, 0))
+        if not displays or any(display is None for display, _ in displays):
+            return None
+        kept = [
+            self.kind(value, where)
+            for display, where in displays
+            if display is not None
+            for name, value in zip(display.keys, display.values, strict=True)
+            if getattr(name, "value", None) not in keys
+        ]
+        return max(kept, default=Kind.NOTHING)
+
+    def _at(self, display: ast.Dict, key: object, function: Function) -> Kind | None:
+        for name, value in zip(display.keys, display.values, strict=True):
+            if isinstance(name, ast.Constant) and name.value == key:
+                return self.kind(value, function)
+        return None
+
+    def _displays(self, node: ast.expr, function: Function, depth: int) -> Iterator[tuple[ast.Dict | None, Function]]:
+        """The dicts, as they are written, that a value may be; None among them for anything else."""
+        if isinstance(node, ast.Dict) and all(isinstance(each, ast.Constant) for each in node.keys):
+            yield node, function
+            return
+        if depth < _MOST_STEPS and isinstance(node, ast.Name) and node.id not in function.contents:
+            bound = self.bindings(function).get(node.id, ())
+            if node.id in all_parameters(function):
+                bound = ()
+            for _, value in bound:
+                yield from self._displays(value, function, depth + 1)
+            if bound:
+                return
+        if depth < _MOST_STEPS and isinstance(node, ast.Call):
+            one = self._program.called_by(node, function)
+            for each in (one,) if one is not None else self._program.may_call(node, function):
+                values = [given.value for given in each.returns if given.value is not None]
+                for value in values:
+                    yield from self._displays(value, each, depth + 1)
+                if not values and each.name == "__init__":
+                    yield None, function
+            return
+        yield None, function
+
+    def _of_attributes(self, name: str, function: Function) -> Kind:
+        """What a function sets as attributes of a variable: `ticket.answer = answer`."""
+        if name in ("self", "cls"):
+            return Kind.NOTHING
+        inside = [
+            value
+            for bound, values in self.bindings(function).items()
+            if bound.startswith(name + ".")
+            for _, value in values
+        ]
+        return self._most(inside, function)
+
+    def _from_around(self, name: str, outer: Function) -> Kind:
+        """A name that an inner function reads: any binding of the function around it may be in force."""
+        bound = self.bindings(outer).get(name, [])
+        if bound:
+            return self._most([*(value for _, value in bound), *outer.contents.get(name, ())], outer)
+        if name in all_parameters(outer):
+            return self._parameter(name, outer)
+        further = self._program.around(outer)
+        return self._from_around(name, further) if further is not None else Kind.NOTHING
+
+    def _parameter(self, name: str, function: Function) -> Kind:
+        if function.is_method and name == function.parameters[0]:
+            return Kind.NOTHING
+        annotated = _is_tensor(annotation_of(name, function))
+        least = Kind.TENSOR if annotated else Kind.NOTHING
+        if (passed := hooked_functions(self._program).get(function)) is not None:
+            return max(least, passed) if name not in ("module", "layer", "m", "mod") else Kind.NOTHING
+        if function.name == "forward" and self._program.is_part_of_module(function):
+            return Kind.GRAPH if _is_activation(name, function) else least
+        return max(least, self._questions.answer((function, name), lambda: self._given(name, function)))
+
+    def _given(self, name: str, function: Function) -> Kind:
+        calls = self._program.callers(function)
+        if len(calls) > _MOST_CALLERS:
+            return Kind.NOTHING
+        given = (self.kind(value, caller) for caller, call in calls for value in given_to(name, function, call))
+        return max(given, default=Kind.NOTHING)
+
+    def _attribute(self, node: ast.Attribute, function: Function) -> Kind:
+        if node.attr == "grad":
+            return Kind.TENSOR
+        if node.attr in FACTS:
+            return (
+                min(Kind.TENSOR, self.kind(node.value, function)) if node.attr in ("data", "indices") else Kind.NOTHING
+            )
+        name = dotted(node)
+        if name.startswith("self.") and name.count(".") == 1 and function.owner is not None:
+            return self._of_self(name, function)
+        whole = self.kind(node.value, function)
+        classes = self._program.objects.classes_of(node.value, function)
+        found = [self._of_attribute(each, node.attr) for each in classes[:_MOST_CLASSES]]
+        known = [each for each in found if each is not None]
+        if not known:
+            return whole
+        return min(max(known), whole if whole else Kind.TENSOR)
+
+    def _of_self(self, name: str, function: Function) -> Kind:
+        """What a class binds an attribute to; in the same method it comes first."""
+        own = [*(value for _, value in self.bindings(function).get(name, ())), *function.contents.get(name, ())]
+        here = self._most(own, function) if name in self.bindings(function) else Kind.NOTHING
+        assert function.owner is not None
+        found = self._of_attribute(function.owner, name[5:])
+        return max(here, min(Kind.TENSOR, found if found is not None else Kind.NOTHING))
+
+    def _of_attribute(self, cls: Class, name: str) -> Kind | None:
+        """What an attribute of a class's objects is; None where the class says nothing of it."""
+        method = self._program.method_of(cls, name)
+        if method is not None:
+            return self.returned(method) if is_property(method) else None
+        annotated = self._program.field_of(cls, name)
+        values = self._program.attribute_values(cls, name)
+        if annotated is None and not values:
+            return None
+        if _is_tensor(annotated) and not values:
+            return Kind.TENSOR
+        return self._questions.answer(
+            (cls, name), lambda: max((self.kind(value, each) for value, each in values), default=Kind.NOTHING)
+        )
+
+    def _call(self, call: ast.Call, function: Function, place: int | None = None) -> Kind:
+        name = called_name(call)
+        if name in NUMBERS or (place == 0 and name in _NAMED):
+            return Kind.NOTHING
+        called = self._program.called_by(call, function)
+        if called is not None and called.name != "__init__":
+            if is_without_graph(self._program, function, call):
+                return min(Kind.TENSOR, self.returned(called, place))
+            return self.returned(called, place)
+        if self._is_module(call, function):
+            return self._of_module(call, function, place)
+        if called is None and (may := self._program.may_call(call, function)):
+            found = max(self.returned(each, place) for each in may)
+            return min(Kind.TENSOR, found) if is_without_graph(self._program, function, call) else found
+        found = self._of_other(call, function, name)
+        if found is Kind.GRAPH and is_without_graph(self._program, function, call):
+            return Kind.TENSOR
+        return found
+
+    def _of_other(self, call: ast.Call, function: Function, name: str) -> Kind:
+        owner = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        if owner in ("torch", "torch.linalg", "torch.fft", "torch.special", *FUNCTIONALS):
+            if name in _NOT_TENSORS or not name[0].islower():
+                return Kind.NOTHING
+            given = self._most(arguments_of(call)[1:], function)
+            return Kind.TENSOR if name in CUTTING else max(Kind.TENSOR, given)
+        if owner in ("torch.autograd", "autograd") and name == "grad":
+            return Kind.GRAPH if makes_graph(call) else Kind.TENSOR
+        if isinstance(call.func, ast.Attribute):
+            return self._of_method(call, function, name, call.func.value)
+        made = self._program.class_of(name, function.source) is not None
+        if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
+            return Kind.TENSOR
+        if name in CONTAINERS or name in _PASSING or made or name in ("partial", "deepcopy", "copy"):
+            return self._most(call.args + [each.value for each in call.keywords], function)
+        if is_loss_name(name) or self._is_handed_in(name, function):
+            if any(self._is_module_name(each, function) for each in call.args):
+                return Kind.GRAPH
+            return self._most(call.args + [each.value for each in call.keywords], function)
+        return Kind.NOTHING
+
+    def _copies_tensors(self, copied: list[ast.expr], function: Function) -> bool:
+        """Whether what is copied is a module, or an object that has tensors."""
+        objects = self._program.objects
+        return any(
+            objects.is_module(each, function)
+            or self._is_module_name(each, function)
+            or any(self.of_objects(cls) for cls in objects.classes_of(each, function))
+            for each in copied
+        )
+
+    def of_objects(self, cls: Class) -> Kind:
+        """The tensors that objects of a class have in their attributes."""
+        return self._questions.answer((cls, "objects"), lambda: min(Kind.TENSOR, self._of_objects(cls)))
+
+    def _of_objects(self, cls: Class) -> Kind:
+        places = {name for one in self._program.relatives(cls) for each in one.functions for name in each.bound}
+        names = [place[5:] for place in places if place.startswith("self.") and place.count(".") == 1]
+        return max((self._of_attribute(cls, name) or Kind.NOTHING for name in names), default=Kind.NOTHING)
+
+    def _of_method(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind:
+        own = self.kind(receiver, function)
+        if name in ("state_dict", "named_parameters", "parameters"):
+            return Kind.TENSOR
+        if name in CUTTING:
+            return Kind.TENSOR if own or name in _OF_TENSORS else Kind.NOTHING
+        if own:
+            is_tensor_method = name not in _OF_CONTAINERS and dotted(receiver) != "self"
+            return max(own, self._most(call.args, function)) if is_tensor_method else own
+        if name in _OF_TENSORS and not (call.args and name == "contiguous"):
+            return max(Kind.TENSOR, own)
+        if dotted(receiver) == "self" or is_loss_name(name):
+            return self._most(call.args + [each.value for each in call.keywords], function)
+        if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
+            return Kind.TENSOR
+        if dotted(receiver) in ("copy", "functools", "collections", "itertools"):
+            return self._most(call.args, function)
+        return Kind.NOTHING
+
+    def _is_handed_in(self, name: str, function: Function) -> bool:
+        """Whether what is called is a value of the function: a parameter, or an element of one."""
+        return name in all_parameters(function) or name in self.bindings(function)
+
+    def _is_module_name(self, node: ast.expr, function: Function) -> bool:
+        name = dotted(node)
+        return bool(name) and (name in modules_of(self._program, function) or is_module_name(name))
+
+    def _is_module(self, call: ast.Call, function: Function) -> bool:
+        if not (call.args or call.keywords):
+            return False
+        name = dotted(call.func)
+        last = name.rpartition(".")[2]
+        if not name:
+            return False
+        if name in modules_of(self._program, function) or last == "forward":
+            return True
+        if self._program.objects.is_module(call.func, function):
+            return True
+        return (name.startswith("self.") or "." not in name) and is_module_name(last)
+
+    def _of_module(self, call: ast.Call, function: Function, place: int | None) -> Kind:
+        """A module's result has a graph, unless its own class is known and cuts it at this place."""
+        made = self._program.made_by(dotted(call.func), function)
+        forward = made.methods.get("forward") if made is not None else None
+        known = self.returned(forward, place) if forward is not None and place is not None else Kind.GRAPH
+        if runs_without_graph(self._program, call, function):
+            known = min(known, Kind.TENSOR)
+        if known is Kind.GRAPH and self._program.objects.is_frozen(call.func, function):
+            known = max(Kind.TENSOR, self._most([*call.args, *(each.value for each in call.keywords)], function))
+        return min(known, Kind.TENSOR) if is_without_graph(self._program, function, call) else known
+
+    def returned(self, called: Function, place: int | None = None) -> Kind:
+        """What a function gives back: of a tuple, what stands at `place`."""
+        return self._questions.answer((called, place), lambda: self._returned(called, place))
+
+    def _returned(self, called: Function, place: int | None) -> Kind:
+        values = [each.value for each in (*called.returns, *called.yields) if each.value is not None]
+        if place is not None and all(isinstance(each, (ast.Tuple, ast.Call)) for each in values):
+            values = [part for each in values for part in _at_place(each, place)]
+        found = self._most(values, called)
+        return min(found, Kind.TENSOR) if _yields_nothing(called) else found
+
+    def bindings(self, function: Function) -> dict[str, list[tuple[int, ast.expr]]]:
+        """What a function binds each of its variables and attributes to, with the line."""
+        return function.bound
+
+
+def _at_place(value: ast.expr, place: int) -> Iterator[ast.expr]:
+    """What stands at a place of a tuple, or of what a call gives."""
+    if isinstance(value, ast.Tuple):
+        yield from value.elts[place : place + 1] if place >= 0 else ()
+    else:
+        yield element_of(value, place)
+
+
+def _taken_out(name: str, function: Function) -> set[object]:
+    """Keys that a function takes out of a dict: `outputs.pop("loss")`."""
+    return {
+        call.args[0].value
+        for call in function.calls_of("pop")
+        if isinstance(call.func, ast.Attribute)
+        and dotted(call.func.value) == name
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+    }
+
+
+def _of_lambda_hooks(function: Function, line: int) -> set[str]:
+    """Parameters, but the module, of lambdas that a line registers as forward hooks."""
+    return {
+        parameter.arg
+        for call in function.calls
+        if called_name(call) == "register_forward_hook" and call.lineno <= line <= (call.end_lineno or call.lineno)
+        for given in call.args
+        if isinstance(given, ast.Lambda)
+        for parameter in given.args.args[1:]
+    }
+
+
+def _yields_nothing(called: Function) -> bool:
+    """Whether a decorator of the function has it run without autograd."""
+    return any("no_grad" in ast.dump(each) for each in getattr(called.node, "decorator_list", ()))
+
+
+def _is_activation(name: str, function: Function) -> bool:
+    """Whether a parameter of a module's `forward` is what the module before it made, by its name."""
+    annotation = annotation_of(name, function)
+    if annotation is not None and not _is_tensor(annotation):
+        return False
+    return bool(_ACTIVATIONS.fullmatch(name))
+
+
+def _is_tensor(annotation: ast.expr | None) -> bool:
+    text = dotted(annotation) if annotation is not None else ""
+    return text.rpartition(".")[2] in ("Tensor", "FloatTensor", "LongTensor")

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.bounded_caches import bound_cache, reads_caches
+from tenure.syntax.edits.line_edits import apply_edits
+
+
+def change(text: str, *, methods: bool = True) -> str:
+    line = next((number for number, line in enumerate(text.splitlines(), 1) if "def pairs" in line), 1)
+    return apply_edits(text, bound_cache(SourceFile("t.py", text), line, 4, methods=methods))
+
+
+BODY = "\ndef pairs(labels):\n    same = labels[:, None] == labels\n    return same.float()\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@lru_cache(maxsize=None)", "@lru_cache(maxsize=4)"),
+        ("@functools.lru_cache(None)", "@functools.lru_cache(4)"),
+        ("@functools.lru_cache(typed=True, maxsize=None)", "@functools.lru_cache(typed=True, maxsize=4)"),
+        ("@functools.cache", "@functools.lru_cache(maxsize=4)"),
+        ("@torch.no_grad()\n@functools.cache", "@torch.no_grad()\n@functools.lru_cache(maxsize=4)"),
+        ("from functools import cache\n@cache", "from functools import cache, lru_cache\n@lru_cache(maxsize=4)"),
+        (
+            "from functools import (\n    cache,\n    wraps,\n)\n@cache",
+            "from functools import (\n    cache, lru_cache,\n    wraps,\n)\n@lru_cache(maxsize=4)",
+        ),
+        (
+            "from functools import cache, lru_cache\n@cache",
+            "from functools import cache, lru_cache\n@lru_cache(maxsize=4)",
+        ),
+    ],
+)
+def test_a_cache_without_bound_gets_one(old: str, new: str) -> None:
+    assert change(old + BODY) == new + BODY
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "@lru_cache",
+        "@lru_cache(maxsize=256)",
+        "@lru_cache(maxsize=size)",
+        "@other.cache",
+        "@cache",
+        "from joblib import cache\n@cache",
+        "from functools import cache as remember, wraps as cache\n@cache",
+        "@staticmethod",
+    ],
+)
+def test_what_has_a_bound_or_is_another_cache_stays(head: str) -> None:
+    assert change(head + BODY) == head + BODY
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.randn(n)",
+        "return F.dropout(n)",
+        "return n + torch.rand_like(n)",
+        "calls.append(n)\n    return n * 2",
+        "global count\n    count = n\n    return n * 2",
+        "count[0] += 1\n    return n * 2",
+        "n.seen = True\n    return n * 2",
+        "table[n] = 1\n    return n * 2",
+        "return {}",
+        "return [n]",
+        "return Encoder(n)",
+        "return nn.Linear(n, n)",
+        "return torch.load(n)",
+        "yield n",
+        "print(n)",
+        "n * 2",
+    ],
+)
+def test_what_may_not_give_the_same_again_keeps_its_results(body: str) -> None:
+    text = f"@functools.cache\ndef pairs(n):\n    {body}\n"
+    assert change(text) == text
+
+
+def test_a_method_gets_a_bound_where_that_is_asked_for() -> None:
+    text = "class Store:\n    @lru_cache(maxsize=None)\n    def pairs(self, items):\n        return self.table[items]\n"
+    assert change(text) == text.replace("None", "4")
+    assert change(text, methods=False) == text
+
+
+def test_what_cannot_be_parsed_stays() -> None:
+    assert change("def pairs(:\n") == "def pairs(:\n"
+
+
+def test_a_program_that_looks_at_its_caches_is_told_from_others() -> None:
+    broken, plain = SourceFile("a.py", "def f(:"), SourceFile("b.py", "pairs.cache_clear()")
+    assert not reads_caches([broken, plain])
+    assert reads_caches([broken, plain, SourceFile("c.py", "print(pairs.cache_info())")])

@@ -1,0 +1,90 @@
+from textwrap import dedent
+
+import pytest
+
+from tenure.model.source import SourceFile
+from tenure.syntax.text.later_reads import is_read_later, runs_in_loop
+
+LOOP = """
+def main(steps):
+    state = load()
+    model = build(state)
+    for _ in range(steps):
+        step(model)
+    {after}
+"""
+
+
+def read_later(text: str, name: str, line: int, *, function: str = "main") -> bool:
+    return is_read_later(SourceFile("a.py", dedent(text)), function, name, line)
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("return model", False),
+        ("return state", True),
+        ("del state", False),
+        ("state = None", False),
+        ("state += 1", True),
+        ("return locals()", True),
+        ("return lambda: state", True),
+        ("return [state for _ in model]", True),
+    ],
+)
+def test_what_comes_after_the_loop_decides(after: str, expected: bool) -> None:
+    assert read_later(LOOP.format(after=after), "state", 6) is expected
+
+
+@pytest.mark.parametrize(("name", "expected"), [("state", False), ("model", True), ("steps", True)])
+def test_a_loop_around_the_line_runs_again_from_its_head(name: str, expected: bool) -> None:
+    assert read_later(LOOP.format(after="return 1"), name, 6) is expected
+
+
+def test_the_statement_that_is_being_executed_may_still_use_its_names() -> None:
+    text = "def main():\n    state = load()\n    fit(\n        state)\n"
+
+    assert read_later(text, "state", 3)
+
+
+@pytest.mark.parametrize(
+    "inner", ["def later():\n    return state\n", "class Later:\n    kept = state\n", "later = (state for _ in [])\n"]
+)
+def test_a_function_defined_before_may_run_at_any_time(inner: str) -> None:
+    text = f"state = load()\n{inner}while True:\n    step()\n"
+
+    assert read_later(text, "state", text.count("\n"), function="<module>")
+
+
+def test_a_global_that_functions_do_not_name_is_free() -> None:
+    text = "state = load()\ndef f():\n    return other\nwhile True:\n    f()\n"
+
+    assert not read_later(text, "state", 5, function="<module>")
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "line"),
+    [
+        ("def main(:\n", "main", 1),
+        ("def other():\n    state = 1\n", "main", 2),
+        ("def main():\n    pass\n", "main", 9),
+        ("def main():\n    global state\n    state = 1\n    step()\n", "main", 4),
+    ],
+)
+def test_what_cannot_be_told_counts_as_read(text: str, function: str, line: int) -> None:
+    assert read_later(text, "state", line, function=function)
+
+
+@pytest.mark.parametrize(("line", "expected"), [(3, False), (5, True), (6, True), (7, False)])
+def test_a_line_runs_in_a_loop_between_its_head_and_its_end(line: int, expected: bool) -> None:
+    source = SourceFile("a.py", LOOP.format(after="return model"))
+    assert runs_in_loop(source, "main", line) is expected
+
+
+def test_a_function_that_is_not_known_may_be_in_a_loop() -> None:
+    assert runs_in_loop(SourceFile("a.py", "def other():\n    pass\n"), "main", 1)
+    assert runs_in_loop(SourceFile("a.py", "def ("), "main", 1)
+
+
+def test_a_parameter_is_its_callers_to_drop() -> None:
+    assert read_later("def main(state):\n    model = build(state)\n    while True:\n        step(model)\n", "state", 4)
