@@ -7,7 +7,8 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
 from tenure.syntax.edits.amp_imports import old_device
-from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.scopes import dotted
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
-from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.device_calls import empties_cache
 from tenure.syntax.values.graph_values import backward_roots
 from tenure.syntax.values.working_loops import works_in

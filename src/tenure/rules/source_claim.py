@@ -9,7 +9,7 @@ from tenure.model.finding import Edit, Finding
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
-from tenure.syntax.program.program import Function
+from tenure.syntax.program.functions import Function
 from tenure.syntax.text.scopes import dotted
 
 

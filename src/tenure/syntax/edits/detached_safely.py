@@ -10,8 +10,9 @@ from functools import lru_cache
 
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import ends_with_call, parts_of_display
+from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.keeping import Keep
-from tenure.syntax.program.program import Function, Program, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.number_flows import may_be_number
 from tenure.syntax.text.scopes import MODULE, dotted

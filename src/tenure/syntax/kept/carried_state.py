@@ -10,9 +10,10 @@ from functools import lru_cache
 
 from tenure.syntax.kept.kept_graphs import goes_backward_somewhere
 from tenure.syntax.kept.wanted_graphs import is_wanted
+from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
 from tenure.syntax.program.keeping import Keep
 from tenure.syntax.program.lifetimes import INITIALISERS
-from tenure.syntax.program.program import Binding, Function, Program, is_in_body, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.value_parts import bound_to, element_of

@@ -11,10 +11,11 @@ from functools import lru_cache
 from tenure.syntax.kept.kept_graphs import read_by
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.functions import Function
 from tenure.syntax.program.keeping import Keep, keeps_of
 from tenure.syntax.program.lifetimes import INITIALISERS, lifetimes
 from tenure.syntax.program.open_keys import is_open_key, pair_of
-from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import runs_repeatedly
 from tenure.syntax.program.short_lives import is_short_lived
 from tenure.syntax.text.expressions import called_name

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.model.source import SourceFile
+from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.lifetimes import INITIALISERS
-from tenure.syntax.program.program import Function, Program, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import LoopNode, dotted, parse
 from tenure.syntax.values.only_read import is_only_read, parents_in

@@ -9,9 +9,10 @@ from functools import cached_property
 
 from tenure.model.source import SourceFile
 from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.functions import Binding, Function, targets_of
 from tenure.syntax.program.keeping import keeps_of
 from tenure.syntax.program.lifetimes import INITIALISERS
-from tenure.syntax.program.program import Binding, Function, Program, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted

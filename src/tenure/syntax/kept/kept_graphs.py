@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.model.source import SourceFile
+from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.keeping import Keep, is_emptied, keeps_of, outlives
-from tenure.syntax.program.program import Function, Program, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import dotted

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tenure.syntax.program.arguments import given_to
-from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name, target_pairs
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.values.tensor_values import TensorValues, tensor_values

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.lifetimes import INITIALISERS
-from tenure.syntax.program.program import Function, Program, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_event, is_of_tests
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted

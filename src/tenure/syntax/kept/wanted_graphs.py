@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tenure.syntax.kept.kept_graphs import read_by, read_by_backward
-from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.scopes import MODULE
 
 

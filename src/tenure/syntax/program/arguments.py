@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tenure.syntax.program.program import Function
+    from tenure.syntax.program.functions import Function
 
 
 def all_parameters(function: Function) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from tenure.syntax.text.store_calls import stores_of_call
 from tenure.syntax.text.value_parts import bound_names, bound_to, gone_through
 
 if TYPE_CHECKING:
-    from tenure.syntax.program.program import Function
+    from tenure.syntax.program.functions import Function
 
 _HANDED = frozenset({"set_result", "set", "send", "push", "store"})
 """Methods that are given one value, which others of the same object give back."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tenure.syntax.text.scopes import dotted
 
 if TYPE_CHECKING:
-    from tenure.syntax.program.program import Class, Function, Program
+    from tenure.syntax.program.functions import Class, Function
+    from tenure.syntax.program.program import Program
 
 _MODULE_BASES = ("Module", "PreTrainedModel", "LightningModule", "ModelMixin")
 

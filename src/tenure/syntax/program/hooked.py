@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import dotted

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from tenure.syntax.program.program import Binding, Function, is_in_body, targets_of
+from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import LoopNode, declared_names, dotted
 from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from tenure.syntax.program.arguments import given_to
-from tenure.syntax.program.program import Binding, Class, Function, Program, targets_of
+from tenure.syntax.program.functions import Binding, Class, Function, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name, split_receiver, value_kind
 from tenure.syntax.text.scopes import MODULE, dotted
 from tenure.syntax.text.value_parts import bound_to

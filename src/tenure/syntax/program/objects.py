@@ -20,7 +20,8 @@ from tenure.syntax.text.scopes import decorator_name, dotted
 from tenure.syntax.text.value_parts import parts_of
 
 if TYPE_CHECKING:
-    from tenure.syntax.program.program import Class, Function, Program
+    from tenure.syntax.program.functions import Class, Function
+    from tenure.syntax.program.program import Program
 
 
 @dataclass(frozen=True)

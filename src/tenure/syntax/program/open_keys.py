@@ -6,8 +6,9 @@ import ast
 import re
 
 from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.functions import Binding, Function, targets_of
 from tenure.syntax.program.keeping import Keep
-from tenure.syntax.program.program import Binding, Function, Program, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.value_parts import bound_names
 

@@ -1,7 +1,6 @@
 """The files of a program as functions and classes, with what each function calls, binds and returns.
 
-One pass over each syntax tree; what is defined inside a function belongs to the inner one. Calls are resolved by name,
-and only where one definition is meant.
+Calls are resolved by name, and only where one definition is meant.
 """
 
 from __future__ import annotations
@@ -9,22 +8,20 @@ from __future__ import annotations
 import ast
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.program.bound_values import bindings_of, contents_of, frozen_in
 from tenure.syntax.program.class_tree import ClassTree, is_module_base
+from tenure.syntax.program.file_walk import FileWalk
+from tenure.syntax.program.functions import Class, Function, pairs_of, takes
 from tenure.syntax.program.imports import FilePlaces, Imported, imported_names
 from tenure.syntax.program.objects import Objects
-from tenure.syntax.text.expressions import called_name, target_pairs
-from tenure.syntax.text.scopes import MODULE, FunctionNode, LoopNode, dotted, parse
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.value_parts import element_of
 
-Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
-With = ast.With | ast.AsyncWith
 _METHODS_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str, tuple) for name in dir(kind))
 _CONTAINERS = frozenset({"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "field"})
 _MOST_MEANT = 3
@@ -32,101 +29,6 @@ _MOST_MEANT = 3
 _MOST_NAMED = 12
 _MOST_RUN = 6
 _MOST_FOR_TWO_ROUNDS = 4000
-
-
-def is_in_body(line: int, loop: LoopNode) -> bool:
-    """Whether each turn of a loop comes by a line."""
-    return loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or loop.body[-1].lineno)
-
-
-@dataclass(eq=False)
-class Function:
-    """A function, or what stands at the top of a file; its lists are in source order."""
-
-    source: SourceFile
-    node: FunctionNode | ast.Module
-    qualname: str
-    class_name: str = ""
-    owner: Class | None = None
-    """The class that it is a method of, or inside one."""
-    calls: list[ast.Call] = field(default_factory=list)
-    bindings: list[Binding] = field(default_factory=list)
-    loops: list[LoopNode] = field(default_factory=list)
-    withs: list[With] = field(default_factory=list)
-    returns: list[ast.Return] = field(default_factory=list)
-    deletes: list[ast.Delete] = field(default_factory=list)
-    handlers: list[ast.ExceptHandler] = field(default_factory=list)
-    yields: list[ast.Yield | ast.YieldFrom] = field(default_factory=list)
-    imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """As in `def name`."""
-        return self.qualname.rpartition(".")[2]
-
-    @cached_property
-    def parameters(self) -> tuple[str, ...]:
-        """Names by place; those by keyword alone come last."""
-        if isinstance(self.node, ast.Module):
-            return ()
-        arguments = self.node.args
-        return tuple(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
-
-    def calls_of(self, *names: str) -> list[ast.Call]:
-        """Calls of what goes by one of these names last: `append` of `self.rows.append(x)`. In source order."""
-        found = [self._calls_by_name[name] for name in names if name in self._calls_by_name]
-        if len(found) > 1:
-            return [call for call in self.calls if called_name(call) in names]
-        return found[0] if found else []
-
-    @cached_property
-    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
-        found: dict[str, list[ast.Call]] = {}
-        for call in self.calls:
-            found.setdefault(called_name(call), []).append(call)
-        return found
-
-    @cached_property
-    def bound(self) -> dict[str, list[tuple[int, ast.expr]]]:
-        """What each variable and attribute is bound to, with the line."""
-        return bindings_of(self)
-
-    @cached_property
-    def frozen(self) -> frozenset[str]:
-        """Modules that it takes the gradients of."""
-        return frozen_in(self)
-
-    @cached_property
-    def contents(self) -> dict[str, list[ast.expr]]:
-        """What is put into each container."""
-        return contents_of(self)
-
-    @cached_property
-    def loop_names(self) -> frozenset[str]:
-        """Variables in the targets of its `for` loops."""
-        targets = (each.target for each in self.loops if not isinstance(each, ast.While))
-        return frozenset(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
-
-    def loops_around(self, line: int) -> list[LoopNode]:
-        """The loops whose bodies a line is in, outermost first."""
-        return [loop for loop in self.loops if is_in_body(line, loop)]
-
-    @property
-    def is_method(self) -> bool:
-        """Whether its first parameter is the object."""
-        return bool(self.class_name) and bool(self.parameters) and self.parameters[0] in ("self", "cls")
-
-
-@dataclass(eq=False)
-class Class:
-    """A class with its own methods; `bases` as written, without arguments."""
-
-    source: SourceFile
-    node: ast.ClassDef
-    bases: tuple[str, ...]
-    methods: dict[str, Function] = field(default_factory=dict)
-    functions: list[Function] = field(default_factory=list)
-    """Its methods, and what is defined inside them."""
 
 
 class Program:
@@ -483,7 +385,7 @@ class Program:
             (function.source.path, dotted(target).rpartition(".")[2])
             for function in self.functions
             for binding in function.bindings
-            for target, value in _pairs(binding)
+            for target, value in pairs_of(binding)
             if isinstance(value, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp))
             or (isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in _CONTAINERS)
         }
@@ -538,7 +440,7 @@ class Program:
         found: dict[tuple[str, str], set[str]] = {}
         for function in self.functions:
             for binding in function.bindings:
-                for target, value in _pairs(binding):
+                for target, value in pairs_of(binding):
                     if isinstance(value, ast.Call) and (name := dotted(target)):
                         called = dotted(value.func).rpartition(".")[2]
                         found.setdefault((function.source.path, name), set()).add(called)
@@ -549,66 +451,13 @@ class Program:
         return self.method_of(known, method) if known is not None else None
 
     def _read(self, source: SourceFile) -> None:
-        top = Function(source, parse(source), MODULE)
-        self.functions.append(top)
-        self._tops[source.path] = top
-        self._walk(ast.iter_child_nodes(top.node), top, "", None)
-
-    def _walk(self, nodes: Iterable[ast.AST], function: Function, prefix: str, cls: Class | None) -> None:
-        waiting = list(nodes)[::-1]
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                waiting += [*node.decorator_list, *_defaults(node)]
-                self._enter_function(node, function, prefix, cls)
-                continue
-            if isinstance(node, ast.ClassDef):
-                waiting += [*node.decorator_list, *node.bases]
-                self._enter_class(node, function, prefix)
-                continue
-            kind = type(node)
-            if kind in _NOTED:
-                getattr(function, _NOTED[kind]).append(node)
-            for name in _INNER_FIELDS.get(kind, ()):
-                inside = getattr(node, name, None)
-                if type(inside) is list:
-                    waiting += inside[::-1]
-                elif inside is not None:
-                    waiting.append(inside)
-
-    def _enter_function(self, node: FunctionNode, outer: Function, prefix: str, cls: Class | None) -> None:
-        inner = Function(outer.source, node, prefix + node.name, cls.node.name if cls is not None else "")
-        inner.owner = cls if cls is not None else outer.owner
-        if inner.owner is not None:
-            inner.owner.functions.append(inner)
-        self.functions.append(inner)
-        self._by_name.setdefault(node.name, []).append(inner)
-        if cls is not None:
-            cls.methods.setdefault(node.name, inner)
-        self._walk(node.body, inner, f"{inner.qualname}.<locals>.", None)
-
-    def _enter_class(self, node: ast.ClassDef, outer: Function, prefix: str) -> None:
-        bases = tuple(filter(None, (dotted(base).removesuffix("[]") for base in node.bases)))
-        cls = Class(outer.source, node, bases)
-        self.classes.setdefault(node.name, []).append(cls)
-        self._walk(node.body, outer, f"{prefix}{node.name}.", cls)
-
-
-def takes(function: Function, call: ast.Call) -> bool:
-    """Whether a call's arguments fit a function's parameters, as far as they are written out."""
-    if isinstance(function.node, ast.Module):
-        return False
-    arguments = function.node.args
-    unpacked = any(isinstance(each, ast.Starred) for each in call.args) or any(not each.arg for each in call.keywords)
-    names = [each for each in function.parameters if not (function.is_method and each == function.parameters[0])]
-    if arguments.kwarg is None and any(each.arg and each.arg not in names for each in call.keywords):
-        return False
-    if unpacked or arguments.vararg is not None:
-        return True
-    by_place = len(arguments.posonlyargs) + len(arguments.args) - function.is_method
-    given = len(call.args) + len(call.keywords)
-    least = by_place - len(arguments.defaults)
-    return least <= given and len(call.args) <= by_place
+        walk = FileWalk(source)
+        self._tops[source.path] = walk.top
+        self.functions += walk.functions
+        for function in walk.functions[1:]:
+            self._by_name.setdefault(function.name, []).append(function)
+        for cls in walk.classes:
+            self.classes.setdefault(cls.node.name, []).append(cls)
 
 
 _APPLYING = frozenset(
@@ -652,43 +501,3 @@ def _nearest(found: Sequence[Defined], near: SourceFile | None) -> Defined | Non
         folder = posixpath.dirname(near.path)
         found = here or [each for each in found if posixpath.dirname(each.source.path) == folder] or found
     return found[0] if len(found) == 1 else None
-
-
-def targets_of(binding: Binding) -> list[ast.expr]:
-    """What a statement assigns to."""
-    return binding.targets if isinstance(binding, ast.Assign) else [binding.target]
-
-
-def _pairs(binding: Binding) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """What is assigned to, each with its own part of the value where both are displays."""
-    for target in targets_of(binding):
-        is_display = isinstance(target, (ast.Tuple, ast.List))
-        yield from target_pairs(target, binding.value) if is_display else [(target, binding.value)]  # type: ignore[arg-type]
-
-
-_NOTED: dict[type, str] = {
-    **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr), "bindings"),
-    **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), "loops"),
-    **dict.fromkeys((ast.With, ast.AsyncWith), "withs"),
-    **{ast.Call: "calls", ast.Return: "returns", ast.Delete: "deletes", ast.ExceptHandler: "handlers"},
-    **dict.fromkeys((ast.Yield, ast.YieldFrom), "yields"),
-    **dict.fromkeys((ast.Import, ast.ImportFrom), "imports"),
-}
-"""Which list of its function a node goes to."""
-_WITHOUT_NODES = frozenset(
-    {"id", "attr", "arg", "ctx", "op", "ops", "name", "names", "asname", "module", "level", "kind"}
-)
-"""Fields of syntax nodes in which none of these nodes lie."""
-
-
-_INNER_FIELDS: dict[type, tuple[str, ...]] = {
-    kind: tuple(name for name in reversed(kind._fields) if name not in _WITHOUT_NODES)
-    for kind in vars(ast).values()
-    if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, (ast.Constant, ast.Name))
-}
-"""Of each kind of node the fields in which nodes lie, last first."""
-
-
-def _defaults(node: FunctionNode) -> Iterator[ast.expr]:
-    yield from node.args.defaults
-    yield from (each for each in node.args.kw_defaults if each is not None)

@@ -7,8 +7,9 @@ import ast
 import re
 from functools import lru_cache
 
+from tenure.syntax.program.functions import Function
 from tenure.syntax.program.hooked import hooked_functions
-from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.program import Program
 
 _EVENTS = re.compile(
     r"^(on_|after_|before_|begin_|end_)?(train|training|validation|val|test|predict|prediction|fit|eval|evaluation)?_?"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tenure.syntax.program.program import Class, Function, Program
+from tenure.syntax.program.functions import Class, Function
+from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import runs_repeatedly
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import MODULE

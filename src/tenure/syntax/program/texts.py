@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tenure.syntax.program.arguments import all_parameters, default_of, given_to
 
 if TYPE_CHECKING:
-    from tenure.syntax.program.program import Function, Program
+    from tenure.syntax.program.functions import Function
+    from tenure.syntax.program.program import Program
 
 _MOST_STEPS = 5
 _MOST_CALLERS = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tenure.syntax.program.program import Function
+from tenure.syntax.program.functions import Function
 from tenure.syntax.text.scopes import dotted
 
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 
-from tenure.syntax.program.program import Function, Program, is_in_body, targets_of
+from tenure.syntax.program.functions import Function, is_in_body, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.reaching import reaching_lines

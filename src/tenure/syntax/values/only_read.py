@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from tenure.syntax.program.arguments import given_to
-from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.values.graph_values import FACTS, FUNCTIONALS, is_loss_name, is_module_name, modules_of

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tenure.syntax.program.arguments import all_parameters, annotation_of, given_to
+from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.program.hooked import hooked_functions
 from tenure.syntax.program.objects import is_property
-from tenure.syntax.program.program import Class, Function, Program
+from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tenure.syntax.program.arguments import all_parameters, given_to
-from tenure.syntax.program.program import Function, Program, targets_of
+from tenure.syntax.program.functions import Function, targets_of
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.value_parts import bound_names, gone_through, is_made_up

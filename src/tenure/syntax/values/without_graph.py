@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tenure.syntax.program.program import Function, Program
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.scopes import dotted
 
 _MODES = ("no_grad", "inference_mode")

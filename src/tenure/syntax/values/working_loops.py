@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tenure.syntax.program.program import Function, Program, is_in_body
+from tenure.syntax.program.functions import Function, is_in_body
+from tenure.syntax.program.program import Program
 from tenure.syntax.text.scopes import LoopNode
 from tenure.syntax.values.graph_values import GraphValues, backward_root
 

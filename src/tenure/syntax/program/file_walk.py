@@ -1,0 +1,90 @@
+"""One pass over a file's syntax tree: its functions and classes, with what stands in each.
+
+What is defined inside a function belongs to the inner one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from tenure.model.source import SourceFile
+from tenure.syntax.program.functions import Class, Function
+from tenure.syntax.text.scopes import MODULE, FunctionNode, dotted, parse
+
+
+class FileWalk:
+    """The functions of a file, its top first, and its classes. Raises SourceError for what is no Python."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+        self.top = Function(source, parse(source), MODULE)
+        self.functions.append(self.top)
+        self._walk(ast.iter_child_nodes(self.top.node), self.top, "", None)
+
+    def _walk(self, nodes: Iterable[ast.AST], function: Function, prefix: str, cls: Class | None) -> None:
+        waiting = list(nodes)[::-1]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                waiting += [*node.decorator_list, *_defaults(node)]
+                self._enter_function(node, function, prefix, cls)
+                continue
+            if isinstance(node, ast.ClassDef):
+                waiting += [*node.decorator_list, *node.bases]
+                self._enter_class(node, function, prefix)
+                continue
+            kind = type(node)
+            if kind in _NOTED:
+                getattr(function, _NOTED[kind]).append(node)
+            for name in _INNER_FIELDS.get(kind, ()):
+                inside = getattr(node, name, None)
+                if type(inside) is list:
+                    waiting += inside[::-1]
+                elif inside is not None:
+                    waiting.append(inside)
+
+    def _enter_function(self, node: FunctionNode, outer: Function, prefix: str, cls: Class | None) -> None:
+        inner = Function(outer.source, node, prefix + node.name, cls.node.name if cls is not None else "")
+        inner.owner = cls if cls is not None else outer.owner
+        if inner.owner is not None:
+            inner.owner.functions.append(inner)
+        self.functions.append(inner)
+        if cls is not None:
+            cls.methods.setdefault(node.name, inner)
+        self._walk(node.body, inner, f"{inner.qualname}.<locals>.", None)
+
+    def _enter_class(self, node: ast.ClassDef, outer: Function, prefix: str) -> None:
+        bases = tuple(filter(None, (dotted(base).removesuffix("[]") for base in node.bases)))
+        cls = Class(outer.source, node, bases)
+        self.classes.append(cls)
+        self._walk(node.body, outer, f"{prefix}{node.name}.", cls)
+
+
+_NOTED: dict[type, str] = {
+    **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr), "bindings"),
+    **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), "loops"),
+    **dict.fromkeys((ast.With, ast.AsyncWith), "withs"),
+    **{ast.Call: "calls", ast.Return: "returns", ast.Delete: "deletes", ast.ExceptHandler: "handlers"},
+    **dict.fromkeys((ast.Yield, ast.YieldFrom), "yields"),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), "imports"),
+}
+"""Which list of its function a node goes to."""
+_WITHOUT_NODES = frozenset(
+    {"id", "attr", "arg", "ctx", "op", "ops", "name", "names", "asname", "module", "level", "kind"}
+)
+"""Fields of syntax nodes in which none of these nodes lie."""
+
+
+_INNER_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in reversed(kind._fields) if name not in _WITHOUT_NODES)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, (ast.Constant, ast.Name))
+}
+"""Of each kind of node the fields in which nodes lie, last first."""
+
+
+def _defaults(node: FunctionNode) -> Iterator[ast.expr]:
+    yield from node.args.defaults
+    yield from (each for each in node.args.kw_defaults if each is not None)

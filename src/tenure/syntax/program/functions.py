@@ -1,0 +1,140 @@
+"""What a file of a program defines: functions and classes, each with what stands in it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tenure.model.source import SourceFile
+from tenure.syntax.program.bound_values import bindings_of, contents_of, frozen_in
+from tenure.syntax.text.expressions import called_name, target_pairs
+from tenure.syntax.text.scopes import FunctionNode, LoopNode
+
+Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
+With = ast.With | ast.AsyncWith
+
+
+def is_in_body(line: int, loop: LoopNode) -> bool:
+    """Whether each turn of a loop comes by a line."""
+    return loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or loop.body[-1].lineno)
+
+
+@dataclass(eq=False)
+class Function:
+    """A function, or what stands at the top of a file; its lists are in source order."""
+
+    source: SourceFile
+    node: FunctionNode | ast.Module
+    qualname: str
+    class_name: str = ""
+    owner: Class | None = None
+    """The class that it is a method of, or inside one."""
+    calls: list[ast.Call] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
+    loops: list[LoopNode] = field(default_factory=list)
+    withs: list[With] = field(default_factory=list)
+    returns: list[ast.Return] = field(default_factory=list)
+    deletes: list[ast.Delete] = field(default_factory=list)
+    handlers: list[ast.ExceptHandler] = field(default_factory=list)
+    yields: list[ast.Yield | ast.YieldFrom] = field(default_factory=list)
+    imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """As in `def name`."""
+        return self.qualname.rpartition(".")[2]
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """Names by place; those by keyword alone come last."""
+        if isinstance(self.node, ast.Module):
+            return ()
+        arguments = self.node.args
+        return tuple(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+    def calls_of(self, *names: str) -> list[ast.Call]:
+        """Calls of what goes by one of these names last: `append` of `self.rows.append(x)`. In source order."""
+        found = [self._calls_by_name[name] for name in names if name in self._calls_by_name]
+        if len(found) > 1:
+            return [call for call in self.calls if called_name(call) in names]
+        return found[0] if found else []
+
+    @cached_property
+    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.calls:
+            found.setdefault(called_name(call), []).append(call)
+        return found
+
+    @cached_property
+    def bound(self) -> dict[str, list[tuple[int, ast.expr]]]:
+        """What each variable and attribute is bound to, with the line."""
+        return bindings_of(self)
+
+    @cached_property
+    def frozen(self) -> frozenset[str]:
+        """Modules that it takes the gradients of."""
+        return frozen_in(self)
+
+    @cached_property
+    def contents(self) -> dict[str, list[ast.expr]]:
+        """What is put into each container."""
+        return contents_of(self)
+
+    @cached_property
+    def loop_names(self) -> frozenset[str]:
+        """Variables in the targets of its `for` loops."""
+        targets = (each.target for each in self.loops if not isinstance(each, ast.While))
+        return frozenset(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+
+    def loops_around(self, line: int) -> list[LoopNode]:
+        """The loops whose bodies a line is in, outermost first."""
+        return [loop for loop in self.loops if is_in_body(line, loop)]
+
+    @property
+    def is_method(self) -> bool:
+        """Whether its first parameter is the object."""
+        return bool(self.class_name) and bool(self.parameters) and self.parameters[0] in ("self", "cls")
+
+
+@dataclass(eq=False)
+class Class:
+    """A class with its own methods; `bases` as written, without arguments."""
+
+    source: SourceFile
+    node: ast.ClassDef
+    bases: tuple[str, ...]
+    methods: dict[str, Function] = field(default_factory=dict)
+    functions: list[Function] = field(default_factory=list)
+    """Its methods, and what is defined inside them."""
+
+
+def takes(function: Function, call: ast.Call) -> bool:
+    """Whether a call's arguments fit a function's parameters, as far as they are written out."""
+    if isinstance(function.node, ast.Module):
+        return False
+    arguments = function.node.args
+    unpacked = any(isinstance(each, ast.Starred) for each in call.args) or any(not each.arg for each in call.keywords)
+    names = [each for each in function.parameters if not (function.is_method and each == function.parameters[0])]
+    if arguments.kwarg is None and any(each.arg and each.arg not in names for each in call.keywords):
+        return False
+    if unpacked or arguments.vararg is not None:
+        return True
+    by_place = len(arguments.posonlyargs) + len(arguments.args) - function.is_method
+    given = len(call.args) + len(call.keywords)
+    least = by_place - len(arguments.defaults)
+    return least <= given and len(call.args) <= by_place
+
+
+def targets_of(binding: Binding) -> list[ast.expr]:
+    """What a statement assigns to."""
+    return binding.targets if isinstance(binding, ast.Assign) else [binding.target]
+
+
+def pairs_of(binding: Binding) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What is assigned to, each with its own part of the value where both are displays."""
+    for target in targets_of(binding):
+        is_display = isinstance(target, (ast.Tuple, ast.List))
+        yield from target_pairs(target, binding.value) if is_display else [(target, binding.value)]  # type: ignore[arg-type]
