@@ -110,8 +110,9 @@ def test_rings_and_unknown_holders_are_never_joined() -> None:
     assert join_same_statement([ring, ring, unseen, unseen]) == (ring, ring, unseen, unseen)
 
 
-def test_rings_that_one_backward_closes_are_one_suspect() -> None:
-    made = replace(HISTORY, kind="gradient", name="backward", element=False)
+@pytest.mark.parametrize(("kind", "name"), [("gradient", "backward"), ("hook", "saved_tensors_hooks")])
+def test_rings_that_one_call_closes_are_one_suspect(kind: str, name: str) -> None:
+    made = replace(HISTORY, kind=kind, name=name, element=False)
     rings = [
         suspect(key=1, symptom="cycle", holder=made, fingerprint="exp"),
         suspect(key=2, symptom="cycle", holder=made, fingerprint="pow", retained_bytes=MIB, series=series(0, 0, MIB)),

@@ -15,6 +15,8 @@ from tenure.model.source import SourceLocation
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
 _SYMPTOMS = ("growth", "sawtooth", "peak")
+_CLOSES_RINGS = ("gradient", "hook")
+"""What a call of `backward`, or one that puts pack hooks in place, makes anew in each step."""
 _SUBSCRIPT = re.compile(r"(\[[^\[\]]*\])")
 
 
@@ -23,7 +25,7 @@ def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
 
     Suspects of one reference are joined whatever they hold; those of several references that one statement makes
     only where they hold the same kind of thing, for they may need different remedies (scalars among tensors do not);
-    what is carried into the forward, and rings that one `backward` closes, have one remedy. A cut names what reads
+    what is carried into the forward, and rings that one call closes, have one remedy. A cut names what reads
     alike once. Needs located holders.
     """
     joined = _join(_join(suspects, _same_reference), _same_statement)
@@ -37,7 +39,7 @@ def _same_reference(suspect: Suspect) -> Hashable | None:
 
 
 def _same_statement(suspect: Suspect) -> Hashable | None:
-    if suspect.symptom == "cycle" and suspect.holder.kind == "gradient" and suspect.holder.sites:
+    if suspect.symptom == "cycle" and suspect.holder.kind in _CLOSES_RINGS and suspect.holder.sites:
         return (suspect.symptom, suspect.holder.sites[0], suspect.series.moment, suspect.series.steps)
     if suspect.symptom not in _SYMPTOMS or not suspect.holder.sites:
         return None
