@@ -232,7 +232,7 @@ def test_dynamo_is_left_as_it_was_found(tmp_path: Path) -> None:
 def test_where_torch_does_not_tell_of_compiled_calls_the_recording_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tenure.capture.compiled.sees_calls", lambda eval_frame: False)
+    monkeypatch.setattr("tenure.capture.compiled.compiled.sees_calls", lambda eval_frame: False)
     net, optimizer = net_and_sgd()
     log = CensusLog()
     with recording(tmp_path, log, census_at=(2,)):

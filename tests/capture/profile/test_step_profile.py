@@ -352,7 +352,7 @@ def test_where_each_call_has_its_own_inference_mode_both_steps_are_watched(
 def test_what_trains_nothing_is_profiled_again_where_its_memory_has_doubled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for user in ("monitor", "profile_planning"):
+    for user in ("monitor", "profile.profile_planning"):
         monkeypatch.setattr(f"tenure.capture.{user}.optimizer_was_made", lambda: False)
 
     def run(folder: Path, at_first: int) -> list[int]:
