@@ -732,3 +732,111 @@ CLEARED = """
 )
 def test_an_element_that_starts_anew_is_emptied(first: str, clear: str, found: list[str]) -> None:
     assert rules(CLEARED.format(first=first, clear=clear)) == found
+
+
+SUMMED = """
+    import torch
+    def train(model, loader, optimizer):
+        total = {start}
+        for x in loader:
+            loss = train_step(model, x)
+            optimizer.step()
+            {adds}
+        return total
+    def train_step(model, x):
+        loss = model(x).square().mean()
+        loss.backward()
+        return {given}
+"""
+
+
+@pytest.mark.parametrize("start", ["0.0", "None"])
+@pytest.mark.parametrize(
+    "adds",
+    [
+        "total += loss",
+        "total = total * 0.9 + loss",
+        "total = (9 * total + loss) / 10",
+        "total = 0.5 * (total + loss)",
+        "total = loss if total is None else total + loss",
+        "total = total + loss if total is not None else loss",
+    ],
+)
+@pytest.mark.parametrize(
+    ("given", "found"), [("loss", ["TN101"]), ("loss.detach()", []), ("loss.item()", []), ("x.sum()", [])]
+)
+def test_a_sum_of_losses_that_a_helper_has_run_backward_through_is_told(
+    start: str, adds: str, given: str, found: list[str]
+) -> None:
+    assert rules(SUMMED.format(start=start, adds=adds, given=given)) == found
+
+
+@pytest.mark.parametrize(
+    ("first", "found"),
+    [("if total is None:", ["TN101"]), ("if len(x) > 8:", []), ("if x is None:", [])],
+)
+def test_a_sum_that_begins_in_its_loop_is_told_where_it_begins_once(first: str, found: list[str]) -> None:
+    text = f"""
+        import torch
+        def train(model, loader, optimizer):
+            total = None
+            for x in loader:
+                loss = model(x).square().mean()
+                loss.backward()
+                optimizer.step()
+                {first}
+                    total = loss
+                else:
+                    total = total + loss
+            return total
+    """
+    assert rules(text) == found
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        "total = loss if total is None else total + loss",
+        "total = (total + loss) / 2 if total is not None else loss",
+    ],
+)
+def test_a_sum_that_backward_runs_through_is_wanted(sums: str) -> None:
+    text = f"""
+        import torch
+        def train(model, loader, optimizer):
+            for parts in loader:
+                total = None
+                for part in parts:
+                    loss = model(part).square().mean()
+                    {sums}
+                total.backward()
+                optimizer.step()
+    """
+    assert rules(text) == []
+
+
+TABLE = """
+    import torch
+    from torch import nn
+    class Memory(nn.Module):
+        def __init__(self):
+            super().__init__()
+            {made}
+            self.cell = nn.GRUCell(4, 4)
+        def forward(self, ids, x):
+            new = self.cell(x, self.memory[ids])
+            self.memory[ids] = {stored}
+            return new
+    def train(model, data, optimizer):
+        for ids, x in data:
+            model(ids, x).mean().backward(retain_graph=True)
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "made", ['self.register_buffer("memory", torch.zeros(10, 4))', "self.memory = torch.zeros(10, 4)"]
+)
+@pytest.mark.parametrize(("stored", "found"), [("new", ["TN105"]), ("new.detach()", [])])
+def test_rows_of_a_tensor_that_are_set_with_their_graphs_carry_it_on(made: str, stored: str, found: list[str]) -> None:
+    assert rules(TABLE.format(made=made, stored=stored)) == found

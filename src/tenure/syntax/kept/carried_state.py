@@ -121,7 +121,10 @@ def _starts_as_tensor(program: Program, place: str, function: Function, values: 
     own = program.class_of(function.class_name, function.source) if function.class_name else None
     first = own.methods.get("__init__") if own is not None else None
     bound = values.bindings(first).get(place, []) if first is not None else []
-    return any(isinstance(value, ast.Call) and dotted(value.func).startswith("torch.") for _, value in bound)
+    buffers = first.calls_of("register_buffer") if first is not None else []
+    names = [getattr(each.args[0], "value", None) for each in buffers if each.args]
+    made = any(isinstance(value, ast.Call) and dotted(value.func).startswith("torch.") for _, value in bound)
+    return made or place.removeprefix("self.") in names
 
 
 def _asks_for_gradients(function: Function) -> bool:

@@ -130,12 +130,20 @@ def _is_what_it_computes(program: Program, keep: Keep, function: Function, value
         return True
     used = {dotted(node) for node in ast.walk(keep.value) if isinstance(node, (ast.Name, ast.Attribute))}
     trains = bool((used - {"self", "cls"}) & read_by(backward_roots(function), function))
+    trains = trains or _comes_from_training(program, keep, function)
     returned = (each.value for each in function.returns if each.value is not None)
     return not trains and any(
         (isinstance(value, ast.Name) and value.id == keep.place)
         or (keep.place in _names_in(value) and values.carries(value))
         for value in returned
     )
+
+
+def _comes_from_training(program: Program, keep: Keep, function: Function) -> bool:
+    """Whether the value is what a function gives that has run backward itself: `loss = train_step(model, batch)`."""
+    texts = read_by([keep.value], function)
+    called = (program.called_by(call, function) for call in function.calls if f"{called_name(call)}()" in texts)
+    return any(each is not None and bool(backward_roots(each)) for each in called)
 
 
 def _names_in(value: ast.expr) -> set[str]:

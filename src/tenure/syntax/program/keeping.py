@@ -59,6 +59,9 @@ def outlives(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
     """Whether the place is there before, and after, the turn of the loop that the statement is in; without a loop,
     the call of the function."""
     bound = [each.lineno for each in function.bindings if _binds_anew(each, keep)]
+    if loop is not None and len(bound) > 1:
+        first = _first_turns(function, keep.place)
+        bound = [line for line in bound if line not in first]
     if loop is not None:
         inside = any(is_in_body(each, loop) for each in bound)
         return not inside and (bool(bound) or "." in keep.place or _is_from_outside(keep, function))
@@ -108,10 +111,18 @@ def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
         if any(dotted(part) == place for part in parts):
             yield from (Keep("element", place, part, binding) for part in parts if dotted(part) != place)
         return
-    if place and isinstance(binding.value, ast.BinOp) and _mentions(binding.value, place):
-        yield from (
-            Keep("sum", place, part, binding) for part in _operands(binding.value) if not _mentions(part, place)
-        )
+    for value in _alternatives(binding.value):
+        if place and isinstance(value, ast.BinOp) and _mentions(value, place):
+            yield from (Keep("sum", place, part, binding) for part in _operands(value) if not _mentions(part, place))
+
+
+def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
+    """`total + loss` and `loss` of `total + loss if total is not None else loss`."""
+    if isinstance(value, ast.IfExp):
+        yield from _alternatives(value.body)
+        yield from _alternatives(value.orelse)
+    else:
+        yield value
 
 
 def _gathers_many(value: ast.expr) -> bool:
@@ -147,10 +158,14 @@ def _takes_one(call: ast.Call, method: str) -> bool:
 
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:
-    """What is added up: `0.9 * mean` and `0.1 * loss` of their sum."""
+    """What is added up: `0.9 * mean` and `0.1 * loss` of their sum, also where that is divided or scaled."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         yield from _operands(node.left)
         yield from _operands(node.right)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Mult)):
+        scaled = node.right if isinstance(node.op, ast.Mult) and not isinstance(node.left, ast.BinOp) else node.left
+        is_sum = isinstance(scaled, ast.BinOp) and isinstance(scaled.op, (ast.Add, ast.Sub))
+        yield from _operands(scaled) if is_sum else (node,)
     else:
         yield node
 
@@ -165,6 +180,17 @@ def _binds_anew(binding: Binding, keep: Keep) -> bool:
         return False
     names = [dotted(part) for target in targets_of(binding) for part in getattr(target, "elts", [target])]
     return keep.place in names and not _mentions(binding.value, keep.place)
+
+
+def _first_turns(function: Function, place: str) -> set[int]:
+    """Lines under `if place is None:`, which a loop comes by once."""
+    tests = ((each, each.test) for each in ast.walk(function.node) if isinstance(each, ast.If))
+    return {
+        line
+        for each, test in tests
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and dotted(test.left) == place
+        for line in range(each.body[0].lineno, (each.body[-1].end_lineno or 0) + 1)
+    }
 
 
 def _declared(function: Function) -> frozenset[str]:
