@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, belong_together, cut_of
+from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, belong_together, cut_of, storage_rows
 from tenure.analysis.heap.cuts import alive_seeds, freed_storages, removed_by
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded
@@ -40,7 +40,7 @@ OUTLASTS_A_STEP = "outlasts_a_step"
 """The fact that a whole step leaves what is carried as it is."""
 
 _Storage = tuple[int, set[tuple[int, int]]]
-"""Bytes and identities, see `_identities_by_row`."""
+"""Bytes and identities, see `View.known_by`."""
 _LAST_ITEM = re.compile(r"(\[[^][]*\])+$")
 
 
@@ -153,9 +153,8 @@ def _lasting_keys(entries: Sequence[View], places: Sequence[dict[str, _Place]]) 
     """Holders whose memory is mostly the same from census to census."""
     known: dict[str, list[list[_Storage]]] = {}
     for view, found in zip(entries, places, strict=True):
-        identities = _identities_by_row(view) if found else []
         for key, place in found.items():
-            known.setdefault(key, []).append(_heaviest_storages(view, place.nodes, identities))
+            known.setdefault(key, []).append(_heaviest_storages(view, place.nodes))
     lasting = set()
     for key, history in known.items():
         remade = sum(_is_remade_by_weight(before, after) for before, after in pairwise(history))
@@ -164,10 +163,10 @@ def _lasting_keys(entries: Sequence[View], places: Sequence[dict[str, _Place]]) 
     return lasting
 
 
-def _heaviest_storages(view: View, nodes: Ints, identities: list[set[tuple[int, int]]]) -> list[_Storage]:
-    sizes = view.census.storages.bytes
-    heavy = sorted((view.graph.storage_row[node] for node in nodes.tolist()), key=lambda row: -int(sizes[row]))
-    return [(int(sizes[row]), identities[row]) for row in heavy[:8]]
+def _heaviest_storages(view: View, nodes: Ints) -> list[_Storage]:
+    sizes, row_of = view.census.storages.bytes, view.graph.storage_row
+    heavy = sorted(nodes.tolist(), key=lambda node: -int(sizes[row_of[node]]))
+    return [(int(sizes[row_of[node]]), view.known_by(node)) for node in heavy[:8]]
 
 
 def _is_remade_by_weight(before: Sequence[_Storage], after: Sequence[_Storage]) -> bool:
@@ -199,12 +198,8 @@ def _is_significant(view: View, place: _Place) -> bool:
         batch = int(bytes_of[[node for node in place.nodes.tolist() if _is_leaf_input(view, node)]].sum())
         size -= batch if batch < BATCH_SHARE * live else 0
         return size >= min(SIGNIFICANT_BYTES, share)
-    made_by_forward = bool((view.census.storages.role[_rows(view, place.nodes)] == Role.ACTIVATION).any())
+    made_by_forward = bool((view.census.storages.role[storage_rows(view, place.nodes)] == Role.ACTIVATION).any())
     return size >= SIGNIFICANT_BYTES and size >= (share if made_by_forward else BATCH_SHARE * live)
-
-
-def _rows(view: View, nodes: Ints) -> Ints:
-    return np.array([view.graph.storage_row[node] for node in nodes.tolist()], dtype=np.int64)
 
 
 def _is_leaf_input(view: View, storage: int) -> bool:
@@ -329,8 +324,7 @@ def _suspect(
 
 def _lasting_facts(entries: Sequence[View], nodes: Sequence[Ints]) -> dict[str, object]:
     """Whether most of it was the same at the entries of two steps that follow each other."""
-    seen = zip(entries, nodes, strict=True)
-    storages = [_heaviest_storages(view, found, _identities_by_row(view)) for view, found in seen]
+    storages = [_heaviest_storages(view, found) for view, found in zip(entries, nodes, strict=True)]
     outlasts = any(
         after.census.step - before.census.step == 1 and bool(one) and bool(two) and not _is_remade_by_weight(one, two)
         for (before, after), (one, two) in zip(pairwise(entries), pairwise(storages), strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, pinned_bytes
+from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, pinned_bytes, storage_rows
 from tenure.analysis.heap.groups import Shapes, View, containers_of, fingerprint_of, owners_of, series_of_nodes
 from tenure.model.heap import Ints, Role
 from tenure.model.suspect import Suspect
@@ -43,7 +43,7 @@ def find_pinning_views(views: Sequence[View], shapes: Shapes, *, told: Collectio
     suspects = []
     for shape in sorted(lasting):
         known = shape in told or any(above in told for above in shapes.lineage(shape))
-        if not known and pinned_bytes(last, _rows(last, found[-1][shape])) >= least:
+        if not known and pinned_bytes(last, storage_rows(last, found[-1][shape])) >= least:
             nodes = [each.get(shape, np.empty(0, dtype=np.int64)) for each in found]
             suspects.append(_suspect(ordered, nodes, shapes.text(shape)))
     return tuple(suspects)
@@ -68,10 +68,6 @@ def _small_views(view: View, at_first: Collection[tuple[int, int]]) -> dict[int,
         if len(members) >= FEWEST_STORAGES and containers_of(view, np.unique(owners_of(view, members))):
             found[int(shape)] = members
     return found
-
-
-def _rows(view: View, nodes: Ints) -> Ints:
-    return np.array([view.graph.storage_row[node] for node in nodes.tolist()], dtype=np.int64)
 
 
 def _suspect(views: Sequence[View], nodes: Sequence[Ints], shape: str) -> Suspect:
