@@ -773,7 +773,7 @@ def test_a_sum_of_losses_that_a_helper_has_run_backward_through_is_told(
 
 @pytest.mark.parametrize(
     ("first", "found"),
-    [("if total is None:", ["TN101"]), ("if len(x) > 8:", []), ("if x is None:", [])],
+    [("if total is None:", ["TN101"]), ("if len(x) > 8:", []), ("if x is None:", []), ("if total is x:", [])],
 )
 def test_a_sum_that_begins_in_its_loop_is_told_where_it_begins_once(first: str, found: list[str]) -> None:
     text = f"""

@@ -184,13 +184,19 @@ def _binds_anew(binding: Binding, keep: Keep) -> bool:
 
 def _first_turns(function: Function, place: str) -> set[int]:
     """Lines under `if place is None:`, which a loop comes by once."""
-    tests = ((each, each.test) for each in ast.walk(function.node) if isinstance(each, ast.If))
     return {
         line
-        for each, test in tests
-        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and dotted(test.left) == place
+        for each in ast.walk(function.node)
+        if isinstance(each, ast.If) and _asks_for_none(each.test, place)
         for line in range(each.body[0].lineno, (each.body[-1].end_lineno or 0) + 1)
     }
+
+
+def _asks_for_none(test: ast.expr, place: str) -> bool:
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Is):
+        return False
+    other = test.comparators[0]
+    return dotted(test.left) == place and isinstance(other, ast.Constant) and other.value is None
 
 
 def _declared(function: Function) -> frozenset[str]:
