@@ -134,9 +134,8 @@ class LossMeter:
                     f"this LossMeter is on {self._device}, where its first loss was; a loss on {value.device} was "
                     "given: use one meter per device"
                 )
-            self._last.copy_(value)
-            self._sum.add_(value, alpha=weight)
-            torch.maximum(self._max, value, out=self._max)
+            self._last.copy_(value)  # what follows has one dtype then, and converts nothing
+            self._add_last(weight)
             if loss.requires_grad:
                 self._num_cut += 1
                 self._last_loss = weakref.ref(loss)
@@ -147,11 +146,17 @@ class LossMeter:
             if self._state is None:
                 self._begin(torch.device("cpu"))
             self._last.fill_(loss)
-            self._sum.add_(loss, alpha=weight)
-            torch.maximum(self._max, self._last, out=self._max)
+            self._add_last(weight)
         self._window_weight += weight
         self.num_updates += 1
         return self.num_updates
+
+    def _add_last(self, weight: float) -> None:
+        if weight == 1:
+            self._sum.add_(self._last)
+        else:
+            self._sum.add_(self._last, alpha=weight)
+        torch.maximum(self._max, self._last, out=self._max)
 
     def log(self) -> LossValues:
         """Start the copy of this window and begin a new one; gives back the newest values that have arrived.
