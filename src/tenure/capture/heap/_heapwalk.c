@@ -1581,25 +1581,42 @@ append_pair(PyObject *list, PyObject *name, PyObject *value)
     return result;
 }
 
+/* The variables that are asked for: a list to append to, and the names, NULL for all. */
+typedef struct {
+    PyObject *list;
+    PyObject *only;
+} Variables;
+
+/* 1, 0, or -1 with an error. */
+static int
+is_asked_for(Variables *found, PyObject *name)
+{
+    return found->only == NULL ? 1 : PySet_Contains(found->only, name);
+}
+
 #if PY_VERSION_HEX < 0x030C0000
 /* A slot that may hold a cell: the contents are what counts. */
 static int
-append_slot(PyObject *list, PyObject *name, PyObject *value, int is_cell)
+append_slot(Variables *found, PyObject *name, PyObject *value, int is_cell)
 {
+    int asked_for = is_asked_for(found, name);
+    if (asked_for <= 0) {
+        return asked_for;
+    }
     if (is_cell && value != NULL && PyCell_Check(value)) {
         value = PyCell_GET(value);
     }
-    return value == NULL ? 0 : append_pair(list, name, value);
+    return value == NULL ? 0 : append_pair(found->list, name, value);
 }
 #endif
 
 #if PY_VERSION_HEX < 0x030B0000
 
 static int
-append_slots(PyObject *list, PyObject *names, PyObject **slots, int are_cells)
+append_slots(Variables *found, PyObject *names, PyObject **slots, int are_cells)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
-        if (append_slot(list, PyTuple_GET_ITEM(names, i), slots[i], are_cells) < 0) {
+        if (append_slot(found, PyTuple_GET_ITEM(names, i), slots[i], are_cells) < 0) {
             return -1;
         }
     }
@@ -1607,14 +1624,14 @@ append_slots(PyObject *list, PyObject *names, PyObject **slots, int are_cells)
 }
 
 static int
-read_locals(PyFrameObject *frame, PyObject *list)
+read_locals(PyFrameObject *frame, Variables *found)
 {
     PyCodeObject *code = frame->f_code;
     PyObject **slots = frame->f_localsplus;
     Py_ssize_t num_cells = PyTuple_GET_SIZE(code->co_cellvars);
-    return append_slots(list, code->co_varnames, slots, 0) < 0 ||
-                   append_slots(list, code->co_cellvars, slots + code->co_nlocals, 1) < 0 ||
-                   append_slots(list, code->co_freevars, slots + code->co_nlocals + num_cells, 1) < 0
+    return append_slots(found, code->co_varnames, slots, 0) < 0 ||
+                   append_slots(found, code->co_cellvars, slots + code->co_nlocals, 1) < 0 ||
+                   append_slots(found, code->co_freevars, slots + code->co_nlocals + num_cells, 1) < 0
                ? -1
                : 0;
 }
@@ -1622,7 +1639,7 @@ read_locals(PyFrameObject *frame, PyObject *list)
 #elif PY_VERSION_HEX < 0x030C0000
 
 static int
-read_locals(PyFrameObject *frame, PyObject *list)
+read_locals(PyFrameObject *frame, Variables *found)
 {
     _PyInterpreterFrame *inner = frame->f_frame;
     PyCodeObject *code = inner->f_code;
@@ -1636,7 +1653,7 @@ read_locals(PyFrameObject *frame, PyObject *list)
             value = PyTuple_GET_ITEM(inner->f_func->func_closure, i - first_free);
         }
         int is_cell = (kind & (CO_FAST_CELL | CO_FAST_FREE)) != 0;
-        if (append_slot(list, PyTuple_GET_ITEM(code->co_localsplusnames, i), value, is_cell) < 0) {
+        if (append_slot(found, PyTuple_GET_ITEM(code->co_localsplusnames, i), value, is_cell) < 0) {
             return -1;
         }
     }
@@ -1647,7 +1664,7 @@ read_locals(PyFrameObject *frame, PyObject *list)
 
 /* Names that are both arguments and cells are listed once. */
 static int
-append_variables(PyFrameObject *frame, PyObject *list, PyObject *names, PyObject *seen)
+append_variables(PyFrameObject *frame, Variables *found, PyObject *names, PyObject *seen)
 {
     if (names == NULL) {
         return -1;
@@ -1655,8 +1672,9 @@ append_variables(PyFrameObject *frame, PyObject *list, PyObject *names, PyObject
     int result = 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names) && result == 0; i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i);
-        int known = PySet_Contains(seen, name);
-        if (known != 0) {
+        int asked_for = is_asked_for(found, name);
+        int known = asked_for <= 0 ? asked_for : PySet_Contains(seen, name);
+        if (asked_for <= 0 || known != 0) {
             result = known < 0 ? -1 : 0;
             continue;
         }
@@ -1665,7 +1683,7 @@ append_variables(PyFrameObject *frame, PyObject *list, PyObject *names, PyObject
             PyErr_Clear();
             continue;
         }
-        result = value == NULL || PySet_Add(seen, name) < 0 ? -1 : append_pair(list, name, value);
+        result = value == NULL || PySet_Add(seen, name) < 0 ? -1 : append_pair(found->list, name, value);
         Py_XDECREF(value);
     }
     Py_DECREF(names);
@@ -1673,13 +1691,13 @@ append_variables(PyFrameObject *frame, PyObject *list, PyObject *names, PyObject
 }
 
 static int
-read_locals(PyFrameObject *frame, PyObject *list)
+read_locals(PyFrameObject *frame, Variables *found)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
     PyObject *seen = PySet_New(NULL);
-    int result = seen == NULL || append_variables(frame, list, PyCode_GetVarnames(code), seen) < 0 ||
-                         append_variables(frame, list, PyCode_GetCellvars(code), seen) < 0 ||
-                         append_variables(frame, list, PyCode_GetFreevars(code), seen) < 0
+    int result = seen == NULL || append_variables(frame, found, PyCode_GetVarnames(code), seen) < 0 ||
+                         append_variables(frame, found, PyCode_GetCellvars(code), seen) < 0 ||
+                         append_variables(frame, found, PyCode_GetFreevars(code), seen) < 0
                      ? -1
                      : 0;
     Py_XDECREF(seen);
@@ -1689,22 +1707,32 @@ read_locals(PyFrameObject *frame, PyObject *list)
 
 #endif
 
-PyDoc_STRVAR(frame_locals_doc, "frame_locals(frame) -> [(name, value)]: local, cell and free variables that are bound");
+PyDoc_STRVAR(frame_locals_doc,
+             "frame_locals(frame, only=None) -> [(name, value)]: local, cell and free variables that are bound; of the\n"
+             "names in the set `only` where one is given");
 
 static PyObject *
-heapwalk_frame_locals(PyObject *Py_UNUSED(module), PyObject *frame)
+heapwalk_frame_locals(PyObject *Py_UNUSED(module), PyObject *args)
 {
+    PyObject *frame, *only = Py_None;
+    if (!PyArg_ParseTuple(args, "O|O", &frame, &only)) {
+        return NULL;
+    }
     if (!PyFrame_Check(frame)) {
         PyErr_Format(PyExc_TypeError, "expected a frame, not %.200s", Py_TYPE(frame)->tp_name);
         return NULL;
     }
-    PyObject *list = PyList_New(0);
+    if (only != Py_None && !PyAnySet_Check(only)) {
+        PyErr_Format(PyExc_TypeError, "expected a set of names, not %.200s", Py_TYPE(only)->tp_name);
+        return NULL;
+    }
+    Variables found = {PyList_New(0), only == Py_None ? NULL : only};
     PyCodeObject *code = PyFrame_GetCode((PyFrameObject *)frame);
-    if (list != NULL && (code->co_flags & CO_OPTIMIZED) && read_locals((PyFrameObject *)frame, list) < 0) {
-        Py_CLEAR(list);
+    if (found.list != NULL && (code->co_flags & CO_OPTIMIZED) && read_locals((PyFrameObject *)frame, &found) < 0) {
+        Py_CLEAR(found.list);
     }
     Py_DECREF(code);
-    return list;
+    return found.list;
 }
 
 /* ---- threads ---------------------------------------------------------------------------------------------- */
@@ -1824,7 +1852,7 @@ heapwalk_atexit_handlers(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
 static PyMethodDef heapwalk_methods[] = {
     {"atexit_handlers", heapwalk_atexit_handlers, METH_NOARGS, atexit_handlers_doc},
     {"walk", heapwalk_walk, METH_VARARGS, walk_doc},
-    {"frame_locals", heapwalk_frame_locals, METH_O, frame_locals_doc},
+    {"frame_locals", heapwalk_frame_locals, METH_VARARGS, frame_locals_doc},
     {"thread_stack_bytes", heapwalk_thread_stack_bytes, METH_O, thread_stack_bytes_doc},
     {"instance_values", heapwalk_instance_values, METH_O, instance_values_doc},
     {NULL, NULL, 0, NULL},

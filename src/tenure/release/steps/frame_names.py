@@ -20,8 +20,6 @@ WRITES_THROUGH = sys.version_info >= (3, 13)
 _HELD_BY_FRAME_AND_US = 3
 """Bound and counted in one line: between lines a trace function may run, and then this function's own `f_locals` has
 the variable too."""
-_read = getattr(_heapwalk, "frame_locals", locals_of)
-"""The C walker's own function where there is one: it leaves nothing behind in any frame."""
 _PLAIN = frozenset((int, float, bool, str, bytes, type(None)))
 
 if not WRITES_THROUGH:
@@ -30,14 +28,23 @@ if not WRITES_THROUGH:
     _write_to_frame = _Writer(("PyFrame_LocalsToFast", ctypes.pythonapi))
 
 
+def _read_in_python(frame: FrameType, only: Collection[str] | None = None) -> list[tuple[str, object]]:
+    return [each for each in locals_of(frame) if only is None or each[0] in only]
+
+
+_read = getattr(_heapwalk, "frame_locals", _read_in_python)
+"""The C walker's own function where there is one: it leaves nothing behind in any frame, and makes no pairs of what is
+not asked for."""
+
+
 def read_names(frame: FrameType, names: BoundNames, leave_out: Collection[str] = ()) -> dict[str, object]:
     """The values of those names that are bound, numbers, strings and None left out."""
     found: dict[str, object] = {}
     local = names.local
     if local:
-        variables = _read(frame) or _read_and_clear(frame, names)
+        variables = _read(frame, local) or _read_and_clear(frame, names)
         for name, value in variables:  # a comprehension would be a function of its own, up to Python 3.11
-            if name in local and type(value) not in _PLAIN:
+            if type(value) not in _PLAIN:
                 found[name] = value
     for name in names.in_namespace:
         space = _namespace_of(frame, name)
@@ -77,7 +84,7 @@ def _read_and_clear(frame: FrameType, names: BoundNames) -> list[tuple[str, obje
         return []
     if sys.getrefcount(namespace := frame.f_locals) > _HELD_BY_FRAME_AND_US:
         return []
-    found = list(namespace.items())
+    found = [(name, value) for name, value in namespace.items() if name in names.local]
     namespace.clear()
     return found
 
