@@ -64,20 +64,18 @@ def lint_command(
     if write_baseline:
         return _write_baseline(lint(paths, options), baseline)
     known = read_lint_baseline(baseline) if baseline else None
+    form = "json" if json_output else form
     with _without_collections():
         linted = lint(paths, options)
-    _say(linted.failures)
-    if fix or diff:
-        fixed = fix_documents(linted.documents, options, unsafe=unsafe, wanted=known.new if known else None)
-        _say(fixed.refused)
-        if diff:
-            click.echo(_as_patch(fixed), nl=False)
-        else:
-            linted = _write(linted, fixed, options)
-    findings = known.new(linted.findings) if known else linted.findings
-    if not diff:
-        _print(findings, linted, "json" if json_output else form, known)
-    return _exit_code(findings, linted.failures)
+        _say(linted.failures)
+        if not (fix or diff):
+            return _tell(linted, form, known)
+    fixed = fix_documents(linted.documents, options, unsafe=unsafe, wanted=known.new if known else None)
+    _say(fixed.refused)
+    if diff:
+        click.echo(_as_patch(fixed), nl=False)
+        return _exit_code(known.new(linted.findings) if known else linted.findings, linted.failures)
+    return _tell(_write(linted, fixed, options), form, known)
 
 
 @contextmanager
@@ -129,6 +127,13 @@ def _write(linted: Linted, fixed: Fixed, options: LintOptions) -> Linted:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _tell(linted: Linted, form: str, known: LintBaseline | None) -> int:
+    """Print what was found and is not known; the exit code."""
+    findings = known.new(linted.findings) if known else linted.findings
+    _print(findings, linted, form, known)
+    return _exit_code(findings, linted.failures)
 
 
 def _print(findings: Sequence[SourceFinding], linted: Linted, form: str, known: LintBaseline | None) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tenure.syntax.text.scopes import dotted
-
 if TYPE_CHECKING:
     from tenure.syntax.program.functions import Class, Function
     from tenure.syntax.program.program import Program
@@ -22,6 +20,7 @@ class ClassTree:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._above: dict[Class, tuple[Class, ...]] = {}
+        self._fields: dict[Class, tuple[str, ...]] = {}
         self._values: dict[tuple[Class, str], list[tuple[ast.expr, Function]]] = {}
 
     def line_of(self, cls: Class) -> tuple[Class, ...]:
@@ -68,28 +67,34 @@ class ClassTree:
 
     def field_of(self, cls: Class, name: str) -> ast.expr | None:
         """How a class annotates an attribute."""
-        return next((fields[name] for each in self.line_of(cls) if name in (fields := _fields(each))), None)
+        return next((each.fields[name] for each in self.line_of(cls) if name in each.fields), None)
 
     def _find_values(self, cls: Class, name: str) -> Iterator[tuple[ast.expr, Function]]:
         place = f"self.{name}"
         for each in self.relatives(cls):
-            for function in each.functions:
-                yield from ((value, function) for _, value in function.bound.get(place, ()))
-                yield from ((value, function) for value in function.contents.get(place, ()))
-            top = self._program.top_of(each.source)
-            yield from ((value, top) for value in _set_in_body(each, name))
-            yield from self._given(each, name)
+            yield from each.values.get(place, ())
+            for value in each.set_in_body.get(name, ()):
+                yield value, self._program.top_of(each.source)
+            if name in self._fields_of(each):
+                yield from self._given(each, name)
 
     def _given(self, cls: Class, name: str) -> Iterator[tuple[ast.expr, Function]]:
         """What calls of a class without `__init__` of its own give for one of its fields."""
-        fields = [field for each in reversed(self.line_of(cls)) for field in _fields(each)]
-        if name not in fields or self.method_of(cls, "__init__") is not None:
+        if self.method_of(cls, "__init__") is not None:
             return
-        place = fields.index(name)
+        place = self._fields_of(cls).index(name)
         for caller, call in self._program.constructions(cls):
             yield from ((each.value, caller) for each in call.keywords if each.arg == name)
             if len(call.args) > place and not any(isinstance(each, ast.Starred) for each in call.args[: place + 1]):
                 yield call.args[place], caller
+
+    def _fields_of(self, cls: Class) -> tuple[str, ...]:
+        """Names of what a class and those above it annotate, in the order in which a dataclass is given them."""
+        known = self._fields.get(cls)
+        if known is None:
+            found = tuple(field for each in reversed(self.line_of(cls)) for field in each.fields)
+            known = self._fields[cls] = found
+        return known
 
     @cached_property
     def _below(self) -> dict[Class, list[Class]]:
@@ -104,22 +109,3 @@ class ClassTree:
 def is_module_base(name: str) -> bool:
     """Whether a class is torch's own, or a framework's, module by its name."""
     return name.rpartition(".")[2].endswith(_MODULE_BASES)
-
-
-def _fields(cls: Class) -> dict[str, ast.expr]:
-    """Attributes that the body of a class annotates, in their order."""
-    return {
-        node.target.id: node.annotation
-        for node in cls.node.body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    }
-
-
-def _set_in_body(cls: Class, name: str) -> Iterator[ast.expr]:
-    for node in cls.node.body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        value = getattr(node, "value", None)
-        if value is not None and any(dotted(each) == name for each in targets):
-            yield value

@@ -10,7 +10,7 @@ from functools import cached_property
 from tenure.model.source import SourceFile
 from tenure.syntax.program.bound_values import bindings_of, contents_of, frozen_in
 from tenure.syntax.text.expressions import called_name, target_pairs
-from tenure.syntax.text.scopes import FunctionNode, LoopNode
+from tenure.syntax.text.scopes import FunctionNode, LoopNode, dotted
 
 Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
 With = ast.With | ast.AsyncWith
@@ -109,6 +109,38 @@ class Class:
     methods: dict[str, Function] = field(default_factory=dict)
     functions: list[Function] = field(default_factory=list)
     """Its methods, and what is defined inside them."""
+
+    @cached_property
+    def fields(self) -> dict[str, ast.expr]:
+        """Attributes that its body annotates, in their order."""
+        return {
+            node.target.id: node.annotation
+            for node in self.node.body
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        }
+
+    @cached_property
+    def set_in_body(self) -> dict[str, list[ast.expr]]:
+        """What its body binds each name to."""
+        found: dict[str, list[ast.expr]] = {}
+        for node in self.node.body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                for name in dict.fromkeys(map(dotted, targets_of(node))):
+                    found.setdefault(name, []).append(node.value)
+        return found
+
+    @cached_property
+    def values(self) -> dict[str, list[tuple[ast.expr, Function]]]:
+        """What its functions bind each attribute (`self.rows`) to, or put into it, each with its function."""
+        found: dict[str, list[tuple[ast.expr, Function]]] = {}
+        for function in self.functions:
+            for name, bound in function.bound.items():
+                if name.startswith("self."):
+                    found.setdefault(name, []).extend((value, function) for _, value in bound)
+            for name, contents in function.contents.items():
+                if name.startswith("self."):
+                    found.setdefault(name, []).extend((value, function) for value in contents)
+        return found
 
 
 def takes(function: Function, call: ast.Call) -> bool:
