@@ -59,8 +59,8 @@ def _bound(program: Program, function: Function, values: TensorValues) -> Iterat
     """Attributes, and elements of attributes, that a statement binds to what is computed from them."""
     for binding in function.bindings:
         for place, value in _places_bound(binding):
-            if "." not in place or is_module_name(place.partition(".")[0]):
-                continue  # modules are rebuilt so, and carry no state of a step
+            if "." not in place or is_module_name(place.partition(".")[0]) or _is_cut_from(value, place):
+                continue  # modules are rebuilt so, and lists are shortened
             adds = isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add)
             is_display = isinstance(value, (ast.List, ast.Tuple))
             carries_on = isinstance(binding, ast.Assign) and _leads_to(value, place, program, function)
@@ -69,6 +69,11 @@ def _bound(program: Program, function: Function, values: TensorValues) -> Iterat
                 keep = Keep("sum", place, value, binding)
                 if _is_kept(program, keep, function, values, is_sum=is_sum):
                     yield Carried(function, keep, is_sum and _adds_figures(keep))
+
+
+def _is_cut_from(value: ast.expr, place: str) -> bool:
+    """`self.rows = self.rows[-limit:]`: less of what is there, and nothing computed."""
+    return isinstance(value, ast.Subscript) and dotted(value.value) == place
 
 
 _FIGURES = re.compile(r"(^|_)(total|sum|mean|avg|average|running|ema|smooth|smoothed|metric|score|value|level)s?($|_)")

@@ -17,7 +17,7 @@ from tenure.syntax.program.lifetimes import INITIALISERS, lifetimes
 from tenure.syntax.program.open_keys import is_open_key, pair_of
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import runs_repeatedly
-from tenure.syntax.program.short_lives import is_short_lived
+from tenure.syntax.program.short_lives import is_long_lived, is_short_lived
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import dotted
@@ -84,14 +84,15 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
     kind = _kind(program, keep, function, values)
     if not kind or not _is_repeated(program, keep, function, kind):
         return None
-    if kind is Kind.TENSOR and all(_goes_with_its_object(program, *each) for each in origins):
+    if all(_goes_with_its_object(program, *each) for each in origins):
         return None
     is_bounded = any(life.is_bounded(*each) for each in origins) or _is_limited(keep, function)
     copied = is_copy(program, keep.value, function)
     viewed = is_view(program, keep.value, function, values) and not copied
     if (by_epoch or is_bounded) and not (viewed or kind is Kind.GRAPH):
         return None
-    if kind is Kind.GRAPH and any(is_wanted(program, place, where) for place, where in origins):
+    wanted = kind is Kind.GRAPH and any(is_wanted(program, place, where) for place, where in origins)
+    if wanted and (is_bounded or by_epoch or not all(_outlives_each_pass(program, *each) for each in origins)):
         return None
     merges = isinstance(keep.node, ast.AugAssign) and isinstance(keep.node.op, ast.BitOr)
     if kind is Kind.GRAPH and _is_given_back(keep, function):
@@ -113,6 +114,12 @@ def _is_given_back(keep: Keep, function: Function) -> bool:
 def _goes_with_its_object(program: Program, place: str, function: Function) -> bool:
     is_own = place.startswith("self.") and function.owner is not None
     return is_own and function.owner is not None and is_short_lived(program, function.owner)
+
+
+def _outlives_each_pass(program: Program, place: str, function: Function) -> bool:
+    """Whether a container is of an object that the program makes once: its first entries have long had their pass."""
+    is_own = place.startswith("self.") and function.owner is not None
+    return is_own and function.owner is not None and is_long_lived(program, function.owner)
 
 
 def _kind(program: Program, keep: Keep, function: Function, values: TensorValues) -> Kind:
@@ -155,8 +162,9 @@ def _may_be_tensor(value: ast.expr) -> bool:
 
 def _is_repeated(program: Program, keep: Keep, function: Function, kind: Kind) -> bool:
     """Whether the statement runs again and again; results that one call collects in its own loop are wanted, unless
-    they have graphs."""
-    return runs_repeatedly(program, function, keep.node if kind is Kind.GRAPH else None)
+    they have graphs or are numbers that a loop has of each of its turns."""
+    in_own_loop = kind is Kind.GRAPH or is_one_number(keep.value)
+    return runs_repeatedly(program, function, keep.node if in_own_loop else None)
 
 
 def _is_limited(keep: Keep, function: Function) -> bool:
@@ -234,8 +242,10 @@ def cause_of(gathered: Gathered) -> str:
 
 
 def _is_looked_up(gathered: Gathered) -> bool:
-    """Whether the function looks for the key first: `if key not in`, `.get(key)`, `try: return cache[key]`."""
-    return any(gathered.keep.place == asked for asked in _looked_up_in(gathered.function.node))
+    """Whether the function looks for the key first: `if key not in`, `.get(key)`, `try: return cache[key]`, or runs
+    where a key is missing."""
+    missing = gathered.function.name == "__missing__"
+    return missing or any(gathered.keep.place == asked for asked in _looked_up_in(gathered.function.node))
 
 
 def _looked_up_in(function: ast.AST) -> Iterator[str]:
@@ -246,3 +256,11 @@ def _looked_up_in(function: ast.AST) -> Iterator[str]:
             yield dotted(node.func.value)
         elif isinstance(node, ast.Return) and isinstance(node.value, ast.Subscript):
             yield dotted(node.value.value)
+        elif isinstance(node, ast.Try) and any(_catches_missing_keys(each) for each in node.handlers):
+            parts = (part for each in node.body for part in ast.walk(each))
+            yield from (dotted(each.value) for each in parts if isinstance(each, ast.Subscript))
+
+
+def _catches_missing_keys(handler: ast.ExceptHandler) -> bool:
+    names = getattr(handler.type, "elts", [handler.type])
+    return any(dotted(each) in ("KeyError", "LookupError") for each in names if each is not None)

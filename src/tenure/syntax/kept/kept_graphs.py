@@ -11,6 +11,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.keeping import Keep, is_emptied, keeps_of, outlives
 from tenure.syntax.program.program import Program
+from tenure.syntax.program.short_lives import is_short_lived
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import dotted
@@ -56,8 +57,16 @@ def _find(program: Program) -> Iterator[KeptGraph]:
             if values.goes_backward(keep.place) or is_without_graph(program, function, keep.node):
                 continue
             carries = values.carries(keep.value) or further.kind(keep.value, function) is Kind.GRAPH
-            if carries and not goes_backward_somewhere(program, keep, function):
+            if not carries or goes_backward_somewhere(program, keep, function):
+                continue
+            if not _goes_with_its_object(program, keep, function):
                 yield KeptGraph(function, keep, values.is_loss(keep.value))
+
+
+def _goes_with_its_object(program: Program, keep: Keep, function: Function) -> bool:
+    """Whether the place is of an object that each turn makes for itself: an episode, a pass."""
+    is_own = keep.place.startswith("self.") and function.owner is not None
+    return is_own and function.owner is not None and is_short_lived(program, function.owner)
 
 
 class _Followed:

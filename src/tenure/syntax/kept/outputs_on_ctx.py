@@ -98,14 +98,22 @@ def _set_on(ctx: str, binding: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:
-    return value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+    """A value, or what a display of a container, or the call of a class, takes up."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return value.elts
+    if isinstance(value, ast.Dict):
+        return value.values
+    if isinstance(value, ast.Call) and (called_name(value)[:1].isupper() or called_name(value) in ("dict", "tuple")):
+        return [*value.args, *(each.value for each in value.keywords)]
+    return [value]
 
 
 def _is_computed(value: ast.expr, function: Function, values: TensorValues) -> bool:
     """Whether a value is a tensor that forward itself computes: no input, which lives on anyway, and no setting."""
     if isinstance(value, ast.Name) and value.id in function.parameters:
         return False
-    return isinstance(value, (ast.Name, ast.Call)) and bool(values.kind(value, function))
+    compares = isinstance(value, ast.Compare) and isinstance(value.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+    return (compares or isinstance(value, (ast.Name, ast.Call))) and bool(values.kind(value, function))
 
 
 def _outputs(function: Function) -> set[str]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tenure.syntax.kept.hooked_again import hooks_what_was_there
 from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.lifetimes import INITIALISERS
 from tenure.syntax.program.program import Program
@@ -26,6 +27,7 @@ _OF_MODULES = frozenset(
 _PARAMETER = re.compile(r"(^|_)(weight|weights|bias|param|parameter|p)$")
 """What a hook of a tensor stays on: activations go, parameters do not."""
 _MOST_CALLERS = 2
+_MADE = ("__init__", "__post_init__")
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,12 @@ def _why(program: Program, function: Function, call: ast.Call, removed: set[str]
     kind, target = _use(function, call)
     if kind == "name" and "." in target and "[]" not in target and function.loops_around(call.lineno):
         return "overwritten by the next"
-    if function.name in INITIALISERS - {"__enter__"} or any(
-        item.context_expr is call for each in function.withs for item in each.items
-    ):
+    if any(item.context_expr is call for each in function.withs for item in each.items):
+        return ""
+    if function.name in _MADE:
+        again = not removed and kind == "thrown" and hooks_what_was_there(program, function, call)
+        return "thrown away with each object that registers it" if again else ""
+    if function.name in INITIALISERS - {"__enter__"}:
         return ""
     entered = function.name == "__enter__" and not removed
     if not entered and not _is_called_again(program, function):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.program.program import Program
-from tenure.syntax.program.repeats import runs_repeatedly
+from tenure.syntax.program.repeats import is_of_tests, runs_repeatedly
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import MODULE
 
@@ -20,6 +20,17 @@ def is_short_lived(program: Program, cls: Class) -> bool:
     made = [*program.constructions(cls), *(program.callers(first) if first is not None else ())]
     made = [(caller, call) for caller, call in made if called_name(call) not in ("__init__", "super")]
     return bool(made) and all(_is_variable_of_a_turn(program, caller, call) for caller, call in made)
+
+
+def is_long_lived(program: Program, cls: Class) -> bool:
+    """Whether an object of a class, or of one below it, is made where nothing runs again: at the top of a file, or by a
+    function outside of loops."""
+    made = [each for one in program.relatives(cls) for each in program.constructions(one)]
+    return any(
+        not caller.loops_around(call.lineno) and not runs_repeatedly(program, caller)
+        for caller, call in made
+        if not is_of_tests(caller)
+    )
 
 
 def _is_variable_of_a_turn(program: Program, function: Function, call: ast.Call, depth: int = 0) -> bool:

@@ -41,6 +41,7 @@ LEARNED = re.compile(
     r"(_?\w{0,2})$",
     re.I,
 )
+_HOLDING = re.compile(r"(?!Parameter|Variable)[A-Z]\w*[a-z]\w*(?<!Error)(?<!Exception)(?<!Warning)(?<!Loss)")
 _MAKING = re.compile(
     r"^_*(zero|get|make|create|build|load|init|wrap|unwrap|to|set|prepare|is|has|find|add|register|replace|convert|save)_"
 )
@@ -245,7 +246,8 @@ class GraphValues:
             if self.carries(function.value):
                 return True
             return self._passes_on(call) and any(self.carries(each) for each in arguments_of(call))
-        takes = isinstance(function, ast.Attribute) or self._passes_on(call) or name in CONTAINERS or made
+        holds = name in CONTAINERS or made or is_holding(call)
+        takes = isinstance(function, ast.Attribute) or self._passes_on(call) or holds
         return takes and any(self.carries(each) for each in arguments_of(call))
 
     def _is_library(self, receiver: ast.expr) -> bool:
@@ -303,6 +305,13 @@ class GraphValues:
 def is_module_name(name: str) -> bool:
     """Whether a variable or attribute is named as a module is, and no function that makes or changes one."""
     return bool(LEARNED.search(name)) and not _MAKING.match(name)
+
+
+def is_holding(call: ast.Call) -> bool:
+    """Whether what is called is named as a class whose objects keep what they are given: a named tuple, an output; no
+    optimizer, whose parameters live elsewhere."""
+    given = (called_name(each) for each in call.args if isinstance(each, ast.Call))
+    return bool(_HOLDING.fullmatch(called_name(call))) and "parameters" not in given
 
 
 def is_loss_name(name: str) -> bool:

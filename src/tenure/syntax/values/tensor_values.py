@@ -28,10 +28,13 @@ from tenure.syntax.values.graph_values import (
     CUTTING,
     FACTS,
     FUNCTIONALS,
+    is_holding,
     is_loss_name,
     is_module_name,
     modules_of,
 )
+from tenure.syntax.values.leaves import is_leaf
+from tenure.syntax.values.tensor_uses import used_as_tensors
 from tenure.syntax.values.without_graph import is_without_graph, runs_without_graph
 
 NUMBERS = frozenset(
@@ -57,6 +60,8 @@ NUMBERS = frozenset(
 _OF_TENSORS = frozenset({"detach", "detach_", "cpu", "cuda", "requires_grad_", "contiguous", "unsqueeze", "squeeze"})
 """Methods that nothing but tensors has."""
 _OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str) for name in dir(kind)) | {"popleft", "index_fill"}
+_CASTS = frozenset({"float", "type"})
+"""Methods that give a tensor where the function of the name, or what is asked without arguments, gives none."""
 _PASSING = frozenset({"zip", "map", "enumerate", "reversed", "sorted", "next", "iter", "max", "min", "filter", "chain"})
 _NOT_TENSORS = frozenset(
     {"device", "Generator", "manual_seed", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "load"}
@@ -72,7 +77,7 @@ _ACTIVATIONS = re.compile(
 )
 _MOST_CALLERS = 12
 """A parameter of a function with more calls than this is taken for anything."""
-_DEEPEST = 30
+_DEEPEST = 80
 _MOST_CLASSES = 4
 _NAMED = frozenset({"named_parameters", "named_modules", "named_buffers", "named_children", "items", "enumerate"})
 """What gives pairs of a name, or a number, and a value."""
@@ -116,6 +121,8 @@ class TensorValues:
                 return found
         if isinstance(node, ast.Compare):
             return min(Kind.TENSOR, self._most([node.left, *node.comparators], function))
+        if isinstance(node, ast.BinOp) and any(is_leaf(self._program, each, function) for each in parts_of(node)):
+            return Kind.TENSOR if is_without_graph(self._program, function, node) else Kind.GRAPH
         if type(node) in COMPREHENSION_NAMES:
             return self._comprehension(node, function)
         return self._most(parts_of(node), function)
@@ -159,9 +166,10 @@ class TensorValues:
         if whole and all(each is not None for each in whole):
             return max(each for each in whole if each is not None)
         found = self._most([*values, *function.contents.get(name, ())], function)
-        if is_parameter:
-            return max(found, self._parameter(name, function))
-        return max(found, self._of_attributes(name, function))
+        found = max(found, self._parameter(name, function) if is_parameter else self._of_attributes(name, function))
+        if found is Kind.NOTHING and name in used_as_tensors(self._program, function):
+            return Kind.TENSOR
+        return found
 
     def _of_key(self, node: ast.expr, key: object, function: Function) -> Kind | None:
         """What a dict that is written out has at a key; None where a value may be another one."""
@@ -299,7 +307,8 @@ class TensorValues:
 
     def _call(self, call: ast.Call, function: Function, place: int | None = None) -> Kind:
         name = called_name(call)
-        if name in NUMBERS or (place == 0 and name in _NAMED):
+        is_cast = name in _CASTS and isinstance(call.func, ast.Attribute)
+        if (name in NUMBERS and not is_cast) or (place == 0 and name in _NAMED):
             return Kind.NOTHING
         called = self._program.called_by(call, function)
         if called is not None and called.name != "__init__":
@@ -327,7 +336,7 @@ class TensorValues:
             return Kind.GRAPH if makes_graph(call) else Kind.TENSOR
         if isinstance(call.func, ast.Attribute):
             return self._of_method(call, function, name, call.func.value)
-        made = self._program.class_of(name, function.source) is not None
+        made = self._program.class_of(name, function.source) is not None or is_holding(call)
         if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
             return Kind.TENSOR
         if name in CONTAINERS or name in _PASSING or made or name in ("partial", "deepcopy", "copy"):
@@ -372,6 +381,8 @@ class TensorValues:
             return self._most(call.args + [each.value for each in call.keywords], function)
         if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
             return Kind.TENSOR
+        if is_holding(call):
+            return self._most(call.args + [each.value for each in call.keywords], function)
         if dotted(receiver) in ("copy", "functools", "collections", "itertools"):
             return self._most(call.args, function)
         return Kind.NOTHING

@@ -53,6 +53,8 @@ class _Views:
         if steps > _MOST_STEPS:
             return False
         if isinstance(value, ast.Subscript):
+            if is_made_up(value) and isinstance(value.value, (ast.Subscript, ast.Attribute)):
+                return False  # one of several values that a container has in one place
             of_call = isinstance(value.value, ast.Call) and isinstance(value.slice, ast.Constant)
             return (
                 not (of_call and self._gives_several(value.value, function))

@@ -1,0 +1,41 @@
+"""Tensors that ask for gradients: what is computed from them has a graph, though they themselves have none."""
+
+from __future__ import annotations
+
+import ast
+
+from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.program import Program
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.scopes import dotted
+
+_MOST_STEPS = 3
+_MOST_CALLERS = 4
+
+
+def is_leaf(program: Program, node: ast.expr, function: Function, steps: int = 0) -> bool:
+    """Whether a variable, or an attribute of a class, is made by `nn.Parameter(...)` or with `requires_grad=True`."""
+    if isinstance(node, ast.Call):
+        return makes_leaf(node)
+    if steps > _MOST_STEPS or not isinstance(node, (ast.Name, ast.Attribute)):
+        return False
+    name = dotted(node)
+    if name.startswith("self.") and name.count(".") == 1 and function.owner is not None:
+        bound = [value for value, _ in program.attribute_values(function.owner, name[5:])]
+        return bool(bound) and all(isinstance(value, ast.Call) and makes_leaf(value) for value in bound)
+    values = [value for _, value in function.bound.get(name, ())]
+    if not values and name in function.parameters:
+        calls = program.callers(function)
+        given = [(value, caller) for caller, call in calls for value in given_to(name, function, call)]
+        return 0 < len(given) <= _MOST_CALLERS and all(is_leaf(program, *each, steps + 1) for each in given)
+    return bool(values) and all(isinstance(value, ast.Call) and makes_leaf(value) for value in values)
+
+
+def makes_leaf(call: ast.Call) -> bool:
+    """Whether a call gives such a tensor, as written."""
+    name = called_name(call)
+    if name in ("Parameter", "requires_grad_"):
+        first = call.args[0] if call.args else None
+        return name == "Parameter" or getattr(first, "value", True) is not False
+    return any(each.arg == "requires_grad" and getattr(each.value, "value", None) is True for each in call.keywords)

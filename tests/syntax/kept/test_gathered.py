@@ -1,0 +1,112 @@
+"""What a container gains: tables by keys, rollouts, what objects of one turn collect."""
+
+from __future__ import annotations
+
+import pytest
+
+from told import rules
+
+TABLE = """
+    import torch
+    from torch import nn
+    class Rotary(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tables = {{}}
+        def forward(self, q):
+            length = q.shape[-2]
+            {look}
+            return q * cos + sin
+    def make(length):
+        angles = torch.outer(torch.arange(length), torch.arange(8))
+        return angles.cos(), angles.sin()
+"""
+TRIED = """try:
+                cos, sin = self.tables[length]
+            except KeyError:
+                cos, sin = make(length)
+                self.tables[length] = cos, sin"""
+BOUNDED = (
+    TRIED
+    + """
+                if len(self.tables) > 8:
+                    self.tables.popitem()"""
+)
+
+
+@pytest.mark.parametrize(
+    ("look", "found"),
+    [(TRIED, ["TN203"]), (BOUNDED, []), ("cos, sin = make(length)", [])],
+)
+def test_a_table_is_a_cache_where_a_missing_key_is_caught(look: str, found: list[str]) -> None:
+    assert rules(TABLE.format(look=look)) == found
+
+
+def test_a_table_that_makes_what_is_missing_is_a_cache() -> None:
+    grids = """
+    import torch
+    class Grids(dict):
+        def __missing__(self, size):
+            self[size] = torch.cartesian_prod(*map(torch.arange, size)).float()
+            return self[size]
+    """
+    assert rules(grids) == ["TN203"]
+
+
+ROLLOUT = """
+    from collections import namedtuple
+    import torch
+    from torch.distributions import Categorical
+    Step = namedtuple("Step", "logp reward")
+    class Rollout:
+        def __init__(self):
+            self.steps = []
+        def add(self, *fields):
+            self.steps.append(Step(*fields))
+        def take(self):
+            {take}
+    def train(env, policy, optimizer, state):
+        {rollout}
+        for update in range(100):
+            {fresh}
+            for _ in range(32):
+                dist = Categorical(logits=policy(state))
+                state, reward = env.step(dist.sample().item())
+                rollout.add(dist.log_prob(state), reward)
+            loss = -sum(step.logp * step.reward for step in rollout.take())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("take", "rollout", "fresh", "found"),
+    [
+        ("return self.steps[-32:]", "rollout = Rollout()", "", ["TN107"]),
+        ("taken, self.steps = self.steps, []; return taken", "rollout = Rollout()", "", []),
+        ("return self.steps[-32:]", "", "rollout = Rollout()", []),
+    ],
+)
+def test_what_backward_goes_through_is_wanted_once(take: str, rollout: str, fresh: str, found: list[str]) -> None:
+    assert rules(ROLLOUT.format(take=take, rollout=rollout, fresh=fresh)) == found
+
+
+LOOP = """
+    import torch
+    from torch import nn
+    class Loop:
+        def __init__(self, model, optimizer):
+            self.model, self.optimizer, self.losses = model, optimizer, []
+        def run(self, loader):
+            for x, y in loader:
+                loss = nn.functional.mse_loss(self.model(x), y)
+                loss.backward()
+                self.optimizer.step()
+                self.losses.append({kept})
+"""
+
+
+@pytest.mark.parametrize(("kept", "found"), [("loss.detach()", ["TN201"]), ("loss.item()", []), ("x.shape", [])])
+def test_a_number_of_each_turn_is_kept_by_the_loop_itself(kept: str, found: list[str]) -> None:
+    assert rules(LOOP.format(kept=kept)) == found
