@@ -10,6 +10,7 @@ import pytest
 from profiles import profile
 from tenure.errors import NewerFormatError, RecordingError
 from tenure.model.profile import StepProfile
+from tenure.store.format import FORMAT
 from tenure.store.profile_file import read_profile, write_profile
 
 
@@ -38,9 +39,8 @@ def test_a_missing_cut_or_foreign_file_is_said_to_be_that(tmp_path: Path) -> Non
 
 
 def test_a_newer_format_is_refused_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tenure.store.profile_file.FORMAT", 2)
+    monkeypatch.setattr("tenure.store.profile_file.FORMAT", FORMAT + 1)
     write_profile(tmp_path / "p.npz", profile((7, 3, -1, 4, -1)))
-    monkeypatch.setattr("tenure.store.profile_file.FORMAT", 1)
 
-    with pytest.raises(NewerFormatError, match=r"format 2.*up to 1"):
+    with pytest.raises(NewerFormatError, match=rf"format {FORMAT + 1}.*up to {FORMAT}"):
         read_profile(tmp_path / "p.npz")

@@ -16,6 +16,7 @@ from tenure.model.recording import CensusEntry, Note, ParametersEntry, Recording
 from tenure.model.source import SourceFile
 from tenure.store.census_file import read_census as read_census_file
 from tenure.store.census_file import write_census
+from tenure.store.format import FORMAT
 from tenure.store.recording_file import (
     RecordingWriter,
     add_exit_code,
@@ -128,9 +129,9 @@ def test_unknown_kinds_are_counted_and_unknown_keys_do_no_harm(tmp_path: Path) -
 def test_a_newer_format_is_refused_with_both_numbers(tmp_path: Path) -> None:
     folder = write_recording(tmp_path)
     rows = folder / "rows-000001.jsonl"
-    rows.write_text(rows.read_text().replace('"format":1', '"format":7'))
+    rows.write_text(rows.read_text().replace(f'"format":{FORMAT}', '"format":7'))
 
-    with pytest.raises(NewerFormatError, match="of format 7; this Tenure reads up to 1: upgrade Tenure"):
+    with pytest.raises(NewerFormatError, match=f"of format 7; this Tenure reads up to {FORMAT}: upgrade Tenure"):
         open_recording(folder)
 
 

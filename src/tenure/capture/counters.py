@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from tenure.capture.sampling.allocator import read_allocator
 from tenure.capture.steps.schedule import is_geometric
 from tenure.capture.system.memory_room import read_memory_room
 
@@ -24,6 +25,8 @@ class CounterReader:
     def __init__(self) -> None:
         self._page_bytes = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
         self.last: dict[str, int] = {}
+        self.device_uuid: str | None = None
+        """Of the device in use at the last step of the schedule."""
 
     def read_after_step(self, step: int, seconds: float) -> dict[str, int]:
         """The counters, or nothing when this step is skipped."""
@@ -33,6 +36,7 @@ class CounterReader:
         self.last = self.read()
         if due:
             self.last |= read_memory_room()
+            self.device_uuid = find_device_uuid()
         return self.last
 
     def read(self) -> dict[str, int]:
@@ -49,20 +53,22 @@ class CounterReader:
 
 
 def read_device_counters() -> dict[str, int]:
-    """Bytes of the current CUDA device's allocator; empty where the program has not started CUDA itself."""
-    torch: Any = sys.modules.get("torch")
-    cuda = getattr(torch, "cuda", None)
+    """Of the current device's allocator and of pinned host memory; empty where the program has started none itself."""
+    counters = read_allocator()
+    cuda: Any = getattr(sys.modules.get("torch"), "cuda", None)
     if cuda is None or not cuda.is_initialized():
-        return {}
-    stats = cuda.memory_stats_as_nested_dict(cuda.current_device())
-    counters = {}
-    for name, key in (("allocated", "allocated_bytes"), ("reserved", "reserved_bytes"), ("active", "active_bytes")):
-        values = stats.get(key, {}).get("all", {})
-        if "current" in values:
-            counters[f"{name}_bytes"] = int(values["current"])
-            counters[f"{name}_peak_bytes"] = int(values["peak"])
+        return counters
     read_pinned = getattr(cuda, "host_memory_stats_as_nested_dict", None)  # torch 2.6 and later
     return counters | pinned_counters(read_pinned() if read_pinned is not None else {})
+
+
+def find_device_uuid() -> str | None:
+    """As the driver names the current CUDA device; None where the program has not started CUDA, or on ROCm."""
+    cuda: Any = getattr(sys.modules.get("torch"), "cuda", None)
+    if cuda is None or not cuda.is_initialized():
+        return None
+    uuid = getattr(cuda.get_device_properties(cuda.current_device()), "uuid", None)
+    return None if uuid is None else f"GPU-{uuid}"
 
 
 def pinned_counters(stats: Mapping[str, Any]) -> dict[str, int]:

@@ -23,6 +23,7 @@ from tenure.capture.guarding.guard import Guard
 from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.options import MonitorOptions
 from tenure.capture.profile.profile_planning import ProfilePlan
+from tenure.capture.sampling.between_steps import BetweenSteps
 from tenure.capture.steps.boundaries import OptimizerSequence, RootCalls
 from tenure.capture.steps.calls import is_nested_step, optimizer_was_made
 from tenure.capture.steps.evaluation_calls import EvaluationCalls
@@ -73,6 +74,13 @@ class Monitor:
         self._num_first_calls = 0
         self._copies = ExperimentCopies(self._journal, step=self._options.copy_step)
         self.step = 0
+        self._samples = BetweenSteps(
+            self._journal,
+            current_step=lambda: self.step,
+            is_busy=lambda: self._guard.busy,
+            note=self._write_note,
+            start=self._start,
+        )
         self._profiler = ProfileOfRecording(
             self._journal,
             self._censuses,
@@ -145,6 +153,7 @@ class Monitor:
         """Go silent without a trace: a forked child must not write into its parent's recording."""
         self._guard.abandon()
         self._profiler.stop("the process was forked")
+        self._samples.abandon()
         self._journal.abandon()
 
     def _make_optimizer_hook(self) -> Callable[[Any, Any, Any], None]:
@@ -274,6 +283,11 @@ class Monitor:
         if self._journal.failure is not None:
             self._guard.say_once(self._journal.failure)
             self._guard.switch_off()
+        elif counters:
+            self._samples.open(self._counters.device_uuid)
+
+    def _write_note(self, level: str, text: str) -> None:
+        self._journal.write_note(level, text, step=self.step)
 
     def _record_parameters(self) -> None:
         found = hash_parameters(self._optimizers.live())
@@ -310,6 +324,8 @@ class Monitor:
             self._journal.write_note("info", COMPILES, step=self.step)
         self._profiler.stop("the program ended first", steps=self.step)
         self._journal.copy_last_sources()
+        if self._journal.num_lost:
+            self._write_note("warning", f"{self._journal.num_lost} rows are missing: the disk did not answer for long")
         self._write_end(reason, exit_code)
 
     def _write_end(self, reason: str, exit_code: int | None) -> None:
@@ -320,6 +336,7 @@ class Monitor:
             "seconds": round(time.perf_counter() - self._start, 6),
             "own_seconds": round(self._guard.own_seconds, 6),
             "census_seconds": round(self._censuses.spending.seconds, 6),
+            "sample_seconds": round(self._samples.own_seconds, 6),
         }
         self._journal.write_end(row)
 
@@ -332,6 +349,7 @@ class Monitor:
         self._write_end("recorder-failure", None)
 
     def _let_go(self) -> None:
+        self._samples.close()
         self._modules.remove()
         self._profiler.stop("the recording stopped")
         self._journal.close()

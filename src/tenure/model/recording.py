@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,16 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """What the system counted between steps: after step `step`, at `time`; reading it took `seconds`."""
+
+    step: int
+    time: float
+    seconds: float
+    counters: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class CensusEntry:
     """That a census was taken, and where it lies; read it with `store.recording_file.read_census`."""
 
@@ -32,6 +43,8 @@ class CensusEntry:
     file: str
     seconds: float
     num_objects: int
+    bytes_by_role: dict[str, int] = field(default_factory=dict)
+    """Bytes of all storages by their role (`parameter`, `gradient`, ...); empty in recordings of format 1."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,8 @@ class Recording:
 
     path: str
     process: dict[str, Any]
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
+    """A tuple, or of a long run `model.row_columns.RowColumns`, which make each step when it is asked for."""
     censuses: tuple[CensusEntry, ...]
     notes: tuple[Note, ...]
     sources: dict[str, str]
@@ -78,3 +92,4 @@ class Recording:
     profiles: tuple[ProfileEntry, ...] = ()
     parameters: tuple[ParametersEntry, ...] = ()
     """Written only where it was asked for."""
+    samples: Sequence[Sample] = ()

@@ -5,11 +5,17 @@ Standard library only: this is read in the user's process before anything else m
 
 from __future__ import annotations
 
-FORMAT = 1
+FORMAT = 2
 """Raised when an older Tenure could no longer read what this one writes. Readers accept every lower number."""
 
 PROCESS_FILE = "process.json"
 ROWS_FILE = "rows-000001.jsonl"
+STEPS, SAMPLES = "steps", "samples"
+"""Rows that are many have files of their own: their newest in a tail of lines, the older in blocks of columns."""
+BLOCK_ROWS = 8192
+MISSING = -(1 << 63)
+"""In a column: the row does not have this counter."""
+MICROSECONDS = 1_000_000
 SOURCES_FOLDER = "sources"
 FINDINGS_FILE = "findings.json"
 TORCH_SEEN_FILE = ".torch-imported"
@@ -30,6 +36,16 @@ def name_census_file(step: int, moment: str) -> str:
     """`census-000012.npz` at a step's end, `census-000012-entry.npz` at the forward that follows it."""
     suffix = {"step-end": "", "forward-entry": "-entry"}.get(moment, f"-{moment}")
     return f"census-{step:06d}{suffix}.npz"
+
+
+def name_tail_file(kind: str) -> str:
+    """`steps.jsonl`"""
+    return f"{kind}.jsonl"
+
+
+def name_block_file(kind: str, number: int) -> str:
+    """`steps-000001.npz`, the first `BLOCK_ROWS` rows."""
+    return f"{kind}-{number:06d}.npz"
 
 
 def name_profile_file(step: int) -> str:

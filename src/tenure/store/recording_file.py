@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
+import threading
 import time
 import zipfile
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenure.errors import NewerFormatError, RecordingError
-from tenure.model.recording import CensusEntry, Note, ParametersEntry, ProfileEntry, Recording, Step
+from tenure.model.recording import CensusEntry, Note, ParametersEntry, ProfileEntry, Recording, Sample, Step
 from tenure.model.source import SourceFile
+from tenure.store.appending import append_whole
 from tenure.store.format import (
     CENSUS,
     END,
@@ -26,10 +26,14 @@ from tenure.store.format import (
     PROCESS_FILE,
     PROFILE,
     ROWS_FILE,
+    SAMPLES,
     SOURCE,
     SOURCES_FOLDER,
     STEP,
+    STEPS,
 )
+from tenure.store.row_log import RowLog
+from tenure.store.row_reading import join_rows, read_row, read_rows
 
 if TYPE_CHECKING:
     from tenure.model.heap import Census
@@ -40,14 +44,17 @@ FLUSH_SECONDS = 1.0
 class RecordingWriter:
     """Appends rows to a process folder. A disk that fails switches it off: `failure` then says why.
 
-    Each flush is one write of whole lines at the file's end, so that a crash can tear only the last row.
+    Each flush is one write of whole lines at a file's end, so that a crash can tear only the last row. Rows may be
+    added while another thread flushes; no thread waits for another's write unless it must know its own row written.
     """
 
     def __init__(self, folder: Path, *, process: dict[str, Any]) -> None:
         self.folder = folder
         self.failure: str | None = None
         self.is_open = True
-        self._pending: list[str] = []
+        self._pending: deque[str] = deque()
+        self._logs = {kind: RowLog(folder, kind) for kind in (STEPS, SAMPLES)}
+        self._flushing = threading.Lock()
         self._last_flush = time.monotonic()
         try:
             (folder / PROCESS_FILE).write_text(json.dumps(process, indent=1) + "\n", encoding="utf-8")
@@ -55,29 +62,43 @@ class RecordingWriter:
             self._give_up(error)
         self.append({"kind": HEADER, "format": FORMAT, "time": process.get("time")}, flush=True)
 
+    @property
+    def num_lost(self) -> int:
+        """Rows that were dropped because the disk did not answer for long."""
+        return sum(log.num_lost for log in self._logs.values())
+
     def append(self, row: dict[str, Any], *, flush: bool = False) -> None:
         """Add one row; it reaches the file within a second of the next rows, or at once with `flush`."""
-        self.append_text(json.dumps(row, separators=(",", ":")), flush=flush)
-
-    def append_text(self, line: str, *, flush: bool = False) -> None:
-        """The same for a row that is already JSON text without a line break."""
         if not self.is_open:
             return
-        self._pending.append(line)
-        if flush or time.monotonic() - self._last_flush >= FLUSH_SECONDS:
+        self._pending.append(json.dumps(row, separators=(",", ":")))
+        if flush:
             self.flush()
+        else:
+            self.flush_if_due()
 
-    def flush(self) -> None:
+    def add_row(self, kind: str, line: str) -> None:
+        """Add a step or a sample: JSON text without a line break."""
+        if self.is_open:
+            self._logs[kind].add(line)
+            self.flush_if_due()
+
+    def flush_if_due(self, *, seconds: float = FLUSH_SECONDS) -> None:
+        """Flush where the last time lies so long ago, unless another thread is just flushing."""
+        if time.monotonic() - self._last_flush >= seconds:
+            self.flush(wait=False)
+
+    def flush(self, *, wait: bool = True) -> None:
         """Hand all rows to the operating system. They survive the process, not a power cut."""
-        self._last_flush = time.monotonic()
-        if not self.is_open or not self._pending:
+        if not self.is_open or not self._flushing.acquire(blocking=wait):
             return
-        data = ("\n".join(self._pending) + "\n").encode()
-        self._pending.clear()
         try:
-            _append_whole(self.folder / ROWS_FILE, data)
+            self._last_flush = time.monotonic()
+            self._write_all()
         except OSError as error:
             self._give_up(error)
+        finally:
+            self._flushing.release()
 
     def close(self) -> None:
         """Flush and close; more rows are ignored."""
@@ -87,27 +108,25 @@ class RecordingWriter:
     def abandon(self) -> None:
         """Close without writing: for a forked child, whose rows are its parent's."""
         self.is_open = False
-        self._pending.clear()
+        self._flushing = threading.Lock()
+        self._forget()
+
+    def _write_all(self) -> None:
+        lines = [self._pending.popleft() for _ in range(len(self._pending))]
+        if lines:
+            append_whole(self.folder / ROWS_FILE, ("\n".join(lines) + "\n").encode())
+        for log in self._logs.values():
+            log.flush()
 
     def _give_up(self, error: OSError) -> None:
         self.failure = f"cannot write the recording {self.folder}: {error.strerror or error}"
-        self.abandon()
+        self.is_open = False
+        self._forget()
 
-
-def _append_whole(path: Path, data: bytes) -> None:
-    """One write; what a full disk took in part is taken back, so that later rows begin on a line of their own.
-
-    Opened each time: a program that closes all descriptors, as daemons do, may soon own the number of ours.
-    """
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        before = os.fstat(file).st_size
-        written = os.write(file, data)
-        if written < len(data):
-            os.ftruncate(file, before)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    finally:
-        os.close(file)
+    def _forget(self) -> None:
+        self._pending.clear()
+        for log in self._logs.values():
+            log.forget()
 
 
 def open_recording(path: str | Path) -> Recording:
@@ -119,18 +138,21 @@ def open_recording(path: str | Path) -> Recording:
         rows.take(line)
     if not rows.header_seen:
         raise RecordingError(f"{folder / ROWS_FILE} holds no whole row; nothing was recorded before it was cut")
+    steps, samples = read_rows(folder, STEPS, Step), read_rows(folder, SAMPLES, Sample)
+    rows.damaged += steps.damaged + samples.damaged
     censuses, lost = _keep_whole_censuses(folder, rows.censuses)
-    notes = rows.notes + rows.describe_losses() + lost
+    notes = [*rows.notes, *rows.describe_losses(), *lost, *steps.notes, *samples.notes]
     return Recording(
         path=str(folder),
         process=process,
-        steps=tuple(rows.steps),
+        steps=join_rows(rows.steps, steps.rows),
         censuses=censuses,
         notes=tuple(notes),
         sources={path: file for path, (file, _) in rows.sources.items()},
         end=rows.end,
         profiles=tuple(entry for entry in rows.profiles if (folder / entry.file).exists()),
         parameters=tuple(rows.parameters),
+        samples=samples.rows,
     )
 
 
@@ -210,8 +232,7 @@ class _Rows:
             if kind == HEADER:
                 self._take_header(row)
             elif kind == STEP:
-                counters = {str(name): int(value) for name, value in row.get("counters", {}).items()}
-                self.steps.append(Step(int(row["step"]), float(row["time"]), float(row["seconds"]), counters))
+                self.steps.append(read_row(row, Step))  # format 1
             elif kind == CENSUS:
                 self.censuses.append(_read_census_entry(row))
             elif kind == PROFILE:
@@ -288,6 +309,7 @@ def _read_census_entry(row: dict[str, Any]) -> CensusEntry:
         file=Path(str(row["file"])).name,
         seconds=float(row["seconds"]),
         num_objects=int(row["num_objects"]),
+        bytes_by_role={str(role): int(size) for role, size in row.get("bytes_by_role", {}).items()},
     )
 
 

@@ -22,6 +22,7 @@ try:
 except ImportError:
     _heapwalk = None
 
+from tenure.capture.guarding.own_threads import OWN_THREADS
 from tenure.capture.heap.origins import is_own_file
 
 Locals = list[tuple[str, object]]
@@ -59,6 +60,8 @@ def running_frames() -> list[Frame]:
     seen: set[int] = set()
     found: list[Frame] = []
     for thread, innermost in sys._current_frames().items():
+        if thread in OWN_THREADS:
+            continue
         tracing = _is_tracing(thread, innermost)
         unsafe: FrameType | None = None
         for frame in _callers(innermost):
@@ -115,10 +118,10 @@ def smallest_stack_bytes() -> int:
 
 
 def _later_threads() -> list[int]:
-    """All Python threads but the process's first: its stack is the limit itself, and slow to ask for."""
+    """All Python threads but ours, and the process's first: its stack is the limit itself, and slow to ask for."""
     main = threading.main_thread()
     first = main.ident if main.native_id == os.getpid() else None
-    return [thread for thread in sys._current_frames() if thread != first]
+    return [thread for thread in sys._current_frames() if thread != first and thread not in OWN_THREADS]
 
 
 def _limits() -> Iterator[int]:

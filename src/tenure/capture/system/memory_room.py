@@ -19,7 +19,12 @@ def read_memory_room() -> dict[str, int]:
     Some system calls, 0.1 ms without a device; of a device one question to the driver, and only where the program has
     started CUDA itself.
     """
-    return _read_system() | _read_cgroup() | _read_device()
+    return read_host_room() | _read_device()
+
+
+def read_host_room() -> dict[str, int]:
+    """The same of the machine and the cgroup alone; nothing of torch."""
+    return _read_system() | _read_cgroup()
 
 
 def _read_system() -> dict[str, int]:

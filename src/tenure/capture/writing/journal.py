@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from tenure import __version__
 from tenure.capture.system.host import describe_process
 from tenure.capture.writing.sources import SourceCopies
-from tenure.store.format import CENSUS, END, NOTE, PARAMETERS, PROFILE, name_census_file, name_profile_file
+from tenure.store.format import (
+    CENSUS,
+    END,
+    NOTE,
+    PARAMETERS,
+    PROFILE,
+    SAMPLES,
+    STEPS,
+    name_census_file,
+    name_profile_file,
+)
 from tenure.store.recording_file import RecordingWriter
 
 if TYPE_CHECKING:
@@ -33,12 +42,24 @@ class Journal:
         """Why nothing can be written any more; None while it can."""
         return self._writer.failure if self._writer is not None else None
 
+    @property
+    def num_lost(self) -> int:
+        """Rows that were dropped because the disk did not answer."""
+        return self._writer.num_lost if self._writer is not None else 0
+
     def write_step(self, step: int, *, time: float, seconds: float, counters: Mapping[str, int]) -> None:
         """Add a step's row, formatted by hand: this runs at every step."""
-        line = f'{{"kind":"step","step":{step},"time":{time:.6f},"seconds":{seconds:.6f}'
-        if counters:
-            line += f',"counters":{json.dumps(counters, separators=(",", ":"))}'
-        self._open()[0].append_text(line + "}")
+        self._open()[0].add_row(STEPS, _row_text(step, time, seconds, counters))
+
+    def write_sample(self, step: int, *, time: float, seconds: float, counters: Mapping[str, int]) -> None:
+        """Add a sample's row where a recording is open; from any thread."""
+        if self._writer is not None:
+            self._writer.add_row(SAMPLES, _row_text(step, time, seconds, counters))
+
+    def flush_if_due(self, *, seconds: float) -> None:
+        """Write what waits where nothing was written for so long; from any thread."""
+        if self._writer is not None:
+            self._writer.flush_if_due(seconds=seconds)
 
     def write_census(self, census: Census) -> None:
         """Write the census file, its row, and copies of the program's files seen in it. May raise OSError.
@@ -58,6 +79,7 @@ class Journal:
             "file": name,
             "seconds": round(census.seconds, 6),
             "num_objects": census.num_objects,
+            "bytes_by_role": _bytes_by_role(census),
         }
         writer.append(row, flush=True)
         positions = set(census.nodes.file.tolist())
@@ -129,3 +151,20 @@ class Journal:
             self._writer = RecordingWriter(folder, process=process)
             self._sources = SourceCopies(folder, self._writer.append)
         return self._writer, self._sources
+
+
+def _bytes_by_role(census: Census) -> dict[str, int]:
+    from tenure.model.heap import Role
+
+    sizes: dict[str, int] = {}
+    for role, size in zip(census.storages.role.tolist(), census.storages.bytes.tolist(), strict=True):
+        name = Role(role).name.lower()
+        sizes[name] = sizes.get(name, 0) + size
+    return sizes
+
+
+def _row_text(step: int, time: float, seconds: float, counters: Mapping[str, int]) -> str:
+    text = f'{{"step":{step},"time":{time:.6f},"seconds":{seconds:.6f}'
+    if counters:
+        text += ',"counters":{' + ",".join([f'"{name}":{value}' for name, value in counters.items()]) + "}"
+    return text + "}"

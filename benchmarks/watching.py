@@ -1,0 +1,151 @@
+"""What recording a long run costs: time in the hooks, own memory, disk, and how soon the recording is open again.
+
+    python benchmarks/watching.py [--steps 1000000] [--json FILE]
+
+Rows are written as the recorder writes them, with sixteen counters of a device whose values move as those of batches
+of varying length do, without torch and without waiting between steps. Bounds: 50 MiB of own memory, 200 bytes per
+step, 1 s to open; time in the hooks 0.3 % of a 50 ms step and 2 % of a 5 ms step (`hooks`, with torch: steps that are
+told to be so long, on the CPU, without censuses).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+STEPS_BETWEEN_LOOKS = 100
+"""The recorder's thread writes each half second; so many steps of 5 ms come in that time."""
+BOUNDS = {"own_mebibytes": 50.0, "bytes_per_step": 200.0, "open_seconds": 1.0}
+HOOK_BOUNDS = {0.05: 0.3, 0.005: 2.0}
+
+
+def counters_of(step: int, chance: random.Random, peak: int) -> dict[str, int]:
+    """Of a model of 4 GiB whose activations follow the batch's length; 1 KiB leaks per step."""
+    held = (4 << 30) + 1024 * step
+    length = chance.randrange(64, 513)
+    top = held + length * (6 << 20)
+    reserved = max(peak, top) + (512 << 20)
+    return {
+        "allocated_bytes": held,
+        "active_bytes": held + (2 << 20) * chance.randrange(8),
+        "reserved_bytes": reserved,
+        "allocated_peak_bytes": max(peak, top),
+        "active_peak_bytes": max(peak, top),
+        "reserved_peak_bytes": reserved,
+        "active_small_bytes": (20 << 20) + 512 * chance.randrange(1000),
+        "reserved_small_bytes": 64 << 20,
+        "inactive_split_bytes": 512 * chance.randrange(1 << 16),
+        "requested_bytes": held - 512 * chance.randrange(64),
+        "num_alloc_retries": step // 100_000,
+        "num_ooms": 0,
+        "pinned_bytes": 256 << 20,
+        "pinned_active_bytes": 128 << 20,
+        "full_collections": step // 700,
+        "rss_bytes": (3 << 30) + 4096 * chance.randrange(4096) + step * 16,
+    }
+
+
+def resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+def write(folder: Path, steps: int) -> dict[str, float]:
+    from tenure.capture.writing.journal import Journal
+
+    chance = random.Random(0)
+    journal = Journal(lambda: folder)
+    rows = [counters_of(step, chance, 0) for step in range(1, 1001)]
+    journal.write_step(1, time=0.05, seconds=0.05, counters=rows[0])
+    before, most, peak, inside, flushing = resident(), 0, 0, 0.0, 0.0
+    for step in range(2, steps + 1):
+        counters = counters_of(step, chance, peak)
+        peak = counters["allocated_peak_bytes"]
+        seconds = 0.05 + chance.random() * 0.01
+        started = time.perf_counter()
+        journal.write_step(step, time=0.055 * step, seconds=seconds, counters=counters)
+        inside += time.perf_counter() - started
+        started = time.perf_counter()
+        if step % STEPS_BETWEEN_LOOKS == 0:
+            journal.flush_if_due(seconds=0)
+            flushing += time.perf_counter() - started
+        if step % 10_000 == 0:
+            most = max(most, resident())
+    journal.close()
+    return {
+        "own_mebibytes": (max(most, resident()) - before) / (1 << 20),
+        "bytes_per_step": sum(file.stat().st_size for file in folder.iterdir()) / steps,
+        "files": float(len(list(folder.iterdir()))),
+        "add_microseconds_per_step": 1e6 * inside / steps,
+        "thread_microseconds_per_step": 1e6 * flushing / steps,
+    }
+
+
+def read(folder: Path) -> dict[str, float]:
+    import numpy  # noqa: F401 - its own import is no part of opening
+
+    from tenure.store.recording_file import open_recording
+
+    started = time.perf_counter()
+    opened = open_recording(folder)
+    seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    values = opened.steps.counter("allocated_bytes")[1]  # type: ignore[attr-defined]
+    return {
+        "open_seconds": seconds,
+        "steps_read": float(len(opened.steps)),
+        "one_counter_seconds": time.perf_counter() - started,
+        "growth": float(values[-1] - values[0]),
+    }
+
+
+def hooks(step_seconds: float, steps: int, folder: Path) -> dict[str, float]:
+    """Steps marked in code, each told to have begun so long ago: counters, row, and all that is decided per step."""
+    from tenure.capture.monitor import Monitor
+    from tenure.capture.options import MonitorOptions
+
+    folder.mkdir()
+    monitor = Monitor(lambda: folder, options=MonitorOptions(census_at=(), profile_step=0))
+    monitor.begin_step()
+    monitor.end_step()
+    before = monitor.own_seconds
+    for _ in range(steps):
+        monitor._last_step_time -= step_seconds
+        monitor.end_step()
+    own = (monitor.own_seconds - before) / steps
+    monitor.close()
+    return {"microseconds": 1e6 * own, "percent": 100 * own / step_seconds, "bound": HOOK_BOUNDS[step_seconds]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "run"
+        folder.mkdir()
+        found["rows"] = write(folder, options.steps) | read(folder)
+        for name, value in found["rows"].items():
+            bound = f"   bound {BOUNDS[name]:g}" if name in BOUNDS else ""
+            print(f"{name:28} {value:14.2f}{bound}")
+        found["hooks"] = {}
+        for seconds in HOOK_BOUNDS:
+            row = found["hooks"][str(seconds)] = hooks(seconds, 20_000, Path(temporary) / f"hooks-{seconds}")
+            print(
+                f"hooks of a {1e3 * seconds:2.0f} ms step         {row['microseconds']:10.1f} us = "
+                f"{row['percent']:.3f} %   bound {row['bound']:g} %"
+            )
+    if options.json:
+        options.json.write_text(json.dumps({"format": 1, **found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

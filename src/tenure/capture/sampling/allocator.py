@@ -1,0 +1,65 @@
+"""What torch's allocator of the accelerator counts, read without starting a device or waiting for one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+_BACKENDS = ("cuda", "xpu")
+_WANTED = {
+    **{f"{name}_bytes": (f"{name}_bytes", "all", "current") for name in ("allocated", "active", "reserved")},
+    **{f"{name}_peak_bytes": (f"{name}_bytes", "all", "peak") for name in ("allocated", "active", "reserved")},
+    **{f"{name}_small_bytes": (f"{name}_bytes", "small_pool", "current") for name in ("active", "reserved")},
+    "inactive_split_bytes": ("inactive_split_bytes", "all", "current"),
+    "requested_bytes": ("requested_bytes", "all", "current"),
+    "num_alloc_retries": ("num_alloc_retries",),
+    "num_ooms": ("num_ooms",),
+}
+"""Our names, and where torch's statistics have them. `*_small_bytes` lie in the pool of small blocks; the rest of
+`all` in that of large ones."""
+_WANTED_FLAT = {name: ".".join(key) for name, key in _WANTED.items()}
+
+
+def read_allocator() -> dict[str, int]:
+    """Counters by name, of the current device; empty where the program has not started one itself.
+
+    CUDA (ROCm too) and XPU by their nested statistics, which cost a tenth of the flat ones; any other accelerator
+    (MPS, MTIA) by `torch.accelerator`, from torch 2.9 on.
+    """
+    torch: Any = sys.modules.get("torch")
+    for name in _BACKENDS:
+        backend = getattr(torch, name, None)
+        if backend is not None and getattr(backend, "is_initialized", bool)():
+            read = getattr(backend, "memory_stats_as_nested_dict", None)
+            if read is not None:
+                return nested_counters(read())
+    return _read_accelerator(torch)
+
+
+def nested_counters(stats: Mapping[str, Any]) -> dict[str, int]:
+    """Our counters from torch's nested statistics; what this allocator does not count is absent."""
+    found = {}
+    for name, key in _WANTED.items():
+        value: Any = stats
+        for part in key:
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if value is not None:
+            found[name] = int(value)
+    return found
+
+
+def flat_counters(stats: Mapping[str, Any]) -> dict[str, int]:
+    """The same from `{"active_bytes.all.current": 1}`."""
+    return {name: int(stats[key]) for name, key in _WANTED_FLAT.items() if key in stats}
+
+
+def _read_accelerator(torch: Any) -> dict[str, int]:
+    accelerator = getattr(torch, "accelerator", None)
+    read = getattr(accelerator, "memory_stats", None)
+    if accelerator is None or read is None:
+        return {}
+    kind = accelerator.current_accelerator()  # what this torch is built for; starts nothing
+    if kind is None or kind.type in _BACKENDS or not torch._C._accelerator_isAllocatorInitialized():
+        return {}
+    return flat_counters(read())

@@ -1,0 +1,122 @@
+"""Rows that come at every step, on the disk in little room: the newest as JSON lines, older ones as columns.
+
+Standard library only: this runs in the user's process, which may have no NumPy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tenure.store.appending import append_whole
+from tenure.store.format import BLOCK_ROWS, MICROSECONDS, MISSING, name_block_file, name_tail_file
+
+MOST_WAITING = 1 << 16
+"""Rows that wait for a disk which does not answer; later ones are lost and counted."""
+
+
+class RowLog:
+    """Rows of one kind (`steps`, `samples`) of a recording's folder.
+
+    `add` may be called while another thread is in `flush`; `flush` by one thread at a time.
+    """
+
+    def __init__(self, folder: Path, kind: str) -> None:
+        self._folder = folder
+        self._kind = kind
+        self._waiting: deque[str] = deque()
+        self._block: list[str] = []
+        self._num_blocks = 0
+        self.num_lost = 0
+
+    def add(self, line: str) -> None:
+        """Take one row, JSON text without a line break; it waits for the next flush."""
+        if len(self._waiting) >= MOST_WAITING:
+            self.num_lost += 1
+            return
+        self._waiting.append(line)
+
+    def flush(self) -> None:
+        """Hand what waits to the operating system. May raise OSError.
+
+        A block that is full becomes a file of columns, and the tail, whose rows it has, begins anew: about 50 ms for
+        `BLOCK_ROWS` rows. A crash between the two leaves rows twice, which readers see.
+        """
+        new: list[str] = []
+        for _ in range(len(self._waiting)):
+            line = self._waiting.popleft()
+            new.append(line)
+            self._block.append(line)
+            if len(self._block) == BLOCK_ROWS:
+                self._close_block()
+                new.clear()
+        if new:
+            append_whole(self._folder / name_tail_file(self._kind), ("\n".join(new) + "\n").encode())
+
+    def forget(self) -> None:
+        """Write nothing of what waits: it is another process's, or there is no disk."""
+        self._waiting.clear()
+        self._block.clear()
+
+    def _close_block(self) -> None:
+        self._num_blocks += 1
+        final = self._folder / name_block_file(self._kind, self._num_blocks)
+        temporary = final.with_name(f".{final.name}.tmp")
+        try:
+            write_columns(temporary, make_columns(map(json.loads, self._block)))
+            temporary.replace(final)
+        finally:
+            temporary.unlink(missing_ok=True)
+        tail = self._folder / name_tail_file(self._kind)
+        if tail.exists():
+            os.truncate(tail, 0)
+        self._block.clear()
+
+
+def make_columns(rows: Iterable[dict[str, Any]]) -> dict[str, array[int]]:
+    """Whole numbers by name: `step`, `time` and `seconds` in microseconds, and one column for each counter.
+
+    A counter that a row does not have is `MISSING` there.
+    """
+    step, time, seconds = array("q"), array("q"), array("q")
+    columns: dict[str, array[int]] = {}
+    missing = array("q", [MISSING])
+    for number, row in enumerate(rows):
+        step.append(row["step"])
+        time.append(round(row["time"] * MICROSECONDS))
+        seconds.append(round(row["seconds"] * MICROSECONDS))
+        for name, value in row.get("counters", {}).items():
+            column = columns.setdefault(name, array("q"))
+            if len(column) < number:
+                column.extend(missing * (number - len(column)))
+            column.append(value)
+    for column in columns.values():
+        column.extend(missing * (len(step) - len(column)))
+    counters = {f"counters.{name}": column for name, column in columns.items()}
+    return {"step": step, "time": time, "seconds": seconds, **counters}
+
+
+def write_columns(path: Path, columns: dict[str, array[int]]) -> None:
+    """A compressed `.npz` as NumPy writes it (NEP 1, version 1.0 of the format), without NumPy. May raise OSError."""
+    import zipfile
+
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, values in columns.items():
+            header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({len(values)},), }}".encode()
+            header += b" " * (-(10 + len(header) + 1) % 64) + b"\n"
+            start = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+            file.writestr(f"{name}.npy", start + header + _little(values))
+
+
+def _little(values: array[int]) -> bytes:
+    import sys
+
+    if sys.byteorder == "big":
+        values = values[:]
+        values.byteswap()
+    return values.tobytes()

@@ -1,0 +1,97 @@
+"""Rows of steps and samples read back: blocks of columns, then the tail of lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from tenure.model.recording import Note
+from tenure.store.format import MICROSECONDS, MISSING, name_tail_file
+from tenure.store.row_log import make_columns
+
+if TYPE_CHECKING:
+    from tenure.store.row_blocks import Block
+
+Row = TypeVar("Row")
+_BLOCK_NUMBER = "[0-9]" * 6
+
+
+@dataclass(frozen=True)
+class RowsRead(Generic[Row]):
+    """The rows of one kind in order, how many lines were no rows, and notes on blocks that could not be read."""
+
+    rows: Sequence[Row]
+    damaged: int
+    notes: tuple[Note, ...]
+
+
+def read_row(row: dict[str, Any], make: Callable[..., Row]) -> Row:
+    """A `Step` or `Sample` of one line's values; the usual errors of values that are not there or no numbers."""
+    counters = {str(name): int(value) for name, value in row.get("counters", {}).items()}
+    return make(int(row["step"]), float(row["time"]), float(row["seconds"]), counters)
+
+
+def read_rows(folder: Path, kind: str, make: Callable[..., Row]) -> RowsRead[Row]:
+    """All rows of `kind` in a recording's folder; a run of fewer than a block is read without NumPy."""
+    lines, damaged = _read_tail(folder / name_tail_file(kind))
+    files = sorted(folder.glob(f"{kind}-{_BLOCK_NUMBER}.npz"))
+    if not files:
+        return RowsRead(tuple(read_row(line, make) for line in lines), damaged, ())
+    from tenure.store.row_blocks import find_blocks
+
+    blocks, notes = find_blocks(files)
+    if not blocks:
+        return RowsRead(tuple(read_row(line, make) for line in lines), damaged, notes)
+    last = blocks[-1].last_time
+    # A crash between the end of a block and the tail's new beginning left the block's rows there too.
+    after = [line for line in lines if round(line["time"] * MICROSECONDS) > last]
+    return RowsRead(_rows_of(blocks, after, make), damaged, notes)
+
+
+def join_rows(old: Sequence[Row], new: Sequence[Row]) -> Sequence[Row]:
+    """Rows of format 1, which stand among all others, before those that have files of their own."""
+    return (*old, *new) if old else new
+
+
+def _read_tail(path: Path) -> tuple[list[dict[str, Any]], int]:
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError:
+        return [], 0
+    rows, damaged = [], 0
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            read_row(row, dict_of)
+            rows.append(row)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            damaged += 1
+    return rows, damaged
+
+
+def dict_of(step: int, time: float, seconds: float, counters: dict[str, int]) -> dict[str, Any]:
+    """The row as plain values."""
+    return {"step": step, "time": time, "seconds": seconds, "counters": counters}
+
+
+def _rows_of(blocks: Sequence[Block], tail: list[dict[str, Any]], make: Callable[..., Row]) -> Sequence[Row]:
+    import numpy as np
+
+    from tenure.model.row_columns import RowColumns
+    from tenure.store.row_blocks import read_column
+
+    after = {name: np.array(values, dtype=np.int64) for name, values in make_columns(tail).items()}
+    nothing = np.full(len(tail), MISSING, dtype=np.int64)
+    names = dict.fromkeys([name for block in blocks for name in block.names] + list(after))
+    return RowColumns(
+        tuple(names),
+        lambda name: np.concatenate([read_column(blocks, name), after.get(name, nothing)]),
+        make,
+        per_second=MICROSECONDS,
+        missing=MISSING,
+    )

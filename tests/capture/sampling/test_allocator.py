@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from tenure.capture.sampling.allocator import flat_counters, nested_counters, read_allocator
+
+POOLS = {"all": {"current": 7, "peak": 9, "allocated": 20, "freed": 13}, "small_pool": {"current": 2, "peak": 3}}
+EXPECTED = {
+    **{f"{name}_bytes": 7 for name in ("allocated", "active", "reserved", "inactive_split", "requested")},
+    **{f"{name}_peak_bytes": 9 for name in ("allocated", "active", "reserved")},
+    **{"active_small_bytes": 2, "reserved_small_bytes": 2, "num_alloc_retries": 1, "num_ooms": 0},
+}
+
+
+def stats() -> dict[str, object]:
+    sizes = {f"{name}_bytes": POOLS for name in ("allocated", "active", "reserved", "inactive_split", "requested")}
+    return {**sizes, "active": POOLS, "num_alloc_retries": 1, "num_ooms": 0, "max_split_size": -1}
+
+
+def test_nested_and_flat_statistics_give_the_same_counters() -> None:
+    flat = {
+        f"{name}.{pool}.{field}": value
+        for name, pools in stats().items()
+        if isinstance(pools, dict)
+        for pool, fields in pools.items()
+        for field, value in fields.items()
+    }
+
+    assert nested_counters(stats()) == flat_counters(flat | {"num_alloc_retries": 1, "num_ooms": 0}) == EXPECTED
+
+
+def test_what_an_allocator_does_not_count_is_absent() -> None:
+    assert nested_counters({"allocated_bytes": {"all": {"current": 5}}, "reserved_bytes": 3}) == {"allocated_bytes": 5}
+    assert flat_counters({"allocated_bytes.all.current": 5}) == {"allocated_bytes": 5}
+
+
+def test_nothing_is_counted_and_nothing_started_where_the_program_uses_no_device() -> None:
+    assert read_allocator() == {}
