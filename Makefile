@@ -11,7 +11,7 @@ BENCH := $(VENV)/.tenure-bench
 WALKER := $(wildcard src/tenure/capture/heap/*.c src/tenure/capture/heap/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format zoo zoo-programs bench matrix public-names hooks clean
+.PHONY: help setup demo test check format pages zoo zoo-programs bench matrix public-names hooks clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,9 @@ check: $(READY) ## format, lint, strict types, floor plan and the quick tests; u
 format: $(READY) ## rewrite the source in the house's format
 	@$(RUN) -m ruff format .
 	@$(RUN) -m ruff check --fix .
+
+pages: $(READY) ## run every program of the rules' pages under the recorder; `make test` runs two of each page
+	@WHOLE_PAGES=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/test_rule_pages.py
 
 zoo: $(READY) ## diagnose every program of the leak zoo and compare with the truth
 	@$(RUN) benchmarks/zoo_score.py

@@ -2,7 +2,7 @@
 
 Two files are made and nothing else is to touch: the rule under src/tenure/rules, which claims nothing yet, and its
 page under src/tenure/rules/pages, whose leaking program therefore is not found. `make check` and the page's tests
-(`pytest tests/test_rule_pages.py -k TN302`) then say what is missing.
+(`WHOLE_PAGES=1 pytest tests/test_rule_pages.py -k TN302`) then say what is missing.
 """
 
 from __future__ import annotations

@@ -43,6 +43,10 @@ class Program:
     def unmarked_lines(self) -> list[str]:
         return [MARK.sub("", line) for line in self.text.splitlines()]
 
+    @property
+    def unmarked_text(self) -> str:
+        return "\n".join(self.unmarked_lines) + "\n"
+
 
 def split_page(text: str) -> dict[str, str]:
     """Heading -> what stands under it; headings inside code blocks do not count."""

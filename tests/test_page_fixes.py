@@ -18,7 +18,7 @@ EDITED_BY_RECORDING = {rule.code for rule in all_rules() if rule.edit}
 
 
 def edited(program: Program) -> str | None:
-    document = read_document("program.py", ("\n".join(program.unmarked_lines) + "\n").encode())
+    document = read_document("program.py", program.unmarked_text.encode())
     changed = fix_documents([document], LintOptions(), unsafe=True).changed
     return changed[0][1].source.text if changed else None
 

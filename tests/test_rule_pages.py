@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
 
+from page_runs import PROGRAM, run_program
 from pages import PAGE_FILES, PAGES, Program, read_programs, split_page
 from tenure.model.rule import Rule
 from tenure.rules import all_rules
@@ -18,7 +16,6 @@ from tenure.rules import all_rules
 HEADINGS = ("What happens", "Leaks", "Does not leak", "Fix", "Not seen", "References")
 WITH_PROGRAMS = ("Leaks", "Does not leak", "Fix")
 MOST_CHANGED_LINES = 5
-PROGRAM = "program.py"
 
 
 def count_changed_lines(before: list[str], after: list[str]) -> int:
@@ -32,6 +29,14 @@ PROGRAMS = [program for page in PAGE_FILES for program in read_programs(page)]
 
 def name_program(program: Program) -> str:
     return f"{program.code}-{program.heading.replace(' ', '-')}-{program.number}"
+
+
+def in_groups(programs: list[Program]) -> list:
+    """Parameters of a test: programs of one page go to one worker, where each is run once."""
+    return [
+        pytest.param(program, id=name_program(program), marks=pytest.mark.xdist_group(program.code))
+        for program in programs
+    ]
 
 
 def test_every_rule_has_a_page_and_every_page_a_rule() -> None:
@@ -75,13 +80,18 @@ def test_a_program_is_python(program: Program) -> None:
     assert compile(program.text, name_program(program), "exec")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("program", PROGRAMS, ids=name_program)
-def test_a_program_yields_exactly_the_findings_that_its_page_marks(program: Program, tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="the programs of the pages train with torch")
-    (tmp_path / PROGRAM).write_text(program.text, encoding="utf-8")
+def choose_programs() -> list[Program]:
+    """The first leak and the first healthy program of each page; all programs for `make pages`."""
+    if os.environ.get("WHOLE_PAGES"):
+        return PROGRAMS
+    return [program for program in PROGRAMS if program.number == 1 and program.heading != "Fix"]
 
-    findings = record_and_diagnose(tmp_path)
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", in_groups(choose_programs()))
+def test_a_program_yields_exactly_the_findings_that_its_page_marks(program: Program) -> None:
+    pytest.importorskip("torch", reason="the programs of the pages train with torch")
+    findings = run_program(program.unmarked_text).findings
 
     sure = [finding for finding in findings if finding["confidence"] in ("certain", "likely")]
     expected = sorted((rule, PROGRAM, line) for rule, line in program.recorded_marks)
@@ -92,17 +102,3 @@ def told(finding: dict) -> tuple[str, str, int]:
     """Rule, file name and line; a finding without a place gets "" and 0, so that they sort."""
     holder = finding["holder"]
     return finding["rule"], Path(holder["file"] or "").name, holder["line"] or 0
-
-
-def record_and_diagnose(folder: Path) -> list[dict]:
-    """The findings of the program in `folder`, run as a user would run it, on one thread: others share the machine."""
-    run = subprocess.run(
-        [sys.executable, "-m", "tenure", "run", "-o", "recording", "--json", "findings.json", PROGRAM],
-        cwd=folder,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads((folder / "findings.json").read_text(encoding="utf-8"))["findings"]

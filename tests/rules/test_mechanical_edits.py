@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from page_runs import run_program
 from tenure.model.finding import Edit
 from tenure.syntax.edits.line_edits import apply_edits
-from test_rule_pages import PROGRAMS, Program, name_program
+from test_rule_pages import PROGRAMS, Program, in_groups
 
 WITH_EDIT = ("TN101", "TN102", "TN103", "TN104", "TN105", "TN106", "TN107", "TN204", "TN301", "TN302", "TN405")
 WITHOUT = {("TN106", 3), ("TN106", 4), ("TN301", 1), ("TN405", 1)}
@@ -206,52 +202,35 @@ print([str(each["error"]) for each in failures])
 }
 
 
-def run(folder: Path, text: str) -> tuple[list[dict], str]:
-    folder.mkdir()
-    (folder / "program.py").write_text(text, encoding="utf-8")
-    result = subprocess.run(
-        [sys.executable, "-m", "tenure", "run", "-o", "recording", "--json", "findings.json", "program.py"],
-        cwd=folder,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert result.returncode == 0, result.stderr
-    return json.loads((folder / "findings.json").read_text(encoding="utf-8"))["findings"], result.stdout
-
-
 def edits_of(findings: list[dict], code: str) -> list[Edit]:
     remedies = [remedy for finding in findings if finding["rule"] == code for remedy in finding["remedies"]]
     return [Edit(**edit) for remedy in remedies for edit in remedy["edits"]]
 
 
-def check_edit(folder: Path, code: str, text: str) -> tuple[str, str]:
+def check_edit(code: str, text: str) -> tuple[str, str]:
     """Apply what is offered and run again; gives back the new text, and that of the lines that were changed."""
     pytest.importorskip("torch", reason="the programs train with torch")
-    before, printed = run(folder / "before", text)
+    before, printed = run_program(text)
     edits = edits_of(before, code)
     assert edits, [finding["message"] for finding in before]
     edited = apply_edits(text, edits)
-    after, printed_after = run(folder / "after", edited)
+    after, printed_after = run_program(edited)
     assert code not in {finding["rule"] for finding in after}
     assert printed_after == printed
     return edited, "\n".join((edit.after or "").strip() for edit in edits)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", LEAKS, ids=name_program)
-def test_the_edit_of_a_leak_on_a_page_ends_it_and_is_its_fix_unless_that_is_made_by_hand(
-    program: Program, tmp_path: Path
-) -> None:
-    edited, _ = check_edit(tmp_path, program.code, "\n".join(program.unmarked_lines) + "\n")
+@pytest.mark.parametrize("program", in_groups(LEAKS))
+def test_the_edit_of_a_leak_on_a_page_ends_it_and_is_its_fix_unless_that_is_made_by_hand(program: Program) -> None:
+    edited, _ = check_edit(program.code, program.unmarked_text)
     fix = FIXES[program.code, program.number]
     assert (edited == fix.text) == (not fix.by_hand)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
-def test_the_edit_of_a_small_program_ends_its_leak(name: str, tmp_path: Path) -> None:
+def test_the_edit_of_a_small_program_ends_its_leak(name: str) -> None:
     code, text, change = OWN[name]
-    _, changed = check_edit(tmp_path, code, HEAD + text)
+    _, changed = check_edit(code, HEAD + text)
     assert re.sub(r"\s+", " ", changed).endswith(change)
