@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fixing_findings import HISTORY, measured
 from tenure.errors import SourceError
-from tenure.fixing.candidates import Candidate, edit_texts, find_candidates, join_candidates
+from tenure.fixing.candidates import MOST_GUESSED, Candidate, edit_texts, find_candidates, find_trials, join_candidates
 from tenure.model.finding import Edit, Finding, Holder, Remedy
 from tenure.model.source import SourceFile
 
@@ -111,3 +111,32 @@ def test_mangled_files_and_edits_are_edited_or_refused(
         return
     for each in changed.values():
         compile(each, "a.py", "exec", dont_inherit=True)
+
+
+def test_ways_that_only_a_run_can_prove_stand_apart_and_are_told_once(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    finding = finding_of(file, targets=("Record", "MeanBackward0"))
+    text = TRAIN.replace("print(len(history))", "print(history[-1])")
+    run = replace(measured((finding,)), sources={str(file): SourceFile(str(file), text)})
+
+    ((way,),) = find_trials(run, ())
+
+    assert (way.findings, way.told_by, way.edits[0].after) == ((finding,), "trial", "        del history[:-1]")
+    assert find_trials(run, {way.key}) == ()
+    assert not any(each.told_by == "trial" for each in find_candidates(run))
+
+
+def test_only_the_first_findings_are_given_edits_by_trial(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    finding = finding_of(file, targets=("Record", "MeanBackward0"))
+    names = [f"rows{number}" for number in range(MOST_GUESSED + 2)]
+    text = "".join(f"def f{name}(x):\n    {name}.append(x)\n" for name in names)
+    findings = [
+        replace(
+            finding, fingerprint=name, holder=replace(finding.holder, name=name, expression=f"{name}[*]", line=line)
+        )
+        for name, line in zip(names, range(2, 20, 2), strict=False)
+    ]
+    run = replace(measured(tuple(findings)), sources={str(file): SourceFile(str(file), text)})
+
+    assert [ways[0].edits[0].after for ways in find_trials(run, ())] == [f"    del {name}[:-1]" for name in names[:3]]

@@ -229,3 +229,43 @@ def test_the_largest_batch_within_a_budget_is_searched_before_and_after(tmp_path
     assert 0 < before["largest_batch"] < after["largest_batch"]
     assert before["samples_per_second"] > 0 < after["samples_per_second"]
     assert "largest batch: within 1.00 MiB of tensor memory in 12 steps" in result["notes"]
+
+
+PROBED = """
+from functools import partial
+import torch
+
+class Probe:
+    def attach(self, module, mask):
+        module.register_forward_hook(partial(self.look, mask))
+
+    def look(self, mask, module, args, output):
+        self.seen = (output * mask).sum().item()
+
+    def close(self):
+        print(f"seen {self.seen:.4f}")
+
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(16, 256), torch.nn.Linear(256, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+probe = Probe()
+for step in range(24):
+    probe.attach(model[0], torch.rand(64, 256))
+    optimizer.zero_grad()
+    model(torch.randn(64, 16)).square().mean().backward()
+    optimizer.step()
+probe.close()
+"""
+
+
+def test_ways_that_source_cannot_tell_apart_are_tried_in_turn_until_a_run_proves_one(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PROBED)
+
+    result = fix_as_json(tmp_path, "train.py")
+
+    tried = [(edit["rule"], edit["told_by"], edit["kept"], edit["why"]) for edit in result["edits"]]
+    assert [each[:3] for each in tried] == [("TN303", "trial", False), ("TN303", "trial", True)]
+    assert tried[0][3] == "nothing was freed by it"
+    assert "self._hook_handle = module.register_forward_hook(partial(self.look, mask))" in result["patch"]
+    assert (result["verified"], result["parameters_equal"], result["outputs_equal"]) == (True, True, True)
+    assert result["notes"][0].startswith("what is kept by trial rests on this run alone")

@@ -1,14 +1,16 @@
-"""The edits that are worth a run: those of the findings' remedies, and those of lint where the recording agrees."""
+"""The edits that are worth a run: those of the findings' remedies, those of lint where the recording agrees, and what
+only a run can prove."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
 from tenure.errors import SourceError
+from tenure.fixing.guesses import guess_edits
 from tenure.fixing.measured import Measured
 from tenure.fixing.overlay import why_no_python
 from tenure.lint import lint_sources
@@ -17,6 +19,9 @@ from tenure.model.source_finding import SourceFinding
 from tenure.syntax.edits.line_edits import apply_edits, overlap
 
 DETACH = ".detach()"
+TRIAL = "trial"
+MOST_GUESSED = 3
+"""So many findings are given edits by trial: each of them costs several runs."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +48,27 @@ def find_candidates(measured: Measured) -> tuple[Candidate, ...]:
             told_by, edits = "lint", _agreed(finding, told.get(_place_of(finding), ()))
         if not edits:
             continue
-        edits = tuple(replace(edit, file=os.path.realpath(edit.file)) for edit in edits)
+        edits = _real(edits)
         known = found.get(edits)
         findings = (*known.findings, finding) if known else (finding,)
         found[edits] = Candidate(findings, known.told_by if known else told_by, edits)
     return tuple(found.values())
+
+
+def find_trials(measured: Measured, known: Collection[object]) -> tuple[tuple[Candidate, ...], ...]:
+    """For each of the first few findings that have some, the ways to mend it that only a run can prove, the likeliest
+    first, without those whose key is `known`."""
+    found: list[tuple[Candidate, ...]] = []
+    for finding in measured.diagnosis.findings:
+        ways = (Candidate((finding,), TRIAL, _real(edits)) for edits in guess_edits(finding, measured.sources))
+        fresh = tuple(way for way in ways if way.key not in known)
+        if fresh and len(found) < MOST_GUESSED:
+            found.append(fresh)
+    return tuple(found)
+
+
+def _real(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    return tuple(replace(edit, file=os.path.realpath(edit.file)) for edit in edits)
 
 
 def join_candidates(candidates: Sequence[Candidate]) -> Candidate:

@@ -10,7 +10,15 @@ from pathlib import Path
 from tenure import __version__
 from tenure.errors import SourceError, UsageError
 from tenure.fixing.batches import BatchSearch, find_gain
-from tenure.fixing.candidates import Candidate, describe_place, edit_texts, find_candidates, join_candidates
+from tenure.fixing.candidates import (
+    TRIAL,
+    Candidate,
+    describe_place,
+    edit_texts,
+    find_candidates,
+    find_trials,
+    join_candidates,
+)
 from tenure.fixing.measured import Measured, measure, read_parameters
 from tenure.fixing.patch import write_patch
 from tenure.fixing.runs import Run, Runner
@@ -57,45 +65,55 @@ def fix(runner: Runner, *, program: str, say: Say, batches: BatchSearch | None =
     Raises UsageError where the program itself fails or nothing of it can be recorded. `say` is told of each run.
     """
     first = _run_unchanged(runner, say)
-    candidates = find_candidates(first)
-    if not candidates:
+    candidates, trials = find_candidates(first), find_trials(first, ())
+    if not candidates and not trials:
         return Proof(_tell_nothing_kept(runner, first, program), {})
-    _announce(candidates, say, unchanged=1)
+    _announce(candidates, trials, say, unchanged=1)
     baseline = _run_again(runner, first, say)
-    tries, best = _search(runner, baseline, candidates, say)
+    tries, best = _search(runner, baseline, say)
     proof = _conclude(runner, baseline, tries, best, program)
     return _with_gain(proof, runner, batches, say) if batches is not None and proof.texts else proof
 
 
-def _search(
-    runner: Runner, baseline: Baseline, candidates: Sequence[Candidate], say: Say
-) -> tuple[list[_Try], _State | None]:
+def _search(runner: Runner, baseline: Baseline, say: Say) -> tuple[list[_Try], _State | None]:
     """All that was tried, and the last state that is better than the program as it is, and the same but for that."""
     state, best = _State(baseline.first, {}), None
     tries: list[_Try] = []
     for number in range(MOST_ROUNDS):
         known = {each.candidate.key for each in tries}
-        fresh = [each for each in candidates if each.key not in known]
-        if not fresh:
-            break
-        if number:
-            _announce(fresh, say)
-        made = [_try(runner, baseline, state, [each], say) for each in fresh]
-        tries += made
+        candidates = [each for each in find_candidates(state.measured) if each.key not in known]
+        trials = find_trials(state.measured, known) if baseline.deterministic else ()
+        if number and (candidates or trials):
+            _announce(candidates, trials, say)
+        made = [_try(runner, baseline, state, [each], say) for each in candidates]
         after = _choose(runner, baseline, state, made, say)
+        tries += made
+        if after is None:
+            in_turn = [_try_in_turn(runner, baseline, state, ways, say) for ways in trials]
+            tries += [each for some in in_turn for each in some]
+            after = _choose(runner, baseline, state, [some[-1] for some in in_turn], say)
         if after is None:
             break
         state, findings = after, baseline.first.figures.findings
         if judge(baseline, state.measured, state.measured.run, findings).keeps:
             best = state
-        candidates = find_candidates(state.measured)
     return tries, best
+
+
+def _try_in_turn(runner: Runner, baseline: Baseline, state: _State, ways: Sequence[Candidate], say: Say) -> list[_Try]:
+    """One way after another, until one is proved: the last that was tried."""
+    made: list[_Try] = []
+    for each in ways:
+        made.append(_try(runner, baseline, state, [each], say))
+        if made[-1].verdict.keeps:
+            break
+    return made
 
 
 def _choose(runner: Runner, baseline: Baseline, state: _State, made: Sequence[_Try], say: Say) -> _State | None:
     """The state with all that help; where none does, with all that change nothing: names of one thing must all go."""
     helping = [each for each in made if each.verdict.keeps]
-    chosen = helping or [each for each in made if each.verdict.same]
+    chosen = helping or [each for each in made if each.verdict.same and each.candidate.told_by != TRIAL]
     together: _Try | None = next(iter(chosen), None)
     if len(chosen) > 1:
         together = _try(runner, baseline, state, [each.candidate for each in chosen], say)
@@ -117,13 +135,25 @@ def _try(runner: Runner, baseline: Baseline, state: _State, candidates: Sequence
     say(f"run {runner.num_runs + 1}: with the edit{'s' * (len(candidates) > 1)} for {what}")
     run = runner.run(texts, hash_at=[baseline.first.figures.steps])
     measured = None if run.timed_out else measure(run)
-    return _Try(joined, judge(baseline, measured, run, joined.findings, since=state.measured), measured, texts)
+    verdict = judge(baseline, measured, run, joined.findings, since=state.measured)
+    if verdict.keeps and any(each.told_by == TRIAL for each in candidates) and not _is_compared(verdict, run):
+        verdict = replace(verdict, same=False, why="neither parameters nor outputs could be compared")
+    return _Try(joined, verdict, measured, texts)
 
 
-def _announce(candidates: Sequence[Candidate], say: Say, *, unchanged: int = 0) -> None:
-    count = len(candidates)
-    more = unchanged + count + (count > 1)
-    say(f"{count} edit{'s' * (count > 1)} to try: {more} more run{'s' * (more > 1)}")
+def _is_compared(verdict: Verdict, run: Run) -> bool:
+    return bool(verdict.parameters_equal or (verdict.outputs_equal and (run.stdout.strip() or run.written)))
+
+
+def _announce(
+    candidates: Sequence[Candidate], trials: Sequence[Sequence[Candidate]], say: Say, *, unchanged: int = 0
+) -> None:
+    count, ways = len(candidates), sum(map(len, trials))
+    more = unchanged + count + (count > 1) + ways + (len(trials) > 1)
+    what = [f"{count} edit{'s' * (count > 1)}"] if count else []
+    what += [f"{ways} way{'s' * (ways > 1)} by trial"] if ways else []
+    most = "at most " if ways else ""
+    say(f"{' and, where none helps, '.join(what)} to try: {most}{more} more run{'s' * (more > 1)}")
 
 
 def _advice(runner: Runner, said: str) -> str:
@@ -159,7 +189,7 @@ def _run_again(runner: Runner, first: Measured, say: Say) -> Baseline:
 
 def _conclude(runner: Runner, baseline: Baseline, tries: Sequence[_Try], best: _State | None, program: str) -> Proof:
     tried = tuple(_tell(each, kept=best is not None and each in best.chosen) for each in tries)
-    notes = (*baseline.notes, *_tell_of_originals(baseline.first.run, baseline.second))
+    notes = (*baseline.notes, *_tell_of_originals(baseline.first.run, baseline.second), *_tell_of_trials(runner, tried))
     if best is None:
         told = _tell_nothing_kept(runner, baseline.first, program)
         return Proof(replace(told, deterministic=baseline.deterministic, edits=tried, notes=notes), {})
@@ -210,6 +240,13 @@ def _tell_nothing_kept(runner: Runner, first: Measured, program: str) -> Fix:
         num_runs=runner.num_runs,
         notes=tuple(_tell_of_originals(first.run)),
     )
+
+
+def _tell_of_trials(runner: Runner, tried: Sequence[TriedEdit]) -> list[str]:
+    if not any(each.kept and each.told_by == TRIAL for each in tried):
+        return []
+    until = f"these {runner.order.steps} steps" if runner.order.steps else "this run"
+    return [f"what is kept by trial rests on {until} alone: look whether other uses of the program need what it drops"]
 
 
 def _tell_of_originals(*runs: Run) -> list[str]:

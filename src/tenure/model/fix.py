@@ -29,7 +29,10 @@ class Figures:
 
 @dataclass(frozen=True)
 class TriedEdit:
-    """The edits of one remedy, whether they stay, and why. `told_by` is "recording" or "lint"."""
+    """The edits of one remedy, whether they stay, and why.
+
+    `told_by` is "recording", "lint", or "trial" for one that nothing but its run speaks for.
+    """
 
     rule: str
     name: str

@@ -104,7 +104,8 @@ def _alive(figures: Figures) -> str:
 def _edit(tried: TriedEdit) -> str:
     mark = "kept    " if tried.kept else "not kept"
     place = place_of(tried.file, tried.line, room=60)
-    lines = [f"{mark}  {tried.rule} {tried.name}  {place}: {escape(relative_to_here(tried.why))}"]
+    trial = " (by trial)" if tried.told_by == "trial" else ""
+    lines = [f"{mark}  {tried.rule} {tried.name}  {place}{trial}: {escape(relative_to_here(tried.why))}"]
     for edit in tried.edits:
         for sign, text in (("-", edit.before), ("+", edit.after or "")):
             lines += [f"          {sign} {escape(line.strip())}" for line in text.splitlines()]

@@ -50,11 +50,12 @@ def bound_cache(source: SourceFile, line: int, size: int, *, methods: bool = Tru
     return ()
 
 
-def drop_cache(source: SourceFile, line: int) -> tuple[Edit, ...]:
+def drop_cache(source: SourceFile, line: int, *, by_trial: bool = False) -> tuple[Edit, ...]:
     """The edit that takes the cache off the function around `line` (its decorators count), which then computes a
-    result anew at each call; none where a second call with the same arguments might do something else."""
+    result anew at each call; none where a second call with the same arguments might do something else, unless a
+    trial is to tell."""
     function = _function_at(source, line)
-    if function is None or not _gives_the_same_again(function):
+    if function is None or not (by_trial or _gives_the_same_again(function)):
         return ()
     caches = [each for each in function.decorator_list if decorator_name(each).rpartition(".")[2] in _CACHES]
     return remove_decorator(source, caches[0]) if len(caches) == 1 else ()

@@ -13,10 +13,10 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line
 from tenure.syntax.text.expressions import split_receiver, target_pairs
 from tenure.syntax.text.scopes import dotted, parse
-from tenure.syntax.text.store_calls import stores_of_call
+from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
 
 _PRIMARIES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-_KEEPING_ONE = frozenset({"append", "appendleft", "add", "insert", "push", "put", "put_nowait", "setdefault"})
+_KEEPING_ONE = GROWING_FUNCTIONS | {"append", "appendleft", "add", "insert", "push", "put", "put_nowait", "setdefault"}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,143 @@
+"""Edits that may be the remedy of a finding and that only a run can prove: for each several ways, the likeliest first.
+
+A finding says who holds what, by which statement, and the way from there to the tensors; the source says what else the
+program does with it. Nothing of this is offered anywhere but to `tenure fix`, which keeps what its run has proved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from tenure.errors import SourceError
+from tenure.model.finding import Edit, Finding, evidence_of
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
+from tenure.syntax.edits.kept_entries import bound_keys, keep_newest, take_out_when_read
+from tenure.syntax.edits.kept_handles import remove_handles
+from tenure.syntax.edits.kept_parts import change_part, change_where_made, detach_at_end, detach_each, detach_old
+from tenure.syntax.edits.let_go import let_go_before, let_go_behind_reads, stores_of
+from tenure.syntax.edits.weak_links import refer_weakly
+from tenure.syntax.edits.without_graphs import compute_without_graph
+
+MOST_WAYS = 4
+"""Of one finding: each costs a run of the program."""
+LEAST_BYTES = 4096
+"""What holds less is not worth runs, and dropping what nobody reads of it not worth a change."""
+_FEWEST_KEYS = 4
+_GRAPHS = ("TN101", "TN102", "TN105", "TN107")
+_MODULES = ("TN401", "TN403", "TN405")
+_VIEWS, _HOOKS, _IDLE, _CYCLES, _CACHES = "TN204", "TN303", "TN106", "TN301", "TN205"
+_EXCEPTIONS = ("TN302", "TN304")
+_GROWING = ("TN201", "TN202", "TN203", "TN402", "TN601")
+Ways = Iterator[tuple[Edit, ...]]
+
+
+def guess_edits(finding: Finding, sources: Mapping[str, SourceFile]) -> tuple[tuple[Edit, ...], ...]:
+    """Ways to mend one finding, at most MOST_WAYS; none of what is only *possible*, holds little, or is kept by a
+    library."""
+    source = sources.get(finding.holder.file or "")
+    if source is None or source.origin != "yours" or not finding.holder.line:
+        return ()
+    if finding.confidence == "possible" or (finding.retained_bytes or 0) < LEAST_BYTES:
+        return ()
+    yours = [source, *(each for each in sources.values() if each.origin == "yours" and each is not source)]
+    try:
+        ways = dict.fromkeys(each for each in _ways(finding, source, yours) if each)
+    except SourceError:
+        return ()
+    return tuple(islice(ways, MOST_WAYS))
+
+
+def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> Ways:
+    line, name = finding.holder.line or 0, _plain_name(finding)
+    if finding.rule == _HOOKS:
+        yield from remove_handles(source, line)
+    if finding.rule in _GRAPHS:
+        yield from _without_graph(finding, source, yours, line, name)
+    if finding.rule == _VIEWS:
+        yield change_part(yours, source, line, name, _labels(finding), ".clone()")
+        yield from _where_made(finding, yours, ".clone()")
+    if finding.rule in _EXCEPTIONS and ".__traceback__" in evidence_of(finding, "path").get("references", ()):
+        yield change_part(yours, source, line, name, _labels(finding, "__traceback__"), ".with_traceback(None)")
+    if finding.rule == _CYCLES:
+        yield refer_weakly(source, line, name)
+    if finding.rule == _CACHES and not needs_caches(yours):
+        yield drop_cache(source, line, by_trial=True)
+    if finding.rule in (*_GROWING, *_GRAPHS):
+        yield bound_keys(source, line, max(_FEWEST_KEYS, 2 * math.ceil(finding.growth_objects_per_step or 0)))
+        yield take_out_when_read(yours, source, line, name)
+        yield keep_newest(yours, source, line, name)
+    if finding.rule in (_IDLE, *_MODULES, *_GROWING) and "[" not in finding.holder.name:
+        yield from _let_go(finding, source, yours, line, name)
+
+
+def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], line: int, name: str) -> Ways:
+    """Of the holder's attribute or variable, and of the attribute below it that leads to the tensor."""
+    if finding.holder.expression.endswith("[*]"):
+        yield from let_go_behind_reads(yours, name, empties=True)
+        return
+    inner = [label for label in _labels(finding) if label.isidentifier()][-1:]
+    outer = [part for part in finding.holder.name.split(".")[:-1] if part.isidentifier()][-1:]
+    yield let_go_before(source, line, name)
+    for file, at in stores_of(yours, inner[0]) if inner else ():
+        yield let_go_before(file, at, inner[0])
+    yield from let_go_behind_reads(yours, name, empties=_kinds(finding)[:1] in (["dict"], ["list"]))
+    for other in (*outer, *inner):
+        yield from let_go_behind_reads(yours, other, empties=False)
+
+
+def _without_graph(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], line: int, name: str) -> Ways:
+    labels, kinds = _labels(finding), _kinds(finding)
+    is_element = finding.holder.expression.endswith("[*]")
+    if labels:
+        yield change_part(yours, source, line, name, labels, ".detach()")
+        yield detach_each(source, line, name, kinds)
+    yield from _where_made(finding, yours, ".detach()")
+    if not is_element:
+        yield let_go_before(source, line, name)
+        yield detach_at_end(source, line, name, kinds)
+    if finding.rule == "TN105":
+        yield detach_old(source, line, name)
+    yield from compute_without_graph(yours, source, line, name)
+
+
+def _where_made(finding: Finding, yours: Sequence[SourceFile], call: str) -> Ways:
+    """Of the object whose attribute leads to the tensor, or to what the holder's name is: an attribute of it."""
+    way = _below_holder(finding, above=1)
+    if way and way[-1][0].startswith("."):
+        yield change_where_made(yours, way[-1][1].partition(" ")[0], way[-1][0].removeprefix("."), call)
+
+
+def _plain_name(finding: Finding) -> str:
+    """`rows` of `self.rows['loss']`."""
+    return finding.holder.name.partition("[")[0].rpartition(".")[2]
+
+
+def _below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tuple[str, str]]:
+    """References from what the holder's statement keeps to the first tensor, each with the type that it leads from.
+
+    Up to the reference `end` where that is given; `above` counts references more on the holder's side.
+    """
+    path = evidence_of(finding, "path")
+    references, targets = list(path.get("references", ())), list(path.get("targets", ()))
+    name = _plain_name(finding)
+    at = next((at for at, each in enumerate(references) if each == f".{name}" or f"`{name}`" in each), None)
+    if at is None:
+        return []
+    first = at + finding.holder.expression.endswith("[*]") + 1 - above
+    # What `references[n]` leads to is `targets[n - 1]`; of the first, the root's own, it is not told.
+    below = list(zip(references[first:], targets[first - 2 :], strict=False)) if first > 1 else []
+    last = [at for at, (each, kind) in enumerate(below) if kind.startswith("Tensor") or each == f".{end}"]
+    return below[: last[0]] if last else below
+
+
+def _labels(finding: Finding, end: str = "") -> list[str]:
+    """As in `part_of`: `row` of `.row`, `'loss'` of `['loss']`, `0` of `[0]`."""
+    return [each.removeprefix(".").removeprefix("[").removesuffix("]") for each, _ in _below_holder(finding, end)]
+
+
+def _kinds(finding: Finding) -> list[str]:
+    """The types of the objects on that way: `dict` of `dict of 3`."""
+    return [kind.partition(" of ")[0] for _, kind in _below_holder(finding)]

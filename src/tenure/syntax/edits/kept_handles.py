@@ -1,0 +1,163 @@
+"""Hooks that are taken out again: the handle of a registration is kept, and removed when the work is done, or when the
+next one of its kind comes.
+
+When that is, source does not tell for sure: these are edits to be tried by a run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from tenure.model.finding import Edit
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.let_go import FunctionNode, at_end
+from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line, only_if_it_parses
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.name_uses import function_around, indent_of
+from tenure.syntax.text.scopes import dotted, parse, statements
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_ENDS = (
+    "close",
+    "remove",
+    "stop",
+    "finish",
+    "release",
+    "__exit__",
+    "detach",
+    "on_epoch_end",
+    "end",
+    "clear",
+    "teardown",
+)
+_HANDLE = "_hook_handle"
+
+
+def remove_handles(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
+    """Edits that take out the hook which is registered on `line`: by the method that ends the object's work, at the
+    end of the function, or when the function registers the next one (of the same key, where it has one)."""
+    tree = parse(source)
+    registration = _registration_at(tree, line)
+    function = function_around(tree, [line])
+    if registration is None or not isinstance(function, _FUNCTIONS):
+        return
+    statement, call = registration
+    if len(indent_of(source, statement).encode()) != statement.col_offset:
+        return
+    loop = _loop_around(function, statement)
+    is_method = bool(function.args.args) and function.args.args[0].arg == "self"
+    ways = [_at_its_end(source, tree, function, statement, loop)] if is_method else []
+    if isinstance(statement, ast.Expr) and _goes_on(function, loop or statement):
+        ways.append(_at_functions_end(source, function, statement, loop))
+    if is_method and loop is None and function.name != "__init__":
+        ways.append(_instead_of_former(source, statement, call))
+    yield from filter(None, ways)
+
+
+def _registration_at(tree: ast.Module, line: int) -> tuple[ast.Expr | ast.Assign, ast.Call] | None:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Expr, ast.Assign)) and node.lineno <= line <= (node.end_lineno or 0):
+            call = node.value
+            if isinstance(call, ast.Call) and called_name(call).startswith("register") and "hook" in called_name(call):
+                return node, call
+    return None
+
+
+def _loop_around(function: FunctionNode, statement: ast.stmt) -> ast.stmt | None:
+    loops = [each for each in statements(function.body) if isinstance(each, _LOOPS) and _inside(each, statement)]
+    return loops[0] if loops else None
+
+
+def _inside(outer: ast.stmt, node: ast.stmt) -> bool:
+    return outer.lineno <= node.lineno <= (outer.end_lineno or outer.lineno)
+
+
+def _goes_on(function: FunctionNode, statement: ast.stmt) -> bool:
+    """Whether a function does something behind the registration: the hook may be meant for just that."""
+    last, end = function.body[-1], statement.end_lineno or statement.lineno
+    between = [each for each in function.body if each.lineno > end and each is not last]
+    calls = last.lineno > end and any(isinstance(node, ast.Call) for node in ast.walk(last))
+    return bool(between) or calls
+
+
+def _named(source: SourceFile, statement: ast.stmt, text: str, close: str = "") -> tuple[Edit, ...]:
+    """The statement's call with something in front of it (and behind)."""
+    places = [Insertion(statement.lineno, statement.col_offset, text)]
+    if close:
+        places.append(Insertion(statement.end_lineno or 0, statement.end_col_offset or 0, close))
+    return insert_into_lines(source, places)
+
+
+def _at_its_end(
+    source: SourceFile, tree: ast.Module, function: FunctionNode, statement: ast.stmt, loop: ast.stmt | None
+) -> tuple[Edit, ...]:
+    """In the method of the same class that ends its work."""
+    cls = next((each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and function in each.body), None)
+    methods = [each for each in cls.body if isinstance(each, _FUNCTIONS)] if cls is not None else []
+    end = next((each for name in _ENDS for each in methods if each.name == name and each is not function), None)
+    if end is None:
+        return ()
+    kept = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+    if isinstance(statement, ast.Assign):
+        if not kept.startswith("self.") or "[" in kept or loop is not None:
+            return ()
+        return at_end(source, end, f"{kept}.remove()")
+    if loop is None:
+        named = _named(source, statement, f"self.{_HANDLE} = ")
+        removed = at_end(source, end, f"self.{_HANDLE}.remove()")
+        return _both(source, named, removed)
+    listed = insert_line(source, loop.lineno, f"{indent_of(source, loop)}self.{_HANDLE}s = []")
+    named = _named(source, statement, f"self.{_HANDLE}s.append(", ")")
+    removed = at_end(
+        source, end, f"for handle in self.{_HANDLE}s:\n{indent_of(source, end.body[0])}    handle.remove()"
+    )
+    return _both(source, listed, named, removed)
+
+
+def _at_functions_end(
+    source: SourceFile, function: FunctionNode, statement: ast.stmt, loop: ast.stmt | None
+) -> tuple[Edit, ...]:
+    if loop is None:
+        return _both(source, _named(source, statement, "handle = "), at_end(source, function, "handle.remove()"))
+    listed = insert_line(source, loop.lineno, f"{indent_of(source, loop)}handles = []")
+    named = _named(source, statement, "handles.append(", ")")
+    ended = at_end(
+        source, function, f"for handle in handles:\n{indent_of(source, function.body[0])}    handle.remove()"
+    )
+    return _both(source, listed, named, ended)
+
+
+def _instead_of_former(source: SourceFile, statement: ast.Expr | ast.Assign, call: ast.Call) -> tuple[Edit, ...]:
+    indent = indent_of(source, statement)
+    if isinstance(statement, ast.Assign):
+        kept = dotted(statement.targets[0])
+        if not kept.startswith("self.") or "[" in kept or kept.count(".") != 1:
+            return ()
+        name = kept.removeprefix("self.")
+        former = f'{indent}if getattr(self, "{name}", None) is not None:\n{indent}    {kept}.remove()'
+        return insert_line(source, statement.lineno, former)
+    key = _key_of(call)
+    if key:
+        former = (
+            f'{indent}handles = vars(self).setdefault("{_HANDLE}s", {{}})\n'
+            f"{indent}if {key} in handles:\n{indent}    handles[{key}].remove()"
+        )
+        return _both(
+            source, insert_line(source, statement.lineno, former), _named(source, statement, f"handles[{key}] = ")
+        )
+    former = f'{indent}if hasattr(self, "{_HANDLE}"):\n{indent}    self.{_HANDLE}.remove()'
+    return _both(source, insert_line(source, statement.lineno, former), _named(source, statement, f"self.{_HANDLE} = "))
+
+
+def _key_of(call: ast.Call) -> str:
+    """`name` of `self.weights[name].register_hook(...)`."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return owner.slice.id if isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Name) else ""
+
+
+def _both(source: SourceFile, *edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    if not all(edits):
+        return ()
+    return only_if_it_parses(source, [edit for some in edits for edit in some])

@@ -1,0 +1,165 @@
+"""What of a kept object or container is a tensor, and the text that detaches or copies just that.
+
+A recording tells by which attributes and keys the tensor was reached; source tells where they came from.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from tenure.errors import SourceError
+from tenure.model.finding import Edit
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.kept_values import Kept, call_method, ends_with_call, find_kept, part_of
+from tenure.syntax.edits.let_go import at_end
+from tenure.syntax.edits.line_edits import insert_line, replace_expression
+from tenure.syntax.text.expressions import called_name, split_receiver
+from tenure.syntax.text.name_uses import function_around, indent_of
+from tenure.syntax.text.scopes import dotted, parse
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DICTS = ("dict", "defaultdict", "OrderedDict")
+_SEQUENCES = ("list", "tuple")
+
+
+def change_part(
+    sources: Sequence[SourceFile], source: SourceFile, line: int, name: str, labels: Sequence[str], call: str
+) -> tuple[Edit, ...]:
+    """The edit that puts `call` (`.detach()`) behind what the statement on `line` puts into an object for `labels`.
+
+    `labels` lead from what is kept to the tensor, as `.row` of an object that is made there (or a few lines above,
+    under a name), by keyword, by its place among the fields or the arguments of the class.
+    """
+    kept = find_kept(source, line, name)
+    value = kept.value if kept is not None else None
+    for label in labels:
+        value = _inner(sources, source, line, value, label)
+    if value is None or not isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)):
+        return ()
+    return () if ends_with_call(value, "detach", "clone", "item") else call_method(source, value, call)
+
+
+def change_where_made(sources: Sequence[SourceFile], kind: str, label: str, call: str) -> tuple[Edit, ...]:
+    """The edit that puts `call` behind what a class of the program is given for `label`, where it is made in one
+    place."""
+    fields = _fields(sources, kind)
+    made = [
+        (source, node)
+        for source in sources
+        for node in ast.walk(parse(source))
+        if isinstance(node, ast.Call) and called_name(node) == kind
+    ]
+    if label not in fields or len(made) != 1:
+        return ()
+    source, node = made[0]
+    value = _argument(node, fields, label)
+    if value is None or isinstance(value, (ast.Constant, ast.Starred)) or ends_with_call(value, "detach", "clone"):
+        return ()
+    return call_method(source, value, call)
+
+
+def _argument(call: ast.Call, fields: Sequence[str], label: str) -> ast.expr | None:
+    at = fields.index(label)
+    by_name = next((each.value for each in call.keywords if each.arg == label), None)
+    return call.args[at] if at < len(call.args) else by_name
+
+
+def detach_each(source: SourceFile, line: int, name: str, kinds: Sequence[str]) -> tuple[Edit, ...]:
+    """The edit that keeps a dict, list or tuple of detached tensors for the one that is a variable so far.
+
+    `kinds` are the types on the way from what is kept to the tensor, one of them here.
+    """
+    kept = find_kept(source, line, name)
+    if kept is None or not isinstance(kept.value, (ast.Name, ast.Attribute)) or len(kinds) != 1:
+        return ()
+    text = _each_detached(dotted(kept.value), kinds[0])
+    return replace_expression(source, kept.value, text) if text else ()
+
+
+def detach_at_end(source: SourceFile, line: int, name: str, kinds: Sequence[str]) -> tuple[Edit, ...]:
+    """The edits by which the function around `line` detaches, when it ends, what it keeps under an attribute."""
+    kept = find_kept(source, line, name)
+    text = dotted(kept.target) if kept is not None else ""
+    function = function_around(parse(source), [line])
+    if "." not in text or "[" in text or not isinstance(function, _FUNCTIONS) or len(kinds) > 1:
+        return ()
+    detached = _each_detached(text, kinds[0]) if kinds else f"{text}.detach()"
+    return at_end(source, function, f"{text} = {detached}") if detached else ()
+
+
+def detach_old(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edit that detaches what an attribute or variable carries, in front of the statement that computes its next
+    value: within a step its graph is whole, from step to step it is cut."""
+    kept = find_kept(source, line, name)
+    text = dotted(kept.target) if kept is not None else ""
+    if kept is None or not text or "[" in text or not _begins_its_line(source, kept):
+        return ()
+    indent = indent_of(source, kept.statement)
+    carried = f"{indent}if {text} is not None:\n{indent}    {text} = {text}.detach()"
+    return insert_line(source, kept.statement.lineno, carried)
+
+
+def _each_detached(text: str, kind: str) -> str:
+    if kind in _DICTS:
+        return f"{{key: each.detach() for key, each in {text}.items()}}"
+    if kind == "list":
+        return f"[each.detach() for each in {text}]"
+    return f"tuple(each.detach() for each in {text})" if kind == "tuple" else ""
+
+
+def _begins_its_line(source: SourceFile, kept: Kept) -> bool:
+    return len(indent_of(source, kept.statement).encode()) == kept.statement.col_offset
+
+
+def _inner(
+    sources: Sequence[SourceFile], source: SourceFile, line: int, value: ast.expr | None, label: str
+) -> ast.expr | None:
+    if isinstance(value, ast.Name):
+        value = _made_at(source, line, value.id) or value
+    found = part_of(value, [label]) if value is not None else None
+    if found is not None or not isinstance(value, ast.Call) or not label.isidentifier():
+        return found
+    fields = _fields(sources, called_name(value))
+    if label in fields and fields.index(label) < len(value.args):
+        return value.args[fields.index(label)]
+    return next((each for each in value.args if dotted(each).rpartition(".")[2] == label), None)
+
+
+def _made_at(source: SourceFile, line: int, name: str) -> ast.expr | None:
+    """The call that a function binds to a variable in one place, above `line`."""
+    function = function_around(parse(source), [line])
+    bound = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and any(dotted(target) == name for target in node.targets)
+    ]
+    one = bound[0] if len(bound) == 1 and bound[0].lineno < line else None
+    return one.value if one is not None and isinstance(one.value, ast.Call) else None
+
+
+def _fields(sources: Sequence[SourceFile], name: str) -> list[str]:
+    """What a class of the program takes, in order: its annotated fields, or what its `__init__` keeps of each."""
+    for source in sources:
+        try:
+            classes = [node for node in ast.walk(parse(source)) if isinstance(node, ast.ClassDef) and node.name == name]
+        except SourceError:
+            continue
+        for cls in classes:
+            return list(_fields_of(cls))
+    return []
+
+
+def _fields_of(cls: ast.ClassDef) -> Iterator[str]:
+    made = next((node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None)
+    if made is None:
+        yield from (
+            node.target.id for node in cls.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        )
+        return
+    kept = {
+        node.value.id: split_receiver(node.targets[0])[1]
+        for node in ast.walk(made)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
+    }
+    yield from (kept.get(each.arg, each.arg) for each in made.args.args[1:])

@@ -1,0 +1,170 @@
+"""Where a program can let go of an attribute or variable: in front of its next value, or behind its last read.
+
+Whether nobody misses it meanwhile is not told by source: these are edits to be tried by a run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from tenure.errors import SourceError
+from tenure.model.finding import Edit
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.kept_values import find_kept
+from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, split_lines
+from tenure.syntax.text.name_uses import function_around, indent_of, is_shared, spans
+from tenure.syntax.text.scopes import dotted, inner_bodies, parse, statements
+from tenure.syntax.text.store_calls import GROWING_METHODS
+
+_WITH = (ast.With, ast.AsyncWith)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_LATER = (*_FUNCTIONS, ast.Lambda, ast.Yield, ast.YieldFrom)
+_RESULTS = ("result", "answer", "returned")
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def let_go_before(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edit that sets `x` or `self.x` to None in front of the statement on `line` that gives it its next value.
+
+    None where the statement reads it, shares its line, or is in `__init__`, where there is no earlier value.
+    """
+    kept = find_kept(source, line, name)
+    target = kept.target if kept is not None else None
+    text = dotted(target)
+    if kept is None or not text or "[" in text or isinstance(kept.statement, ast.AugAssign):
+        return ()
+    value = getattr(kept.statement, "value", None)
+    if value is None or any(dotted(node) == text for node in ast.walk(value)):
+        return ()
+    function = function_around(parse(source), [kept.statement.lineno])
+    if getattr(function, "name", "") == "__init__" or not _begins_its_line(source, kept.statement):
+        return ()
+    if "." not in text and not _lives_on(function, kept.statement, text):
+        return ()
+    return insert_line(source, kept.statement.lineno, f"{indent_of(source, kept.statement)}{text} = None")
+
+
+def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bool) -> Iterator[tuple[Edit, ...]]:
+    """For each function that reads the attribute `name`, the edits that let go of it behind the last read there.
+
+    `x.name = None`, or `x.name.clear()` where it `empties` a container. A value that is returned is computed first.
+    """
+    for source in sources:
+        try:
+            functions = [node for node in ast.walk(parse(source)) if isinstance(node, _FUNCTIONS)]
+        except SourceError:
+            continue
+        for function in functions:
+            owner = _read_from(function, name)
+            if owner:
+                text = f"{owner}.{name}.clear()" if empties else f"{owner}.{name} = None"
+                yield from filter(None, [_behind(source, function, name, text)])
+
+
+def stores_of(sources: Sequence[SourceFile], attribute: str) -> Iterator[tuple[SourceFile, int]]:
+    """The lines on which a program assigns to an attribute of this name."""
+    for source in sources:
+        try:
+            nodes = list(ast.walk(parse(source)))
+        except SourceError:
+            continue
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Store):
+                yield source, node.lineno
+
+
+def at_end(source: SourceFile, function: FunctionNode, text: str) -> tuple[Edit, ...]:
+    """The edits that put a line at the end of a function, in front of what it gives back; none where it ends
+    otherwise."""
+    return _behind_statement(source, function, function.body[-1], text)
+
+
+def _lives_on(function: ast.AST, statement: ast.stmt, name: str) -> bool:
+    """Whether a variable has an earlier value when a statement is reached: in a loop, or from outside."""
+    loops = (node for node in ast.walk(function) if isinstance(node, _LOOPS))
+    return is_shared(function, [name]) or any(spans(loop, [statement.lineno]) for loop in loops)
+
+
+def _read_from(function: FunctionNode, name: str) -> str:
+    """The object whose attribute a function reads, where it is always the same; "" where it does not or may not."""
+    mentions = [node for node in _own_nodes(function) if isinstance(node, ast.Attribute) and node.attr == name]
+    owners = {dotted(node.value) for node in mentions}
+    added_to = {id(each) for node in _own_nodes(function) for each in _added_to(node)}
+    is_read = any(isinstance(node.ctx, ast.Load) and id(node) not in added_to for node in mentions)
+    owner = next(iter(owners)) if len(owners) == 1 and is_read else ""
+    later = any(isinstance(node, _LATER) for node in ast.walk(function) if node is not function)
+    return "" if later or "[" in owner else owner
+
+
+def _added_to(node: ast.AST) -> Iterator[ast.AST]:
+    """The container that an item is set in, or that a call of `append` and its like adds to."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        yield node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWING_METHODS:
+        inner = node.func.value
+        while isinstance(inner, (ast.Subscript, ast.Call)):
+            called = inner.func if isinstance(inner, ast.Call) else inner
+            if not isinstance(called, (ast.Subscript, ast.Attribute)):
+                return
+            inner = called.value
+        yield inner
+
+
+def _own_nodes(function: FunctionNode) -> Iterator[ast.AST]:
+    for statement in function.body:
+        yield from ast.walk(statement)
+
+
+def _behind(source: SourceFile, function: FunctionNode, name: str, text: str) -> tuple[Edit, ...]:
+    """Behind the last statement of the function's body that mentions the attribute, inside of a `with` last."""
+    body: Sequence[ast.stmt] = function.body
+    while True:
+        mentions = [node for node in body if _mentions(node, name)]
+        last = mentions[-1]
+        if not isinstance(last, _WITH) or len(mentions) > 1:
+            break
+        body = last.body
+        if not any(_mentions(node, name) for node in body):
+            break
+    if isinstance(last, (ast.Assign, ast.AnnAssign)) and _only_stores(last, name):
+        return ()
+    return _behind_statement(source, function, last, text)
+
+
+def _behind_statement(source: SourceFile, function: FunctionNode, last: ast.stmt, text: str) -> tuple[Edit, ...]:
+    if not _begins_its_line(source, last) or any(isinstance(node, ast.Return) for node in _inside(last)):
+        return ()
+    indent, end = indent_of(source, last), (last.end_lineno or last.lineno) + 1
+    if isinstance(last, ast.Raise):
+        return ()
+    if not isinstance(last, ast.Return):
+        return insert_line(source, end, indent + text)
+    if last.value is None or isinstance(last.value, (ast.Name, ast.Constant)):
+        return insert_line(source, last.lineno, indent + text)
+    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    result = next((each for each in _RESULTS if each not in used), "")
+    first = split_lines(source.text)[last.lineno - 1].rstrip("\r\n")
+    if not result or not first.startswith(f"{indent}return "):
+        return ()
+    named = Edit(source.path, last.lineno, first, f"{indent}{result} = {first[len(indent) + len('return ') :]}")
+    return only_if_it_parses(source, [named, Edit(source.path, end, "", f"{indent}{text}\n{indent}return {result}")])
+
+
+def _inside(statement: ast.stmt) -> Iterator[ast.stmt]:
+    for body in inner_bodies(statement):
+        yield from statements(body)
+
+
+def _only_stores(statement: ast.stmt, name: str) -> bool:
+    mentions = [node for node in ast.walk(statement) if isinstance(node, ast.Attribute) and node.attr == name]
+    return all(isinstance(node.ctx, ast.Store) for node in mentions)
+
+
+def _mentions(statement: ast.stmt, name: str) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(statement))
+
+
+def _begins_its_line(source: SourceFile, statement: ast.stmt) -> bool:
+    return len(indent_of(source, statement).encode()) == statement.col_offset

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from edit_texts import FILE, line_of, source_of
+from fixing_findings import HISTORY
+from tenure.fixing.guesses import LEAST_BYTES, MOST_WAYS, guess_edits
+from tenure.model.finding import Finding, Holder
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.line_edits import apply_edits
+
+
+def finding_of(rule: str, holder: Holder, path: dict[str, str] | None = None, **values: Any) -> Finding:
+    """`path` names each reference below the root's own, with what it leads to."""
+    references = (f"local variable `{holder.expression.partition('.')[0]}` in main (t.py:1)", *(path or {}))
+    evidence = {"kind": "path", "references": references, "targets": tuple((path or {}).values())}
+    return replace(HISTORY, rule=rule, holder=holder, evidence=(evidence,), **values)
+
+
+def ways(text: str, finding: Finding) -> list[str]:
+    """The lines that are new, of each way."""
+    source = source_of(text)
+    placed = replace(finding, holder=replace(finding.holder, file=FILE, line=line_of(source)))
+    old = source.text.splitlines()
+    found = guess_edits(placed, {FILE: source})
+    texts = [apply_edits(source.text, edits).splitlines() for edits in found]
+    return ["\n".join(line.strip() for line in new if line not in old) for new in texts]
+
+
+CACHE = """
+def grid(key):
+    if key in GRIDS:
+        return GRIDS[key]
+    GRIDS[key] = make(key)  # here
+    return 1
+"""
+
+
+@pytest.mark.parametrize(("grows_by", "size"), [(None, 4), (1.0, 4), (3.5, 8)])
+def test_a_cache_keeps_what_two_steps_ask_for(grows_by: float | None, size: int) -> None:
+    finding = finding_of("TN203", Holder("global", "GRIDS", "GRIDS[*]"), growth_objects_per_step=grows_by)
+
+    assert ways(CACHE, finding)[0].splitlines()[0] == f"if len(GRIDS) >= {size}:"
+
+
+def test_the_way_to_the_tensor_says_what_to_detach() -> None:
+    text = """
+    class Candidate:
+        def __init__(self, clip, row):
+            self.clip, self.row = clip, row
+    class Shelf:
+        def offer(self, clip, row):
+            self.ranked.append(Candidate(clip, row))  # here
+    """
+    path = {".ranked": "list of 3", "[2]": "Candidate", ".row": "Tensor [6] float32", ".grad_fn": "Add"}
+    finding = finding_of("TN107", Holder("attribute", "ranked", "run.ranked[*]"), path)
+
+    assert ways(text, finding)[0] == "self.ranked.append(Candidate(clip, row.detach()))  # here"
+
+
+def test_terms_are_detached_one_by_one_or_let_go() -> None:
+    text = """
+    class Criterion:
+        def note(self, terms):
+            self.terms = terms  # here
+    """
+    path = {".terms": "dict of 3", "['edge']": "Tensor [] float32", ".grad_fn": "Mean"}
+    finding = finding_of("TN102", Holder("attribute", "terms", "run.terms"), path)
+
+    assert ways(text, finding) == [
+        "self.terms = {key: each.detach() for key, each in terms.items()}  # here",
+        "self.terms = None",
+        "self.terms = {key: each.detach() for key, each in self.terms.items()}",
+    ]
+
+
+def test_a_module_goes_behind_its_last_use() -> None:
+    text = """
+    class Bank:
+        def __init__(self, encoder):
+            self.encoder = encoder  # here
+            self.embed()
+        def embed(self):
+            self.vectors = self.encoder(self.prompts)
+    """
+    finding = finding_of("TN403", Holder("attribute", "encoder", "bank.encoder"))
+
+    assert ways(text, finding) == ["self.encoder = None"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "line", "added"),
+    [
+        (
+            "TN302",
+            "attempts.append(Attempt(1, error))  # here",
+            "attempts.append(Attempt(1, error.with_traceback(None)))",
+        ),
+        ("TN301", "self.error = owner  # here", "import weakref\n\n\nself.error = weakref.proxy(owner)"),
+        ("TN204", "attempts.append(Attempt(1, error))  # here", ""),
+        ("TN404", "attempts.append(Attempt(1, error))  # here", ""),
+    ],
+)
+def test_each_rule_has_its_own_ways(rule: str, line: str, added: str) -> None:
+    name = "error" if rule == "TN301" else "attempts"
+    path = {".attempts": "list of 3", "[1]": "Attempt", ".error": "Error", ".__traceback__": "traceback"}
+    finding = finding_of(rule, Holder("attribute", name, f"run.{name}[*]" if name == "attempts" else name), path)
+
+    text = f"class Attempt:\n    number: int\n    error: object\ndef note(self, owner, error):\n    {line}\n"
+    found = ways(text, finding)
+    assert [each.partition("  # here")[0] for each in found] == ([added] if added else [])
+
+
+def test_nothing_is_guessed_of_what_is_only_possible_or_small_or_of_a_library_or_has_no_place() -> None:
+    holder = Holder("global", "GRIDS", "GRIDS[*]", FILE, line_of(source_of(CACHE)))
+    finding = finding_of("TN203", holder)
+    source = source_of(CACHE)
+
+    assert guess_edits(finding, {FILE: source})
+    assert guess_edits(replace(finding, confidence="possible"), {FILE: source}) == ()
+    assert guess_edits(replace(finding, retained_bytes=LEAST_BYTES - 1), {FILE: source}) == ()
+    assert guess_edits(finding, {FILE: replace(source, origin="library")}) == ()
+    assert guess_edits(finding, {}) == ()
+    assert guess_edits(replace(finding, holder=replace(holder, line=None)), {FILE: source}) == ()
+    assert guess_edits(finding, {FILE: SourceFile(FILE, "def broken(:")}) == ()
+
+
+def test_so_many_ways_and_no_more() -> None:
+    readers = "".join(f"    def read{number}(self):\n        return self.x.shape\n" for number in range(9))
+    text = f"class A:\n    def __init__(self, x):\n        self.x = x  # here\n{readers}"
+
+    assert len(ways(text, finding_of("TN106", Holder("attribute", "x", "a.x")))) == MOST_WAYS

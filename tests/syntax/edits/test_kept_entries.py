@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import pytest
+
+from edit_texts import changes, line_of, source_of
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.kept_entries import bound_keys, keep_newest, take_out_when_read
+
+HISTORY = """
+class History:
+    def __init__(self):
+        self.rows = []
+
+    def add(self, row):
+        self.rows.append(row)  # here
+
+    def show(self, count=7):
+        {read}
+"""
+
+
+def newest(text: str, name: str = "rows", *others: SourceFile) -> list[str]:
+    source = source_of(text)
+    return changes(source, keep_newest([source, *others], source, line_of(source), name))
+
+
+@pytest.mark.parametrize(
+    ("read", "added"),
+    [
+        ("pass", ["del self.rows[:-1]"]),
+        ("return self.rows[-1]", ["del self.rows[:-1]"]),
+        ("return sum(self.rows[-5:])", ["del self.rows[:-5]"]),
+        ("return list(self.rows)[-count:]", ["del self.rows[:-7]"]),
+        ("return self.rows[-self.window:]", ["del self.rows[:-self.window]"]),
+        ("return self.rows[-5:], self.rows[-1]", ["del self.rows[:-5]"]),
+        ("return self.rows[-5:], self.rows[-self.window:]", []),
+        ("return self.rows[0]", []),
+        ("return self.rows[-5:-1]", []),
+        ("return self.rows[-2:][0], len(self.rows)", []),
+        ("return sum(self.rows)", []),
+        ("del self.rows[-1]", []),
+    ],
+)
+def test_a_list_keeps_what_is_read_from_its_end(read: str, added: list[str]) -> None:
+    assert newest(HISTORY.format(read=read)) == added
+
+
+def test_a_list_of_a_key_is_cut_by_its_key() -> None:
+    text = """
+    class Seen:
+        def see(self, layer, x):
+            self.inputs[layer].append(x)  # here
+        def newest(self, layer):
+            return self.inputs[layer][-1]
+    """
+    assert newest(text, "inputs") == ["del self.inputs[layer][:-1]"]
+
+
+def test_a_deque_gets_its_length_where_it_is_made() -> None:
+    text = """
+    class Meter:
+        def __init__(self):
+            self.rows = deque()
+        def add(self, row):
+            self.rows.append(row)  # here
+        def mean(self):
+            return mean(list(self.rows)[-10:])
+    """
+    assert newest(text) == ["- self.rows = deque()", "self.rows = deque(maxlen=10)"]
+
+
+def test_reads_in_other_files_count() -> None:
+    other = SourceFile("other.py", "def report(history):\n    return history.rows[0]\n")
+
+    assert newest(HISTORY.format(read="pass"), "rows", other) == []
+    assert newest(HISTORY.format(read="pass"), "rows", SourceFile("bad.py", "(")) == ["del self.rows[:-1]"]
+
+
+def bounded(text: str, size: int = 4) -> list[str]:
+    source = source_of(text)
+    return changes(source, bound_keys(source, line_of(source), size))
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "if key in _GRIDS:\n        return _GRIDS[key]",
+        "known = _GRIDS.get(key)",
+        "try:\n        return _GRIDS[key]\n    except KeyError:\n        pass",
+    ],
+)
+def test_a_cache_drops_its_oldest_key(asks: str) -> None:
+    text = f"def grid(key):\n    {asks}\n    _GRIDS[key] = made = make(key)  # here\n    return made\n"
+
+    assert bounded(text) == ["if len(_GRIDS) >= 4:", "del _GRIDS[next(iter(_GRIDS))]"]
+
+
+def test_a_dict_that_fills_what_is_missing_is_a_cache() -> None:
+    text = """
+    class Grids(dict):
+        def __missing__(self, size):
+            grid = self[size] = build(size)  # here
+            return grid
+    """
+    assert bounded(text, 6) == ["if len(self) >= 6:", "del self[next(iter(self))]"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def put(key, x):\n    rows[key] = x  # here\n",
+        "def put(key, x):\n    if key not in rows[0]:\n        rows[0][key] = x  # here\n",
+        "def put(key, x):\n    if key not in rows: rows[key] = x  # here\n",
+        "def put(key, x):\n    rows.append(x)  # here\n",
+    ],
+)
+def test_what_is_not_asked_first_is_no_cache(text: str) -> None:
+    assert bounded(text) == []
+
+
+STORE = """
+class Store:
+    def pack(self, x):
+        self.slots[self.ticket] = x  # here
+        self.most = max(self.most, len(self.slots))
+
+    def fetch(self, ticket):
+        return {read}
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "changed"),
+    [
+        ("self.slots[ticket]", "return self.slots.pop(ticket)"),
+        ("self.slots[ticket].float()", "return self.slots.pop(ticket).float()"),
+        (
+            "self.slots[ticket] if ticket in self.slots else 0",
+            "return self.slots.pop(ticket) if ticket in self.slots else 0",
+        ),
+        ("self.slots[ticket] + self.slots[0]", ""),
+        ("dict(self.slots)[ticket]", ""),
+    ],
+)
+def test_what_is_read_once_by_its_key_is_taken_out(read: str, changed: str) -> None:
+    source = source_of(STORE.format(read=read))
+    found = changes(source, take_out_when_read([source], source, line_of(source), "slots"))
+
+    assert found == ([f"- return {read}", changed] if changed else [])
+
+
+def test_what_a_function_reads_itself_stays() -> None:
+    source = source_of("""
+    def grid(key):
+        _GRIDS[key] = make(key)  # here
+        return _GRIDS[key]
+    """)
+
+    assert take_out_when_read([source], source, 2, "_GRIDS") == ()

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+
+from edit_texts import line_of, source_of
+from tenure.syntax.edits.kept_handles import remove_handles
+from tenure.syntax.edits.line_edits import apply_edits
+
+
+def ways(text: str) -> list[str]:
+    """The changed texts, without the lines that stay."""
+    source = source_of(text)
+    old = source.text.splitlines()
+    texts = [apply_edits(source.text, edits).splitlines() for edits in remove_handles(source, line_of(source))]
+    return ["\n".join(line.strip() for line in new if line not in old) for new in texts]
+
+
+def test_a_method_that_ends_the_work_removes_the_hook() -> None:
+    text = """
+    class Probe:
+        def attach(self, module):
+            module.register_forward_hook(self)  # here
+            return self
+
+        def close(self):
+            self.seen = None
+    """
+    assert ways(text) == [
+        "self._hook_handle = module.register_forward_hook(self)  # here\nself._hook_handle.remove()",
+        'if hasattr(self, "_hook_handle"):\nself._hook_handle.remove()\n'
+        "self._hook_handle = module.register_forward_hook(self)  # here",
+    ]
+
+
+def test_hooks_of_a_loop_are_kept_in_a_list() -> None:
+    text = """
+    class Audit:
+        def on_epoch_start(self, model):
+            for name in self.layers:
+                model.get(name).register_forward_hook(self.add)  # here
+
+        def on_epoch_end(self, model):
+            print(self.energy)
+    """
+    assert ways(text) == [
+        "self._hook_handles = []\n"
+        "self._hook_handles.append(model.get(name).register_forward_hook(self.add))  # here\n"
+        "for handle in self._hook_handles:\nhandle.remove()"
+    ]
+
+
+def test_a_handle_that_is_kept_already_is_removed() -> None:
+    text = """
+    class Probe:
+        def __enter__(self):
+            self.handle = register_module_forward_hook(self.look)  # here
+            return self
+
+        def __exit__(self, *exc):
+            self.on = False
+    """
+    assert ways(text) == [
+        "self.handle.remove()",
+        'if getattr(self, "handle", None) is not None:\nself.handle.remove()',
+    ]
+
+
+def test_a_function_removes_the_hooks_that_it_needs_itself() -> None:
+    text = """
+    def explain(model, names, images):
+        for name in names:
+            model.get(name).register_forward_hook(watch)  # here
+        scores = model(images)
+        return scores.sum()
+    """
+    assert ways(text) == [
+        "handles = []\nhandles.append(model.get(name).register_forward_hook(watch))  # here\n"
+        "result = scores.sum()\nfor handle in handles:\nhandle.remove()\nreturn result"
+    ]
+
+
+def test_the_hook_of_the_same_key_goes_when_the_next_comes() -> None:
+    text = """
+    class Tuner:
+        def freeze(self, name, mask):
+            self.weights[name].register_hook(partial(torch.mul, mask))  # here
+    """
+    assert ways(text) == [
+        'handles = vars(self).setdefault("_hook_handles", {})\nif name in handles:\nhandles[name].remove()\n'
+        "handles[name] = self.weights[name].register_hook(partial(torch.mul, mask))  # here"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model.register_forward_hook(f)  # here\nrun()\n",
+        "def listen(weight):\n    heard = []\n    weight.register_hook(heard.append)  # here\n    return heard\n",
+        "def f(module):\n    if module: module.register_hook(g)  # here\n    run()\n",
+        "def f(module):\n    module.register_buffer('x', y)  # here\n    run()\n",
+    ],
+)
+def test_no_way_where_the_hook_may_be_meant_to_stay(text: str) -> None:
+    assert ways(text) == []

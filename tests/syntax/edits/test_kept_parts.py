@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+
+from edit_texts import changes, line_of, source_of
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.kept_parts import change_part, change_where_made, detach_at_end, detach_each, detach_old
+
+SHELF = """
+@dataclass
+class Candidate:
+    sureness: float
+    clip: object
+    row: object = None
+
+
+class Shard:
+    def __init__(self, names, sheets):
+        self.names, self.size = names, len(sheets)
+        self.vectors = sheets
+
+
+class Shelf:
+    def offer(self, clip, row):
+        {statement}
+"""
+
+
+def part(statement: str, name: str, *labels: str) -> list[str]:
+    source = source_of(SHELF.format(statement=statement))
+    at = line_of(source, "# here")
+    return changes(source, change_part([source], source, at, name, labels, ".detach()"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "name", "labels", "changed"),
+    [
+        (
+            "insort(self.ranked, Candidate(1, clip, row))  # here",
+            "ranked",
+            ("row",),
+            "Candidate(1, clip, row.detach())",
+        ),
+        ("self.rows.append(Candidate(1, clip, row=row))  # here", "rows", ("row",), "row=row.detach())"),
+        ("self.rows[1] = Shard(row, clip + 1)  # here", "rows", ("vectors",), "Shard(row, (clip + 1).detach())"),
+        ("self.rows.append((clip, row))  # here", "rows", ("1",), "(clip, row.detach()))"),
+        ("self.last = {'loss': row}  # here", "last", ("'loss'",), "{'loss': row.detach()}"),
+        ("self.rows.append(Other(clip, row))  # here", "rows", ("row",), "Other(clip, row.detach())"),
+    ],
+)
+def test_the_part_that_the_recording_saw_is_detached(
+    statement: str, name: str, labels: tuple[str, ...], changed: str
+) -> None:
+    assert changed in part(statement, name, *labels)[1]
+
+
+def test_an_object_that_is_made_above_is_changed_there() -> None:
+    source = source_of(
+        SHELF.format(statement="made = Shard(clip, self.unit(row))\n        self.rows.append(made)  # here")
+    )
+
+    found = changes(source, change_part([source], source, line_of(source), "rows", ["vectors"], ".detach()"))
+
+    assert found == ["- made = Shard(clip, self.unit(row))", "made = Shard(clip, self.unit(row).detach())"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "self.rows.append(Candidate(1, clip, row.detach()))  # here",
+        "self.rows.append(Candidate(1, clip))  # here",
+        "self.rows.append(make(clip))  # here",
+        "self.rows.append(*row)  # here",
+        "return row  # here",
+    ],
+)
+def test_what_cannot_be_told_apart_or_is_detached_stays(statement: str) -> None:
+    assert part(statement, "rows", "row") == []
+
+
+def test_a_part_is_changed_where_its_object_is_made() -> None:
+    service = source_of("def answer(best):\n    return Candidate(best.values, best.clip, best.row)\n")
+    sources = [source_of(SHELF.format(statement="pass")), service]
+
+    assert changes(service, change_where_made(sources, "Candidate", "row", ".detach()"))[1] == (
+        "return Candidate(best.values, best.clip, best.row.detach())"
+    )
+    assert change_where_made(sources, "Candidate", "other", ".detach()") == ()
+    assert change_where_made([*sources, SourceFile("u.py", service.text)], "Candidate", "row", ".detach()") == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept"),
+    [
+        ("dict", "{key: each.detach() for key, each in terms.items()}"),
+        ("list", "[each.detach() for each in terms]"),
+        ("tuple", "tuple(each.detach() for each in terms)"),
+        ("Record", ""),
+    ],
+)
+def test_each_tensor_of_a_variable_is_detached(kind: str, kept: str) -> None:
+    source = source_of("class A:\n    def note(self, terms):\n        self.terms = terms  # here\n")
+    found = changes(source, detach_each(source, 3, "terms", [kind]))
+
+    assert found == (["- self.terms = terms  # here", f"self.terms = {kept}  # here"] if kept else [])
+
+
+def test_what_a_function_keeps_is_detached_when_it_ends() -> None:
+    source = source_of("""
+    class A:
+        def __call__(self, output):
+            self.terms = {name: f(output) for name, f in TERMS.items()}  # here
+            total = sum(self.terms.values())
+            return total
+    """)
+
+    assert changes(source, detach_at_end(source, 3, "terms", ["dict"])) == [
+        "self.terms = {key: each.detach() for key, each in self.terms.items()}"
+    ]
+    assert changes(source, detach_at_end(source, 3, "terms", [])) == ["self.terms = self.terms.detach()"]
+    assert detach_at_end(source, 3, "terms", ["Record"]) == ()
+    assert detach_at_end(source, 4, "total", []) == ()
+
+
+def test_a_carried_state_is_detached_before_it_is_computed_anew() -> None:
+    source = source_of(
+        "class A:\n    def write(self, x):\n        self.m = x if self.m is None else self.m + x  # here\n"
+    )
+
+    assert changes(source, detach_old(source, 3, "m")) == ["if self.m is not None:", "self.m = self.m.detach()"]
+    assert detach_old(source_of("class A:\n    def f(self): self.m = g(self.m)\n"), 2, "m") == ()
