@@ -95,6 +95,32 @@ def test_a_remedy_that_is_not_silent_and_a_failed_run_are_problems() -> None:
     }
 
 
+def test_what_fix_would_try_is_told_with_its_command() -> None:
+    edits = [{"file": "/programs/kept.py", "line": 8, "before": "a", "after": "    del losses"}]
+    found = finding(remedies=[{"summary": "x", "edits": []}, {"summary": "y", "edits": edits}])
+    comparison = demo.compare_runs(DEMO, demo.Outcome(4096, 12, 8, (found,)), demo.Outcome(1024, 3, 0))
+    said = [
+        "Proved before it is made: `tenure fix` runs the program as it is and with this",
+        "change, and compares memory, parameters and output.",
+        "  kept.py:8  - a",
+        "  kept.py:8  + del losses",
+    ]
+
+    assert demo.tell_of_fix(comparison, Path("out"), width=80) == [*said, "  tenure fix out/programs/kept.py"]
+    assert demo.tell_of_fix(comparison, None, width=80) == [
+        *said,
+        "  tenure demo -o demo && tenure fix demo/programs/kept.py",
+    ]
+
+
+def test_nothing_is_told_of_fix_without_an_edit() -> None:
+    found = finding(remedies=[{"summary": "x", "edits": []}])
+    comparison = demo.compare_runs(DEMO, demo.Outcome(4096, 12, 8, (found,)), demo.Outcome(1024, 3, 0))
+
+    assert demo.tell_of_fix(comparison, None, width=80) == []
+    assert demo.tell_of_fix(demo.compare_runs(DEMO, demo.Outcome(error="no"), demo.Outcome()), None, width=80) == []
+
+
 TABLE = """\
 program   leaky        fixed       found
 -------------------------------------------------

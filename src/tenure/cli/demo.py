@@ -226,6 +226,26 @@ def _print_finding(recording: Path) -> None:
     click.echo(run.stdout if run.stdout.strip() else run.stderr, nl=False)
 
 
+def tell_of_fix(comparison: Comparison, output: Path | None, *, width: int) -> list[str]:
+    """What `tenure fix` would try on the program, and the command; nothing where its finding has no edit.
+
+    The programs are gone when the demo ends unless `output` keeps them, so that the command keeps them first.
+    """
+    remedies = (comparison.found or {}).get("remedies", ())
+    edits: list[dict[str, Any]] = next((remedy["edits"] for remedy in remedies if remedy.get("edits")), [])
+    if not edits:
+        return []
+    program = f"programs/{comparison.demo.name}.py"
+    command = f"tenure fix {output / program}" if output else f"tenure demo -o demo && tenure fix demo/{program}"
+    said = "Proved before it is made: `tenure fix` runs the program as it is and with this change, and compares"
+    lines = wrap(f"{said} memory, parameters and output.", width=width, first="", rest="")
+    for edit in edits:
+        place = f"  {Path(edit['file']).name}:{edit['line']}"
+        for sign, text in (("-", edit["before"]), ("+", edit["after"] or "")):
+            lines += [f"{place}  {sign} {line.strip()}" for line in text.splitlines()]
+    return [*lines, f"  {command}"]
+
+
 def as_json(comparisons: list[Comparison]) -> dict[str, Any]:
     """The same as `--json` prints it."""
     rows = [
@@ -285,6 +305,8 @@ def demo_command(names: tuple[str, ...], output: Path | None, json_output: bool)
             click.echo("\n".join(["", *draw_table(comparisons, width=width), ""]))
             if comparisons[0].found is not None:
                 _print_finding(folder / demos[0].name / "leaky")
+                for line in ["", *tell_of_fix(comparisons[0], output, width=width)]:
+                    click.echo(line)
     problems = [f"{item.demo.name}: {text}" for item in comparisons for text in item.problems]
     for text in problems:
         click.echo(text, err=True)

@@ -34,7 +34,7 @@ def keep_newest(sources: Sequence[SourceFile], source: SourceFile, line: int, na
     lengths = [
         _from_the_end(parents, node, depth)
         for each in sources
-        for parents, node in _reads(each, name)
+        for parents, node in _reads(each, name, _root(container))
         if not (each is source and statement.lineno <= node.lineno <= (statement.end_lineno or 0))
     ]
     most = _longest(lengths)
@@ -76,7 +76,7 @@ def take_out_when_read(sources: Sequence[SourceFile], source: SourceFile, line: 
     found = _item_stored_at(source, line)
     if found is None or split_receiver(found[1])[1] != name:
         return ()
-    taken = [(each, parents, node) for each in sources for parents, node in _reads(each, name)]
+    taken = [(each, *read) for each in sources for read in _reads(each, name, _root(found[1]))]
     items = [
         (each, parents[-1])
         for each, parents, node in taken
@@ -149,8 +149,15 @@ def _depth(container: ast.expr) -> int:
     return depth
 
 
-def _reads(source: SourceFile, name: str) -> Iterator[tuple[list[ast.AST], ast.expr]]:
-    """Where a file reads an attribute or variable of this name, with the nodes around, the innermost last."""
+def _root(container: ast.expr) -> type[ast.expr]:
+    """Whether the name of a container is an attribute's or a variable's."""
+    while isinstance(container, ast.Subscript):
+        container = container.value
+    return type(container)
+
+
+def _reads(source: SourceFile, name: str, kind: type[ast.expr]) -> Iterator[tuple[list[ast.AST], ast.expr]]:
+    """Where a file reads an attribute (or a variable) of this name, with the nodes around, the innermost last."""
     try:
         waiting: list[tuple[list[ast.AST], ast.AST]] = [([], parse(source))]
     except SourceError:
@@ -158,7 +165,7 @@ def _reads(source: SourceFile, name: str) -> Iterator[tuple[list[ast.AST], ast.e
     while waiting:
         parents, node = waiting.pop()
         named = node if isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Load) else None
-        if named is not None and split_receiver(named)[1] == name and not _is_changed(parents):
+        if type(named) is kind and named is not None and split_receiver(named)[1] == name and not _is_changed(parents):
             yield parents, named
         waiting += [([*parents, node], child) for child in ast.iter_child_nodes(node)]
 
