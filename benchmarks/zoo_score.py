@@ -12,7 +12,8 @@ Each program runs under `tenure run`, the leaky ones also as fixed.py. Counted a
 - bytes: its growth per step, its retained bytes or what it takes off the peak (the one of the three that truth.toml
   gives) within 10 % of what benchmarks/zoo/measure.py measured,
 - cut: dropping exactly the references that it names, in a copy of the process a few steps before the end, freed nine
-  tenths of what it claims (`tenure run --experiment-step`); not judged where the memory is alive only inside a step,
+  tenths of what it claims (`tenure run --experiment-step`), a ring below them once the collector ran; not judged where
+  the memory is alive only inside a step,
 - false alarms: findings above *possible* on healthy and on fixed programs.
 
 Only recall counts for programs whose figure is zero (graph nodes alone); their bytes are not scored.
@@ -160,9 +161,10 @@ def bytes_right(truth: Truth, finding: dict) -> bool | None:
 
 
 def cut_right(finding: dict) -> bool | None:
-    """Whether dropping the finding's cut was seen to free what it claims; None where that could not be tried."""
-    tried = [item for item in finding["evidence"] if item["kind"] == "experiment"]
-    shares = [item["freed_bytes"] / item["predicted_bytes"] for item in tried if item["freed_bytes"] is not None]
+    """Whether dropping the finding's cut was seen to free what it claims, at once or with the next collection; None
+    where that could not be tried."""
+    tried = [item for item in finding["evidence"] if item["kind"] == "experiment" and item["freed_bytes"] is not None]
+    shares = [(item["freed_bytes"] + item.get("collected_bytes", 0)) / item["predicted_bytes"] for item in tried]
     return max(shares) >= CUT_FREES if shares else None
 
 

@@ -88,6 +88,26 @@ def test_results_are_evidence_of_the_finding_they_are_of() -> None:
     )
 
 
+def test_what_goes_only_with_the_next_collection_counts_and_is_told_apart() -> None:
+    result = dataclasses.replace(dropped(MIB // 2), collected_bytes=3 * MIB // 2)
+    (tested,) = with_results([claim(confidence="likely")], [result])
+    assert (tested.confidence, tested.evidence[1:]) == (
+        "certain",
+        (
+            {
+                "kind": "experiment", "done": "drop", "predicted_bytes": 2 * MIB, "freed_bytes": MIB // 2,
+                "other_bytes": 0, "collected_bytes": 3 * MIB // 2,
+            },
+        ),
+    )  # fmt: skip
+
+
+def test_what_was_tried_at_two_moments_is_told_where_most_went() -> None:
+    results = [dropped(0), dropped(None, failure="gone"), dropped(2 * MIB)]
+    (tested,) = with_results([claim(confidence="certain")], results)
+    assert (tested.confidence, [item["freed_bytes"] for item in tested.evidence[1:]]) == ("certain", [2 * MIB])
+
+
 def test_why_an_experiment_failed_is_told_where_none_of_a_finding_succeeded() -> None:
     failed = dropped(None, failure="the owner is gone")
     (tested,) = with_results([claim()], [failed])

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+
+import pytest
 
 from tenure.model.experiment import Drop, ExperimentResult, PlannedExperiment
 from tenure.store.experiments_file import (
@@ -51,18 +54,33 @@ def test_a_copy_is_asked_and_its_answer_given_back_and_kept(tmp_path: Path) -> N
     assert request_experiments(tmp_path, [PLANNED]) == (RESULT,)
 
 
-def test_each_copy_is_asked_about_what_was_seen_at_its_moment(tmp_path: Path) -> None:
-    asked: dict[str, list[tuple[PlannedExperiment, ...]]] = {"forward-entry": [], "step-end": []}
+Asked = dict[str, list[tuple[PlannedExperiment, ...]]]
+
+
+def asked_of_two_copies(recording: Path, at_step_end: ExperimentResult) -> Asked:
+    asked: Asked = {"forward-entry": [], "step-end": []}
     copies = []
     for moment, plans in asked.items():
-        folder = make_copy_folder(tmp_path, moment)
+        folder = make_copy_folder(recording, moment)
         announce_copy(folder, pid=threading.get_native_id(), step=9)
-        copies.append(threading.Thread(target=answer, args=(folder, RESULT, plans)))
+        copies.append(threading.Thread(target=answer, args=(folder, at_step_end, plans)))
         copies[-1].start()
-    request_experiments(tmp_path, [PLANNED, AT_ENTRY])
+    request_experiments(recording, [PLANNED, AT_ENTRY])
     for copy in copies:
         copy.join()
+    return asked
+
+
+def test_each_copy_is_asked_about_what_was_seen_at_its_moment(tmp_path: Path) -> None:
+    all_went = dataclasses.replace(RESULT, freed_bytes=600, collected_bytes=300)
+    asked = asked_of_two_copies(tmp_path, all_went)
     assert asked == {"forward-entry": [(AT_ENTRY,)], "step-end": [(PLANNED,)]}
+
+
+@pytest.mark.parametrize("freed", [400, None])
+def test_what_did_not_go_is_tried_again_where_another_call_runs(tmp_path: Path, freed: int | None) -> None:
+    asked = asked_of_two_copies(tmp_path, dataclasses.replace(RESULT, freed_bytes=freed))
+    assert asked == {"forward-entry": [(AT_ENTRY, PLANNED)], "step-end": [(PLANNED,)]}
 
 
 def test_the_only_copy_is_asked_about_everything(tmp_path: Path) -> None:

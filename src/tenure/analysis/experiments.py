@@ -44,8 +44,8 @@ def with_results(findings: Iterable[Finding], results: Sequence[ExperimentResult
     """The findings with what experiments on them freed as evidence (kind "experiment"), and as sure as that makes them.
 
     A *likely* finding whose statement is known becomes certain when dropping its references, and nothing else, freed
-    what it claims; a *certain* one becomes likely when that freed less than half of it. That nobody will call a module
-    again no experiment shows.
+    what it claims, at once or with the next collection; a *certain* one becomes likely when that freed less than half
+    of it. That nobody will call a module again no experiment shows.
     """
     by_finding: dict[tuple[str, str], list[ExperimentResult]] = {}
     for result in results:
@@ -57,10 +57,16 @@ def _tested(finding: Finding, results: Sequence[ExperimentResult]) -> Finding:
     claimed = sum(size for _, size in finding.storages)
     comparable = (_as_claimed(each, claimed, renewed=finding.symptom == "peak") for each in results)
     told = [each for each in comparable if each.predicted_bytes >= max(1, LEAST_PRESENT * claimed)]
-    told = [each for each in told if each.freed_bytes is not None] or told
-    shares = [each.freed_bytes / each.predicted_bytes for each in told if each.freed_bytes is not None]
+    told = _best_of_each_kind([each for each in told if each.freed_bytes is not None]) or told[:1]
+    shares = [share for each in told if (share := each.freed_share()) is not None]
     evidence = (*finding.evidence, *(_evidence(each) for each in told))
     return dataclasses.replace(finding, evidence=evidence, confidence=_confidence(finding, shares))
+
+
+def _best_of_each_kind(results: Sequence[ExperimentResult]) -> list[ExperimentResult]:
+    """What was done at several moments, once: where most went."""
+    kinds = dict.fromkeys(each.kind for each in results)
+    return [max((r for r in results if r.kind == kind), key=lambda r: r.freed_share() or 0.0) for kind in kinds]
 
 
 def _as_claimed(result: ExperimentResult, claimed: int, *, renewed: bool) -> ExperimentResult:
@@ -89,7 +95,8 @@ def _evidence(result: ExperimentResult) -> dict[str, Any]:
     about = {"kind": "experiment", "done": result.kind, "predicted_bytes": result.predicted_bytes}
     if result.freed_bytes is None:
         return about | {"freed_bytes": None, "failure": result.failure}
-    return about | {"freed_bytes": result.freed_bytes, "other_bytes": result.other_bytes}
+    later = {"collected_bytes": result.collected_bytes} if result.collected_bytes else {}
+    return about | {"freed_bytes": result.freed_bytes, "other_bytes": result.other_bytes} | later
 
 
 def _plan(kind: ExperimentKind, finding: Finding) -> PlannedExperiment:

@@ -70,6 +70,7 @@ class ExperimentResult:
 
     `predicted_bytes` are of those named storages that were still alive in the copy; `freed_bytes` of those of them
     that went, None where the experiment could not be made (`failure` says why). `other_bytes` went besides.
+    `collected_bytes` are of those that stayed and went once the collector ran: a ring that nothing else holds any more.
     """
 
     kind: ExperimentKind
@@ -79,3 +80,14 @@ class ExperimentResult:
     freed_bytes: int | None
     other_bytes: int = 0
     failure: str = ""
+    collected_bytes: int = 0
+
+    def freed_share(self) -> float | None:
+        """Of what was predicted; None where nothing was there to free, or it could not be tried."""
+        if self.freed_bytes is None or not self.predicted_bytes:
+            return None
+        return (self.freed_bytes + self.collected_bytes) / self.predicted_bytes
+
+    def confirms(self) -> bool:
+        """Whether it has shown what was claimed."""
+        return (self.freed_share() or 0.0) >= CONFIRMED_SHARE

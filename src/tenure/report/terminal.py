@@ -185,7 +185,9 @@ def _experiment(result: dict[str, Any]) -> str:
     if result["freed_bytes"] is None:
         return f"{done} could not be tried: {result['failure']}"
     freed, predicted = format_bytes(result["freed_bytes"]), format_bytes(result["predicted_bytes"])
-    return f"{done} freed {freed} of {predicted}, in a copy of the process"
+    collected = result.get("collected_bytes", 0)
+    later = f", and {format_bytes(collected)} more once the collector ran" if collected else ""
+    return f"{done} freed {freed} of {predicted}{later}, in a copy of the process"
 
 
 def _growth(finding: Finding) -> str:

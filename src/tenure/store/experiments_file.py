@@ -43,15 +43,23 @@ def announce_copy(folder: Path, *, pid: int, step: int) -> None:
 def request_experiments(recording: Path, plan: Sequence[PlannedExperiment]) -> tuple[ExperimentResult, ...]:
     """What the copies of this process answered: asked now where they wait, else read from before.
 
-    Each is asked about what was seen at its moment, or nowhere else. Empty where no copy was made, or none answers in
-    time. A copy that has nothing to do is sent away.
+    Each is asked about what was seen at its moment, or nowhere else, and about what did not go at a later moment: there
+    the call that was running may have held it, as an optimizer's own step holds the optimizer. Empty where no copy was
+    made, or none answers in time. A copy that has nothing to do is sent away.
     """
-    folders = {path.name: path for path in sorted((recording / EXPERIMENTS_FOLDER).glob("*/"))}
+    folders = {path.name: path for path in sorted((recording / EXPERIMENTS_FOLDER).glob("*/"), reverse=True)}
+    found: list[ExperimentResult] = []
     for moment, folder in folders.items():
-        _ask(folder, [each for each in plan if _nearest(each.moment, folders) == moment])
-    for folder in folders.values():
+        _ask(folder, [each for each in plan if _nearest(each.moment, folders) == moment] + _still_held(plan, found))
         _wait_for_answer(folder)
-    return tuple(result for folder in folders.values() for result in read_results(folder))
+        found += read_results(folder)
+    return tuple(found)
+
+
+def _still_held(plan: Sequence[PlannedExperiment], found: Sequence[ExperimentResult]) -> list[PlannedExperiment]:
+    """Drops of which another copy could not show that they free what they should."""
+    short = {(each.rule, each.fingerprint) for each in found if each.kind == "drop" and not each.confirms()}
+    return [each for each in plan if each.kind == "drop" and (each.rule, each.fingerprint) in short]
 
 
 def _nearest(moment: str, there: Collection[str]) -> str:

@@ -102,6 +102,43 @@ def test_a_collection_is_tried_where_a_ring_waits_for_the_collector(tmp_path: Pa
     }
 
 
+def test_a_ring_below_what_is_dropped_goes_with_the_next_collection(tmp_path: Path) -> None:
+    program = TRAIN.replace("append(batch)", "append([batch])\n        self.history[-1].append(self.history[-1])")
+    (finding,), done = run(tmp_path, program + "\ntrainer = Trainer()\ntrainer.fit(24)\n")
+    (result,) = tried(finding)
+    assert (result["freed_bytes"], result["collected_bytes"]) == (0, result["predicted_bytes"])
+    assert "freed 0 B of 184.00 KiB, and 184.00 KiB more once the collector ran" in " ".join(done.stderr.split())
+
+
+GRADIENTS_WITH_GRAPH = """
+import torch, warnings
+warnings.filterwarnings("ignore")
+
+class Learner:
+    def __init__(self):
+        self.encoder, self.head = torch.nn.Linear(64, 64), torch.nn.Linear(64, 1)
+        self.optimizer = torch.optim.SGD(self.head.parameters(), lr=0.1)
+
+    def fit(self, steps):
+        for _ in range(steps):
+            self.optimizer.zero_grad()
+            loss = self.head(self.encoder(torch.randn(32, 64)).tanh()).square().mean()
+            loss.backward(create_graph=True)
+            self.optimizer.step()
+
+def main():
+    Learner().fit(30)
+
+main()
+"""
+
+
+def test_gradients_that_carry_a_graph_are_dropped_and_no_module_that_has_them(tmp_path: Path) -> None:
+    findings, _ = run(tmp_path, GRADIENTS_WITH_GRAPH, "--experiment-step", "26")
+    results = [result for finding in findings if finding["rule"] == "TN104" for result in tried(finding)]
+    assert [result["freed_bytes"] >= 0.9 * result["predicted_bytes"] > 0 for result in results] == [True]
+
+
 RING_HOLDS_RING = """
 import gc, torch
 gc.disable()

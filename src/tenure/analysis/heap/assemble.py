@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tenure.analysis.heap.cuts import IN_USE, find_cut, freed_storages
+from tenure.analysis.heap.cuts import IN_USE, alive_seeds, find_cut, freed_storages, removed_by
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, own_references, reach, unquoted
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import (
     Droppable,
     find_droppable,
     gradient_reference,
+    gradients_with_graph,
     handler_reference,
     holding_reference,
     innermost_droppable,
@@ -87,8 +88,10 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         start = int(view.census.references.source[path[0]]) if path else heaviest(group)
         name = owner_text(graph, start)
         holder = HoldingReference(kind="unknown", name=name, expression=name)
-    made_by_call = gradient_reference(graph, path) or handler_reference(graph, path)
+    gradient = gradient_reference(graph, path)
+    made_by_call = gradient or handler_reference(graph, path)
     holder = made_by_call or holder
+    cut = (_gradients_that_free(group) if gradient else ()) or cut
     rows = storage_rows(view, group.nodes)
     storages, nodes = view.census.storages, view.census.nodes
     graph_nodes = group.nodes[nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
@@ -185,6 +188,14 @@ def _emptied(group: Group) -> tuple[Droppable, ...]:
     spoilt = np.setdiff1d(np.intersect1d(freed, in_use), group.nodes)
     wanted = np.intersect1d(group.targets, storages.node)
     return cut if len(wanted) and not len(spoilt) and np.isin(wanted, freed).all() else ()
+
+
+def _gradients_that_free(group: Group) -> tuple[Droppable, ...]:
+    """All gradients that carry a graph, where without them none of the group's targets has an owner; else nothing."""
+    graph = group.view.graph
+    cut = gradients_with_graph(graph)
+    still = reach(graph, alive_seeds(graph), without=removed_by(graph, cut))
+    return () if still[group.targets].any() else cut
 
 
 def belong_together(one: Group, other: Group) -> bool:

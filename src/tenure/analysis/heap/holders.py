@@ -19,7 +19,7 @@ from tenure.analysis.heap.graph import (
 from tenure.analysis.heap.hook_functions import called_by_hooks
 from tenure.analysis.heap.paths import Paths, path_to
 from tenure.analysis.heap.wording import attribute_name, expression, function_of, is_finished_frame, is_merged
-from tenure.model.heap import NodeKind, ReferenceKind
+from tenure.model.heap import Ints, NodeKind, ReferenceKind
 from tenure.model.suspect import HoldingReference
 
 _NAMES = {
@@ -187,6 +187,16 @@ def gradient_reference(graph: Graph, path: tuple[int, ...]) -> HoldingReference 
                 return HoldingReference(kind="gradient", name="backward", expression=expression(graph, path[:at]))
             return None
     return None
+
+
+def gradients_with_graph(graph: Graph, of: Ints | None = None) -> tuple[Droppable, ...]:
+    """References of tensors to gradients that carry a graph, those of the nodes `of` alone where given: what
+    `tensor.grad = None` drops."""
+    references = graph.census.references
+    found = (references.kind == ReferenceKind.GRAD) & _carries_graph(graph)[references.target]
+    if of is not None:
+        found &= np.isin(references.source, of)
+    return tuple(Droppable(reference) for reference in np.flatnonzero(found).tolist())
 
 
 def handler_reference(graph: Graph, path: tuple[int, ...]) -> HoldingReference | None:

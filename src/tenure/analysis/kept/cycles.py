@@ -11,7 +11,7 @@ import numpy as np
 from tenure.analysis.heap.assemble import bytes_by_role, drops_of, identities, is_scalar, main_device, storage_rows
 from tenure.analysis.heap.graph import Bools, Graph, object_of, reach
 from tenure.analysis.heap.groups import View, fingerprint_of
-from tenure.analysis.heap.holders import Droppable, gradient_reference, ring_reference
+from tenure.analysis.heap.holders import Droppable, gradient_reference, gradients_with_graph, ring_reference
 from tenure.analysis.heap.islands import Island, find_islands
 from tenure.analysis.heap.packed_by_hooks import pack_hook_reference
 from tenure.analysis.heap.wording import attribute_name, hops, is_merged, render_path
@@ -79,7 +79,8 @@ def _suspect(
     island = max(islands, key=lambda each: (int(graph.bytes_of_node[each.storages].sum()), -int(each.members[0])))
     rows = storage_rows(view, _storages(islands))
     packed = pack_hook_reference(graph, island.ring)
-    made_by_call = gradient_reference(graph, (*island.ring, *island.ring)) or packed
+    gradient = gradient_reference(graph, (*island.ring, *island.ring))
+    made_by_call = gradient or packed
     holder = made_by_call or ring_reference(graph, island.cut)
     others = () if made_by_call else tuple(ring_reference(graph, other) for other in island.others)
     start = next((i for i, r in enumerate(island.ring) if not is_merged(graph, r)), 0)
@@ -115,8 +116,14 @@ def _suspect(
         facts=_facts(view, island, len(islands)) | ({"packed_as_it_is": True} if packed else {}),
         storages=identities(view, _storages(islands)),
         storages_at=view.census.step,
-        drops=drops_of(graph, (Droppable(cut) for each in islands for cut in each.cuts.tolist())),
+        drops=drops_of(graph, _droppable(graph, islands, gradient is not None)),
     )
+
+
+def _droppable(graph: Graph, islands: Sequence[Island], by_gradients: bool) -> tuple[Droppable, ...]:
+    """What opens all of the rings: their gradients where a ring goes by one, for nobody can drop a graph's edges."""
+    gradients = gradients_with_graph(graph, np.concatenate([each.members for each in islands])) if by_gradients else ()
+    return gradients or tuple(Droppable(cut) for each in islands for cut in each.cuts.tolist())
 
 
 def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: Sequence[int]) -> float | None:

@@ -105,7 +105,8 @@ def _start(planned: PlannedExperiment, before: Storages) -> Callable[[], Experim
     def work() -> bytes:
         failure = _perform(planned)
         after = {} if failure else _storages_now()
-        return json.dumps([failure, sorted(after)]).encode()
+        collected = [] if failure else _collected_after(planned, after)
+        return json.dumps([failure, sorted(after), collected]).encode()
 
     take_answer = start_in_child(work, seconds=EACH_SECONDS)
     return lambda: _read_result(planned, before, take_answer())
@@ -113,7 +114,7 @@ def _start(planned: PlannedExperiment, before: Storages) -> Callable[[], Experim
 
 def _read_result(planned: PlannedExperiment, before: Storages, answer: bytes) -> ExperimentResult:
     claimed = {address: size for address, size in planned.storages if before.get(address) == size}
-    failure, left = json.loads(answer) if answer else ("the copy of the process did not survive it", [])
+    failure, left, collected = json.loads(answer) if answer else ("the copy of the process did not survive it", [], [])
     gone = before.keys() - set(left)
     return ExperimentResult(
         planned.kind,
@@ -123,6 +124,7 @@ def _read_result(planned: PlannedExperiment, before: Storages, answer: bytes) ->
         freed_bytes=None if failure else sum(size for address, size in claimed.items() if address in gone),
         other_bytes=0 if failure else sum(before[address] for address in gone - claimed.keys()),
         failure=failure,
+        collected_bytes=sum(claimed.get(address, 0) for address in collected),
     )
 
 
@@ -142,6 +144,15 @@ def _collect() -> None:
     for _ in range(MOST_COLLECTIONS):
         if not gc.collect():
             return
+
+
+def _collected_after(planned: PlannedExperiment, left: Storages) -> list[int]:
+    """Addresses of storages that a collection frees once the references are dropped; none where all claimed went, and
+    none of rings, which a collection would free without any drop."""
+    if planned.kind != "drop" or planned.independent or not any(left.get(at) == size for at, size in planned.storages):
+        return []
+    _collect()
+    return sorted(left.keys() - _storages_now().keys())
 
 
 def _clear_caches() -> None:
