@@ -14,10 +14,10 @@ from tenure.errors import SourceError
 from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
-from tenure.syntax.edits.kept_entries import bound_keys, keep_newest, take_out_when_read
+from tenure.syntax.edits.kept_entries import bound_keys, clear_before_filled, keep_newest, take_out_when_read
 from tenure.syntax.edits.kept_handles import remove_handles
 from tenure.syntax.edits.kept_parts import change_part, change_where_made, detach_at_end, detach_each, detach_old
-from tenure.syntax.edits.let_go import let_go_before, let_go_behind_reads, stores_of
+from tenure.syntax.edits.let_go import let_go_at_end, let_go_before, let_go_behind_reads, stores_of
 from tenure.syntax.edits.weak_links import refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
 
@@ -69,6 +69,7 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
         yield bound_keys(source, line, max(_FEWEST_KEYS, 2 * math.ceil(finding.growth_objects_per_step or 0)))
         yield take_out_when_read(yours, source, line, name)
         yield keep_newest(yours, source, line, name)
+        yield from clear_before_filled(yours, source, line, name)
     if finding.rule in (_IDLE, *_MODULES, *_GROWING) and "[" not in finding.holder.name:
         yield from _let_go(finding, source, yours, line, name)
 
@@ -83,7 +84,9 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
     yield let_go_before(source, line, name)
     for file, at in stores_of(yours, inner[0]) if inner else ():
         yield let_go_before(file, at, inner[0])
-    yield from let_go_behind_reads(yours, name, empties=_kinds(finding)[:1] in (["dict"], ["list"]))
+    empties = finding.rule == _IDLE and _kinds(finding)[:1] in (["dict"], ["list"])
+    yield from let_go_behind_reads(yours, name, empties=empties)
+    yield let_go_at_end(source, line, name)
     for other in (*outer, *inner):
         yield from let_go_behind_reads(yours, other, empties=False)
 

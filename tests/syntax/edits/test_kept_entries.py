@@ -4,7 +4,7 @@ import pytest
 
 from edit_texts import changes, line_of, source_of
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.kept_entries import bound_keys, keep_newest, take_out_when_read
+from tenure.syntax.edits.kept_entries import bound_keys, clear_before_filled, keep_newest, take_out_when_read
 
 HISTORY = """
 class History:
@@ -158,3 +158,29 @@ def test_what_a_function_reads_itself_stays() -> None:
     """)
 
     assert take_out_when_read([source], source, 2, "_GRIDS") == ()
+
+
+def test_a_container_is_emptied_in_front_of_what_fills_it() -> None:
+    text = """
+    class Swapper:
+        def fresh(self):
+            for layer in self.layers():
+                self.remember(layer)
+                self.place(layer)
+
+        def remember(self, layer):
+            self.steps.append(layer)  # here
+
+        def follow(self, label, net):
+            self.tracks[label] = list(net)
+    """
+    source = source_of(text)
+
+    (loop,) = clear_before_filled([source], source, line_of(source), "steps")
+    (item,) = clear_before_filled([source], source, 11, "tracks")
+
+    assert [(edit.line, edit.after) for edit in (*loop, *item)] == [
+        (3, "        self.steps.clear()"),
+        (11, "        self.tracks.clear()"),
+    ]
+    assert list(clear_before_filled([source], source, 5, "layer")) == []

@@ -6,7 +6,7 @@ import pytest
 
 from edit_texts import FILE, changes, line_of, source_of
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.let_go import at_end, let_go_before, let_go_behind_reads, stores_of
+from tenure.syntax.edits.let_go import at_end, let_go_at_end, let_go_before, let_go_behind_reads, stores_of
 from tenure.syntax.edits.line_edits import apply_edits
 
 
@@ -160,3 +160,17 @@ def test_assignments_to_an_attribute_are_found_in_all_files() -> None:
     source = source_of("class A:\n    def f(self):\n        self.state.output = 1\n        self.output[0] = 2\n")
 
     assert list(stores_of([source, SourceFile("bad.py", "(")], "output")) == [(source, 3)]
+
+
+def test_an_attribute_may_go_where_the_method_that_sets_it_ends() -> None:
+    text = """
+    class Trainer:
+        def __init__(self, models):
+            self.reward = models["reward"]  # here
+            self.score = self.pick()
+    """
+    source = source_of(text)
+
+    assert apply_edits(source.text, let_go_at_end(source, 3, "reward")).splitlines()[-1] == "        self.reward = None"
+    assert let_go_at_end(source, 4, "score") == ()
+    assert let_go_at_end(source_of("def f(x):\n    x.a = 1\n    g(x)\n"), 2, "a") == ()

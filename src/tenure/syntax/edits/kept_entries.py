@@ -17,6 +17,7 @@ from tenure.syntax.text.name_uses import function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
 
 _ADDS = ("append", "add")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COPIES = ("list", "tuple")
 _ASKS = ("get", "__contains__")
 
@@ -69,6 +70,30 @@ def bound_keys(source: SourceFile, line: int, size: int) -> tuple[Edit, ...]:
     indent = indent_of(source, statement)
     lines = f"{indent}if len({text}) >= {size}:\n{indent}    del {text}[next(iter({text}))]"
     return insert_line(source, statement.lineno, lines)
+
+
+def clear_before_filled(
+    sources: Sequence[SourceFile], source: SourceFile, line: int, name: str
+) -> Iterator[tuple[Edit, ...]]:
+    """Edits that empty a container in front of what fills it: a statement that sets an item, or the loop of a caller
+    that adds its entries one by one."""
+    item, appended = _item_stored_at(source, line), _append_at(source, line, name)
+    if item is not None and split_receiver(item[1])[1] == name and "[" not in dotted(item[1].value):
+        owner = ast.get_source_segment(source.text, item[1].value)
+        yield insert_line(source, item[0].lineno, f"{indent_of(source, item[0])}{owner}.clear()")
+    function = function_around(parse(source), [line])
+    if appended is None or not isinstance(function, _FUNCTIONS) or dotted(appended[1]) != f"self.{name}":
+        return
+    for file in sources:
+        for loop in _nodes(file):
+            if isinstance(loop, ast.For) and _calls_itself(loop, function.name):
+                yield insert_line(file, loop.lineno, f"{indent_of(file, loop)}self.{name}.clear()")
+
+
+def _calls_itself(loop: ast.For, name: str) -> bool:
+    """Whether a loop calls `self.<name>(...)`."""
+    calls = (node for statement in loop.body for node in ast.walk(statement) if isinstance(node, ast.Call))
+    return any(dotted(call.func) == f"self.{name}" for call in calls)
 
 
 def take_out_when_read(sources: Sequence[SourceFile], source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:

@@ -46,6 +46,18 @@ def let_go_before(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     return insert_line(source, kept.statement.lineno, f"{indent_of(source, kept.statement)}{text} = None")
 
 
+def let_go_at_end(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edit that sets `self.x`, which the statement on `line` sets, to None where that method ends: what it was
+    needed for is done by then."""
+    kept = find_kept(source, line, name)
+    text = dotted(kept.target) if kept is not None else ""
+    function = function_around(parse(source), [line])
+    if kept is None or text != f"self.{name}" or not isinstance(function, _FUNCTIONS):
+        return ()
+    behind = [each for each in function.body if each.lineno > kept.statement.lineno]
+    return at_end(source, function, f"{text} = None") if behind else ()
+
+
 def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bool) -> Iterator[tuple[Edit, ...]]:
     """For each function that reads the attribute `name`, the edits that let go of it behind the last read there.
 
