@@ -114,6 +114,22 @@ def test_each_rule_has_its_own_ways(rule: str, line: str, added: str) -> None:
     assert [each.partition("  # here")[0] for each in found] == ([added] if added else [])
 
 
+def test_an_exception_that_an_attribute_is_given_later_goes_without_its_frames() -> None:
+    text = """
+    def call(journal):
+        attempt = Attempt(1)
+        journal.attempts.append(attempt)  # here
+        try:
+            work()
+        except Full as error:
+            attempt.error = error
+    """
+    path = {".attempts": "list of 3", "[1]": "Attempt", ".error": "Full", ".__traceback__": "traceback"}
+    finding = finding_of("TN302", Holder("attribute", "attempts", "journal.attempts[*]"), path)
+
+    assert ways(text, finding) == ["attempt.error = error.with_traceback(None)"]
+
+
 def test_nothing_is_guessed_of_what_is_only_possible_or_small_or_of_a_library_or_has_no_place() -> None:
     holder = Holder("global", "GRIDS", "GRIDS[*]", FILE, line_of(source_of(CACHE)))
     finding = finding_of("TN203", holder)

@@ -65,7 +65,8 @@ def fix(runner: Runner, *, program: str, say: Say, batches: BatchSearch | None =
     Raises UsageError where the program itself fails or nothing of it can be recorded. `say` is told of each run.
     """
     first = _run_unchanged(runner, say)
-    candidates, trials = find_candidates(first), find_trials(first, ())
+    candidates = find_candidates(first)
+    trials = find_trials(first, {each.key for each in candidates})
     if not candidates and not trials:
         return Proof(_tell_nothing_kept(runner, first, program), {})
     _announce(candidates, trials, say, unchanged=1)
@@ -82,6 +83,7 @@ def _search(runner: Runner, baseline: Baseline, say: Say) -> tuple[list[_Try], _
     for number in range(MOST_ROUNDS):
         known = {each.candidate.key for each in tries}
         candidates = [each for each in find_candidates(state.measured) if each.key not in known]
+        known |= {each.key for each in candidates}
         trials = find_trials(state.measured, known) if baseline.deterministic else ()
         if number and (candidates or trials):
             _announce(candidates, trials, say)

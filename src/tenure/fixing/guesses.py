@@ -16,7 +16,14 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
 from tenure.syntax.edits.kept_entries import bound_keys, clear_before_filled, keep_newest, take_out_when_read
 from tenure.syntax.edits.kept_handles import remove_handles
-from tenure.syntax.edits.kept_parts import change_part, change_where_made, detach_at_end, detach_each, detach_old
+from tenure.syntax.edits.kept_parts import (
+    change_display,
+    change_part,
+    change_where_made,
+    detach_at_end,
+    detach_each,
+    detach_old,
+)
 from tenure.syntax.edits.let_go import let_go_at_end, let_go_before, let_go_behind_reads, stores_of
 from tenure.syntax.edits.weak_links import refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
@@ -29,7 +36,8 @@ _FEWEST_KEYS = 4
 _GRAPHS = ("TN101", "TN102", "TN105", "TN107")
 _MODULES = ("TN401", "TN403", "TN405")
 _VIEWS, _HOOKS, _IDLE, _CYCLES, _CACHES = "TN204", "TN303", "TN106", "TN301", "TN205"
-_EXCEPTIONS = ("TN302", "TN304")
+_TRACEBACK = "__traceback__"
+_EXCEPTIONS = ("TN301", "TN302", "TN304")
 _GROWING = ("TN201", "TN202", "TN203", "TN402", "TN601")
 Ways = Iterator[tuple[Edit, ...]]
 
@@ -59,8 +67,10 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
     if finding.rule == _VIEWS:
         yield change_part(yours, source, line, name, _labels(finding), ".clone()")
         yield from _where_made(finding, yours, ".clone()")
-    if finding.rule in _EXCEPTIONS and ".__traceback__" in evidence_of(finding, "path").get("references", ()):
-        yield change_part(yours, source, line, name, _labels(finding, "__traceback__"), ".with_traceback(None)")
+    if finding.rule in _EXCEPTIONS and f".{_TRACEBACK}" in evidence_of(finding, "path").get("references", ()):
+        labels = _labels(finding, _TRACEBACK)
+        yield change_part(yours, source, line, name, labels, ".with_traceback(None)")
+        yield from _where_made(finding, yours, ".with_traceback(None)", _TRACEBACK)
     if finding.rule == _CYCLES:
         yield refer_weakly(source, line, name)
     if finding.rule == _CACHES and not needs_caches(yours):
@@ -94,9 +104,10 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
 def _without_graph(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], line: int, name: str) -> Ways:
     labels, kinds = _labels(finding), _kinds(finding)
     is_element = finding.holder.expression.endswith("[*]")
+    yield change_part(yours, source, line, name, labels, ".detach()")
+    yield detach_each(yours, source, line, name, kinds)
     if labels:
-        yield change_part(yours, source, line, name, labels, ".detach()")
-        yield detach_each(source, line, name, kinds)
+        yield change_display(yours, labels[-1], ".detach()")
     yield from _where_made(finding, yours, ".detach()")
     if not is_element:
         yield let_go_before(source, line, name)
@@ -106,11 +117,16 @@ def _without_graph(finding: Finding, source: SourceFile, yours: Sequence[SourceF
     yield from compute_without_graph(yours, source, line, name)
 
 
-def _where_made(finding: Finding, yours: Sequence[SourceFile], call: str) -> Ways:
-    """Of the object whose attribute leads to the tensor, or to what the holder's name is: an attribute of it."""
-    way = _below_holder(finding, above=1)
+def _where_made(finding: Finding, yours: Sequence[SourceFile], call: str, end: str = "") -> Ways:
+    """Of the object whose attribute leads to the tensor (or to what has `end`), or to what the holder's name is: what
+    its class is given for it, or the statement that sets it."""
+    way = _below_holder(finding, end, above=1)
     if way and way[-1][0].startswith("."):
-        yield change_where_made(yours, way[-1][1].partition(" ")[0], way[-1][0].removeprefix("."), call)
+        label = way[-1][0].removeprefix(".")
+        yield change_where_made(yours, way[-1][1].partition(" ")[0], label, call)
+        stores = list(stores_of(yours, label))
+        if len(stores) == 1:
+            yield change_part(yours, *stores[0], label, (), call)
 
 
 def _plain_name(finding: Finding) -> str:

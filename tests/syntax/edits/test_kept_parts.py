@@ -4,7 +4,14 @@ import pytest
 
 from edit_texts import changes, line_of, source_of
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.kept_parts import change_part, change_where_made, detach_at_end, detach_each, detach_old
+from tenure.syntax.edits.kept_parts import (
+    change_display,
+    change_part,
+    change_where_made,
+    detach_at_end,
+    detach_each,
+    detach_old,
+)
 
 SHELF = """
 @dataclass
@@ -24,6 +31,9 @@ class Shelf:
     def offer(self, clip, row):
         {statement}
 """
+
+
+LOSSES = SourceFile("losses.py", "class Losses(NamedTuple):\n    policy: object\n    value: object\n")
 
 
 def part(statement: str, name: str, *labels: str) -> list[str]:
@@ -95,14 +105,29 @@ def test_a_part_is_changed_where_its_object_is_made() -> None:
         ("dict", "{key: each.detach() for key, each in terms.items()}"),
         ("list", "[each.detach() for each in terms]"),
         ("tuple", "tuple(each.detach() for each in terms)"),
+        ("Losses", "terms._make(each.detach() for each in terms)"),
         ("Record", ""),
     ],
 )
 def test_each_tensor_of_a_variable_is_detached(kind: str, kept: str) -> None:
     source = source_of("class A:\n    def note(self, terms):\n        self.terms = terms  # here\n")
-    found = changes(source, detach_each(source, 3, "terms", [kind]))
+    found = changes(source, detach_each([source, LOSSES], source, 3, "terms", [kind]))
 
     assert found == (["- self.terms = terms  # here", f"self.terms = {kept}  # here"] if kept else [])
+
+
+def test_a_list_of_one_that_is_added_is_detached_inside() -> None:
+    assert part("self.rows += [row]  # here", "rows")[1] == "self.rows += [row.detach()]  # here"
+
+
+def test_the_value_of_a_key_is_detached_where_its_dictionary_is_written() -> None:
+    source = source_of("def log(loss, scores):\n    return {'loss': loss.item(), 'scores': scores, 'n': 1}\n")
+
+    assert changes(source, change_display([source], "'scores'", ".detach()"))[1] == (
+        "return {'loss': loss.item(), 'scores': scores.detach(), 'n': 1}"
+    )
+    assert [change_display([source], key, ".detach()") for key in ("'loss'", "'n'", "'other'")] == [(), (), ()]
+    assert change_display([source, SourceFile("u.py", source.text)], "'scores'", ".detach()") == ()
 
 
 def test_what_a_function_keeps_is_detached_when_it_ends() -> None:

@@ -33,6 +33,8 @@ def change_part(
     """
     kept = find_kept(source, line, name)
     value = kept.value if kept is not None else None
+    if isinstance(value, ast.List) and len(value.elts) == 1:  # of `xs += [x]`
+        value = value.elts[0]
     for label in labels:
         value = _inner(sources, source, line, value, label)
     if value is None or not isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)):
@@ -59,21 +61,41 @@ def change_where_made(sources: Sequence[SourceFile], kind: str, label: str, call
     return call_method(source, value, call)
 
 
+def change_display(sources: Sequence[SourceFile], key: str, call: str) -> tuple[Edit, ...]:
+    """The edit that puts `call` behind the value of a key (as `'scores'`), where one dictionary is written with it."""
+    found = [
+        (source, value)
+        for source in sources
+        for node in ast.walk(parse(source))
+        if isinstance(node, ast.Dict)
+        for at, value in zip(node.keys, node.values, strict=True)
+        if isinstance(at, ast.Constant) and repr(at.value) == key
+    ]
+    if len(found) != 1 or isinstance(found[0][1], ast.Constant) or ends_with_call(found[0][1], "detach", "item"):
+        return ()
+    return call_method(*found[0], call)
+
+
 def _argument(call: ast.Call, fields: Sequence[str], label: str) -> ast.expr | None:
     at = fields.index(label)
     by_name = next((each.value for each in call.keywords if each.arg == label), None)
     return call.args[at] if at < len(call.args) else by_name
 
 
-def detach_each(source: SourceFile, line: int, name: str, kinds: Sequence[str]) -> tuple[Edit, ...]:
-    """The edit that keeps a dict, list or tuple of detached tensors for the one that is a variable so far.
+def detach_each(
+    sources: Sequence[SourceFile], source: SourceFile, line: int, name: str, kinds: Sequence[str]
+) -> tuple[Edit, ...]:
+    """The edit that keeps a dict, list or (named) tuple of detached tensors for the one that is a variable so far.
 
     `kinds` are the types on the way from what is kept to the tensor, one of them here.
     """
     kept = find_kept(source, line, name)
     if kept is None or not isinstance(kept.value, (ast.Name, ast.Attribute)) or len(kinds) != 1:
         return ()
-    text = _each_detached(dotted(kept.value), kinds[0])
+    value = dotted(kept.value)
+    text = _each_detached(value, kinds[0])
+    if not text and _is_named_tuple(sources, kinds[0]):
+        text = f"{value}._make(each.detach() for each in {value})"
     return replace_expression(source, kept.value, text) if text else ()
 
 
@@ -106,6 +128,11 @@ def _each_detached(text: str, kind: str) -> str:
     if kind == "list":
         return f"[each.detach() for each in {text}]"
     return f"tuple(each.detach() for each in {text})" if kind == "tuple" else ""
+
+
+def _is_named_tuple(sources: Sequence[SourceFile], name: str) -> bool:
+    classes = (node for source in sources for node in ast.walk(parse(source)) if isinstance(node, ast.ClassDef))
+    return any(cls.name == name and "NamedTuple" in map(dotted, cls.bases) for cls in classes)
 
 
 def _begins_its_line(source: SourceFile, kept: Kept) -> bool:
