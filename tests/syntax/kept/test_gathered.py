@@ -110,3 +110,75 @@ LOOP = """
 @pytest.mark.parametrize(("kept", "found"), [("loss.detach()", ["TN201"]), ("loss.item()", []), ("x.shape", [])])
 def test_a_number_of_each_turn_is_kept_by_the_loop_itself(kept: str, found: list[str]) -> None:
     assert rules(LOOP.format(kept=kept)) == found
+
+
+MEMO = """
+    import torch
+    def memoize(function):
+        results = {{}}
+        def wrapper(*args):
+            if args not in results:
+                results[args] = function(*args)
+            return results[args]
+        {also}
+        return wrapper
+    @memoize
+    def window(length):
+        return {made}
+    def main():
+        for number in range(1000):
+            window(number)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "also", "found"),
+    [
+        ("torch.hann_window(length)", "", ["TN203"]),
+        ("torch.hann_window(length)", "wrapper.results = results", ["TN203"]),
+        ("torch.hann_window(length)", "wrapper.forget = lambda: results.clear()", []),
+        ("length * 2", "", []),
+    ],
+)
+def test_a_table_in_a_decorator_holds_what_it_is_put_on(made: str, also: str, found: list[str]) -> None:
+    assert rules(MEMO.format(made=made, also=also)) == found
+
+
+DEFAULTS = """
+    import torch
+    class Anchors:
+        def __init__(self):
+            self.table = {{}}
+        def forward(self, features):
+            {look}
+"""
+
+
+@pytest.mark.parametrize(
+    ("look", "found"),
+    [
+        ("return self.table.setdefault(features.shape, torch.zeros(9, 4))", ["TN203", "TN206"]),
+        ("self.table.setdefault(features.shape, []).append(3)", []),
+        ("return self.table.setdefault(features.dtype, torch.zeros(9, 4))", ["TN206"]),
+    ],
+)
+def test_a_default_that_is_set_stays_in_the_table(look: str, found: list[str]) -> None:
+    assert sorted(rules(DEFAULTS.format(look=look))) == found
+
+
+TEXTS = """
+    import torch
+    class Prompts:
+        def __init__(self, model):
+            self.model, self.known = model, {{}}
+        @torch.no_grad()
+        def __getitem__(self, {key}):
+            if {key} not in self.known:
+                self.known[{key}] = self.model({key})
+            return self.known[{key}]
+"""
+
+
+@pytest.mark.parametrize(("key", "found"), [("text", ["TN203"]), ("prompt", ["TN203"]), ("index", []), ("length", [])])
+def test_texts_that_are_looked_up_are_others_again_and_again(key: str, found: list[str]) -> None:
+    assert rules(TEXTS.format(key=key)) == found

@@ -50,3 +50,42 @@ def test_a_hook_stays_where_each_object_registers_on_the_same_module(
 def test_one_object_may_hook_what_it_is_given() -> None:
     one = CAM.format(register="layer.register_forward_hook(self.on)", leave="", fresh="")
     assert rules(one.replace("for image in images:\n            ", "if True:\n            ")) == []
+
+
+LOOPS = """
+    import torch
+    from torch import nn
+    def attach(layer, name=None):
+        layer.register_forward_hook(report)
+    def report(layer, args, output):
+        print(output.shape)
+    class Probe:
+        def __init__(self, layer):
+            self.layer = layer
+        def attach_all(self):
+            self.layer.register_forward_hook(report)
+    def main(loader, models):
+        model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+        {loop}
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "found"),
+    [
+        ("for epoch in range(9): model[0].register_forward_hook(report)", ["TN303"]),
+        ("for batch in loader: attach(model)", ["TN303"]),
+        ("results = [attach(model) for batch in loader]", ["TN303"]),
+        ("for batch in loader: probe = Probe(model); probe.attach_all()", ["TN303"]),
+        ("for layer in model: layer.register_forward_hook(report)", []),
+        ("for layer in model: attach(layer)", []),
+        ("for name in ('0', '1'): attach(model.get_submodule(name))", []),
+        ("for name in ('0', '1'): dict(model.named_modules())[name].register_forward_hook(report)", []),
+        ("for name in ('0', '1'): model.register_forward_hook(print if name else report)", []),
+        ("for each in models: fresh = nn.Linear(2, 2); attach(fresh)", []),
+        ("for layer in model: probe = Probe(layer); probe.attach_all()", []),
+        ("hooks = [attach(layer) for layer in model]", []),
+    ],
+)
+def test_a_loop_over_layers_hooks_each_once(loop: str, found: list[str]) -> None:
+    assert rules(LOOPS.format(loop=loop)) == found

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tenure.syntax.kept.computed_from import is_computed_from
 from tenure.syntax.kept.kept_graphs import goes_backward_somewhere
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
@@ -76,6 +77,8 @@ def _is_cut_from(value: ast.expr, place: str) -> bool:
     return isinstance(value, ast.Subscript) and dotted(value.value) == place
 
 
+_CACHE = re.compile(r"cache|past|(^|[._])(keys|values|kv)($|[._])")
+"""What a generation keeps of its tokens, with no graph as it is meant to be used."""
 _FIGURES = re.compile(r"(^|_)(total|sum|mean|avg|average|running|ema|smooth|smoothed|metric|score|value|level)s?($|_)")
 
 
@@ -159,7 +162,10 @@ def _is_retained(program: Program) -> bool:
 
 
 def _leads_to(value: ast.expr, place: str, program: Program, function: Function) -> bool:
-    """Whether a value is computed from a place with its graph: named in it, or in what a method called in it gives."""
+    """Whether a value is computed from a place with its graph: named in it or in what its variables are bound to, or
+    in what a method called in it gives."""
+    if "." in place and not _CACHE.search(place) and is_computed_from(value, place, function):
+        return True
     waiting: list[ast.AST] = [value]
     while waiting:
         node = waiting.pop()

@@ -14,7 +14,7 @@ from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.keeping import Keep, keeps_of
 from tenure.syntax.program.lifetimes import INITIALISERS, lifetimes
-from tenure.syntax.program.open_keys import is_open_key, pair_of
+from tenure.syntax.program.open_keys import is_open_key, key_of, pair_of
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import runs_repeatedly
 from tenure.syntax.program.short_lives import is_long_lived, is_short_lived
@@ -97,7 +97,7 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
     merges = isinstance(keep.node, ast.AugAssign) and isinstance(keep.node.op, ast.BitOr)
     if kind is Kind.GRAPH and _is_given_back(keep, function):
         return None
-    by_key = (isinstance(keep.node, ast.Assign) and not is_joined) or pair_of(keep) is not None or merges
+    by_key = (key_of(keep) is not None and not is_joined) or pair_of(keep) is not None or merges
     if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):
         return None  # what is collected on purpose is emptied so, too
     if by_key and not viewed and not is_open_key(program, keep, function):
@@ -244,7 +244,8 @@ def cause_of(gathered: Gathered) -> str:
 def _is_looked_up(gathered: Gathered) -> bool:
     """Whether the function looks for the key first: `if key not in`, `.get(key)`, `try: return cache[key]`, or runs
     where a key is missing."""
-    missing = gathered.function.name == "__missing__"
+    sets_default = isinstance(gathered.keep.node, ast.Call) and called_name(gathered.keep.node) == "setdefault"
+    missing = sets_default or gathered.function.name == "__missing__"
     return missing or any(gathered.keep.place == asked for asked in _looked_up_in(gathered.function.node))
 
 

@@ -1,30 +1,116 @@
-"""Objects that are made again and again and hook, when they are made, a module that was there before them."""
+"""Whether a statement registers hooks on the same module again and again, and not on one module after another."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Sequence
 
+from tenure.syntax.kept.kept_graphs import read_by
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Function, is_in_body, targets_of
 from tenure.syntax.program.program import Program
-from tenure.syntax.program.repeats import is_of_tests, runs_repeatedly
+from tenure.syntax.program.repeats import is_event, is_of_tests
+from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.value_parts import bound_names
 
 _MOST_STEPS = 4
+_MAKING = re.compile(r"[A-Z]\w*|_*(make|create|build|load|init|new|deepcopy|copy|clone|from)(_\w+)?")
+_ACCESS = frozenset(
+    {"list", "dict", "tuple", "set", "enumerate", "reversed", "zip", "sorted", "getattr", "next", "iter"}
+)
 
 
-def hooks_what_was_there(program: Program, function: Function, call: ast.Call) -> bool:
-    """Whether `call` registers on what an initialiser is given, and some loop makes objects of the class for the same
-    module: `for image in images: cam = Cam(model)`."""
+def is_hooked_again(program: Program, function: Function, call: ast.Call) -> bool:
+    """Whether `call`, which registers a hook, comes back to a module that it has hooked before: in a loop that neither
+    makes nor chooses the module, here or where the function is called or its object is made."""
     registered = call.func.value if isinstance(call.func, ast.Attribute) else None
-    given = _parameter_behind(_root(registered), function, 0)
-    return bool(given) and function.owner is not None and _is_given_again(program, given, function, 0)
+    hooks = [*call.args, *(each.value for each in call.keywords)]
+    return registered is not None and _comes_back(program, function, registered, hooks, call, 0)
+
+
+def _comes_back(
+    program: Program, function: Function, module: ast.expr, chosen: Sequence[ast.expr], call: ast.Call, steps: int
+) -> bool:
+    """Whether `module` is the same when `call` runs again; `chosen` says what else differs from module to module."""
+    if isinstance(module, ast.Call) and not _root(module):  # an object made there, around what it is given
+        given = [*module.args, *(each.value for each in module.keywords)]
+        return any(_comes_back(program, function, each, chosen, call, steps) for each in given if _root(each))
+    names = read_by([module], function)
+    differing = names | read_by(chosen, function)
+    made_at = _made_at(names, function)
+    for loop in reversed(function.loops_around(call.lineno)):
+        targets = set() if isinstance(loop, ast.While) else set(bound_names(loop.target))
+        if targets & differing:
+            continue
+        made = [value for line, value in made_at if is_in_body(line, loop)]
+        if made:
+            return _is_made_with_the_same(program, function, made, call, steps)
+        return True
+    for gone_through in function.turned_by(call):
+        if not gone_through & differing:
+            return True
+    if any(isinstance(each, ast.Call) for _, each in made_at) or steps > _MOST_STEPS:
+        return False
+    return _comes_back_from_callers(program, function, module, differing, steps)
+
+
+def _comes_back_from_callers(
+    program: Program, function: Function, module: ast.expr, differing: set[str], steps: int
+) -> bool:
+    if is_event(function):
+        return True
+    callers = [*program.callers(function)]
+    if function.name in ("__init__", "__post_init__") and function.owner is not None:
+        callers = [*program.constructions(function.owner)]
+    callers = [each for each in callers if not is_of_tests(each[0]) or is_of_tests(function)]
+    parameter = _parameter_behind(_root(module), function, 0)
+    if not callers:
+        return not steps and not parameter and function.name in program.handed_on
+    others = [name for name in function.parameters[int(function.is_method) :] if name in differing]
+    for caller, call in callers:
+        if caller is function:
+            continue
+        further = [value for name in others for value in given_to(name, function, call)]
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        given = list(given_to(parameter, function, call)) if parameter else [owner] if owner is not None else []
+        if not given and caller.loops_around(call.lineno) and not further:
+            return True
+        if any(each is not None and _comes_back(program, caller, each, further, call, steps + 1) for each in given):
+            return True
+    return False
+
+
+def _is_made_with_the_same(
+    program: Program, function: Function, made: Sequence[ast.expr], call: ast.Call, steps: int
+) -> bool:
+    """Whether a turn makes, around a module that was there, the object whose method registers the hook."""
+    calls = [each for each in made if isinstance(each, ast.Call) and program.class_of(called_name(each)) is not None]
+    given = [value for each in calls for value in (*each.args, *(keyword.value for keyword in each.keywords))]
+    return (
+        steps > 0
+        and steps <= _MOST_STEPS
+        and any(_root(value) and _comes_back(program, function, value, (), call, steps + 1) for value in given)
+    )
+
+
+def _made_at(names: set[str], function: Function) -> list[tuple[int, ast.expr]]:
+    """Where variables and attributes of these names get a new object, with what makes it."""
+    return [
+        (binding.lineno, binding.value)
+        for binding in function.bindings
+        if binding.value is not None and not _root(binding.value) and names & _names(binding)
+    ]
+
+
+def _names(binding: ast.stmt | ast.NamedExpr) -> set[str]:
+    return {name for target in targets_of(binding) for name in bound_names(target)}  # type: ignore[arg-type]
 
 
 def _parameter_behind(name: str, function: Function, steps: int) -> str:
-    """The parameter that a variable or attribute of an initialiser comes from; "" where it is none."""
-    if name in function.parameters[1:]:
+    """The parameter that a variable, a loop's or an attribute comes from; "" where it is none."""
+    if name in function.parameters[int(function.is_method) :]:
         return name
     if not name or steps > _MOST_STEPS:
         return ""
@@ -35,45 +121,28 @@ def _parameter_behind(name: str, function: Function, steps: int) -> str:
     return ""
 
 
-def _is_given_again(program: Program, name: str, function: Function, steps: int) -> bool:
-    """Whether what a parameter gets is the same object again in a later call."""
-    calls = program.constructions(function.owner) if function.name == "__init__" and function.owner else ()
-    for caller, call in calls or program.callers(function):
-        if not is_of_tests(caller) or is_of_tests(function):
-            values = given_to(name, function, call)
-            if any(_was_there(program, _root(value), caller, call, steps) for value in values):
-                return True
-    return False
-
-
-def _was_there(program: Program, name: str, function: Function, call: ast.Call, steps: int) -> bool:
-    """Whether a variable or attribute is older than the turn, or the call of a function, that `call` is in."""
-    if not name or steps > _MOST_STEPS:
-        return False
-    bound = [each.lineno for each in function.bindings if name in _names(each)]
-    loops = function.loops_around(call.lineno)
-    targets = [name for loop in loops if not isinstance(loop, ast.While) for name in bound_names(loop.target)]
-    if any(not any(is_in_body(line, loop) for line in bound) for loop in loops) and name not in targets:
-        return True
-    if name in function.parameters:
-        return _is_given_again(program, name, function, steps + 1)
-    return "." in name and not bound and runs_repeatedly(program, function)
-
-
-def _names(binding: ast.stmt | ast.NamedExpr) -> list[str]:
-    return [name for target in targets_of(binding) for name in bound_names(target)]  # type: ignore[arg-type]
-
-
 def _root(node: ast.expr | None) -> str:
-    """`model` of `model.layers[0]` and `dict(model.named_modules())`, `self.model` of `self.model.head`."""
+    """`model` of `model.layers[0]` and `dict(model.named_modules())`, `self.model` of `self.model.head`; "" of what is
+    made there."""
     while node is not None:
-        if isinstance(node, ast.Subscript):
+        if isinstance(node, (ast.Subscript, ast.Starred)):
             node = node.value
+        elif isinstance(node, (ast.List, ast.Tuple)):
+            node = node.elts[0] if node.elts else None
         elif isinstance(node, ast.Call):
-            of_method = isinstance(node.func, ast.Attribute) and not node.args
-            node = node.func.value if of_method else node.args[0] if node.args else None  # type: ignore[attr-defined]
+            node = _asked(node)
+        elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            node = node.generators[0].iter
         elif isinstance(node, ast.Attribute) and dotted(node.value) != "self":
             node = node.value
         else:
             return dotted(node)
     return ""
+
+
+def _asked(call: ast.Call) -> ast.expr | None:
+    """What a call takes its result from; None where it makes something new."""
+    name = called_name(call)
+    if isinstance(call.func, ast.Attribute) and not _MAKING.fullmatch(name):
+        return call.func.value if name not in _ACCESS else call.args[0] if call.args else None
+    return call.args[0] if call.args and not _MAKING.fullmatch(name) else None

@@ -115,7 +115,7 @@ class _Errors:
     def are_caught(self) -> bool:
         """Whether the program has any to keep."""
         caught = any(each.handlers or each.name in _EXITS for each in self._program.functions)
-        return caught or self._asks_futures
+        return caught or self._asks_futures or any(each.calls_of("gather") for each in self._program.functions)
 
     @cached_property
     def _logs_errors(self) -> bool:
@@ -159,6 +159,8 @@ class _Errors:
         made = called_name(call)
         if dotted(call.func) in ("sys.exc_info", "sys.exception"):
             return "the exception"
+        if made == "gather" and _gives_errors_back(call):
+            return "what a task raised"
         if made == "submit" and isinstance(call.func, ast.Attribute) and self._asks_futures:
             return "a future with its exception"
         given = [*call.args, *(each.value for each in call.keywords)]
@@ -191,6 +193,13 @@ class _Errors:
         return ""
 
 
+def _gives_errors_back(call: ast.Call) -> bool:
+    """`gather(..., return_exceptions=True)`."""
+    return any(
+        each.arg == "return_exceptions" and getattr(each.value, "value", True) is not False for each in call.keywords
+    )
+
+
 def _is_log_handler(function: Function) -> bool:
     bases = function.owner.bases if function.owner is not None else ()
     return any(base.rpartition(".")[2].endswith("Handler") for base in bases)
@@ -198,7 +207,8 @@ def _is_log_handler(function: Function) -> bool:
 
 def _is_caught_there(value: ast.expr, function: Function) -> bool:
     """Whether a variable's value is more than another variable, or is one in an `except` block."""
-    return not isinstance(value, ast.Constant) and bool(function.handlers or not isinstance(value, ast.Name))
+    gathers = bool(function.calls_of("gather"))
+    return not isinstance(value, ast.Constant) and bool(gathers or function.handlers or not isinstance(value, ast.Name))
 
 
 def _outlives(place: str, binding: Binding, function: Function, name: str) -> bool:

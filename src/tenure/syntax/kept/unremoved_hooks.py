@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tenure.syntax.kept.hooked_again import hooks_what_was_there
+from tenure.syntax.kept.hooked_again import is_hooked_again
 from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.lifetimes import INITIALISERS
 from tenure.syntax.program.program import Program
-from tenure.syntax.program.repeats import is_event, is_of_tests
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 
@@ -26,8 +25,6 @@ _OF_MODULES = frozenset(
 )
 _PARAMETER = re.compile(r"(^|_)(weight|weights|bias|param|parameter|p)$")
 """What a hook of a tensor stays on: activations go, parameters do not."""
-_MOST_CALLERS = 2
-_MADE = ("__init__", "__post_init__")
 
 
 @dataclass(frozen=True)
@@ -81,13 +78,10 @@ def _why(program: Program, function: Function, call: ast.Call, removed: set[str]
         return "overwritten by the next"
     if any(item.context_expr is call for each in function.withs for item in each.items):
         return ""
-    if function.name in _MADE:
-        again = not removed and kind == "thrown" and hooks_what_was_there(program, function, call)
-        return "thrown away with each object that registers it" if again else ""
-    if function.name in INITIALISERS - {"__enter__"}:
+    if function.name in INITIALISERS - {"__enter__"} and kind != "thrown":
         return ""
     entered = function.name == "__enter__" and not removed
-    if not entered and not _is_called_again(program, function):
+    if not entered and not is_hooked_again(program, function, call):
         return ""
     if kind == "thrown":
         return "thrown away"
@@ -102,13 +96,3 @@ def _use(function: Function, call: ast.Call) -> tuple[str, str]:
         if isinstance(node, ast.Assign) and node.value is call:
             return "name", dotted(targets_of(node)[0])
     return "", ""
-
-
-def _is_called_again(program: Program, function: Function, depth: int = 0) -> bool:
-    """Whether the function, not only the loop over layers in it, runs again and again."""
-    callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
-    if any(caller.loops_around(call.lineno) for caller, call in callers) or is_event(function):
-        return True
-    above = {caller for caller, _ in callers if caller is not function} if depth < _MOST_CALLERS else set()
-    is_callback = not depth and function.name in program.handed_on
-    return is_callback or any(_is_called_again(program, each, depth + 1) for each in above)

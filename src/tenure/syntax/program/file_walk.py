@@ -65,6 +65,7 @@ class FileWalk:
 _NOTED: dict[type, str] = {
     **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr), "bindings"),
     **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), "loops"),
+    **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), "comprehensions"),
     **dict.fromkeys((ast.With, ast.AsyncWith), "withs"),
     **{ast.Call: "calls", ast.Return: "returns", ast.Delete: "deletes", ast.ExceptHandler: "handlers"},
     **dict.fromkeys((ast.Yield, ast.YieldFrom), "yields"),

@@ -14,6 +14,7 @@ from tenure.syntax.text.scopes import FunctionNode, LoopNode, dotted
 
 Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
 With = ast.With | ast.AsyncWith
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def is_in_body(line: int, loop: LoopNode) -> bool:
@@ -40,6 +41,7 @@ class Function:
     handlers: list[ast.ExceptHandler] = field(default_factory=list)
     yields: list[ast.Yield | ast.YieldFrom] = field(default_factory=list)
     imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
+    comprehensions: list[Comprehension] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -92,6 +94,27 @@ class Function:
     def loops_around(self, line: int) -> list[LoopNode]:
         """The loops whose bodies a line is in, outermost first."""
         return [loop for loop in self.loops if is_in_body(line, loop)]
+
+    def turned_by(self, call: ast.Call) -> list[frozenset[str]]:
+        """Of each comprehension that runs a call for every element: the variables that it goes through."""
+        return [names for calls, names in self._turns if id(call) in calls]
+
+    @cached_property
+    def _turns(self) -> list[tuple[frozenset[int], frozenset[str]]]:
+        found = []
+        for each in self.comprehensions:
+            parts = [each.key, each.value] if isinstance(each, ast.DictComp) else [each.elt]
+            parts += [test for generator in each.generators for test in generator.ifs]
+            calls = (id(node) for part in parts for node in ast.walk(part) if isinstance(node, ast.Call))
+            targets = (node for generator in each.generators for node in ast.walk(generator.target))
+            found.append((frozenset(calls), frozenset(node.id for node in targets if isinstance(node, ast.Name))))
+        return found
+
+    def runs_each_turn(self, call: ast.AST) -> bool:
+        """Whether a loop or a comprehension runs a call again and again."""
+        if self.loops_around(getattr(call, "lineno", 0)):
+            return True
+        return bool(self.comprehensions) and isinstance(call, ast.Call) and bool(self.turned_by(call))
 
     @property
     def is_method(self) -> bool:

@@ -141,7 +141,7 @@ def _called(call: ast.Call) -> Iterator[Keep]:
         if store.kind != "grow" or not store.name or not isinstance(store.value, ast.expr):
             continue
         place = f"{store.receiver}.{store.name}" if store.receiver else store.name
-        if _takes_one(call, store.method):
+        if _takes_one(call, store.method) or _sets_default(call, store.value):
             yield Keep("element", place, store.value, call)
         elif store.method in _MANY:
             is_display = isinstance(store.value, (ast.List, ast.Tuple))
@@ -155,6 +155,14 @@ def _takes_one(call: ast.Call, method: str) -> bool:
         return len(call.args) == 1 + (method == "insert")
     is_gone_through = method == "update" and len(call.args) == 1 and isinstance(call.args[0], ast.GeneratorExp)
     return is_gone_through or method in GROWING_FUNCTIONS
+
+
+def _sets_default(call: ast.Call, value: ast.expr) -> bool:
+    """`table.setdefault(key, made)`, but not where each key has a container of its own: `setdefault(key, [])`."""
+    is_empty = isinstance(value, (ast.List, ast.Dict, ast.Set, ast.Constant)) or (
+        isinstance(value, ast.Call) and not value.args and not value.keywords
+    )
+    return called_name(call) == "setdefault" and len(call.args) == 2 and not is_empty
 
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:

@@ -101,7 +101,7 @@ class Lifetimes:
     def _emptied_at(self, place: str, function: Function) -> list[tuple[Function, int]]:
         """Where a place is emptied: by `self` of a class of which its object may be, or by whatever other name."""
         key = (posixpath.dirname(function.source.path), place.rpartition(".")[2])
-        own = function.owner if place.startswith("self.") else None
+        own = function.owner if place.startswith("self.") and place.count(".") == 1 else None
         return [
             (each, line)
             for each, line, by_self in self._emptied.get(key, ())
@@ -279,8 +279,8 @@ def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
     for binding in function.bindings:
         for name in _names(binding):
             if "." in name and not isinstance(binding, ast.AugAssign) and function.name not in INITIALISERS:
-                if _is_joined(binding.value, name):
-                    continue
+                if _is_joined(binding.value, name) or dotted(binding.value) == name.rpartition(".")[2]:
+                    continue  # all that was there stays, or is what goes by this name elsewhere
                 if not name.endswith("[]"):
                     yield binding.lineno, name
                 elif (

@@ -27,8 +27,8 @@ def is_open_key(program: Program, keep: Keep, function: Function) -> bool:
     if isinstance(keep.node, ast.AugAssign):  # table |= made(keys)
         given = keep.value.args if isinstance(keep.value, ast.Call) else [keep.value]
         return any(_is_open(program, each, function, 0) for each in given)
-    target = _subscript(keep)
-    return target is not None and _is_open(program, target.slice, function, 0)
+    key = key_of(keep)
+    return key is not None and _is_open(program, key, function, 0)
 
 
 def _is_open(program: Program, key: ast.expr, function: Function, depth: int) -> bool:
@@ -49,11 +49,17 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
             ):
                 return True
             if not bound and not isinstance(key, ast.Call):
-                if _COUNTING.search(node.id):
+                if _COUNTING.search(node.id) or _takes_the_rest(node.id, function):
                     return True
                 if depth < 3 and node.id in function.parameters and _is_given_open(program, node.id, function, depth):
                     return True
     return False
+
+
+def _takes_the_rest(name: str, function: Function) -> bool:
+    """Whether a name is that of `*args`: whatever the function is called with."""
+    arguments = getattr(function.node, "args", None)
+    return arguments is not None and arguments.vararg is not None and arguments.vararg.arg == name
 
 
 def _names_bound(binding: Binding) -> set[str]:
@@ -76,7 +82,9 @@ def pair_of(keep: Keep) -> ast.Tuple | None:
     return pair if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else None
 
 
-def _subscript(keep: Keep) -> ast.Subscript | None:
-    if not isinstance(keep.node, ast.Assign):
-        return None
-    return next((each for each in keep.node.targets if isinstance(each, ast.Subscript)), None)
+def key_of(keep: Keep) -> ast.expr | None:
+    """The key of `table[key] = value` and `table.setdefault(key, value)`."""
+    if isinstance(keep.node, ast.Call) and called_name(keep.node) == "setdefault":
+        return keep.node.args[0]
+    targets = keep.node.targets if isinstance(keep.node, ast.Assign) else []
+    return next((each.slice for each in targets if isinstance(each, ast.Subscript)), None)

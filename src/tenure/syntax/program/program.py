@@ -121,7 +121,8 @@ class Program:
         if isinstance(call.func, ast.Attribute):
             return call.func.attr in self._by_name or call.func.attr in self._attributes
         if isinstance(call.func, ast.Name):
-            return self._is_local(call.func.id, caller) or call.func.id in caller.bound
+            name = call.func.id
+            return self._is_local(name, caller) or name in caller.bound or self._is_given_around(name, caller)
         return isinstance(call.func, (ast.Subscript, ast.Call))
 
     @cached_property
@@ -373,6 +374,11 @@ class Program:
 
     def _is_local(self, name: str, function: Function) -> bool:
         return name in function.parameters or name in function.loop_names
+
+    def _is_given_around(self, name: str, function: Function) -> bool:
+        """Whether a function around is given a value by this name: what a decorator is put on."""
+        outer = self.around(function)
+        return outer is not None and (name in outer.parameters or self._is_given_around(name, outer))
 
     def _is_container(self, receiver: ast.expr, caller: Function) -> bool:
         """Whether a name of this file is bound to a list, dict or set, or nothing is known of it."""

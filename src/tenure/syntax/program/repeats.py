@@ -22,6 +22,7 @@ _FILLING = re.compile(
     r"|save|see|store|submit|take|track|update|watch|write|accumulate|cache|visit|listen|hear)(_\w+)?$"
 )
 """Methods whose name says that they are called for one thing after another."""
+_TEXTS = re.compile(r"(\w+_)?(text|prompt|sentence|caption|question|query|word|phrase)s?")
 _BY_ITSELF = ("forward", "__call__", "__missing__", "__setitem__")
 """Methods that Python, and torch, call where something else is written."""
 _MOST_CALLERS = 4
@@ -43,7 +44,7 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
     if is_event(function):
         return True
     callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
-    if any(caller.loops_around(call.lineno) for caller, call in callers):
+    if any(caller.runs_each_turn(call) for caller, call in callers):
         return True
     if any(
         depth < _MOST_CALLERS and caller is not function and _is_repeated(program, caller, depth + 1)
@@ -57,6 +58,8 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
 
 def is_event(function: Function) -> bool:
     """Whether a method is what frameworks, and torch, call for each batch, step or epoch."""
+    if function.name == "__getitem__":
+        return bool(_TEXTS.fullmatch(function.parameters[-1]))  # data sets and tables of sizes have an end
     return bool(function.class_name) and bool(_EVENTS.match(function.name) or function.name in _BY_ITSELF)
 
 
