@@ -71,3 +71,26 @@ def test_a_former_function_that_a_running_function_leads_to_as_well() -> None:
 
     assert found is not None
     assert found.message == "The `warnings.showwarning` holds `plain`: 1.00 MiB per step."
+
+
+CALLED_BACK = hop("GLOBAL", "callbacks", "dict", "list", source_kind="NAMESPACE", source_name="gc", user=False)
+CALLBACK = hop("INDEX", "3", "list", "function", user=True)
+
+
+def test_functions_in_a_list_that_a_library_calls_through() -> None:
+    found = check_suspect(suspect(path=(CALLED_BACK, CALLBACK, CLOSURE), path_text=("`gc.callbacks`", "[3]", "")))
+
+    assert found is not None
+    assert found.message == "The functions in `gc.callbacks` hold what they were given: 1.00 MiB per step."
+    assert found.remedies[0].summary.startswith("let it go when it has done its work")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param((replace(CALLED_BACK, user=True), CALLBACK), id="of the program's own module"),
+        pytest.param((CALLED_BACK, replace(CALLBACK, target_type="torch.Tensor")), id="tensors"),
+    ],
+)
+def test_other_lists_below_a_module_are_collections(path: tuple[Hop, ...]) -> None:
+    assert check_suspect(suspect(path=path, path_text=("`gc.callbacks`", "[3]"))) is None

@@ -52,6 +52,10 @@ def test_all_names_are_told_and_a_module_of_before_the_first_step_says_so() -> N
     )
 
 
+def test_a_module_that_lost_its_name_was_released() -> None:
+    assert check_suspect(replace(SPECIMENS["TN403"], facts=IDLE | {"released": "encoder"})) is None
+
+
 def test_a_doubt_makes_it_a_possibility() -> None:
     suspect = replace(SPECIMENS["TN403"], facts=IDLE | {"doubt": "it was in use until late"})
 

@@ -32,5 +32,14 @@ def test_weights_without_their_module_are_certain_only_where_the_profiled_steps_
     assert [each.confidence for each in found if each] == ["likely", "certain"]
 
 
+def test_what_lost_its_name_and_is_not_called_any_more_may_be_called_again() -> None:
+    resting = carried(symptom="survivor", facts={"released": "teacher", "last_called_step": 9, "doubt": ""})
+    doubtful = replace(resting, facts=resting.facts | {"doubt": "it was in use until late"})
+
+    found = [check_suspect(each) for each in (resting, doubtful)]
+
+    assert [each.confidence for each in found if each] == ["likely", "possible"]
+
+
 def test_what_is_only_carried_is_none() -> None:
     assert check_suspect(carried(bytes_by_role={"PARAMETER": 3 * MIB})) is None

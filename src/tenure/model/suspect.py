@@ -72,6 +72,8 @@ class HoldingReference:
     local variable those of other running functions: a parameter is its caller's to drop."""
     record: HoldingReference | None = None
     """Of an attribute of an object that is made anew in each step: what that object goes by."""
+    fields: tuple[HoldingReference, ...] = ()
+    """Of a record that would be dropped whole: its attributes that hold the memory, the heaviest first."""
 
 
 @dataclass(frozen=True)

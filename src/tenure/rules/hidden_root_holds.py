@@ -6,7 +6,7 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
-from tenure.rules.path_questions import CALLBACKS, GROWING, hidden_root, replaced_function
+from tenure.rules.path_questions import CALLBACKS, FUNCTIONS_IN, GROWING, hidden_root, replaced_function
 
 _LET_GO = (
     "let it go when it has done its work: restore the former handler, `unregister` it, delete the thread's "
@@ -36,7 +36,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 
 def _says_what_it_holds(suspect: Suspect, root: str) -> str:
-    return "hold what they were given" if root.startswith(CALLBACKS) else f"holds `{_held(suspect)}`"
+    several = root.startswith((CALLBACKS, FUNCTIONS_IN))
+    return "hold what they were given" if several else f"holds `{_held(suspect)}`"
 
 
 def _held(suspect: Suspect) -> str:

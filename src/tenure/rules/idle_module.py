@@ -9,7 +9,7 @@ from tenure.rules.claim import claim, plural, subject
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Modules that were called up to one step and never again, in no optimizer, of which nobody let go."""
-    if suspect.symptom != "survivor" or "last_called_step" not in suspect.facts:
+    if suspect.symptom != "survivor" or "last_called_step" not in suspect.facts or "released" in suspect.facts:
         return None
     step = suspect.facts["last_called_step"]
     when = f"after step {step}" if step else "since the first step began"

@@ -8,6 +8,7 @@ from tenure.model.suspect import SUSPENDED_TYPES, Hop, Suspect
 
 GROWING = ("growth", "sawtooth")
 CALLBACKS = "callbacks of"
+FUNCTIONS_IN = "functions in"
 MUCH_PER_STEP = 256 * 1024
 """Bytes of the host by which a cached function's cache grows for sure, whoever's function it is."""
 NOTABLE_BYTES = 64 << 10
@@ -30,13 +31,15 @@ def short_type(qualified: str) -> str:
 
 def hidden_root(suspect: Suspect) -> str:
     """The root no frame walk shows (`signal handler of SIGTERM`), a notebook's outputs, a hook of the interpreter's
-    (`sys.excepthook`), a library's function that the program put one of its own for, or a thread's own data that the
-    path comes from, or ""."""
+    (`sys.excepthook`), a library's list of functions to call (`gc.callbacks`), a library's function that the program
+    put one of its own for, or a thread's own data that the path comes from, or ""."""
     first = suspect.path[0] if suspect.path else None
     if first and first.source_kind == "HIDDEN":
         return first.source_name or short_type(first.source_type)
     if suspect.path_text and suspect.path_text[0].startswith((_CELL_OUTPUTS, CALLBACKS)):
         return suspect.path_text[0]
+    if _is_library_list_of_functions(suspect):
+        return f"{FUNCTIONS_IN} {suspect.path_text[0]}"
     if suspect.path_text and _INTERPRETER_HOOK.fullmatch(suspect.path_text[0]):
         return suspect.path_text[0]
     if replaced_function(suspect):
@@ -50,6 +53,17 @@ def collects_unused_graphs(suspect: Suspect) -> bool:
     unused = suspect.symptom == "peak" and suspect.through_graph and not suspect.graph_freed
     container = next((hop.source_type for hop in suspect.path if hop.target_kind == "TENSOR"), "")
     return unused and (container in _DEQUES or (container == "list" and bool(suspect.facts.get("outlasts_a_step"))))
+
+
+def _is_library_list_of_functions(suspect: Suspect) -> bool:
+    """Whether a list or table of a library's module gains functions of the program with every step; hooks of modules
+    are told by themselves."""
+    first = suspect.path[0] if suspect.path else None
+    if first is None or first.user or first.source_kind != "NAMESPACE" or suspect.holder.kind == "hook":
+        return False
+    gains = suspect.symptom in GROWING and suspect.holder.element and len(suspect.path) > 1
+    collection = short_type(first.target_type) in ("list", "set", *_DEQUES, *_DICTS)
+    return gains and collection and short_type(suspect.path[1].target_type) in _FUNCTIONS
 
 
 def replaced_function(suspect: Suspect) -> bool:

@@ -15,7 +15,10 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return None
     released = suspect.facts.get("released")
     replaced = bool(suspect.facts.get("replaced"))
+    # A model may call a layer that it keeps in a list of its own, and a function of the program's own may use weights
+    # without their module, unless the profiled steps touched none of them; and what rests may be called again.
     guessed = bool(suspect.facts.get("weights_only")) and suspect.peak_drop_bytes is None
+    resting = "last_called_step" in suspect.facts
     what = f"`{released}` was {'replaced' if replaced else 'released'}" if released else "A module was released"
     return claim(
         suspect,
@@ -24,9 +27,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
         f"{format_bytes(suspect.retained_bytes)} of it.",
         remedies=(_EVERY_REFERENCE,),
-        # A model may call a layer that it keeps in a list of its own, and a function of the program's own may use
-        # weights without their module, unless the profiled steps touched none of them.
-        at_most="likely" if replaced or guessed else "certain",
+        at_most="possible" if suspect.facts.get("doubt") else "likely" if replaced or guessed or resting else "certain",
     )
 
 

@@ -162,6 +162,18 @@ def test_of_a_record_that_only_a_graph_still_uses_the_variable_is_to_be_dropped(
     assert cut((1,) * 10) == [["output.masks"]]
 
 
+def test_of_a_record_that_is_dropped_whole_its_fields_are_known() -> None:
+    kept = f"{FRAME}.self -> Cascade#c -> .scratch Scratch#s -> .masks tensor 4MiB activation"
+    net = f"{FRAME}.self -> Cascade#c -> .net Net -> .weight tensor 2MiB parameter"
+    heap = seen(kept, net, addresses=(LOGITS, WEIGHTS))
+    (found,) = find_idle_at_peak(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), heap)
+
+    assert (found.holder.expression, [field.expression for field in found.holder.fields]) == (
+        "self.scratch",
+        ["self.scratch.masks"],
+    )
+
+
 def test_of_a_record_that_both_steps_use_its_idle_part_is_to_be_dropped() -> None:
     """Two passes over one rollout: its masks are idle in both, its features were used in the first step as well."""
     rollout = ((LOGITS, 4, 0, 1, 9), (WEIGHTS, 2, 0, 8, 9), (90, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7))

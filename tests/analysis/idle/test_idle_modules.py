@@ -296,3 +296,30 @@ def test_series_and_device_of_an_idle_module() -> None:
         3,
         6,
     )
+
+
+def test_a_module_that_only_a_hooks_closure_still_has_was_released_by_the_object_that_named_it() -> None:
+    """The object is in no census once it leads to no memory: whether it lives does not matter."""
+    hook = (
+        "Trainer.fit(t.py:9).self -> __main__.Trainer#trainer -> .student __main__.Student#student called inside"
+        " -> ._forward_hooks collections.OrderedDict -> [3] function#listen file=distil.py:17 name=listen"
+        " -> <cell teacher> __main__.Teacher#teacher{called} -> " + WEIGHT + "\n"
+    )
+    guide = "Trainer.fit(t.py:9).guide -> __main__.Guide#guide -> .teacher __main__.Teacher#teacher\n"
+    censuses = [
+        census(
+            STUDENT.replace(" called", " called inside")
+            + hook.format(called=" called" if step <= 8 else "")
+            + (guide if step <= 8 else ""),
+            step=step,
+        )
+        for step in STEPS
+    ]
+
+    (found,) = (each for each in find_suspects(censuses) if each.symptom == "survivor")
+
+    assert (found.facts["released"], found.facts["last_called_step"], [cut.name for cut in found.cut]) == (
+        "teacher",
+        7,
+        ["teacher"],
+    )

@@ -84,3 +84,28 @@ def test_a_ring_through_what_a_pack_hook_gave_back_is_told_with_the_call_that_pu
 
     assert (found.symptom, found.holder.kind, found.holder.name) == ("cycle", "hook", "saved_tensors_hooks")
     assert (found.facts["packed_as_it_is"], found.facts["owned_by_cpp_too"]) == (True, True)
+
+
+def test_a_record_on_ctx_that_has_the_output_is_told_by_ctx_and_not_by_its_own_field() -> None:
+    ring = "island -> SplineBackward#f* -> .cells __main__.Cells#c* -> .values tensor#t* 1MiB -> .grad_fn SplineBackward#f*\n"
+    drawn = ["main.x -> list -> [0] tensor 4B\n" + "".join(ring.replace("*", str(n)) for n in range(m)) for m in (2, 4)]
+
+    (found,) = find_suspects([census(text, step=2 * number) for number, text in enumerate(drawn, start=1)])
+
+    assert (found.holder.name, found.facts["ctx_attribute"], [drop.label for drop in found.drops]) == (
+        "cells",
+        "cells",
+        ["cells"] * 4,
+    )
+
+
+def test_of_a_ring_that_a_gradient_closes_the_gradients_are_dropped() -> None:
+    ring = (
+        "island -> AddBackward0#add* -> .next AccumulateGrad#acc* -> .variable tensor#x* 1MiB -> .grad tensor#g* 1MiB"
+        " -> .grad_fn AddBackward0#add*\n"
+    )
+    drawn = ["main.x -> list -> [0] tensor 4B\n" + "".join(ring.replace("*", str(n)) for n in range(m)) for m in (2, 4)]
+
+    (found,) = find_suspects([census(text, step=2 * number) for number, text in enumerate(drawn, start=1)])
+
+    assert (found.holder.kind, [drop.kind for drop in found.drops]) == ("gradient", ["GRAD"] * 4)

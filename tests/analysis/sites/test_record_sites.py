@@ -3,7 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 from textwrap import dedent
 
-from tenure.analysis.sites.record_sites import record_that_is_kept
+import pytest
+
+from tenure.analysis.sites.binding_sites import resolve_sites
+from tenure.analysis.sites.record_sites import fields_that_are_set, record_that_is_kept
 from tenure.model.source import SourceFile
 from tenure.model.suspect import HoldingReference
 
@@ -38,3 +41,42 @@ def test_what_is_stored_into_an_object_later_keeps_its_own_statement() -> None:
 
     assert record_in(text) is None
     assert record_in(MADE, replace(FIELD, record=None)) is None
+
+
+SCRATCH = """\
+    class Scratch:
+        masks = None
+    class Cascade:
+        def __init__(self):
+            self.scratch = Scratch()
+        def locate(self, plates):
+            self.scratch.masks = find(plates)
+    """
+FILLED = """\
+    from dataclasses import dataclass
+    @dataclass
+    class Scratch:
+        masks: object
+    class Cascade:
+        def __init__(self, plates):
+            self.scratch = Scratch(find(plates))
+    """
+MASKS = HoldingReference("attribute", "masks", "cascade.scratch.masks", owner_type="train.Scratch")
+RECORD = HoldingReference("attribute", "scratch", "cascade.scratch", owner_type="train.Cascade", fields=(MASKS,))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param(SCRATCH, (MASKS,), id="made once"),
+        pytest.param(SCRATCH.replace("__init__", "begin"), (), id="made anew"),
+        pytest.param(FILLED, (), id="filled as it is made"),
+    ],
+)
+def test_of_a_record_that_its_owner_makes_once_the_field_is_to_be_dropped(
+    text: str, told: tuple[HoldingReference, ...]
+) -> None:
+    sources = {"train.py": SourceFile("train.py", dedent(text), "yours")}
+    (site, *_) = resolve_sites(RECORD, sources, growing=False)
+
+    assert fields_that_are_set(RECORD, site, sources) == told

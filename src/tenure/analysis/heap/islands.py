@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.analysis.heap.graph import Bools, Graph, held_unseen, reach, unquoted
+from tenure.analysis.heap.graph import Bools, Graph, held_unseen, object_of, reach, unquoted
 from tenure.analysis.heap.holders import INTERNAL_ATTRIBUTES
 from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
@@ -193,8 +193,8 @@ def _other_cuts(graph: Graph, ring: list[int], below: Bools, cuts: Ints) -> tupl
 
 
 def _best_cut(graph: Graph, ring: list[int], *, without: Collection[int] = ()) -> int:
-    """An attribute that the user's code sets, else the most nameable reference of the ring; what the interpreter
-    adds to exceptions, frames and methods comes last."""
+    """What a custom Function has on its ctx, or another attribute that the user's code sets, else the most nameable
+    reference of the ring; what the interpreter adds to exceptions, frames and methods comes last."""
     inside = set(ring)
     references = graph.census.references
     choices = [
@@ -204,13 +204,15 @@ def _best_cut(graph: Graph, ring: list[int], *, without: Collection[int] = ()) -
         if int(references.target[reference]) in inside and reference not in without
     ]
 
-    through_hook = any(graph.hook_tables[node] for node in ring)
+    through_hook, kinds = any(graph.hook_tables[node] for node in ring), graph.census.nodes.kind
 
     def preference(reference: int) -> tuple[int, bool, int, str, int]:
         kind = ReferenceKind(int(references.kind[reference]))
         named = bool(attribute_name(graph, reference))
         if through_hook and kind == ReferenceKind.CELL:  # the hook can know its owner weakly; the owner needs its parts
             return (-1, False, 0, graph.labels[reference], reference)
+        if named and kinds[object_of(graph, int(references.source[reference]))] == NodeKind.AUTOGRAD:
+            return (-1, False, 1, graph.labels[reference], reference)  # a record on ctx may well have the output
         internal = unquoted(graph.labels[reference]) in INTERNAL_ATTRIBUTES
         order = _CUTTING_ORDER.index(kind) if kind in _CUTTING_ORDER else len(_CUTTING_ORDER)
         library = bool(graph.library[int(references.source[reference])])

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, belong_together, cut_of
-from tenure.analysis.heap.fresh_records import name_of_record
+from tenure.analysis.heap.fresh_records import fields_of_record, name_of_record
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
 from tenure.analysis.heap.paths import path_to
@@ -402,7 +402,8 @@ def _suspect(
     suspect = dataclasses.replace(suspect, holder=_outside_comprehensions(suspect))
     if suspect.holder.kind == "attribute" and suspect.holder in suspect.cut[:1]:
         record = name_of_record(view, group, replay.made_nodes())
-        suspect = dataclasses.replace(suspect, holder=dataclasses.replace(suspect.holder, record=record))
+        fields = fields_of_record(view, group)
+        suspect = dataclasses.replace(suspect, holder=dataclasses.replace(suspect.holder, record=record, fields=fields))
     holders = sorted(_name_text(name) for name in _names(suspect.cut))
     return dataclasses.replace(
         suspect,

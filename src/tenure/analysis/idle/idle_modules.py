@@ -13,6 +13,7 @@ from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
 from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
+from tenure.analysis.kept.survivors import name_that_went
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
 from tenure.model.profile import BEFORE, StepProfile
 from tenure.model.suspect import Suspect
@@ -83,8 +84,8 @@ class _Idle:
     storages: Ints
     parameters: frozenset[tuple[int, int]]
     by_registry: Bools
-    """References by which modules have it, or what is inside of it, among their submodules: calls tell who is in use,
-    where calls inside modules were watched."""
+    """References by which modules have it, or what is inside of it, among their submodules, and those to their hooks:
+    calls tell who is in use, where calls inside modules were watched."""
 
 
 def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection[str] = ()) -> tuple[Suspect, ...]:
@@ -275,7 +276,8 @@ def _weighed(
         rest,
         storages,
         frozenset((address, size) for address, size, _ in mine),
-        by_registry=references_to_submodules(graph, calls_seen),
+        by_registry=references_to_submodules(graph, calls_seen)
+        | (graph.hook_tables[graph.census.references.source] & bool(calls_seen)),
     )
 
 
@@ -326,6 +328,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
     alive = [_alive(view, parameters) for view in ordered]
     memory = _memory(group)
     group_of = Group(last, memory, memory, parts=frozenset(idle.node for idle in group))
+    went = {name_that_went(ordered, int(last.census.nodes.address[idle.node])) for idle in group}
     suspect = assemble_suspect(
         replace(group_of, cut=drop_the_carrier(last, cut_of(group_of), memory)),
         symptom="survivor",
@@ -338,7 +341,8 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
                 "windows_called": min(idle.rest.times_called for idle in group),
                 "windows_idle": min(idle.rest.times_idle for idle in group),
                 "doubt": next(filter(None, (_doubt(ordered, idle) for idle in group)), ""),
-            },
+            }
+            | ({} if "" in went else {"released": min(went)}),
         ),
         fingerprint=fingerprint_of(f"idle {shape}"),
     )

@@ -119,6 +119,23 @@ def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
     return tuple(suspects)
 
 
+def name_that_went(ordered: Sequence[View], address: int) -> str:
+    """The attribute by which a module went that nothing has by name any more, nor any container; "" where there is one.
+
+    Its owner may be gone too, or hold no memory any more, which a census does not tell apart.
+    """
+    names = [_names_of(view, address) for view in ordered]
+    if names[-1]:
+        return ""
+    attributes = ({name.label for name in found if name.is_attribute} for found in reversed(names))
+    return min(next(filter(None, attributes), {""}))
+
+
+def _names_of(view: View, address: int) -> list[_Binding]:
+    nodes = np.flatnonzero(view.census.nodes.address == address).tolist()
+    return [name for node in nodes for name in (*_bindings(view, node), *_names_of_containers(view, node))]
+
+
 def _final_releases(ordered: Sequence[View], found: Sequence[dict[int, _Module]]) -> list[tuple[int, _Release]]:
     """What was let go for good, by address."""
     releases: dict[int, _Release] = {}

@@ -10,7 +10,7 @@ from tenure.analysis.sites.emptied import emptied_by
 from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
-from tenure.analysis.sites.record_sites import record_that_is_kept
+from tenure.analysis.sites.record_sites import fields_that_are_set, record_that_is_kept
 from tenure.analysis.sites.state_sites import places_of_change
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
@@ -34,7 +34,11 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     if kept is not None and kept.sites:
         named = name_that_stores(kept, sources, growing=growing)
         holder = dataclasses.replace(holder, name=f"{kept.name}.{holder.name}", sites=kept.sites)
-    cut = tuple(located(each if len(suspect.cut) == 1 else _as_it_is(each)) for each in suspect.cut)
+    to_drop = suspect.cut
+    if fields := fields_that_are_set(holder, holder.sites[0], sources) if holder.sites else ():
+        to_drop, named = fields, name_that_stores(fields[0], sources, growing=growing)
+        holder = located(fields[0])
+    cut = tuple(located(each if len(to_drop) == 1 else _as_it_is(each)) for each in to_drop)
     if record is not None:
         cut = (dataclasses.replace(cut[0], sites=holder.sites), *cut[1:])
     holder = _last_error_of_own_prompt(holder, cut, sources) or holder

@@ -26,3 +26,16 @@ def _fills_what_it_makes(reference: HoldingReference, site: SourceLocation, sour
         return True
     source = sources.get(site.file)
     return source is not None and any(b.kind == "field" and b.line == site.line for b in bindings_of(source))
+
+
+def fields_that_are_set(
+    record: HoldingReference, site: SourceLocation, sources: Mapping[str, SourceFile]
+) -> tuple[HoldingReference, ...]:
+    """The fields of a record that its owner makes once, at `site` in its own `__init__`, where each is set elsewhere:
+    those are dropped, not the record. None of any other record."""
+    if not site.function.endswith("__init__"):
+        return ()
+    set_at = [resolve_sites(field, sources, growing=False)[:1] for field in record.fields]
+    elsewhere = all(best and not _fills_what_it_makes(field, best[0], sources)
+                    for field, best in zip(record.fields, set_at, strict=True))  # fmt: skip
+    return record.fields if elsewhere else ()
