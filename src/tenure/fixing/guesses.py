@@ -79,6 +79,7 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
         yield bound_keys(source, line, max(_FEWEST_KEYS, 2 * math.ceil(finding.growth_objects_per_step or 0)))
         yield take_out_when_read(yours, source, line, name)
         yield keep_newest(yours, source, line, name)
+    if finding.rule in (*_GROWING, *_GRAPHS, *_MODULES):
         yield from clear_before_filled(yours, source, line, name)
     if finding.rule in (_IDLE, *_MODULES, *_GROWING) and "[" not in finding.holder.name:
         yield from _let_go(finding, source, yours, line, name)

@@ -26,7 +26,8 @@ def test_a_method_that_ends_the_work_removes_the_hook() -> None:
             self.seen = None
     """
     assert ways(text) == [
-        "self._hook_handle = module.register_forward_hook(self)  # here\nself._hook_handle.remove()",
+        'vars(self).setdefault("_hook_handles", []).append(module.register_forward_hook(self))  # here\n'
+        'for handle in vars(self).pop("_hook_handles", ()):\nhandle.remove()',
         'if hasattr(self, "_hook_handle"):\nself._hook_handle.remove()\n'
         "self._hook_handle = module.register_forward_hook(self)  # here",
     ]
@@ -43,9 +44,41 @@ def test_hooks_of_a_loop_are_kept_in_a_list() -> None:
             print(self.energy)
     """
     assert ways(text) == [
-        "self._hook_handles = []\n"
-        "self._hook_handles.append(model.get(name).register_forward_hook(self.add))  # here\n"
-        "for handle in self._hook_handles:\nhandle.remove()"
+        'vars(self).setdefault("_hook_handles", []).append(model.get(name).register_forward_hook(self.add))  # here\n'
+        'for handle in vars(self).pop("_hook_handles", ()):\nhandle.remove()'
+    ]
+
+
+def test_a_handle_that_has_a_name_is_collected_behind_it() -> None:
+    text = """
+    class Registry:
+        def install(self, layer, probe):
+            handle = layer.register_forward_hook(probe)  # here
+            self.probes[layer] = probe, handle
+
+        def clear(self):
+            self.probes.clear()
+    """
+    assert ways(text) == [
+        'vars(self).setdefault("_hook_handles", []).append(handle)\n'
+        'for handle in vars(self).pop("_hook_handles", ()):\nhandle.remove()'
+    ]
+
+
+def test_of_several_hooks_not_only_the_last_is_removed() -> None:
+    text = """
+    class Contributions:
+        def __init__(self, net):
+            for layer in net.modules():
+                self.handle = layer.register_forward_hook(self.note)  # here
+
+        def explain(self, inputs):
+            self.net(inputs)
+            self.handle.remove()
+    """
+    assert ways(text) == [
+        'vars(self).setdefault("_hook_handles", []).append(self.handle)\n'
+        'for handle in vars(self).pop("_hook_handles", ()):\nhandle.remove()'
     ]
 
 

@@ -93,27 +93,31 @@ def _named(source: SourceFile, statement: ast.stmt, text: str, close: str = "") 
 def _at_its_end(
     source: SourceFile, tree: ast.Module, function: FunctionNode, statement: ast.stmt, loop: ast.stmt | None
 ) -> tuple[Edit, ...]:
-    """In the method of the same class that ends its work."""
+    """In the method of the same class that ends its work: all that were registered until then."""
     cls = next((each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and function in each.body), None)
     methods = [each for each in cls.body if isinstance(each, _FUNCTIONS)] if cls is not None else []
-    end = next((each for name in _ENDS for each in methods if each.name == name and each is not function), None)
-    if end is None:
-        return ()
     kept = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
-    if isinstance(statement, ast.Assign):
-        if not kept.startswith("self.") or "[" in kept or loop is not None:
-            return ()
+    ending = [each for name in _ENDS for each in methods if each.name == name]
+    ending = [each for each in (*(each for each in methods if _removes(each, kept)), *ending) if each is not function]
+    if not ending:
+        return ()
+    end = ending[0]
+    if kept.startswith("self.") and "[" not in kept and loop is None:
         return at_end(source, end, f"{kept}.remove()")
-    if loop is None:
-        named = _named(source, statement, f"self.{_HANDLE} = ")
-        removed = at_end(source, end, f"self.{_HANDLE}.remove()")
-        return _both(source, named, removed)
-    listed = insert_line(source, loop.lineno, f"{indent_of(source, loop)}self.{_HANDLE}s = []")
-    named = _named(source, statement, f"self.{_HANDLE}s.append(", ")")
-    removed = at_end(
-        source, end, f"for handle in self.{_HANDLE}s:\n{indent_of(source, end.body[0])}    handle.remove()"
-    )
-    return _both(source, listed, named, removed)
+    collect = f'vars(self).setdefault("{_HANDLE}s", []).append('
+    if not kept:
+        named = _named(source, statement, collect, ")")
+    else:
+        named = insert_line(source, (statement.end_lineno or 0) + 1, f"{indent_of(source, statement)}{collect}{kept})")
+    indent = indent_of(source, end.body[0])
+    removed = at_end(source, end, f'for handle in vars(self).pop("{_HANDLE}s", ()):\n{indent}    handle.remove()')
+    return _both(source, named, removed)
+
+
+def _removes(method: FunctionNode, handle: str) -> bool:
+    """Whether a method removes the one handle that has a name: `self.handle.remove()`."""
+    calls = (node for node in ast.walk(method) if isinstance(node, ast.Call))
+    return bool(handle) and any(dotted(call.func) == f"{handle}.remove" for call in calls)
 
 
 def _at_functions_end(
