@@ -10,7 +10,8 @@ Each program runs under `tenure fix --json`: as it is, and where edits are offer
 all that help. Counted are, of the
 leaky programs,
 
-- offered: a finding that names the truth's statement or has its rule comes with an edit: a mechanical remedy,
+- offered: a finding that names the truth's statement or has its rule comes with an edit, a mechanical remedy, or with
+  ways that only a run can prove,
 - fixed: of these, those whose finding is gone under the kept edits, with parameters identical to the bit (or none
   there to compare) and outputs unchanged,
 
@@ -50,6 +51,7 @@ class Score:
     patched: bool = False
     verified: bool = False
     deterministic: bool | None = None
+    by_trial: bool = False
     runs: int = 0
     seconds: float = 0.0
     why: str = ""
@@ -100,6 +102,7 @@ def score(truth: Truth) -> Score:
         patched=bool(result["patch"]),
         verified=result["verified"],
         deterministic=result["deterministic"],
+        by_trial=any(edit["kept"] and edit["told_by"] == "trial" for edit in result["edits"]),
         runs=result["runs"],
         seconds=seconds,
         why="; ".join(
@@ -155,6 +158,8 @@ def summary(scores: list[Score]) -> dict[str, str]:
         "programs": f"{len(leaky)} leaky, {len(scores) - len(leaky)} healthy",
         "with a mechanical remedy": f"{len(offered)}/{len(leaky)}",
         "fixed and verified": f"{sum(each.fixed for each in offered)}/{len(offered)}",
+        "of these with an edit by trial": str(sum(each.fixed and each.by_trial for each in offered)),
+        "most runs of one program": str(max((each.runs for each in scores), default=0)),
         "healthy programs with a patch": f"{sum(each.patched for each in scores if each.healthy)}",
         "left worse": str(sum(bool(each.worse) for each in scores)),
         "not deterministic": str(sum(each.deterministic is False for each in scores)),

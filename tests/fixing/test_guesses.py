@@ -77,6 +77,17 @@ def test_terms_are_detached_one_by_one_or_let_go() -> None:
     ]
 
 
+def test_gradients_that_close_a_ring_go_behind_what_reads_them() -> None:
+    text = """
+    def forces(energy, positions):
+        energy.sum().backward(create_graph=True, inputs=[positions])  # here
+        return -positions.grad
+    """
+    finding = finding_of("TN104", Holder("gradient", "backward", "positions.grad"))
+
+    assert ways(text, finding) == ["result = -positions.grad\npositions.grad = None\nreturn result"]
+
+
 def test_a_module_goes_behind_its_last_use_or_at_the_end_of_what_sets_it() -> None:
     text = """
     class Bank:

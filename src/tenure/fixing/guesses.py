@@ -14,7 +14,13 @@ from tenure.errors import SourceError
 from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
-from tenure.syntax.edits.kept_entries import bound_keys, clear_before_filled, keep_newest, take_out_when_read
+from tenure.syntax.edits.kept_entries import (
+    bound_keys,
+    clear_before_filled,
+    filled_when_missing,
+    keep_newest,
+    take_out_when_read,
+)
 from tenure.syntax.edits.kept_handles import remove_handles
 from tenure.syntax.edits.kept_parts import (
     change_display,
@@ -36,6 +42,7 @@ _FEWEST_KEYS = 4
 _GRAPHS = ("TN101", "TN102", "TN105", "TN107")
 _MODULES = ("TN401", "TN403", "TN405")
 _VIEWS, _HOOKS, _IDLE, _CYCLES, _CACHES = "TN204", "TN303", "TN106", "TN301", "TN205"
+_GRADIENTS = "TN104"
 _TRACEBACK = "__traceback__"
 _EXCEPTIONS = ("TN301", "TN302", "TN304")
 _GROWING = ("TN201", "TN202", "TN203", "TN402", "TN601")
@@ -71,12 +78,17 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
         labels = _labels(finding, _TRACEBACK)
         yield change_part(yours, source, line, name, labels, ".with_traceback(None)")
         yield from _where_made(finding, yours, ".with_traceback(None)", _TRACEBACK)
+    if finding.rule == _GRADIENTS:
+        yield from let_go_behind_reads([source], "grad", empties=False)
     if finding.rule == _CYCLES:
         yield refer_weakly(source, line, name)
     if finding.rule == _CACHES and not needs_caches(yours):
         yield drop_cache(source, line, by_trial=True)
     if finding.rule in (*_GROWING, *_GRAPHS):
-        yield bound_keys(source, line, max(_FEWEST_KEYS, 2 * math.ceil(finding.growth_objects_per_step or 0)))
+        size = max(_FEWEST_KEYS, 2 * math.ceil(finding.growth_objects_per_step or 0))
+        yield bound_keys(source, line, size)
+        for file, at in filled_when_missing(yours, _type_of_container(finding)):
+            yield bound_keys(file, at, size)
         yield take_out_when_read(yours, source, line, name)
         yield keep_newest(yours, source, line, name)
     if finding.rule in (*_GROWING, *_GRAPHS, *_MODULES):
@@ -151,6 +163,12 @@ def _below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tu
     below = list(zip(references[first:], targets[first - 2 :], strict=False)) if first > 1 else []
     last = [at for at, (each, kind) in enumerate(below) if kind.startswith("Tensor") or each == f".{end}"]
     return below[: last[0]] if last else below
+
+
+def _type_of_container(finding: Finding) -> str:
+    """`GridTable` where the holder is an element of one; "" where it is none."""
+    way = _below_holder(finding, above=1) if finding.holder.expression.endswith("[*]") else []
+    return way[0][1].partition(" of ")[0] if way else ""
 
 
 def _labels(finding: Finding, end: str = "") -> list[str]:

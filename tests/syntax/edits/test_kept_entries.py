@@ -4,7 +4,13 @@ import pytest
 
 from edit_texts import changes, line_of, source_of
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.kept_entries import bound_keys, clear_before_filled, keep_newest, take_out_when_read
+from tenure.syntax.edits.kept_entries import (
+    bound_keys,
+    clear_before_filled,
+    filled_when_missing,
+    keep_newest,
+    take_out_when_read,
+)
 
 HISTORY = """
 class History:
@@ -184,3 +190,12 @@ def test_a_container_is_emptied_in_front_of_what_fills_it() -> None:
         (11, "        self.tracks.clear()"),
     ]
     assert list(clear_before_filled([source], source, 5, "layer")) == []
+
+
+def test_a_dictionary_that_fills_what_is_missing_is_found_by_its_class() -> None:
+    source = source_of(
+        "class Table(dict):\n    def __missing__(self, key):\n        self[key] = x = make(key)\n        return x\n"
+    )
+
+    assert list(filled_when_missing([source, SourceFile("bad.py", "(")], "Table")) == [(source, 3)]
+    assert list(filled_when_missing([source], "Other")) == []

@@ -72,6 +72,16 @@ def bound_keys(source: SourceFile, line: int, size: int) -> tuple[Edit, ...]:
     return insert_line(source, statement.lineno, lines)
 
 
+def filled_when_missing(sources: Sequence[SourceFile], name: str) -> Iterator[tuple[SourceFile, int]]:
+    """The lines on which a dictionary of this class fills itself, in its `__missing__`."""
+    for source in sources:
+        for cls in _nodes(source):
+            if isinstance(cls, ast.ClassDef) and cls.name == name:
+                methods = (each for each in cls.body if isinstance(each, _FUNCTIONS) and each.name == "__missing__")
+                stores = (node for method in methods for node in ast.walk(method) if isinstance(node, ast.Assign))
+                yield from ((source, node.lineno) for node in stores if _item_stored_at(source, node.lineno))
+
+
 def clear_before_filled(
     sources: Sequence[SourceFile], source: SourceFile, line: int, name: str
 ) -> Iterator[tuple[Edit, ...]]:
