@@ -27,6 +27,7 @@ from tenure.capture.sampling.between_steps import BetweenSteps
 from tenure.capture.steps.boundaries import OptimizerSequence, RootCalls
 from tenure.capture.steps.calls import is_nested_step, optimizer_was_made
 from tenure.capture.steps.evaluation_calls import EvaluationCalls
+from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
 from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
 from tenure.capture.steps.schedule import can_afford, is_due, watches_calls
@@ -62,6 +63,7 @@ class Monitor:
         self._sequence = OptimizerSequence()
         self._roots = RootCalls()
         self._evaluation_calls = EvaluationCalls()
+        self._inputs = InputSizes()
         self._optimizers = KnownOptimizers()
         self._optimizer_seen = False
         self._optimizer_steps = 0
@@ -236,6 +238,7 @@ class Monitor:
         elif self._roots.begins_step(optimizer_exists=optimizer_was_made()):
             self._end_step(FORWARD_ENTRY, inputs)
             self._profiler.enter_forward(self.step)
+        self._inputs.take(inputs)
 
     def _take_evaluation_call(self, inputs: Any) -> None:
         moment = self._evaluation_calls.take_call()
@@ -258,7 +261,7 @@ class Monitor:
         seconds, self._last_step_time = now - self._last_step_time, now
         self.step += 1
         self._evaluation_calls.end_step()
-        counters = self._counters.read_after_step(self.step, seconds)
+        counters = self._counters.read_after_step(self.step, seconds) | self._inputs.end_step()
         elapsed = now - self._start
         self._write_step(elapsed, seconds, counters)
         if self._options.hashes_after(self.step):

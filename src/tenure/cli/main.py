@@ -24,6 +24,7 @@ VERBS = {
     "run": "tenure.cli.run:run_command",
     "diagnose": "tenure.cli.diagnose:diagnose_command",
     "report": "tenure.cli.report:report_command",
+    "watch": "tenure.cli.watch:watch_command",
     "explain": "tenure.cli.explain:explain_command",
     "doctor": "tenure.cli.doctor:doctor_command",
     "lint": "tenure.cli.lint:lint_command",

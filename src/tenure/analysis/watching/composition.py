@@ -1,0 +1,23 @@
+"""What memory was made of by role: at the peak where a census saw one, and from census to census."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenure.model.recording import CensusEntry
+
+PEAK = "peak"
+
+
+def bytes_by_role(entries: Sequence[CensusEntry]) -> tuple[tuple[int, dict[str, int]], ...]:
+    """Step and bytes of each role, for the censuses between steps that say it, in order."""
+    return tuple((entry.step, entry.bytes_by_role) for entry in entries if entry.bytes_by_role and entry.moment != PEAK)
+
+
+def at_the_peak(entries: Sequence[CensusEntry]) -> tuple[int, dict[str, int]] | None:
+    """Step and bytes by role of the heaviest census taken within a step, at its peak; None where there is none."""
+    peaks = [entry for entry in entries if entry.moment == PEAK and entry.bytes_by_role]
+    if not peaks:
+        return None
+    heaviest = max(peaks, key=lambda entry: sum(entry.bytes_by_role.values()))
+    return heaviest.step, heaviest.bytes_by_role

@@ -1,0 +1,104 @@
+"""A recording's counters read as a whole, whether its run goes on or is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tenure.analysis.watching.composition import at_the_peak, bytes_by_role
+from tenure.analysis.watching.counter_series import Numbers, counter_series
+from tenure.analysis.watching.fragmentation import find_fragmentation
+from tenure.analysis.watching.inputs import find_input_effect
+from tenure.analysis.watching.limits import Room, room_of
+from tenure.analysis.watching.periods import find_sawtooth
+from tenure.analysis.watching.phases import find_phases
+from tenure.analysis.watching.running_out import steps_until
+from tenure.analysis.watching.slow_growth import find_slow_growth
+from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook
+from tenure.model.recording import Recording
+
+COUNTERS = ("allocated_bytes", "reserved_bytes", "rss_bytes", "pinned_bytes")
+LATE_SHARE = 0.5
+"""Seconds per step are those of the later half: the first steps compile, tune and warm caches."""
+
+
+def read_outlook(recording: Recording) -> RunOutlook:
+    """All of it; a second or two for a million steps, as each counter's column is read and thinned."""
+    each = _seconds_per_step(recording)
+    fragmentation = find_fragmentation(recording.steps)
+    inputs = find_input_effect(recording.steps)
+    roles, peak = bytes_by_role(recording.censuses), at_the_peak(recording.censuses)
+    last = recording.steps[-1] if len(recording.steps) else None
+    return RunOutlook(
+        path=recording.path,
+        rank=recording.process.get("rank"),
+        steps=last.step if last is not None else 0,
+        seconds=last.time if last is not None else 0.0,
+        seconds_per_step=each,
+        end=None if recording.end is None else str(recording.end.get("reason")),
+        counters=tuple(_outlooks(recording, each)),
+        beside_allocator_bytes=_beside_allocator(recording),
+        split_share=fragmentation.split_share if fragmentation else None,
+        idle_share=fragmentation.idle_share if fragmentation else None,
+        largest_input=(inputs.worst_elements, inputs.worst_step) if inputs else None,
+        longest_input=inputs.longest if inputs else None,
+        peak_bytes_per_element=inputs.bytes_per_element if inputs else None,
+        roles=roles[-1][1] if roles else {},
+        roles_at=roles[-1][0] if roles else None,
+        roles_at_peak=peak[1] if peak else {},
+        notes=tuple(note.text for note in recording.notes if note.level != "info"),
+    )
+
+
+def _outlooks(recording: Recording, seconds_per_step: float | None) -> Sequence[CounterOutlook]:
+    found = []
+    for name in COUNTERS:
+        steps, values = counter_series(recording.steps, name)
+        if len(values):
+            found.append(_outlook(name, steps, values, room_of(name, recording), seconds_per_step))
+    return found
+
+
+def _outlook(
+    name: str, steps: Numbers, values: Numbers, room: Room | None, seconds_per_step: float | None
+) -> CounterOutlook:
+    growth, saw, phase = find_slow_growth(steps, values), find_sawtooth(steps, values), find_phases(steps, values)[-1]
+    ahead = None
+    if growth is not None and room is not None:
+        shown = steps >= growth.first_step
+        told = steps_until(steps[shown], values[shown], float(values[-1]) + room.left_bytes)
+        if told is not None:
+            ahead = Ahead(room.limit, room.left_bytes, told.steps, told.soonest, told.latest, seconds_per_step)
+    return CounterOutlook(
+        name=name,
+        last_bytes=int(values[-1]),
+        highest_bytes=int(values.max()),
+        baseline_bytes=phase.baseline_bytes,
+        phase_from=phase.first_step,
+        grows_per_step=growth.per_step if growth else None,
+        grows_error=growth.error if growth else None,
+        grows_from=growth.first_step if growth else None,
+        period_steps=saw.period if saw else None,
+        amplitude_bytes=round(saw.amplitude) if saw else None,
+        ahead=ahead,
+    )
+
+
+def _seconds_per_step(recording: Recording) -> float | None:
+    steps = recording.steps
+    if len(steps) < 2:
+        return None
+    first, last = steps[int(len(steps) * LATE_SHARE) - 1], steps[-1]
+    apart = last.time - first.time
+    return apart / (last.step - first.step) if last.step > first.step and apart > 0 else None
+
+
+def _beside_allocator(recording: Recording) -> int | None:
+    """The driver's figure for this process at the last sample that has one, less what was reserved then."""
+    at, process = counter_series(recording.samples, "device_process_bytes")
+    steps, reserved = counter_series(recording.steps, "reserved_bytes")
+    if not len(process) or not len(reserved):
+        return None
+    before = max(0, int(np.searchsorted(steps, at[-1], side="right")) - 1)
+    return max(0, int(process[-1] - reserved[before]))

@@ -1,0 +1,93 @@
+"""Sawtooth: a row that rises and falls with a period, whatever grows below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tenure.analysis.watching.counter_series import Numbers
+from tenure.analysis.watching.robust import scatter_of, slope_with_error
+
+LEAST_ALIKE = 0.5
+"""Correlation of the row with itself a period later."""
+NEARLY = 0.9
+"""Of several lags that correlate nearly as well as the best, the shortest is the period."""
+LEFT = 0.5
+"""A period is one that leaves less than half of the row's scatter when its course is taken off."""
+STAIRS = 1.5
+"""Times what the row grows by in a period: stairs up or down, less their slope, are no sawtooth."""
+FEWEST_PERIODS = 3
+FEWEST_POINTS = 30
+
+
+@dataclass(frozen=True)
+class Sawtooth:
+    """Steps between falls, and from the lowest to the highest of the mean period in bytes."""
+
+    period: int
+    amplitude: float
+
+
+def find_sawtooth(steps: Numbers, values: Numbers) -> Sawtooth | None:
+    """The period of a row, by its correlation with itself; None where it has none, or steps are missing.
+
+    At least three periods must lie in the row.
+    """
+    found = _pattern(steps, values)
+    return None if found is None else Sawtooth(len(found), float(np.ptp(found)))
+
+
+def without_sawtooth(steps: Numbers, values: Numbers) -> Numbers:
+    """The same row less what comes again with each period; the row itself where it has none."""
+    found = _pattern(steps, values)
+    if found is None:
+        return values
+    return values - found[np.arange(len(values)) % len(found)]
+
+
+def _pattern(steps: Numbers, values: Numbers) -> Numbers | None:
+    """The median course of one period around its own mean, beginning with the first step."""
+    if len(values) < FEWEST_POINTS or np.any(np.diff(steps) != 1):
+        return None
+    smooth = _without_single(values)
+    slope, _ = slope_with_error(steps, smooth)
+    period = _period(smooth - slope * steps)
+    if period is None:
+        return None
+    # The slope over whole periods: one across parts of them tilts the course.
+    apart = period * (len(values) // period // 2)
+    slope = float(np.median(values[apart:] - values[:-apart])) / apart
+    flat = values - slope * steps
+    course = np.array([np.median(flat[phase::period]) for phase in range(period)])
+    rest = flat - course[np.arange(len(flat)) % period]
+    if scatter_of(rest) >= LEFT * scatter_of(flat) or np.ptp(course) <= STAIRS * abs(slope) * period:
+        return None
+    return np.asarray(course - course.mean())
+
+
+def _without_single(values: Numbers) -> Numbers:
+    """The median of each value and its neighbours: what an evaluation leaves for one step is gone."""
+    inner = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
+    return np.concatenate([values[:1], inner, values[-1:]])
+
+
+def _period(flat: Numbers) -> int | None:
+    count = len(flat)
+    spectrum = np.fft.rfft(flat - flat.mean(), 2 * count)
+    alike = np.fft.irfft(np.abs(spectrum) ** 2)[: count // FEWEST_PERIODS + 1]
+    if alike[0] <= 0:
+        return None
+    # Fewer products go into longer lags.
+    alike = alike / alike[0] * count / (count - np.arange(len(alike)))
+    below = np.flatnonzero(alike <= 0)
+    if not len(below):
+        return None
+    after = int(below[0])
+    best = float(alike[after:].max())
+    if best < LEAST_ALIKE:
+        return None
+    first = after + int(np.flatnonzero(alike[after:] >= NEARLY * best)[0])
+    while first + 1 < len(alike) and alike[first + 1] > alike[first]:
+        first += 1
+    return first

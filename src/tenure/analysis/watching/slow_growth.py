@@ -1,0 +1,80 @@
+"""Growth so slow that noise hides it from step to step: found in rows of counters, silent on healthy runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tenure.analysis.watching.counter_series import Numbers, thinned
+from tenure.analysis.watching.periods import without_sawtooth
+from tenure.analysis.watching.robust import signed_rank, slope_with_error
+from tenure.analysis.watching.warm_up import warm_up_end
+
+WINDOWS = (500, 2000)
+"""The last so many steps are looked at by themselves, beside the whole run: growth may have begun late."""
+FEWEST_POINTS = 100
+PARTS = 4
+SURE_OF_PART = 2.0
+"""Standard errors by which a part's own slope lies above zero, in all parts but one, and in the last."""
+LEAST_LATE_RATE = 0.4
+"""The last part's slope over the median of those before it: less is a cache that fills."""
+CHANGES = 24
+SURE_OF_CHANGES = 3.0
+"""By Wilcoxon's signed ranks of the changes between neighbours of so many medians: a random walk comes to it in one
+of seven hundred rows."""
+
+
+@dataclass(frozen=True)
+class SlowGrowth:
+    """A counter that grows: by how many bytes per step, with the standard error, over the steps looked at."""
+
+    per_step: float
+    error: float
+    first_step: int
+    last_step: int
+
+
+def find_slow_growth(steps: Numbers, values: Numbers) -> SlowGrowth | None:
+    """Growth in the last 500 or 2,000 steps or the whole run after warm-up; None for a healthy row.
+
+    Told only where each quarter lies higher than the one before, at least three quarters and the last rise by
+    themselves, the last not much more slowly than those before, and the changes between 24 medians are
+    positive by their ranks. So single jumps, caches that fill within half of what is looked at, periods of up to a
+    third of it and noise of any distribution are silent; what fills or saws more slowly is told until it stops.
+    """
+    found = (_in_window(*window) for window in _windows(steps, values))
+    return next((growth for growth in found if growth is not None), None)
+
+
+def _windows(steps: Numbers, values: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+    if len(steps) < FEWEST_POINTS:
+        return
+    start = warm_up_end(steps, values)
+    yield steps[start:], values[start:]
+    for length in reversed(WINDOWS):
+        recent = steps > steps[-1] - length
+        if steps[-1] - steps[start] > length:
+            yield steps[recent], values[recent]
+
+
+def _in_window(steps: Numbers, values: Numbers) -> SlowGrowth | None:
+    if len(steps) < FEWEST_POINTS:
+        return None
+    first, last = int(steps[0]), int(steps[-1])
+    steps, values = thinned(steps, without_sawtooth(steps, values))
+    parts = [np.asarray(part) for part in np.array_split(np.arange(len(steps)), PARTS)]
+    if any(np.median(values[later]) <= np.median(values[earlier]) for earlier, later in pairwise(parts)):
+        return None
+    slopes = [slope_with_error(steps[part], values[part]) for part in parts]
+    rising = [slope > SURE_OF_PART * error and slope > 0 for slope, error in slopes]
+    before = float(np.median([slope for slope, _ in slopes[:-1]]))
+    if not rising[-1] or sum(rising) < PARTS - 1 or slopes[-1][0] < LEAST_LATE_RATE * before:
+        return None
+    medians = thinned(steps, values, most=CHANGES + 1)[1]
+    if signed_rank(np.diff(medians)) < SURE_OF_CHANGES:
+        return None
+    slope, error = slope_with_error(steps, values)
+    return SlowGrowth(slope, error, first, last)

@@ -1,0 +1,67 @@
+"""What a run's counters say so far: levels, trends, periods, and when memory runs out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tenure.model.finding import Limit
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Steps and seconds from the last step until a counter meets `limit`, each with an interval of 90 %.
+
+    `latest` is None where no latest end can be told; seconds are None where no step was timed.
+    """
+
+    limit: Limit
+    room_bytes: int
+    steps: float
+    soonest: float
+    latest: float | None
+    seconds_per_step: float | None
+
+
+@dataclass(frozen=True)
+class CounterOutlook:
+    """One counter of bytes. None: there is no such growth, period or end in sight.
+
+    `baseline_bytes` is the level that it falls back to in its last phase, which began at step `phase_from`.
+    """
+
+    name: str
+    last_bytes: int
+    highest_bytes: int
+    baseline_bytes: int
+    phase_from: int
+    grows_per_step: float | None = None
+    grows_error: float | None = None
+    grows_from: int | None = None
+    period_steps: int | None = None
+    amplitude_bytes: int | None = None
+    ahead: Ahead | None = None
+
+
+@dataclass(frozen=True)
+class RunOutlook:
+    """One process's run. `end` is None while it runs, and after a kill or crash."""
+
+    path: str
+    rank: int | None
+    steps: int
+    seconds: float
+    seconds_per_step: float | None
+    end: str | None
+    counters: tuple[CounterOutlook, ...]
+    beside_allocator_bytes: int | None
+    """Of this process on its device, and not the allocator's: context, kernels, libraries."""
+    split_share: float | None
+    idle_share: float | None
+    largest_input: tuple[int, int] | None
+    """Elements, and the step whose input had so many."""
+    longest_input: int | None
+    peak_bytes_per_element: float | None
+    roles: dict[str, int] = field(default_factory=dict)
+    roles_at: int | None = None
+    roles_at_peak: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

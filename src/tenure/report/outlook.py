@@ -1,0 +1,105 @@
+"""A run's counters as text for a terminal: what is used, what grows, when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook
+from tenure.model.units import format_about, format_bytes, format_duration
+from tenure.report.layout import wrap
+
+LABEL_WIDTH = 14
+NARROWEST = 20
+_NAMES = {
+    "allocated_bytes": "allocated",
+    "reserved_bytes": "reserved",
+    "rss_bytes": "resident",
+    "pinned_bytes": "pinned",
+}
+_LIMITS = {"device": "device", "cgroup": "cgroup", "host": "machine"}
+
+
+def render_outlook(outlook: RunOutlook, *, width: int, ascii_only: bool = False) -> str:
+    """One block of lines of at most `width`, where words allow; ends with a line break."""
+    lines = []
+    for label, text in _rows(outlook):
+        first = f"{label:<{LABEL_WIDTH}}" if width >= 3 * LABEL_WIDTH else f"{label} " if label else "  "
+        rest = " " * (LABEL_WIDTH if width >= 3 * LABEL_WIDTH else 2)
+        lines += wrap(text, width=max(width, NARROWEST), first=first, rest=rest)
+    text = "\n".join(lines) + "\n"
+    return text.replace("·", "-") if ascii_only else text
+
+
+def _rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
+    state = "no end was recorded" if outlook.end is None else f"ended: {outlook.end}"
+    pace = "" if outlook.seconds_per_step is None else f" · {_pace(outlook.seconds_per_step)}"
+    rank = "" if outlook.rank is None else f"rank {outlook.rank} · "
+    yield "run", f"{rank}step {outlook.steps:,} · {format_duration(outlook.seconds)}{pace} · {state}"
+    for counter in outlook.counters:
+        yield _NAMES.get(counter.name, counter.name), _describe(counter)
+        if counter.ahead is not None:
+            yield "", _describe_end(counter.ahead)
+    if outlook.beside_allocator_bytes is not None:
+        yield "beside it", f"{format_bytes(outlook.beside_allocator_bytes)} of this process on the device"
+    if outlook.idle_share is not None:
+        split = "" if outlook.split_share is None else f", {100 * outlook.split_share:.0f} % in split blocks"
+        yield "fragmentation", f"{100 * outlook.idle_share:.0f} % of what is reserved is not in use{split}"
+    if outlook.largest_input is not None:
+        yield "inputs", _describe_inputs(outlook)
+    if outlook.roles:
+        yield "roles", f"{_roles(outlook.roles)} (census after step {outlook.roles_at:,})"
+    if outlook.roles_at_peak:
+        yield "at a peak", _roles(outlook.roles_at_peak)
+    for note in outlook.notes:
+        yield "note", note
+
+
+def _describe(counter: CounterOutlook) -> str:
+    parts = [
+        format_bytes(counter.last_bytes),
+        f"baseline {format_bytes(counter.baseline_bytes)} since step {counter.phase_from:,}",
+        f"highest {format_bytes(counter.highest_bytes)}",
+    ]
+    if counter.grows_per_step is not None:
+        error = format_bytes(2 * (counter.grows_error or 0.0))
+        parts.append(f"grows by {format_bytes(counter.grows_per_step)} (± {error}) per step")
+    if counter.period_steps is not None:
+        parts.append(f"falls every {counter.period_steps} steps by {format_bytes(counter.amplitude_bytes or 0)}")
+    return " · ".join(parts)
+
+
+def _describe_end(ahead: Ahead) -> str:
+    latest = "no latest" if ahead.latest is None else format_about(ahead.latest)
+    text = (
+        f"out of memory ({_LIMITS[ahead.limit]}) in about {format_about(ahead.steps)} steps, 90 % between "
+        f"{format_about(ahead.soonest)} and {latest}"
+    )
+    if ahead.seconds_per_step is not None:
+        text += f"; about {format_duration(ahead.steps * ahead.seconds_per_step)}"
+    return text
+
+
+def _describe_inputs(outlook: RunOutlook) -> str:
+    elements, step = outlook.largest_input or (0, 0)
+    text = f"largest {elements:,} elements (step {step:,})"
+    if outlook.longest_input:
+        text += f", longest {outlook.longest_input:,}"
+    if outlook.peak_bytes_per_element is not None:
+        text += f"; the peak rises by {format_bytes(outlook.peak_bytes_per_element)} per element"
+    return text
+
+
+def _roles(roles: dict[str, int]) -> str:
+    heavy = sorted(((size, role) for role, size in roles.items() if size), reverse=True)
+    return " · ".join(f"{role.replace('_', ' ')} {format_bytes(size)}" for size, role in heavy)
+
+
+def _pace(seconds: float) -> str:
+    return f"{seconds:.2f} s per step" if seconds >= 1 else f"{1 / seconds:,.1f} steps per second"
+
+
+def outlook_as_dict(outlook: RunOutlook) -> dict[str, object]:
+    """The same for `--json`; bytes that were not measured are null."""
+    from dataclasses import asdict
+
+    return asdict(outlook)

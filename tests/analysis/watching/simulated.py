@@ -1,0 +1,65 @@
+"""Runs whose truth is known: rows of a counter as programs make them, healthy and growing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+KIB, MIB = 1024.0, 1024.0**2
+Row = Callable[[np.random.Generator, int], np.ndarray]
+
+
+def allocator(rng: np.random.Generator, steps: int) -> np.ndarray:
+    """Bytes allocated at steps' ends: a batch of varying length is still alive, an evaluation leaves something for a
+    step, optimizer state comes in the first steps; all in blocks of 512 bytes."""
+    held = 900 * MIB - 600 * MIB * np.exp(-np.arange(steps) / rng.uniform(0.3, 3))
+    batch = rng.uniform(16, 128) * KIB * rng.uniform(0.2, 1.0, steps)
+    every = rng.integers(50, 200)
+    evaluation = np.where(np.arange(steps) % every == every - 1, rng.uniform(1, 64) * MIB, 0)
+    return np.round((held + batch + evaluation) / 512) * 512
+
+
+def resident(rng: np.random.Generator, steps: int) -> np.ndarray:
+    """Resident memory: pages come and go, libraries load at first, the C library's arenas grow in a few jumps, ever
+    more rarely."""
+    arenas = np.zeros(steps)
+    for _ in range(rng.integers(0, 5)):
+        arenas[int(steps ** rng.uniform(0, 1)) :] += rng.uniform(1, 48) * MIB
+    start = 2000 * MIB + 300 * MIB * (1 - np.exp(-np.arange(steps) / rng.uniform(1, 15)))
+    return np.round((start + rng.normal(0, rng.uniform(0.1, 1.5) * MIB, steps) + arenas) / 4096) * 4096
+
+
+def jumps(rng: np.random.Generator, steps: int) -> np.ndarray:
+    """Up to three jumps upwards that stay."""
+    row = np.zeros(steps)
+    for _ in range(rng.integers(0, 4)):
+        row[rng.integers(0, steps) :] += rng.uniform(1, 48) * MIB
+    return row
+
+
+def filling(rng: np.random.Generator, steps: int) -> np.ndarray:
+    """A cache that fills, ever more slowly, within the first 20 to 250 steps."""
+    return rng.uniform(1, 200) * MIB * (1 - np.exp(-np.arange(steps) / rng.uniform(5, 60)))
+
+
+def sawing(rng: np.random.Generator, steps: int) -> np.ndarray:
+    """Rises and falls with a period of 5 to 120 steps: a log interval, the collector."""
+    period = rng.integers(5, 121)
+    return rng.uniform(0.1, 20) * MIB / period * ((np.arange(steps) + rng.integers(0, period)) % period)
+
+
+def walking(rng: np.random.Generator, steps: int) -> np.ndarray:
+    """Wanders: what comes and goes has no memory of where it was."""
+    return np.cumsum(rng.normal(0, rng.uniform(10, 200) * KIB, steps))
+
+
+def adding(rng: np.random.Generator, steps: int) -> np.ndarray:
+    """Keeps something of random size in some of the steps."""
+    kept = rng.random(steps) < rng.uniform(0.05, 1.0)
+    return np.cumsum(kept * rng.gamma(rng.uniform(0.5, 4), rng.uniform(16, 256) * KIB, steps))
+
+
+def dripping(rng: np.random.Generator, steps: int) -> np.ndarray:
+    """Keeps the same at each step, or at every few."""
+    return rng.uniform(4, 400) * KIB * (np.arange(steps) // rng.integers(1, 20) * 10.0)

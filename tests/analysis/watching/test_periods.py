@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.watching.simulated import KIB, MIB, allocator
+from tenure.analysis.watching.periods import Sawtooth, find_sawtooth, without_sawtooth
+
+
+def saw(period: int, amplitude: float, count: int) -> np.ndarray:
+    return amplitude / (period - 1) * (np.arange(count) % period)
+
+
+@pytest.mark.parametrize("period", [2, 5, 10, 33, 100, 119])
+@pytest.mark.parametrize("slope", [0.0, 1 * KIB, -4 * KIB])
+def test_a_period_is_found_whatever_grows_below_it(period: int, slope: float) -> None:
+    steps = np.arange(1.0, 501)
+    noise = np.random.default_rng(period).normal(0, 10 * KIB, len(steps))
+    found = find_sawtooth(steps, saw(period, 8 * MIB, len(steps)) + slope * steps + noise)
+
+    assert found is not None
+    assert found.period == period
+    assert found.amplitude == pytest.approx(8 * MIB, rel=0.02)
+
+
+def test_evaluations_between_do_not_hide_the_period() -> None:
+    steps = np.arange(1.0, 481)
+    rows = [allocator(np.random.default_rng(seed), 500)[20:] + saw(40, 8 * MIB, 480) for seed in range(10)]
+
+    assert [getattr(find_sawtooth(steps, row), "period", None) for row in rows] == [40] * 10
+
+
+def test_what_is_left_without_the_sawtooth_is_the_trend() -> None:
+    steps = np.arange(1.0, 301)
+    left = without_sawtooth(steps, saw(30, 8 * MIB, 300) + KIB * steps)
+
+    assert np.diff(left) == pytest.approx(np.full(299, KIB))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros(300),
+        np.arange(300.0),
+        np.random.default_rng(0).normal(0, 1, 300),
+        np.cumsum(np.random.default_rng(1).normal(0, 1, 300)),
+        saw(150, 5.0, 300),
+        50.0 * (np.arange(300) // 60),
+    ],
+    ids=["nothing", "line", "noise", "walk", "two periods only", "stairs"],
+)
+def test_a_row_without_a_period_stays_as_it_is(values: np.ndarray) -> None:
+    steps = np.arange(1.0, len(values) + 1)
+
+    assert find_sawtooth(steps, values) is None
+    assert without_sawtooth(steps, values) is values
+
+
+def test_steps_that_are_missing_make_no_period() -> None:
+    steps = np.delete(np.arange(1.0, 301), 100)
+
+    assert find_sawtooth(steps, saw(30, 8.0, 299)) is None
+
+
+def test_a_sawtooth_is_a_period_and_an_amplitude() -> None:
+    assert find_sawtooth(np.arange(1.0, 61), saw(6, 5.0, 60)) == Sawtooth(6, 5.0)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tenure.cli import watch
+from tenure.cli.main import run_command_line
+from tenure.store.recording_file import RecordingWriter
+
+KIB, GIB = 1 << 10, 1 << 30
+
+
+def record(folder: Path, *, steps: int = 400, end: bool = True, rank: int | None = None) -> Path:
+    """A run on a device of 8 GiB, of which 3 are free, that keeps 64 KiB in each step."""
+    folder.mkdir(parents=True)
+    writer = RecordingWriter(folder, process={"rank": rank})
+    for step in range(1, steps + 1):
+        counters = {
+            "allocated_bytes": GIB + 64 * KIB * step,
+            "allocated_peak_bytes": 2 * GIB + 64 * KIB * step,
+            "active_bytes": GIB + 64 * KIB * step,
+            "reserved_bytes": 4 * GIB,
+            "inactive_split_bytes": GIB,
+        }
+        if step == 1:
+            counters |= {"device_index": 0, "device_total_bytes": 8 * GIB, "device_free_bytes": 3 * GIB}
+        row = {"step": step, "time": step / 4, "seconds": 0.25, "counters": counters}
+        writer.add_row("steps", json.dumps(row))
+    sample = {"step": steps, "time": steps / 4, "seconds": 0.001, "counters": {"device_process_bytes": 5 * GIB}}
+    writer.add_row("samples", json.dumps(sample))
+    if end:
+        writer.append({"kind": "end", "reason": "exit", "exit_code": 0, "steps": steps})
+    writer.close()
+    return folder
+
+
+def test_growth_and_its_end_are_told_in_steps_and_hours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["watch", str(record(tmp_path / "run"))]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "run           step 400 · 100 s · 4.0 steps per second · ended: exit"
+    assert "grows by 64.00 KiB (± 0 B) per" in lines[1]
+    # 7 GiB are there for the allocator, 2 GiB and 25 MiB are the peak: 81,520 steps of 64 KiB, 5.7 hours.
+    assert lines[3].strip().startswith("out of memory (device) in about 82,000 steps, 90 % between 79,000 and")
+    assert any(line.startswith("beside it     1.00 GiB of this process") for line in lines)
+
+
+def test_json_is_one_object_with_every_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(tmp_path / "run", rank=0)
+    record(tmp_path / "run" / "rank-00001", rank=1)
+
+    assert run_command_line(["watch", str(tmp_path / "run"), "--json"]) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert told["format"] == 1
+    assert [(each["rank"], each["steps"], each["end"]) for each in told["processes"]] == [
+        (0, 400, "exit"),
+        (1, 400, "exit"),
+    ]
+    (ahead,) = [each["ahead"] for each in told["processes"][0]["counters"] if each["ahead"]]
+    assert ahead["room_bytes"] == 5 * GIB - 400 * 64 * KIB
+    assert ahead["steps"] == pytest.approx(ahead["room_bytes"] / (64 * KIB), rel=1e-6)
+    assert ahead["soonest"] < ahead["steps"] < ahead["latest"]
+
+
+def test_a_run_that_goes_on_is_looked_at_again_until_it_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = record(tmp_path / "run", steps=20, end=False)
+    waited: list[float] = []
+
+    def end_meanwhile(seconds: float) -> None:
+        waited.append(seconds)
+        with (folder / "rows-000001.jsonl").open("a") as file:
+            file.write('{"kind":"end","reason":"exception","exit_code":1}\n')
+
+    monkeypatch.setattr(watch.time, "sleep", end_meanwhile)
+
+    assert run_command_line(["watch", str(folder), "--every", "2"]) == 0
+
+    states = [line for line in capsys.readouterr().out.splitlines() if line.startswith("run ")]
+    assert [line.rpartition(" · ")[2] for line in states] == ["no end was recorded", "ended: exception"]
+    assert waited == [2.0]
+
+
+def test_a_folder_without_a_recording_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["watch", str(tmp_path)]) == 2
+    assert run_command_line(["watch", str(tmp_path / "nowhere")]) == 2
+
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == f"tenure: {tmp_path} holds no recording yet; a program records from its first step on"
+    assert "no such folder" in second
+
+
+def test_a_recording_without_steps_has_its_line_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    RecordingWriter(tmp_path, process={}).close()
+
+    assert run_command_line(["watch", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "run           step 0 · less than a second · no end was recorded\n"

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook
+from tenure.report.outlook import outlook_as_dict, render_outlook
+
+MIB = 1 << 20
+COUNTER = CounterOutlook(
+    name="allocated_bytes",
+    last_bytes=900 * MIB,
+    highest_bytes=1200 * MIB,
+    baseline_bytes=880 * MIB,
+    phase_from=12,
+    grows_per_step=2048.0,
+    grows_error=64.0,
+    grows_from=13,
+    period_steps=50,
+    amplitude_bytes=3 * MIB,
+    ahead=Ahead("device", 700 * MIB, 31_234.0, 28_000.0, 35_500.0, 0.5),
+)
+OUTLOOK = RunOutlook(
+    path="run",
+    rank=1,
+    steps=12_345,
+    seconds=7200.0,
+    seconds_per_step=0.5,
+    end=None,
+    counters=(COUNTER,),
+    beside_allocator_bytes=500 * MIB,
+    split_share=0.12,
+    idle_share=0.3,
+    largest_input=(262_144, 9_120),
+    longest_input=512,
+    peak_bytes_per_element=2150.0,
+    roles={"parameter": 5 * MIB, "optimizer_state": 10 * MIB, "buffer": 0},
+    roles_at=96,
+    roles_at_peak={"activation": 7 * MIB},
+    notes=("3 rows are missing",),
+)
+
+
+def test_all_that_is_known_is_drawn() -> None:
+    assert render_outlook(OUTLOOK, width=200) == (
+        "run           rank 1 · step 12,345 · 2 h · 2.0 steps per second · no end was recorded\n"
+        "allocated     900.00 MiB · baseline 880.00 MiB since step 12 · highest 1.17 GiB · grows by 2.00 KiB (± 128 B) "
+        "per step · falls every 50 steps by 3.00 MiB\n"
+        "              out of memory (device) in about 31,000 steps, 90 % between 28,000 and 36,000; about 4.3 h\n"
+        "beside it     500.00 MiB of this process on the device\n"
+        "fragmentation 30 % of what is reserved is not in use, 12 % in split blocks\n"
+        "inputs        largest 262,144 elements (step 9,120), longest 512; the peak rises by 2.10 KiB per element\n"
+        "roles         optimizer state 10.00 MiB · parameter 5.00 MiB (census after step 96)\n"
+        "at a peak     activation 7.00 MiB\n"
+        "note          3 rows are missing\n"
+    )
+
+
+def test_what_was_not_measured_has_no_line() -> None:
+    bare = CounterOutlook("rss_bytes", 5, 5, 5, 1)
+    outlook = RunOutlook("run", None, 3, 40.0, None, "exit", (bare,), None, None, None, None, None, None)
+
+    assert render_outlook(outlook, width=100, ascii_only=True) == (
+        "run           step 3 - 40 s - ended: exit\nresident      5 B - baseline 5 B since step 1 - highest 5 B\n"
+    )
+
+
+@pytest.mark.parametrize("width", [1, 20, 40, 80])
+def test_lines_fit_as_far_as_words_do(width: int) -> None:
+    lines = render_outlook(OUTLOOK, width=width).splitlines()
+
+    assert max(map(len, lines)) <= max(width, 20)
+
+
+def test_growth_without_a_latest_end_says_so() -> None:
+    ahead = Ahead("cgroup", MIB, 500.0, 300.0, None, None)
+    text = render_outlook(
+        dataclasses.replace(OUTLOOK, counters=(dataclasses.replace(COUNTER, ahead=ahead),)), width=200
+    )
+
+    assert "out of memory (cgroup) in about 500 steps, 90 % between 300 and no latest\n" in text
+
+
+def test_json_has_plain_values_only() -> None:
+    told = outlook_as_dict(OUTLOOK)
+
+    assert told["counters"][0]["ahead"]["limit"] == "device"  # type: ignore[index]
+    assert told["largest_input"] == (262_144, 9_120)
