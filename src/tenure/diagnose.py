@@ -31,6 +31,7 @@ from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
 from tenure.rules import all_rules
 from tenure.rules.library_calls import with_library_call
+from tenure.rules.library_patches import with_library_patch
 from tenure.rules.mechanical_edits import with_edits
 from tenure.store.experiments_file import request_experiments
 from tenure.store.recording_file import list_recordings, open_recording
@@ -98,7 +99,7 @@ def explain(
         rule, finding = next(claims, (None, None))
         if rule is not None and finding is not None:
             known = with_edits(_with_memory(finding, suspect), suspect, rule, sources or {})
-            found.append(with_library_call(known, suspect))
+            found.append(with_library_patch(with_library_call(known, suspect), sources or {}))
     return tuple(sorted(found, key=_rank))
 
 

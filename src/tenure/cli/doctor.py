@@ -116,8 +116,12 @@ def examine(programs: Sequence[Path] = ()) -> Examination:
 
 
 def _known_leaks(answer: dict[str, Any]) -> list[str]:
+    from tenure.fixing.known_patches import installed_versions
+    from tenure.rules.library_patches import describe_library_patches
+
     devices = ["cpu"] + ["cuda"] * bool(answer.get("cuda")) + ["mps"] * bool(answer.get("has_mps"))
-    return describe_known_leaks(str(answer.get("version", "")), devices, os.environ)
+    of_torch = describe_known_leaks(str(answer.get("version", "")), devices, os.environ)
+    return [*of_torch, *describe_library_patches(installed_versions())]
 
 
 def _shared_memory_bytes() -> int | None:
@@ -242,7 +246,7 @@ def describe(found: Examination, *, width: int = 110) -> list[str]:
     lines += ["", "advice", *(advice or ["  nothing to mend"])]
     if found.known_leaks:
         known = [line for text in found.known_leaks for line in wrap(text, width=width, first="  ", rest="    ")]
-        lines += ["", "known leaks of this torch", *known]
+        lines += ["", "known leaks of this torch and these libraries", *known]
     return lines
 
 

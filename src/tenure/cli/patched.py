@@ -1,4 +1,4 @@
-"""`--with fix.patch`: a program runs as the patch would make it, and no file is changed."""
+"""`--with fix.patch` or `--with known:ID`: a program runs as the patch would make it, and no file is changed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ def under_patch(patch: str | None) -> Iterator[Path | None]:
     if patch is None:
         yield None
         return
+    from tenure.fixing.known_patches import read_known_texts
     from tenure.fixing.overlay import read_patched_texts, unused_files, write_overlay
     from tenure.report.layout import relative_to_here
+    from tenure.rules.library_patches import KNOWN
 
     if os.environ.get(SWITCH_VARIABLE) == "0":
         raise UsageError("TENURE=0 switches everything off, the patch as well; unset it or leave out --with")
-    texts = read_patched_texts(Path(patch))
+    texts = read_known_texts(patch) if patch.startswith(KNOWN) else read_patched_texts(Path(patch))
     with tempfile.TemporaryDirectory(prefix="tenure-overlay-") as folder:
         overlay = Path(folder)
         write_overlay(overlay, texts)

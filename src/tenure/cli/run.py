@@ -128,7 +128,9 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     metavar="N",
     help="Test findings in a copy of the process as it is after step N; 0 for none. Default: at the end.",
 )
-@click.option("--with", "patch", metavar="FILE", help="Run under this patch; no file is changed.")
+@click.option(
+    "--with", "patch", metavar="FILE", help="Run under this patch, or a known one (known:ID); no file is changed."
+)
 @click.option("--no-diagnose", is_flag=True, help="Only record; `tenure diagnose DIR` reports later.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the findings to FILE as JSON, too.")
 @click.option("--baseline", metavar="FILE", help="Leave out findings that this findings.json has.")
