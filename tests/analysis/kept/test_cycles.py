@@ -28,6 +28,15 @@ def test_new_rings_per_step_are_the_rate_where_none_was_collected_between() -> N
     assert found == [("cycle", 4 << 20, float(1 << 20))]
 
 
+def test_kinds_of_rings_that_take_turns_are_told_at_the_rate_of_each() -> None:
+    def others(*numbers: int) -> str:
+        return "".join(RING.replace("Writer", "Logger").replace("*", str(number)) for number in numbers)
+
+    found = rates_of(rings(1), rings(1) + others(20), rings(1, 2) + others(20), rings(1, 2) + others(20, 21))
+
+    assert sorted(found) == [("cycle", 2 << 20, (1 << 20) / 6), ("cycle", 2 << 20, (2 << 20) / 6)]
+
+
 def test_no_rate_is_told_where_the_collector_was_always_faster() -> None:
     assert rates_of(rings(1, 2), rings(3, 4), rings(5)) == [("cycle", 2 << 20, None)]
 

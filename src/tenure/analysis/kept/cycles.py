@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
 
 import numpy as np
 
@@ -127,18 +126,19 @@ def _droppable(graph: Graph, islands: Sequence[Island], by_gradients: bool) -> t
 
 
 def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: Sequence[int]) -> float | None:
-    """Bytes that new rings add per step: the median over censuses between which none was collected; None where
-    the collector was always faster, or no ring was new."""
-    rates = []
+    """Bytes that new rings add per step, over all censuses between which none was collected, those without a new ring
+    too: rings that differ take turns, and what each kind adds is summed. None where the collector was always faster,
+    or no ring was new."""
     starts = [
         {int(view.census.nodes.address[island.members].min()) for island in found}
         for view, found in zip(views, per_view, strict=True)
     ]
+    gained = covered = 0
     for before, after in pairwise(range(len(views))):
         steps = views[after].census.step - views[before].census.step
-        if steps > 0 and starts[before] < starts[after]:
-            rates.append((sizes[after] - sizes[before]) / steps)
-    return float(median(rates)) if rates else None
+        if steps > 0 and starts[after] and starts[before] <= starts[after]:
+            gained, covered = gained + sizes[after] - sizes[before], covered + steps
+    return gained / covered if gained > 0 else None
 
 
 def _ring_text(view: View, ring: tuple[int, ...]) -> tuple[str, ...]:
