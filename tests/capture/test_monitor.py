@@ -453,3 +453,16 @@ def test_the_first_root_modules_are_seen_at_their_first_call_before_any_step(tmp
         train_step(model, optimizer)
 
     assert log.calls[:5] == [*((0, f"first-call-{number}") for number in (1, 2, 3, 4)), (1, "step-end")]
+
+
+def test_a_census_that_is_asked_for_from_outside_is_taken_at_the_next_steps_end(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    log = CensusLog()
+    with recording(tmp_path, log, census_at=(2,)) as monitor:
+        for step in range(1, 6):
+            if step in (2, 4):
+                monitor._samples._sampler.census_wanted = True
+            train_step(model, optimizer)
+
+    assert log.calls == [(2, "step-end"), (2, "forward-entry"), (4, "request")]
+    assert [entry.file for entry in open_recording(tmp_path).censuses][-1] == "census-000004-request.npz"

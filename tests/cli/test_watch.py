@@ -99,3 +99,23 @@ def test_a_recording_without_steps_has_its_line_alone(tmp_path: Path, capsys: py
 
     assert run_command_line(["watch", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "run           step 0 · less than a second · no end was recorded\n"
+
+
+def test_a_census_is_asked_for_by_a_file_that_the_recorder_takes_away(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = record(tmp_path / "run", steps=20, end=False)
+
+    assert run_command_line(["watch", str(folder), "--census"]) == 0
+
+    assert (folder / ".census-wanted").exists()
+    assert capsys.readouterr().err == "tenure: asked 1 process for a census; it comes with the next step\n"
+
+
+def test_a_run_that_is_over_takes_no_census(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = record(tmp_path / "run", steps=20)
+
+    assert run_command_line(["watch", str(folder), "--census"]) == 2
+
+    assert capsys.readouterr().err == f"tenure: {folder}: its run is over, so no census can be taken any more\n"
+    assert not (folder / ".census-wanted").exists()

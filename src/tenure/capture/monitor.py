@@ -42,7 +42,7 @@ from tenure.store.format import name_census_file
 
 MAX_FIRST_CALLS = 4
 """Root modules whose first call, before any optimizer step, brings a census: what is let go later is seen in use."""
-STEP_END, FORWARD_ENTRY, FIRST_CALL = "step-end", "forward-entry", "first-call"
+STEP_END, FORWARD_ENTRY, FIRST_CALL, REQUEST = "step-end", "forward-entry", "first-call", "request"
 
 
 class Monitor:
@@ -132,8 +132,8 @@ class Monitor:
     def request_census(self) -> str | None:
         """Take a census now, whatever the schedule says; its file name, or None after a failure of ours."""
         before = self._censuses.num_written
-        self._guard.run(self._record_census, "request", None)
-        return name_census_file(self.step, "request") if self._censuses.num_written > before else None
+        self._guard.run(self._record_census, REQUEST, None)
+        return name_census_file(self.step, REQUEST) if self._censuses.num_written > before else None
 
     def leave_copy(self) -> None:
         """The program is over: leave a copy of its process for experiments, where none was left."""
@@ -266,7 +266,10 @@ class Monitor:
         self._write_step(elapsed, seconds, counters)
         if self._options.hashes_after(self.step):
             self._record_parameters()
+        asked = self._samples.take_request()
         due = is_due(self._schedule, self._censuses.spending, step=self.step, elapsed=elapsed, counters=counters)
+        if asked and not due:
+            self._record_census(REQUEST, inputs)
         if due:
             self._record_census(moment, inputs)
             self._set_entry_due(moment == STEP_END and self._schedule.wants_entry(self.step))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
+from pathlib import Path
 
 import click
 
-from tenure.errors import RecordingError
+from tenure.errors import RecordingError, UsageError
 from tenure.model.outlook import RunOutlook
+from tenure.store.format import CENSUS_WANTED_FILE
 
 FORMAT = 1
 CLEAR = "\033[H\033[2J"
@@ -24,8 +26,11 @@ CLEAR = "\033[H\033[2J"
     metavar="SECONDS",
     help="Look again so often until the run has ended or Ctrl-C.",
 )
-def watch_command(folder: str, as_json: bool, every: float | None) -> int:
+@click.option("--census", is_flag=True, help="Have the running program take a census at its next step's end.")
+def watch_command(folder: str, as_json: bool, every: float | None, census: bool) -> int:
     """Read the counters of the recording in DIR: each process's memory, its growth, and its forecast."""
+    if census:
+        _ask_for_census(folder)
     while True:
         outlooks = _read(folder)
         _print(outlooks, as_json=as_json, again=every is not None)
@@ -42,6 +47,22 @@ def _read(folder: str) -> list[RunOutlook]:
     if not paths:
         raise RecordingError(f"{folder} holds no recording yet; a program records from its first step on")
     return [read_outlook(open_recording(path)) for path in paths]
+
+
+def _ask_for_census(folder: str) -> None:
+    """Leave a file for each process that has not ended. UsageError where none is left, or it cannot be written."""
+    from tenure.store.recording_file import list_recordings, open_recording
+
+    running = [path for path in list_recordings(folder) if open_recording(path).end is None]
+    if not running:
+        raise UsageError(f"{folder}: its run is over, so no census can be taken any more")
+    try:
+        for path in running:
+            Path(path, CENSUS_WANTED_FILE).touch()
+    except OSError as error:
+        raise UsageError(f"cannot ask for a census in {folder}: {error.strerror or error}") from error
+    whom = "1 process" if len(running) == 1 else f"{len(running)} processes"
+    click.echo(f"tenure: asked {whom} for a census; it comes with the next step", err=True)
 
 
 def _print(outlooks: list[RunOutlook], *, as_json: bool, again: bool) -> None:

@@ -17,6 +17,8 @@ MISSING = -(1 << 63)
 """In a column: the row does not have this counter."""
 MICROSECONDS = 1_000_000
 SOURCES_FOLDER = "sources"
+CENSUS_WANTED_FILE = ".census-wanted"
+"""Put beside the rows by who wants a census now; taken away by the recorder, which then takes one."""
 FINDINGS_FILE = "findings.json"
 TORCH_SEEN_FILE = ".torch-imported"
 """Lies in the run folder while a program runs that has imported torch; says why nothing was recorded."""

@@ -20,6 +20,7 @@ WAIT = 30.0
 class Rows:
     samples: list[tuple[int, dict[str, int]]] = field(default_factory=list)
     num_flushes: int = 0
+    asked: bool = False
     came: threading.Event = field(default_factory=threading.Event)
 
     def write_sample(self, step: int, *, time: float, seconds: float, counters: dict[str, int]) -> None:
@@ -28,6 +29,10 @@ class Rows:
 
     def flush_if_due(self, *, seconds: float) -> None:
         self.num_flushes += 1
+
+    def take_request(self) -> bool:
+        asked, self.asked = self.asked, False
+        return asked
 
     def wait(self) -> None:
         self.came.clear()
@@ -97,6 +102,16 @@ def test_nothing_is_read_while_the_recorder_takes_a_census(scene: Scene) -> None
     scene.sampler().look(time.perf_counter())
 
     assert (scene.rows.samples, scene.rows.num_flushes) == ([], 1)
+
+
+def test_a_census_that_is_asked_for_is_wanted_until_it_is_taken(scene: Scene) -> None:
+    sampler = scene.sampler()
+    wanted = []
+    for scene.rows.asked in (False, True, False):
+        sampler.look(time.perf_counter())
+        wanted.append(sampler.census_wanted)
+
+    assert wanted == [False, True, True]
 
 
 def test_the_thread_is_known_to_us_and_not_to_the_program(running: Sampler) -> None:

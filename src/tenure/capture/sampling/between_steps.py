@@ -46,6 +46,11 @@ class BetweenSteps:
             self._opened = True
             self._sampler.start()
 
+    def take_request(self) -> bool:
+        """Whether somebody outside has asked for a census since the last time."""
+        wanted, self._sampler.census_wanted = self._sampler.census_wanted, False
+        return wanted
+
     def close(self) -> None:
         """End the thread."""
         self._sampler.pause()

@@ -37,6 +37,10 @@ class Rows(Protocol):
         """Write what waits."""
         ...
 
+    def take_request(self) -> bool:
+        """Whether somebody outside has asked for a census."""
+        ...
+
 
 class Sampler:
     """Started once; ends with `pause`, in forked children, or when reading fails, which `on_failure` is told."""
@@ -60,6 +64,8 @@ class Sampler:
         self._turn: _Turn | None = None
         self._next_sample = 0.0
         self.own_seconds = 0.0
+        self.census_wanted = False
+        """Somebody outside has asked for one; set back by who takes it."""
 
     def start(self) -> None:
         """Begin; nothing where no thread can be started any more: an interpreter that shuts down, no memory."""
@@ -86,7 +92,7 @@ class Sampler:
         self._turn = None
 
     def look(self, now: float) -> None:
-        """What is due at `now` (`time.perf_counter`): a sample, a flush."""
+        """What is due at `now` (`time.perf_counter`): a sample, a flush; and whether a census is wanted."""
         if now >= self._next_sample and not self._is_busy():
             counters = self._read()
             seconds = time.perf_counter() - now
@@ -95,12 +101,14 @@ class Sampler:
             self.own_seconds += seconds
             self._next_sample = now + max(SAMPLE_SECONDS, seconds / SHARE)
         self._rows.flush_if_due(seconds=FLUSH_SECONDS)
+        if self._rows.take_request():
+            self.census_wanted = True
 
     def fail(self, error: Exception) -> None:
         """A reading has failed: there are no more."""
-        self._turn = None
         with suppress(Exception):
             self._on_failure(error)
+        self._turn = None
 
 
 class _Turn:

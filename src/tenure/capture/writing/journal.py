@@ -11,6 +11,7 @@ from tenure.capture.system.host import describe_process
 from tenure.capture.writing.sources import SourceCopies
 from tenure.store.format import (
     CENSUS,
+    CENSUS_WANTED_FILE,
     END,
     NOTE,
     PARAMETERS,
@@ -55,6 +56,16 @@ class Journal:
         """Add a sample's row where a recording is open; from any thread."""
         if self._writer is not None:
             self._writer.add_row(SAMPLES, _row_text(step, time, seconds, counters))
+
+    def take_request(self) -> bool:
+        """Whether somebody has asked for a census since the last time; from any thread."""
+        if self._writer is None:
+            return False
+        try:
+            (self._writer.folder / CENSUS_WANTED_FILE).unlink()
+        except OSError:
+            return False
+        return True
 
     def flush_if_due(self, *, seconds: float) -> None:
         """Write what waits where nothing was written for so long; from any thread."""
