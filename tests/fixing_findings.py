@@ -29,7 +29,7 @@ HISTORY = Finding(
     fingerprint="a",
     growth_bytes_per_step=1000.0,
 )
-SAME = {6: ("1:aa", 2.0), 12: ("1:bb", 3.0)}
+SAME = {6: ("0.0=1:aa", 2.0), 12: ("0.0=1:bb", 3.0)}
 LEAKY = {(3, "step-end"): (5_000, 9), (12, "step-end"): (14_000, 18)}
 FREED = {(3, "step-end"): (4_500, 8), (12, "step-end"): (4_500, 8)}
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import threading
@@ -466,3 +467,20 @@ def test_a_census_that_is_asked_for_from_outside_is_taken_at_the_next_steps_end(
 
     assert log.calls == [(2, "step-end"), (2, "forward-entry"), (4, "request")]
     assert [entry.file for entry in open_recording(tmp_path).censuses][-1] == "census-000004-request.npz"
+
+
+def test_the_parameters_of_each_optimizer_that_is_still_there_are_hashed(tmp_path: Path) -> None:
+    (model, first), (other, second) = linear_and_sgd(), linear_and_sgd()
+    with recording(tmp_path, hash_at=tuple(range(1, 9))):
+        train_step(model, first)
+        for _ in range(2):
+            train_step(other, second)
+        del first
+        gc.collect()
+        for _ in range(2):
+            train_step(other, second)
+
+    found = [(entry.optimizer, entry.count) for entry in open_recording(tmp_path).parameters]
+    assert found[0] == (0, 2)
+    assert (1, 2) in found[1:]
+    assert found[-2:] == [(1, 2), (1, 2)]

@@ -6,7 +6,7 @@ import pytest
 
 from fixing_findings import FREED, HISTORY, SAME, measured, run_of
 from tenure.fixing.measured import Measured
-from tenure.fixing.verdict import judge, make_baseline
+from tenure.fixing.verdict import agree, judge, make_baseline
 from tenure.model.finding import Holder
 
 CARRIED = replace(
@@ -35,10 +35,10 @@ def test_an_edit_stays_that_frees_what_it_is_for_and_changes_nothing() -> None:
         (replace(FIXED, run=run_of(not_loaded=("/tree/lib.py",))), "the program did not load lib.py from its source"),
         (measured((), growth=0.0, steps=11), "the program made 11 steps with it, 12 without"),
         (
-            measured((), growth=0.0, parameters={6: ("1:aa", 2.0), 12: ("1:cc", 3.0)}),
+            measured((), growth=0.0, parameters={6: ("0.0=1:aa", 2.0), 12: ("0.0=1:cc", 3.0)}),
             "the parameters differ at step 12",
         ),
-        (measured((), growth=0.0, parameters={6: ("1:aa", 2.0)}), "the parameters could not be read with it"),
+        (measured((), growth=0.0, parameters={6: ("0.0=1:aa", 2.0)}), "the parameters could not be read with it"),
         (
             measured((), growth=0.0, stdout="loss 0.6\n"),
             "the program puts out something else: line 1: 'loss 0.5' -> 'loss 0.6'",
@@ -77,10 +77,10 @@ def test_graphs_without_memory_are_freed_where_their_finding_is_gone() -> None:
 
 
 def test_a_program_that_differs_from_itself_is_compared_by_the_norm_of_its_parameters() -> None:
-    other = {6: ("1:aa", 2.0), 12: ("1:dd", 3.01)}
+    other = {6: ("0.0=1:aa", 2.0), 12: ("0.0=1:dd", 3.01)}
     baseline = make_baseline(measured(), run_of(), other)
-    near = replace(FIXED, parameters={6: ("1:aa", 2.0), 12: ("1:ee", 3.02)})
-    far = replace(FIXED, parameters={6: ("1:aa", 2.0), 12: ("1:ee", 3.5)})
+    near = replace(FIXED, parameters={6: ("0.0=1:aa", 2.0), 12: ("0.0=1:ee", 3.02)})
+    far = replace(FIXED, parameters={6: ("0.0=1:aa", 2.0), 12: ("0.0=1:ee", 3.5)})
 
     assert baseline.notes == (
         "the program is not deterministic: its parameters differ between two unchanged runs at step 12",
@@ -97,3 +97,16 @@ def test_without_an_optimizer_only_outputs_are_compared() -> None:
     verdict = judge(baseline, after, after.run, (HISTORY,))
 
     assert (verdict.keeps, verdict.parameters_equal, verdict.outputs_equal) == (True, None, True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("0.0=1:aa 0.1=1:bb", "0.0=1:aa 0.1=1:bb", True),
+        ("0.0=1:aa 0.1=1:bb", "0.1=1:bb", True),
+        ("0.0=1:aa 0.1=1:bb", "0.0=1:aa 0.1=1:cc", False),
+        ("0.0=1:aa", "0.1=1:aa", False),
+    ],
+)
+def test_optimizers_that_only_one_run_still_has_are_not_compared(one: str, other: str, same: bool) -> None:
+    assert agree(one, other) is same

@@ -296,9 +296,11 @@ class Monitor:
         self._journal.write_note(level, text, step=self.step)
 
     def _record_parameters(self) -> None:
-        found = hash_parameters(self._optimizers.live())
-        if found is not None:
-            self._journal.write_parameters(found, step=self.step)
+        for optimizer in self._optimizers.live():
+            found = hash_parameters([optimizer])
+            if found is not None:
+                number = self._optimizers.number(optimizer)
+                self._journal.write_parameters(found, step=self.step, optimizer=number)
 
     def _record_census(self, moment: str, inputs: Any) -> None:
         try:

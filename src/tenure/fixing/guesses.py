@@ -30,7 +30,13 @@ from tenure.syntax.edits.kept_parts import (
     detach_each,
     detach_old,
 )
-from tenure.syntax.edits.let_go import let_go_at_end, let_go_before, let_go_behind_reads, stores_of
+from tenure.syntax.edits.let_go import (
+    let_go_at_end,
+    let_go_before,
+    let_go_behind_reads,
+    let_go_where_it_ends,
+    stores_of,
+)
 from tenure.syntax.edits.weak_links import refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
 
@@ -82,6 +88,9 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
         yield from let_go_behind_reads([source], "grad", empties=False)
     if finding.rule == _CYCLES:
         yield refer_weakly(source, line, name)
+        for label in reversed(_attributes(finding)):
+            for file, at in stores_of(yours, label):
+                yield refer_weakly(file, at, label)
     if finding.rule == _CACHES and not needs_caches(yours):
         yield drop_cache(source, line, by_trial=True)
     if finding.rule in (*_GROWING, *_GRAPHS):
@@ -107,6 +116,8 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
     yield let_go_before(source, line, name)
     for file, at in stores_of(yours, inner[0]) if inner else ():
         yield let_go_before(file, at, inner[0])
+    if finding.rule in _MODULES:
+        yield let_go_where_it_ends(source, line, name)
     empties = finding.rule == _IDLE and _kinds(finding)[:1] in (["dict"], ["list"])
     yield from let_go_behind_reads(yours, name, empties=empties)
     yield let_go_at_end(source, line, name)
@@ -163,6 +174,12 @@ def _below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tu
     below = list(zip(references[first:], targets[first - 2 :], strict=False)) if first > 1 else []
     last = [at for at, (each, kind) in enumerate(below) if kind.startswith("Tensor") or each == f".{end}"]
     return below[: last[0]] if last else below
+
+
+def _attributes(finding: Finding) -> list[str]:
+    """The names of the attributes that the way from the holder to the memory goes through."""
+    references = evidence_of(finding, "path").get("references", ())
+    return [each[1:] for each in references if each.startswith(".") and each[1:].isidentifier()]
 
 
 def _type_of_container(finding: Finding) -> str:

@@ -67,12 +67,16 @@ class Note:
 
 @dataclass(frozen=True)
 class ParametersEntry:
-    """What the optimizers' parameters were after a step: a digest of their bits, their number and 2-norm."""
+    """What an optimizer's parameters were after a step: a digest of their bits, their number and 2-norm.
+
+    `optimizer` is its number, in the order of first steps; None in recordings that have one entry for all.
+    """
 
     step: int
     digest: str
     count: int
     norm: float
+    optimizer: int | None = None
 
 
 @dataclass(frozen=True)

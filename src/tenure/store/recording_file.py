@@ -240,7 +240,7 @@ class _Rows:
                 self.profiles.append(ProfileEntry(int(row["step"]), file, float(row["seconds"])))
             elif kind == PARAMETERS:
                 values = (int(row["step"]), str(row["digest"]), int(row["count"]), float(row["norm"]))
-                self.parameters.append(ParametersEntry(*values))
+                self.parameters.append(ParametersEntry(*values, row.get("optimizer")))
             elif kind == NOTE:
                 self.notes.append(Note(str(row["level"]), str(row["text"]), row.get("step")))
             elif kind == SOURCE:

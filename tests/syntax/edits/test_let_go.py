@@ -6,7 +6,14 @@ import pytest
 
 from edit_texts import FILE, changes, line_of, source_of
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.let_go import at_end, let_go_at_end, let_go_before, let_go_behind_reads, stores_of
+from tenure.syntax.edits.let_go import (
+    at_end,
+    let_go_at_end,
+    let_go_before,
+    let_go_behind_reads,
+    let_go_where_it_ends,
+    stores_of,
+)
 from tenure.syntax.edits.line_edits import apply_edits
 
 
@@ -174,3 +181,20 @@ def test_an_attribute_may_go_where_the_method_that_sets_it_ends() -> None:
     assert apply_edits(source.text, let_go_at_end(source, 3, "reward")).splitlines()[-1] == "        self.reward = None"
     assert let_go_at_end(source, 4, "score") == ()
     assert let_go_at_end(source_of("def f(x):\n    x.a = 1\n    g(x)\n"), 2, "a") == ()
+
+
+@pytest.mark.parametrize(("end", "line"), [("unload", 6), ("__exit__", 6), ("drop", None)])
+def test_an_attribute_may_go_in_the_method_that_lets_go_of_things(end: str, line: int | None) -> None:
+    source = source_of(f"""
+    class Processor:
+        def __init__(self, components):
+            self.encode = build(components)  # here
+
+        def {end}(self):
+            return None
+    """)
+
+    found = let_go_where_it_ends(source, 3, "encode")
+
+    assert [(edit.line, edit.after) for edit in found] == ([(line, "        self.encode = None")] if line else [])
+    assert let_go_where_it_ends(source, 3, "other") == ()

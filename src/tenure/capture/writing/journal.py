@@ -109,10 +109,10 @@ class Journal:
         writer.append(row, flush=True)
         sources.add_program(profile.text(position) for position in set(profile.sites.file.tolist()))
 
-    def write_parameters(self, found: ParameterHash, *, step: int) -> None:
-        """Add what the parameters are after a step."""
+    def write_parameters(self, found: ParameterHash, *, step: int, optimizer: int) -> None:
+        """Add what the parameters of an optimizer are after a step."""
         row = {"kind": PARAMETERS, "step": step, "digest": found.digest, "count": found.count, "norm": found.norm}
-        self._open()[0].append(row)
+        self._open()[0].append({**row, "optimizer": optimizer})
 
     def write_note(self, level: str, text: str, *, step: int) -> None:
         """Add a note; it may be all that is ever recorded."""

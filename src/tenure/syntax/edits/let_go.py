@@ -21,6 +21,10 @@ _WITH = (ast.With, ast.AsyncWith)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LATER = (*_FUNCTIONS, ast.Lambda, ast.Yield, ast.YieldFrom)
+_ENDS = (
+    *("close", "destroy", "detach", "dispose", "evict", "exit", "finish", "free", "offload", "release", "retire"),
+    *("shelve", "shutdown", "stop", "teardown", "unload"),
+)
 _RESULTS = ("result", "answer", "returned")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -56,6 +60,18 @@ def let_go_at_end(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
         return ()
     behind = [each for each in function.body if each.lineno > kept.statement.lineno]
     return at_end(source, function, f"{text} = None") if behind else ()
+
+
+def let_go_where_it_ends(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edit that sets `self.x`, which the statement on `line` sets, to None in the method of its class that lets go
+    of things by its name: `unload`, `close`, `destroy`."""
+    kept = find_kept(source, line, name)
+    if kept is None or dotted(kept.target) != f"self.{name}":
+        return ()
+    classes = [node for node in ast.walk(parse(source)) if isinstance(node, ast.ClassDef) and spans(node, [line])]
+    methods = [each for cls in classes[-1:] for each in cls.body if isinstance(each, _FUNCTIONS)]
+    ends = [each for each in methods if each.name.strip("_") in _ENDS and not spans(each, [line])]
+    return at_end(source, ends[0], f"self.{name} = None") if len(ends) == 1 else ()
 
 
 def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bool) -> Iterator[tuple[Edit, ...]]:
