@@ -8,18 +8,19 @@ from tenure.rules.claim import claim, plural, subject
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Modules that were called up to one step and never again, in no optimizer, of which nobody let go."""
+    """Modules that were called up to one step and never again, which no optimizer steps, of which nobody let go."""
     if suspect.symptom != "survivor" or "last_called_step" not in suspect.facts or "released" in suspect.facts:
         return None
     step = suspect.facts["last_called_step"]
     when = f"after step {step}" if step else "since the first step began"
+    trained = "no optimizer steps" if "in_optimizer" in suspect.facts else "is in no optimizer"
     module = str(suspect.facts.get("module", "module")).rpartition(".")[2]
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
         message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} {format_bytes(suspect.retained_bytes)} of "
-        f"{module} on {suspect.device}, which was not seen called {when} and is in no optimizer.",
+        f"{module} on {suspect.device}, which was not seen called {when} and {trained}.",
         remedies=(
             "where its work ends, delete every reference listed under `to free`; or move it away until it is "
             'needed again: `.to("cpu")`, or `.to("meta")` where it never is',

@@ -323,3 +323,17 @@ def test_a_module_that_only_a_hooks_closure_still_has_was_released_by_the_object
         7,
         ["teacher"],
     )
+
+
+def test_a_module_that_an_optimizer_was_given_and_never_stepped_is_told_by_its_own_name() -> None:
+    """What an optimizer has steps for keeps state for it; without any state nobody knows."""
+    sgd = f"{TRAINER} -> .optimizer torch.optim.sgd.SGD#sgd"
+    given = f"{sgd} -> .param_groups list#groups -> [1] parameter#w 8MiB\n"
+    given += f"{sgd} -> .param_groups list#groups -> [0] parameter#s\n"
+    stepped = f"{sgd} -> .state dict#state -> <member> parameter#s\n"
+    both = stepped + f"{sgd} -> .state dict#state -> <member> parameter#w\n"
+
+    student = STUDENT.strip().splitlines()[0] + "\n"
+    found = [idle_of(used_at=(1, 2, 3, 4, 6, 8), others=student + given + state) for state in (stepped, both, "")]
+
+    assert [[(cut[-1], last) for cut, last, _ in each] for each in found] == [[("self.teacher", 7)], [], []]

@@ -12,7 +12,7 @@ from tenure.analysis.heap.carriers import drop_the_carrier
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
-from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
+from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.kept.survivors import name_that_went
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
 from tenure.model.profile import BEFORE, StepProfile
@@ -33,6 +33,7 @@ _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
 _COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
 _LISTS = ("torch.nn.modules.container.ModuleList", "torch.nn.modules.container.ModuleDict")
 _TORCH = "torch."
+_OPTIMIZERS = "torch.optim."
 _CALLING = ("torch.nn.modules.container.", "torch.nn.parallel.distributed.DistributedDataParallel")
 """Of torch's own modules with parts, those that call them. Others hand weights to fused operations, run in C++, or call
 copies on other devices, as a transformer's layer, a scripted module and DataParallel do."""
@@ -289,7 +290,7 @@ def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
         return False
     used = np.flatnonzero(np.isin(nodes.address, sorted(idle.rest.used_later)))
     seeds = np.union1d(used, np.array(optimizer_nodes(graph), dtype=np.int64))
-    without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | idle.by_registry
+    without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | idle.by_registry | never_stepped(graph)
     below = reach(graph, seeds, without=without)
     if below[idle.storages].any():
         return False
@@ -346,7 +347,16 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
         ),
         fingerprint=fingerprint_of(f"idle {shape}"),
     )
+    suspect = _by_the_modules_own_name(suspect)
     return replace(suspect, peak_drop_bytes=int(last.graph.bytes_of_node[memory].sum()), peak_basis=BASIS)
+
+
+def _by_the_modules_own_name(suspect: Suspect) -> Suspect:
+    """The suspect; where an optimizer that never stepped its parameters has them too, told by who has the module."""
+    own = [each for each in suspect.cut if not each.owner_type.startswith(_OPTIMIZERS)]
+    if not own or len(own) == len(suspect.cut):
+        return suspect
+    return replace(suspect, holder=own[0], facts=suspect.facts | {"in_optimizer": True})
 
 
 def _alive(view: View, parameters: frozenset[tuple[int, int]]) -> Ints:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect
-from tenure.analysis.heap.graph import Bools, Graph, object_of, reach, unquoted
+from tenure.analysis.heap.graph import Bools, Graph, object_of, own_references, reach, unquoted
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_rows
 from tenure.analysis.heap.holders import find_droppable, innermost_droppable
 from tenure.analysis.heap.modules import all_below, module_nodes
@@ -144,6 +144,24 @@ def optimizer_nodes(graph: Graph) -> list[int]:
     named = np.flatnonzero(np.isin(references.label, labels)).tolist()
     attributes = (reference for reference in named if attribute_name(graph, reference))
     return sorted({object_of(graph, int(references.source[reference])) for reference in attributes})
+
+
+def never_stepped(graph: Graph) -> Bools:
+    """Per reference: an optimizer that keeps state has a parameter by it for which it keeps none, as of frozen ones:
+    no step of it has changed that."""
+    references, kinds = graph.census.references, graph.census.nodes.kind
+    tensors = kinds[references.target] == NodeKind.TENSOR
+    of_tensors = np.asarray((kinds[references.source] == NodeKind.TENSOR) | (references.kind == ReferenceKind.STORAGE))
+    found = np.zeros(len(references.kind), dtype=bool)
+    for optimizer in optimizer_nodes(graph):
+        tables = {attribute_name(graph, r): int(references.target[r]) for r in own_references(graph, optimizer)}
+        if not {"state", "param_groups"} <= tables.keys():
+            continue
+        keys = references.target[(references.source == tables["state"]) & (references.kind == ReferenceKind.MEMBER)]
+        listed = reach(graph, np.array([tables["param_groups"]]), without=of_tensors)
+        if len(keys):
+            found |= tensors & listed[references.source] & ~of_tensors & ~np.isin(references.target, keys)
+    return found
 
 
 def _suspects(ordered: Sequence[View], later: Sequence[View], replaced: _Replaced) -> list[Suspect]:
