@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Iterator
 from textwrap import indent
 
 import pytest
@@ -118,6 +119,27 @@ def mangled(draw: st.DrawFn) -> bytes:
     return data
 
 
+@st.composite
+def grafted(draw: st.DrawFn) -> bytes:
+    """A program in which expressions and statements of another stand where they do not belong."""
+    tree, other = (ast.parse(draw(training_functions())) for _ in range(2))
+    for _ in range(draw(st.integers(1, 4))):
+        kind = draw(st.sampled_from([ast.expr, ast.stmt]))
+        place, name, at = draw(st.sampled_from(list(slots(tree, kind))))
+        from_place, from_name, from_at = draw(st.sampled_from(list(slots(other, kind))))
+        getattr(place, name)[at] = getattr(from_place, from_name)[from_at]
+    return b"import torch\n" + ast.unparse(tree).encode()
+
+
+def slots(tree: ast.AST, kind: type[ast.expr] | type[ast.stmt]) -> Iterator[tuple[ast.AST, str, int]]:
+    """Places of such nodes in lists of a tree; nothing that is assigned to or deleted."""
+    for node in ast.walk(tree):
+        for name, inside in ast.iter_fields(node):
+            for at, each in enumerate(inside if isinstance(inside, list) and name != "targets" else ()):
+                if isinstance(each, kind) and not isinstance(node, ast.Tuple):
+                    yield node, name, at
+
+
 def fixed(document: Document) -> Document:
     changed = fix_documents([document], LintOptions(), unsafe=True).changed
     return changed[0][1] if changed else document
@@ -167,6 +189,18 @@ def test_lines_that_no_edit_names_stay_byte_for_byte(data: bytes) -> None:
 def set_of_lines(lines: list[str]) -> set[tuple[str, int]]:
     """Lines with how many alike came before."""
     return {(line, lines[:at].count(line)) for at, line in enumerate(lines)}
+
+
+@pytest.mark.slow
+@MOST
+@given(grafted())
+def test_a_program_of_parts_that_do_not_belong_together_is_looked_at_and_stays_one(data: bytes) -> None:
+    before = read_document("t.py", data)
+
+    _, failures = lint_documents([before], LintOptions())
+
+    assert failures == ()
+    ast.parse(fixed(before).source.text)
 
 
 @pytest.mark.slow

@@ -62,6 +62,18 @@ def test_text_is_read_by_its_own_encoding_and_else_refused_in_one_line(tmp_path:
         decode(broken, broken.read_bytes())
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_text_that_python_cannot_read_is_named_and_the_rest_is_read(tmp_path: Path, encoding: str) -> None:
+    wide = tmp_path / "wide.py"
+    wide.write_bytes("import torch\n".encode(encoding))
+    write(tmp_path, "train.py")
+
+    read = read_program([wide, tmp_path / "train.py"])
+
+    assert [Path(each.source.path).name for each in read.documents] == ["train.py"]
+    assert read.failures == (f"{wide}: is no text that Python reads (UTF-16?): save it as UTF-8",)
+
+
 def test_a_file_that_nobody_wrote_by_hand_is_named_and_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

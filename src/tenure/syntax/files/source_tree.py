@@ -16,6 +16,8 @@ from tenure.syntax.files.documents import NOTEBOOK, Document, read_document
 
 LARGEST_BYTES = 2 << 20
 """Nobody wrote a larger file by hand."""
+_SEEN_BYTES = 200
+"""Text in UTF-16, which Python does not read, has a zero among so many."""
 _FEW_FILES = 40
 """Of so many files all that hang together are looked at, whether they name torch or not."""
 LARGEST_NOTEBOOK_BYTES = 64 << 20
@@ -98,7 +100,10 @@ def _read(path: Path) -> bytes:
     largest = LARGEST_NOTEBOOK_BYTES if path.suffix == NOTEBOOK else LARGEST_BYTES
     if status.st_size > largest:
         raise SourceError(f"{path}: larger than {largest >> 20} MiB, not read")
-    return path.read_bytes()
+    data = path.read_bytes()
+    if path.suffix == ".py" and b"torch" not in data and b"\0" in data[:_SEEN_BYTES]:
+        raise SourceError(f"{path}: is no text that Python reads (UTF-16?): save it as UTF-8")
+    return data
 
 
 def _said(path: Path, error: Exception) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.text.scopes import MODULE, FunctionNode, dotted, parse
+from tenure.syntax.text.slim_trees import Attribute, Call, keyword
 
 
 class FileWalk:
@@ -67,7 +68,8 @@ _NOTED: dict[type, str] = {
     **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), "loops"),
     **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), "comprehensions"),
     **dict.fromkeys((ast.With, ast.AsyncWith), "withs"),
-    **{ast.Call: "calls", ast.Return: "returns", ast.Delete: "deletes", ast.ExceptHandler: "handlers"},
+    **dict.fromkeys((ast.Call, Call), "calls"),
+    **{ast.Return: "returns", ast.Delete: "deletes", ast.ExceptHandler: "handlers"},
     **dict.fromkeys((ast.Yield, ast.YieldFrom), "yields"),
     **dict.fromkeys((ast.Import, ast.ImportFrom), "imports"),
 }
@@ -80,7 +82,7 @@ _WITHOUT_NODES = frozenset(
 
 _INNER_FIELDS: dict[type, tuple[str, ...]] = {
     kind: tuple(name for name in reversed(kind._fields) if name not in _WITHOUT_NODES)
-    for kind in vars(ast).values()
+    for kind in (*vars(ast).values(), Attribute, Call, keyword)
     if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, (ast.Constant, ast.Name))
 }
 """Of each kind of node the fields in which nodes lie, last first."""

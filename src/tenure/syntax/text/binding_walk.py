@@ -281,7 +281,9 @@ class BindingWalk:
     def _delete(self, node: ast.Delete, scope: WalkedScope) -> None:
         for target in node.targets:
             for item in target.elts if isinstance(target, (ast.Tuple, ast.List)) else (target,):
-                what = {ast.Name: "name", ast.Attribute: "attribute"}.get(type(item), "item")
+                what = (
+                    "name" if isinstance(item, ast.Name) else "attribute" if isinstance(item, ast.Attribute) else "item"
+                )
                 receiver, name = split_receiver(item)
                 if what == "name":
                     scope_bind(scope, name)
@@ -356,22 +358,21 @@ class BindingWalk:
         pop, extend = stack.pop, stack.extend
         while stack:
             node = pop()
-            kind = type(node)
-            if kind is ast.Name:
-                scope.loaded.add(node.id)  # type: ignore[attr-defined]
-            elif kind is ast.Attribute:
-                stack.append(node.value)  # type: ignore[attr-defined]
-            elif kind is ast.Constant:
+            if isinstance(node, ast.Name):
+                scope.loaded.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                stack.append(node.value)
+            elif isinstance(node, ast.Constant):
                 continue
-            elif kind is ast.Call:
-                self._call(node, scope)  # type: ignore[arg-type]
-                stack.append(node.func)  # type: ignore[attr-defined]
-                extend(node.args)  # type: ignore[attr-defined]
-                extend([keyword.value for keyword in node.keywords])  # type: ignore[attr-defined]
-            elif (special := _EXPRESSIONS.get(kind)) is not None:
+            elif isinstance(node, ast.Call):
+                self._call(node, scope)
+                stack.append(node.func)
+                extend(node.args)
+                extend([keyword.value for keyword in node.keywords])
+            elif (special := _EXPRESSIONS.get(type(node))) is not None:
                 special(self, node, scope)
             else:
-                for name in _child_fields(kind):
+                for name in _child_fields(type(node)):
                     value = getattr(node, name, None)
                     if isinstance(value, list):
                         extend([item for item in value if isinstance(item, ast.AST)])
@@ -411,7 +412,7 @@ class BindingWalk:
     def _call(self, node: ast.Call, scope: WalkedScope) -> None:
         in_loop = self.depth > 0 or scope.kind == "comprehension"
         for item in node.args:
-            if type(item) is ast.Name or type(item) is ast.Attribute:
+            if isinstance(item, (ast.Name, ast.Attribute)):
                 self.call_nodes.append((node, scope, in_loop))
                 break
         else:

@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
+from tenure.syntax.text.slim_trees import Name, slim
 
 MODULE = "<module>"
 COMPREHENSION_NAMES: dict[type[ast.AST], str] = {
@@ -77,7 +78,7 @@ def _parsed(source: SourceFile) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source.text)
+            return slim(ast.parse(source.text))
     except SyntaxError as error:
         raise SourceError(f"{source.path}:{error.lineno or 1}: cannot be parsed: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
@@ -86,7 +87,7 @@ def _parsed(source: SourceFile) -> ast.Module:
 
 def dotted(node: ast.AST | None) -> str:
     """A name, attribute chain or subscript as text (`self.cache[]`); "" for anything else."""
-    if type(node) is ast.Name:
+    if type(node) is Name:
         return node.id
     parts: list[str] = []
     while True:
