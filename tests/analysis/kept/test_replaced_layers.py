@@ -107,6 +107,15 @@ def test_a_module_that_is_called_with_the_parameters_it_had_before_meta_is_in_us
     assert cuts_of_what_went_to_meta(ON_META.replace("#coarse", "#coarse called") + METER) == []
 
 
+def test_an_attribute_of_a_module_that_is_no_parameter_stays_behind_when_it_goes_to_meta() -> None:
+    """As the `weight` that `weight_norm` computes."""
+    normed = f"{SLOT} -> .weight tensor#computed 2MiB\n"
+
+    assert cuts_of_what_went_to_meta(ON_META + normed, kept=normed) == [(["bay.slots['coarse'].weight"], 2)]
+    assert cuts_of_what_went_to_meta(ON_META.replace("#coarse", "#coarse called") + normed, kept=normed) == []
+    assert cuts_of_what_went_to_meta(WHOLE + normed, kept=normed) == []
+
+
 THETA = "fit(t.py:9).planner -> __main__.Planner#planner -> .theta dict#theta -> ['w'] tensor#t storage=w\n"
 AT_ITS_ADDRESS = "fit(t.py:9).policy -> __main__.Policy -> ._parameters dict -> ['v'] parameter#v 4MiB at=w storage=v\n"
 THETA_ALONE = THETA.replace("storage=w", "4MiB storage=w")

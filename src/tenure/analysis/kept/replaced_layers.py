@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect
-from tenure.analysis.heap.graph import reach
+from tenure.analysis.heap.graph import own_references, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.modules import all_below, module_nodes
 from tenure.analysis.heap.wording import attribute_name
@@ -117,9 +117,21 @@ def _find_moved_to_meta(
         name, type_name = _names_of(view, address, before)
         modules = frozenset(inside[address] & all_modules)
         parameters = _with_their_memory(inside[address] & went, view, later_views[0], in_use)
-        if parameters:
-            found.append(_Replaced(name, type_name, later_views[0].census.step, parameters, modules, "to meta"))
+        left = parameters | frozenset.intersection(*(_plain_attributes(each, modules) for each in (view, *later_views)))
+        if left:
+            found.append(_Replaced(name, type_name, later_views[0].census.step, left, modules, "to meta"))
     return found
+
+
+def _plain_attributes(view: View, modules: Collection[int]) -> frozenset[int]:
+    """Addresses of tensors with memory that some modules, by address, have as attributes and neither as parameters nor
+    as buffers: `.to()` leaves them where they are, as it does the `weight` that `weight_norm` computes."""
+    graph, references, nodes = view.graph, view.census.references, view.census.nodes
+    with_memory = set(references.source[references.kind == ReferenceKind.STORAGE].tolist())
+    chosen = np.flatnonzero(np.isin(nodes.address, sorted(modules))).tolist()
+    owned = {int(references.target[r]) for node in chosen for r in own_references(graph, node)
+             if nodes.kind[references.target[r]] == NodeKind.TENSOR and attribute_name(graph, r)}  # fmt: skip
+    return frozenset(_addresses(view, np.array(sorted(owned & with_memory), dtype=np.int64)))
 
 
 def _find_ended(
