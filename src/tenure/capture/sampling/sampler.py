@@ -142,8 +142,9 @@ def _run(turn: _Turn, sampler: weakref.ref[Sampler]) -> None:
     own = _thread.get_ident()
     OWN_THREADS.add(own)
     try:
-        while not turn.ended and _look(turn, sampler()):
-            turn.wait(FLUSH_SECONDS)
+        with suppress(Exception):  # of this loop itself; there is nobody else to tell
+            while not turn.ended and _look(turn, sampler()):
+                turn.wait(FLUSH_SECONDS)
     finally:
         OWN_THREADS.discard(own)
         turn.leave()
