@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tenure.model import row_columns
 from tenure.model.recording import Note, Step
 from tenure.store import row_log
 from tenure.store.recording_file import RecordingWriter, open_recording
@@ -19,6 +20,7 @@ from tenure.store.row_reading import read_rows
 @pytest.fixture(autouse=True)
 def blocks_of_four(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_log, "BLOCK_ROWS", 4)
+    monkeypatch.setattr(row_columns, "AT_ONCE", 3)
 
 
 def step(number: int) -> Step:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -11,6 +12,8 @@ Row = TypeVar("Row")
 Column = np.ndarray[Any, np.dtype[np.int64]]
 
 STEP, TIME, SECONDS, COUNTER = "step", "time", "seconds", "counters."
+AT_ONCE = 4096
+"""Rows that are made together when all are gone through."""
 
 
 class RowColumns(Sequence[Row]):
@@ -55,13 +58,26 @@ class RowColumns(Sequence[Row]):
             )
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {index} of {len(self)}")
-        values = {name: int(self.column(name)[index]) for name in self._names}
-        counters = {
-            name.removeprefix(COUNTER): value
-            for name, value in values.items()
-            if name.startswith(COUNTER) and value != self._missing
-        }
-        return self._make(values[STEP], values[TIME] / self._per_second, values[SECONDS] / self._per_second, counters)
+        start = index % len(self)
+        return next(self._made(start, start + 1))
+
+    def __iter__(self) -> Iterator[Row]:
+        for start in range(0, len(self), AT_ONCE):
+            yield from self._made(start, start + AT_ONCE)
+
+    def __reversed__(self) -> Iterator[Row]:
+        for start in reversed(range(0, len(self), AT_ONCE)):
+            yield from reversed(list(self._made(start, start + AT_ONCE)))
+
+    def _made(self, start: int, stop: int) -> Iterator[Row]:
+        """Rows of a stretch; a few microseconds each."""
+        part = {name: self.column(name)[start:stop].tolist() for name in self._names}
+        counters = [name for name in self._names if name.startswith(COUNTER)]
+        names = [name.removeprefix(COUNTER) for name in counters]
+        there = zip(*(part[name] for name in counters), strict=True) if counters else repeat(())
+        for step, time, seconds, values in zip(part[STEP], part[TIME], part[SECONDS], there, strict=False):
+            found = {name: value for name, value in zip(names, values, strict=True) if value != self._missing}
+            yield self._make(step, time / self._per_second, seconds / self._per_second, found)
 
     def column(self, name: str) -> Column:
         """One column whole, `missing` where a row has no such counter."""
