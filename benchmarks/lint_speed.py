@@ -4,13 +4,14 @@
     python benchmarks/lint_speed.py --torch-share 0.1 TREE  with files that do not name torch, so that a tenth names it
     python benchmarks/lint_speed.py --against "torchfix --select ALL" TREE   the same files, in the same run
 
-Times are of the process's own clock (user and system), of the best of three runs, imports included.
+Times are of the process's own clock (user and system), of the best of three runs, imports included; memory is the
+largest resident set of any of them.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
+import os
 import shlex
 import subprocess
 import sys
@@ -28,15 +29,15 @@ def names_torch(path: Path) -> bool:
     return b"torch" in path.read_bytes()
 
 
-def seconds(command: list[str], runs: int) -> float:
-    """CPU seconds of the fastest of some runs of a command and what it starts."""
+def cost(command: list[str], runs: int) -> tuple[float, int]:
+    """CPU seconds of the fastest of some runs of a command, and the most memory that one of them held, in MiB."""
     found = []
     for _ in range(runs):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(found)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        found.append((used.ru_utime + used.ru_stime, used.ru_maxrss >> 10))
+    return min(each for each, _ in found), max(each for _, each in found)
 
 
 def mixed_tree(tree: Path, torch_share: float, folder: Path) -> list[Path]:
@@ -60,11 +61,11 @@ def report(name: str, files: list[Path], arguments: argparse.Namespace, target: 
     """One line: what was read, and how fast by whom."""
     lines = count_lines(files)
     torch_lines = count_lines([path for path in files if names_torch(path)])
-    own = seconds([sys.executable, "-m", "tenure", "lint", target], arguments.runs)
+    own, peak = cost([sys.executable, "-m", "tenure", "lint", target], arguments.runs)
     said = f"{name}: {lines} lines, {torch_lines / lines:.0%} in files that name torch: "
-    said += f"{own:.1f} s, {lines / own:.0f} lines/s"
+    said += f"{own:.1f} s, {lines / own:.0f} lines/s, {peak} MiB"
     if arguments.against:
-        other = seconds([*shlex.split(arguments.against), target], arguments.runs)
+        other, _ = cost([*shlex.split(arguments.against), target], arguments.runs)
         said += f"; {arguments.against.split()[0]}: {other:.1f} s, {other / own:.1f} x"
     print(said, flush=True)
 
