@@ -1,5 +1,6 @@
 """TN104: `backward(create_graph=True)` leaves gradients that carry a graph, which leads back to their parameters."""
 
+import ast
 from collections.abc import Iterator
 
 from tenure.model.finding import Finding
@@ -9,9 +10,12 @@ from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim
 from tenure.rules.source_claim import claim_source
+from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
-from tenure.syntax.values.gradient_rings import drops_gradients, makes_graph
+from tenure.syntax.text.kinds import Kind
+from tenure.syntax.values.gradient_rings import drops_gradients, forgets_gradients, may_make_graph
 from tenure.syntax.values.graph_values import backward_root
+from tenure.syntax.values.tensor_values import tensor_values
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -36,10 +40,12 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """`loss.backward(create_graph=True)`: each gradient leads to the graph that made it, and that to the parameter."""
+    forgets = any(map(forgets_gradients, program.functions))
     for function in program.functions:
+        yield from () if forgets else _set(program, function)
         for call in function.calls_of("backward", "manual_backward"):
             root = backward_root(call)
-            if root is not None and makes_graph(call) and not drops_gradients(function, call):
+            if root is not None and may_make_graph(program, call, function) and not drops_gradients(function, call):
                 yield claim_source(
                     function,
                     call,
@@ -49,6 +55,23 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
                     "with their parameters.",
                     remedy="ask for such gradients by `torch.autograd.grad(..., create_graph=True)`, which stores none",
                 )
+
+
+def _set(program: Program, function: Function) -> Iterator[SourceFinding]:
+    """`parameter.grad = gradient` of one that was made with a graph."""
+    for binding in function.bindings:
+        sets = isinstance(binding, ast.Assign) and any(getattr(each, "attr", "") == "grad" for each in binding.targets)
+        if not sets or binding.value is None or drops_gradients(function, binding):
+            continue
+        if tensor_values(program).kind(binding.value, function) is Kind.GRAPH:
+            yield claim_source(
+                function,
+                binding,
+                rule=RULE.code,
+                name=RULE.name,
+                message="a gradient that leads to its own graph is stored, in a ring with its parameter.",
+                remedy="store `gradient.detach()`, or use it without storing it",
+            )
 
 
 RULE = Rule(

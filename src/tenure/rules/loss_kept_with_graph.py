@@ -46,7 +46,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
                 message=f"`{kept.keep.place}` keeps the autograd graph of every `{text_of_value(kept)}` it is given.",
                 remedy="keep the value without its graph: `x.detach()` stays on the device, `x.item()` is one number",
             )
-    told = {id(kept.keep.node) for kept in find_kept_graphs(program)}
+    told = {id(kept.keep.node) for kept in find_kept_graphs(program) if kept.keep.kind == "sum" or kept.is_loss}
     for carried in find_carried(program):
         if carried.is_sum and not program.is_part_of_module(carried.function) and id(carried.keep.node) not in told:
             yield claim_source(

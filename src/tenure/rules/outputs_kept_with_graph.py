@@ -11,6 +11,7 @@ from tenure.rules.claim import claim, growth, nodes_per_step, plural, subject, w
 from tenure.rules.path_questions import GROWING, collects_unused_graphs, keeps_scalar
 from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
+from tenure.syntax.kept.carried_state import find_carried
 from tenure.syntax.kept.kept_graphs import find_kept_graphs
 from tenure.syntax.program.program import Program
 
@@ -49,8 +50,9 @@ def _keeps_graphs_of_an_evaluation(suspect: Suspect) -> bool:
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """Containers that gain outputs or features as a module returned them, where autograd is on."""
+    carried = {id(each.keep.node) for each in find_carried(program)}
     for kept in find_kept_graphs(program):
-        if kept.keep.kind == "element" and not kept.is_loss:
+        if kept.keep.kind == "element" and not kept.is_loss and id(kept.keep.node) not in carried:
             yield claim_kept(
                 program,
                 kept,

@@ -79,3 +79,49 @@ def test_what_is_read_from_a_table_after_it_was_filled_does_not_lead_into_it() -
         return made
     """
     assert rules(cache) == []
+
+
+SEGMENTS = """
+    import torch
+    from torch import nn
+    def train(model, segments, optimizer):
+        mems = None
+        for tokens, targets in segments:
+            out = model(tokens, mems={given})
+            mems = out.mems{cut}
+            loss = nn.functional.cross_entropy(out.logits, targets)
+            optimizer.zero_grad()
+            loss.backward(retain_graph=True)
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "cut", "found"), [("mems", "", ["TN105"]), ("mems", ".detach()", []), ("None", "", [])]
+)
+def test_a_variable_that_comes_round_to_itself_is_a_state(given: str, cut: str, found: list[str]) -> None:
+    assert rules(SEGMENTS.format(given=given, cut=cut)) == found
+
+
+MEANS = """
+    import torch
+    from torch import nn
+    class Target:
+        def __init__(self):
+            self.means = [torch.zeros(8) for _ in range(2)]
+        def follow(self, view, features):
+            old = self.means[view]
+            self.means[view] = 0.9 * old + 0.1 * features.mean(0){cut}
+    def main(loader):
+        encoder, target = nn.Linear(8, 8), Target()
+        for view, x in loader:
+            features = encoder(x)
+            loss = features.square().mean()
+            loss.backward()
+            target.follow(view, features)
+"""
+
+
+@pytest.mark.parametrize(("cut", "found"), [("", ["TN101"]), (".detach()", [])])
+def test_means_that_are_followed_by_place_keep_their_graphs(cut: str, found: list[str]) -> None:
+    assert rules(MEANS.format(cut=cut)) == found

@@ -182,3 +182,126 @@ TEXTS = """
 @pytest.mark.parametrize(("key", "found"), [("text", ["TN203"]), ("prompt", ["TN203"]), ("index", []), ("length", [])])
 def test_texts_that_are_looked_up_are_others_again_and_again(key: str, found: list[str]) -> None:
     assert rules(TEXTS.format(key=key)) == found
+
+
+GRIDS = """
+    import torch
+    class Bank:
+        def __init__(self):
+            self.grids = {{}}
+        def get(self, feature):
+            h, w = feature.{size}
+            name = f"{{h}}x{{w}}"
+            if name not in self.grids:
+                self.put(name, torch.zeros(h, w))
+            return self.grids[name]
+        def put(self, name, grid):
+            {put}
+    def main(features):
+        bank = Bank()
+        for feature in features:
+            print(bank.get(feature))
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "put", "found"),
+    [
+        ("shape[-2:]", "self.grids[name] = grid", ["TN202"]),
+        ("shape[-2:]", "self.grids.update({name: grid})", ["TN202"]),
+        ("shape[-2:]", "self.grids.clear(); self.grids[name] = grid", []),
+        ("kinds", "self.grids[name] = grid", []),
+    ],
+)
+def test_a_key_is_followed_to_where_it_was_made(size: str, put: str, found: list[str]) -> None:
+    assert rules(GRIDS.format(size=size, put=put)) == found
+
+
+def test_a_table_of_a_function_lives_on() -> None:
+    window = """
+    import torch
+    def window(length):
+        if length not in window.cache:
+            window.cache[length] = torch.hann_window(length)
+        return window.cache[length]
+    window.cache = {}
+    def main(clips):
+        for clip in clips:
+            window(len(clip))
+    """
+    assert rules(window) == ["TN203"]
+
+
+STAGES = """
+    import torch
+    class Pipeline:
+        def __init__(self):
+            self.latents = []
+    class Encoding:
+        def __call__(self, pipeline, album):
+            for page in album:
+                pipeline.latents.append(torch.zeros(len(page)))
+    def main(album, rounds):
+        pipeline, stages = Pipeline(), [Encoding()]
+        {run}
+"""
+
+
+@pytest.mark.parametrize(
+    ("run", "found"),
+    [
+        ("for stage in stages: stage(pipeline, album)", []),
+        ("for _ in rounds: [stage(pipeline, album) for stage in stages]", ["TN202"]),
+    ],
+)
+def test_stages_that_run_one_after_the_other_run_once(run: str, found: list[str]) -> None:
+    assert rules(STAGES.format(run=run)) == found
+
+
+BANK = """
+    import torch
+    class Bank:
+        def __init__(self):
+            self.keys = None
+        def enqueue(self, features):
+            if self.keys is None:
+                self.keys = features
+            else:
+                self.keys = torch.cat([self.keys, features]){cut}
+    def main(net, loader):
+        bank = Bank()
+        for x in loader:
+            with torch.no_grad():
+                bank.enqueue(net(x))
+"""
+
+
+@pytest.mark.parametrize(("cut", "found"), [("", ["TN202"]), ("[-64:]", [])])
+def test_a_joined_tensor_grows_from_its_first_use_on(cut: str, found: list[str]) -> None:
+    assert rules(BANK.format(cut=cut)) == found
+
+
+METERS = """
+    import torch
+    from torch import nn
+    class Window:
+        def __init__(self):
+            self.values = []
+        def add(self, value):
+            self.values.append(value)
+    class Meters(dict):
+        def __missing__(self, name):
+            self[name] = Window()
+            return self[name]
+    def main(loader):
+        net, meters = nn.Linear(4, 4), Meters()
+        for x, y in loader:
+            loss = nn.functional.mse_loss(net(x), y)
+            loss.backward()
+            meters["mse"].add(loss)
+"""
+
+
+def test_what_a_table_of_the_program_makes_is_found_in_its_places() -> None:
+    assert rules(METERS) == ["TN101"]
+    assert rules(METERS.replace("add(loss)", "add(loss.item())")) == []

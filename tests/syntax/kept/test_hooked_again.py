@@ -89,3 +89,55 @@ LOOPS = """
 )
 def test_a_loop_over_layers_hooks_each_once(loop: str, found: list[str]) -> None:
     assert rules(LOOPS.format(loop=loop)) == found
+
+
+LENS = """
+    import torch
+    class Lens:
+        def __init__(self, model):
+            self.model, self.handles = model, []
+        def open(self):
+            for block in self.model.blocks:
+                self.handles.append(block.register_forward_hook(print))
+        def close(self):
+            for handle in self.handles:
+                handle.remove()
+    def main(model, questions):
+        for question in questions:
+            lens = Lens(model)
+            lens.open()
+            model(question)
+            {leave}
+"""
+
+
+@pytest.mark.parametrize(("leave", "found"), [("", ["TN303"]), ("lens.close()", []), ("torch.atexit(lens.close)", [])])
+def test_handles_that_only_a_method_removes_which_nothing_calls_stay(leave: str, found: list[str]) -> None:
+    assert rules(LENS.format(leave=leave)) == found
+
+
+SCALED = """
+    import torch
+    from torch.nn.modules.module import register_module_forward_hook
+    def scale(model, factor):
+        for weight in model.parameters():
+            weight.register_hook(lambda grad: grad * factor)
+    def count(model, x):
+        register_module_forward_hook(print)
+        model(x)
+    def main(model, loader, names):
+        {loop}
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "found"),
+    [
+        ("for epoch in range(9): scale(model, 0.9 ** epoch)", ["TN303"]),
+        ("scale(model, 0.9)", []),
+        ("for x in loader: count(model, x)", ["TN303"]),
+        ("count(model, loader)", []),
+    ],
+)
+def test_numbers_that_differ_from_turn_to_turn_choose_no_module(loop: str, found: list[str]) -> None:
+    assert rules(SCALED.format(loop=loop)) == found

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tenure.syntax.kept.computed_from import is_computed_from
+from tenure.syntax.kept.computed_from import comes_round, is_computed_from
 from tenure.syntax.kept.kept_graphs import goes_backward_somewhere
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
@@ -164,6 +164,8 @@ def _is_retained(program: Program) -> bool:
 def _leads_to(value: ast.expr, place: str, program: Program, function: Function) -> bool:
     """Whether a value is computed from a place with its graph: named in it or in what its variables are bound to, or
     in what a method called in it gives."""
+    if place.endswith((".keys", ".values")) and not place.startswith("self."):
+        return False
     if "." in place and not _CACHE.search(place) and is_computed_from(value, place, function):
         return True
     waiting: list[ast.AST] = [value]
@@ -227,18 +229,31 @@ def _is_first_use(binding: ast.stmt | ast.NamedExpr, function: Function) -> bool
 def _through_calls(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
     """`loss, hidden = self.fit(chars, hidden)` in a loop, where the graph is retained for the next turn."""
     for binding in function.bindings:
-        if not isinstance(binding, ast.Assign) or not isinstance(binding.value, ast.Call):
-            continue
-        given = {each.id for each in binding.value.args if isinstance(each, ast.Name)}
-        names = _bound_places(binding)
         loops = function.loops_around(binding.lineno)
-        for name, place in names.items():
-            if name in given and loops and _retains(program, binding.value, function, loops[-1]):
+        if (
+            not isinstance(binding, ast.Assign)
+            or not loops
+            or not _retains(program, binding.value, function, loops[-1])
+        ):
+            continue
+        for name, place in _bound_places(binding).items():
+            if _is_given(name, binding.value) or (
+                _is_there_before(name, function, loops[-1]) and comes_round(binding, name, function)
+            ):
                 keep = Keep("sum", name, binding.value, binding)
                 if values.kind(_element(binding.value, place), function) is Kind.GRAPH and not _is_cut(
                     name, function, loops[-1]
                 ):
                     yield Carried(function, keep, False)
+
+
+def _is_given(name: str, value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and any(isinstance(each, ast.Name) and each.id == name for each in value.args)
+
+
+def _is_there_before(name: str, function: Function, loop: LoopNode) -> bool:
+    lines = [line for line, _ in function.bound.get(name, ())]
+    return name in function.parameters or any(not is_in_body(line, loop) for line in lines)
 
 
 def _bound_places(binding: ast.Assign) -> dict[str, int | None]:
@@ -251,13 +266,13 @@ def _bound_places(binding: ast.Assign) -> dict[str, int | None]:
     return found
 
 
-def _element(value: ast.Call, place: int | None) -> ast.expr:
+def _element(value: ast.expr, place: int | None) -> ast.expr:
     return value if place is None else element_of(value, place)
 
 
-def _retains(program: Program, call: ast.Call, function: Function, loop: LoopNode) -> bool:
-    """Whether a backward pass of the turn keeps its graph: here, or in what the call runs."""
-    called = program.called_by(call, function)
+def _retains(program: Program, value: ast.expr, function: Function, loop: LoopNode) -> bool:
+    """Whether a backward pass of the turn keeps its graph: here, or in what the value is a call of."""
+    called = program.called_by(value, function) if isinstance(value, ast.Call) else None
     calls = [each for each in function.calls if is_in_body(each.lineno, loop)] + (called.calls if called else [])
     return any(map(_retains_graph, calls))
 

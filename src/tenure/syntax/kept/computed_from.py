@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tenure.syntax.program.functions import Function
 from tenure.syntax.text.expressions import called_name
@@ -14,12 +15,25 @@ from tenure.syntax.values.graph_values import CUTTING, FACTS
 def is_computed_from(value: ast.expr, place: str, function: Function) -> bool:
     """Whether a value leads to an attribute: named in it, or in what its variables are bound to there; not through
     what cuts the graph, and not by what is only looked for, as in `key in self.table`."""
+    return any(isinstance(each, ast.Attribute) and dotted(each) == place for each in _led_to(value, function))
+
+
+def comes_round(binding: ast.Assign, name: str, function: Function) -> bool:
+    """Whether a variable is bound, in a loop, to what is computed from the value that the same statement gave it."""
+    return any(
+        isinstance(each, ast.Name)
+        and each.id == name
+        and binding.lineno in reaching_lines(function.source, function.qualname, name, each.lineno)
+        for each in _led_to(binding.value, function)
+    )
+
+
+def _led_to(value: ast.expr, function: Function) -> Iterator[ast.AST]:
     waiting: list[ast.AST] = [value]
     seen: set[tuple[str, int]] = set()
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Attribute) and dotted(node) == place:
-            return True
+        yield node
         if isinstance(node, ast.Name):
             waiting += _bound_there(node, function, seen)
         is_cut = isinstance(node, ast.Call) and called_name(node) in CUTTING
@@ -31,7 +45,6 @@ def is_computed_from(value: ast.expr, place: str, function: Function) -> bool:
             waiting.append(node.value)
         elif not isinstance(node, ast.Compare):
             waiting += list(ast.iter_child_nodes(node))
-    return False
 
 
 def _bound_there(node: ast.Name, function: Function, seen: set[tuple[str, int]]) -> list[ast.expr]:

@@ -12,7 +12,7 @@ from tenure.syntax.program.functions import Function, is_in_body, targets_of
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_event, is_of_tests
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.value_parts import bound_names
 
 _MOST_STEPS = 4
@@ -25,9 +25,9 @@ _ACCESS = frozenset(
 def is_hooked_again(program: Program, function: Function, call: ast.Call) -> bool:
     """Whether `call`, which registers a hook, comes back to a module that it has hooked before: in a loop that neither
     makes nor chooses the module, here or where the function is called or its object is made."""
-    registered = call.func.value if isinstance(call.func, ast.Attribute) else None
+    registered = call.func.value if isinstance(call.func, ast.Attribute) else call.func
     hooks = [*call.args, *(each.value for each in call.keywords)]
-    return registered is not None and _comes_back(program, function, registered, hooks, call, 0)
+    return _comes_back(program, function, registered, hooks, call, 0)
 
 
 def _comes_back(
@@ -42,7 +42,7 @@ def _comes_back(
     made_at = _made_at(names, function)
     for loop in reversed(function.loops_around(call.lineno)):
         targets = set() if isinstance(loop, ast.While) else set(bound_names(loop.target))
-        if targets & differing:
+        if targets & names or (targets & differing and not _only_counts(loop)):
             continue
         made = [value for line, value in made_at if is_in_body(line, loop)]
         if made:
@@ -92,6 +92,13 @@ def _is_made_with_the_same(
         steps > 0
         and steps <= _MOST_STEPS
         and any(_root(value) and _comes_back(program, function, value, (), call, steps + 1) for value in given)
+    )
+
+
+def _only_counts(loop: LoopNode) -> bool:
+    """`for epoch in range(epochs)`: what differs is a number, not the module and not a name of one."""
+    return (
+        isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("range", "count")
     )
 
 

@@ -16,7 +16,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
-from tenure.syntax.text.value_parts import bound_to
+from tenure.syntax.text.value_parts import bound_to, is_made_up
 
 _EXITS = ("__exit__", "__aexit__")
 _INTERPRETERS = ("InteractiveInterpreter", "InteractiveConsole")
@@ -148,6 +148,8 @@ class _Errors:
             return self._first(value.values, function)
         if isinstance(value, ast.IfExp):
             return self._first([value.body, value.orelse], function)
+        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Call) and is_made_up(value):
+            return self._of_element(value.value, value.slice, function)
         if isinstance(value, (ast.Await, ast.NamedExpr)):
             return self.name_in(value.value, function)
         return self._of_call(value, function) if isinstance(value, ast.Call) else ""
@@ -171,12 +173,23 @@ class _Errors:
         is_class = made.lstrip("_")[:1].isupper() or self._program.class_of(made, function.source) is not None
         return self._first(given, function) if is_class or made in ("partial", "list", "tuple", "dict") else ""
 
+    def _of_element(self, call: ast.Call, place: ast.expr, function: Function) -> str:
+        """Of one of several values that a function of the program gives back: `result, error = attempt()`."""
+        called = self._program.called_by(call, function)
+        at = place.value if isinstance(place, ast.Constant) and isinstance(place.value, int) else -1
+        rows = [each.value.elts for each in called.returns if isinstance(each.value, ast.Tuple)] if called else []
+        values = [row[at] for row in rows if 0 <= at < len(row)]
+        return self._questions.answer((called, at), lambda: self._first(values, called)) if called is not None else ""
+
     def _of_name(self, name: str, line: int, function: Function) -> str:
         for handler in function.handlers:
             if handler.name == name and handler.lineno <= line <= (handler.end_lineno or line):
                 return "" if _is_stripped(handler, function.source) or _is_of_import(handler) else name
         if function.name in _EXITS and name in function.parameters[-2:]:
             return "" if _is_stripped(function.node, function.source) else name
+        failed = [call for call in function.calls_of("set_exception") if call.args and _is_of(call, name)]
+        if failed:
+            return self.name_in(failed[0].args[0], function)
         values = [value for _, value in function.bound.get(name, ())]
         if values:
             return self._first([each for each in values if _is_caught_there(each, function)], function)
@@ -198,6 +211,10 @@ def _gives_errors_back(call: ast.Call) -> bool:
     return any(
         each.arg == "return_exceptions" and getattr(each.value, "value", True) is not False for each in call.keywords
     )
+
+
+def _is_of(call: ast.Call, name: str) -> bool:
+    return isinstance(call.func, ast.Attribute) and dotted(call.func.value) == name
 
 
 def _is_log_handler(function: Function) -> bool:

@@ -60,7 +60,7 @@ def outlives(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
     the call of the function."""
     bound = [each.lineno for each in function.bindings if _binds_anew(each, keep)]
     if loop is not None and len(bound) > 1:
-        first = _first_turns(function, keep.place)
+        first = first_turns(function, keep.place)
         bound = [line for line in bound if line not in first]
     if loop is not None:
         inside = any(is_in_body(each, loop) for each in bound)
@@ -143,6 +143,9 @@ def _called(call: ast.Call) -> Iterator[Keep]:
         place = f"{store.receiver}.{store.name}" if store.receiver else store.name
         if _takes_one(call, store.method) or _sets_default(call, store.value):
             yield Keep("element", place, store.value, call)
+        elif store.method == "update" and isinstance(store.value, ast.Dict) and len(store.value.keys) == 1:
+            if not isinstance(store.value.keys[0], ast.Constant):
+                yield Keep("element", place, store.value.values[0], call)
         elif store.method in _MANY:
             is_display = isinstance(store.value, (ast.List, ast.Tuple))
             parts = store.value.elts if is_display else [store.value]  # type: ignore[attr-defined]
@@ -190,7 +193,7 @@ def _binds_anew(binding: Binding, keep: Keep) -> bool:
     return keep.place in names and not _mentions(binding.value, keep.place)
 
 
-def _first_turns(function: Function, place: str) -> set[int]:
+def first_turns(function: Function, place: str) -> set[int]:
     """Lines under `if place is None:`, which a loop comes by once."""
     return {
         line

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Binding, Class, Function, targets_of
+from tenure.syntax.program.keeping import first_turns
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name, split_receiver, value_kind
 from tenure.syntax.text.scopes import MODULE, dotted
@@ -278,7 +279,11 @@ def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
         yield from ((delete.lineno, _plain(target)) for target in delete.targets)
     for binding in function.bindings:
         for name in _names(binding):
+            if function.qualname == MODULE and is_unbounded_start(binding.value):
+                continue
             if "." in name and not isinstance(binding, ast.AugAssign) and function.name not in INITIALISERS:
+                if function.calls_of(*_JOINING) and binding.lineno in first_turns(function, name):
+                    continue
                 if _is_joined(binding.value, name) or dotted(binding.value) == name.rpartition(".")[2]:
                     continue  # all that was there stays, or is what goes by this name elsewhere
                 if not name.endswith("[]"):

@@ -111,7 +111,15 @@ class Objects:
             return self._attribute(node, function)
         if isinstance(node, ast.Call):
             return self._call(node, function)
-        return self._all(parts_of(node), function)
+        found = self._all(parts_of(node), function)
+        return found | self._in_own_places(found) if isinstance(node, ast.Subscript) else found
+
+    def _in_own_places(self, found: Things) -> Things:
+        """What objects of the program that are tables themselves have at their keys."""
+        tables = [each.cls for each in found if each.is_made and each.cls is not None and _is_table(each.cls)]
+        methods = [method for cls in tables for method in cls.functions]
+        kept = [(value, method) for method in methods for value in method.contents.get("self", ())]
+        return frozenset(thing for value, method in kept for thing in self.of(value, method))
 
     def _all(self, nodes: Iterable[ast.expr], function: Function) -> Things:
         return frozenset(thing for each in nodes for thing in self.of(each, function))
@@ -320,6 +328,10 @@ def is_property(method: Function) -> bool:
     """Whether a method is read as an attribute."""
     names = (decorator_name(each).rpartition(".")[2] for each in getattr(method.node, "decorator_list", ()))
     return any(name in ("property", "cached_property") for name in names)
+
+
+def _is_table(cls: Class) -> bool:
+    return any(base.rpartition(".")[2] in ("dict", "OrderedDict", "UserDict", "defaultdict") for base in cls.bases)
 
 
 def _place_of_class(cls: Class) -> tuple[str, int]:

@@ -71,7 +71,7 @@ def _is_given_open(program: Program, name: str, function: Function, depth: int) 
         _is_open(program, value, caller, depth + 1)
         for caller, call in program.callers(function)[:8]
         for value in given_to(name, function, call)
-        if not isinstance(value, ast.Name) or value.id != name
+        if caller is not function
     )
 
 
@@ -83,8 +83,11 @@ def pair_of(keep: Keep) -> ast.Tuple | None:
 
 
 def key_of(keep: Keep) -> ast.expr | None:
-    """The key of `table[key] = value` and `table.setdefault(key, value)`."""
+    """The key of `table[key] = value`, `table.setdefault(key, value)` and `table.update({key: value})`."""
     if isinstance(keep.node, ast.Call) and called_name(keep.node) == "setdefault":
         return keep.node.args[0]
+    if isinstance(keep.node, ast.Call) and called_name(keep.node) == "update" and pair_of(keep) is None:
+        shown = keep.node.args[0]
+        return shown.keys[0] if isinstance(shown, ast.Dict) and shown.keys else None
     targets = keep.node.targets if isinstance(keep.node, ast.Assign) else []
     return next((each.slice for each in targets if isinstance(each, ast.Subscript)), None)

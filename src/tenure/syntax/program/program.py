@@ -245,6 +245,11 @@ class Program:
         return found
 
     @cached_property
+    def names_called(self) -> frozenset[str]:
+        """Last names of all that is called, in whatever way."""
+        return frozenset(called_name(call) for function in self.functions for call in function.calls)
+
+    @cached_property
     def handed_on(self) -> frozenset[str]:
         """Names of methods that are given to calls without being called: callbacks."""
         given = (each for function in self.functions for call in function.calls for each in call.args)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.hooked import hooked_functions
 from tenure.syntax.program.program import Program
+from tenure.syntax.text.scopes import dotted
 
 _EVENTS = re.compile(
     r"^(on_|after_|before_|begin_|end_)?(train|training|validation|val|test|predict|prediction|fit|eval|evaluation)?_?"
@@ -41,10 +42,11 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
         return False
     if function in hooked_functions(program):
         return True
-    if is_event(function):
-        return True
     callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
-    if any(caller.runs_each_turn(call) for caller, call in callers):
+    is_called = function.name == "__call__"
+    if is_event(function) and not (is_called and callers):
+        return True
+    if any(caller.runs_each_turn(call) and not (is_called and _is_of_turn(caller, call)) for caller, call in callers):
         return True
     if any(
         depth < _MOST_CALLERS and caller is not function and _is_repeated(program, caller, depth + 1)
@@ -54,6 +56,13 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
     if not callers and _is_handed_out(program, function):
         return True
     return not callers and bool(function.class_name) and bool(_FILLING.match(function.name))
+
+
+def _is_of_turn(caller: Function, call: ast.Call) -> bool:
+    """Whether each loop around a call goes through the objects that are called: stages, one after the other."""
+    targets = [getattr(loop, "target", None) for loop in caller.loops_around(call.lineno)]
+    name = dotted(call.func)
+    return bool(targets) and all(isinstance(each, ast.Name) and each.id == name for each in targets)
 
 
 def is_event(function: Function) -> bool:

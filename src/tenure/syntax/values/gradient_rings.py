@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from tenure.syntax.program.functions import Function
+from tenure.syntax.program.functions import Binding, Function
+from tenure.syntax.program.program import Program
+from tenure.syntax.program.truths import may_be
 from tenure.syntax.text.scopes import dotted
 
 
@@ -15,7 +17,30 @@ def makes_graph(call: ast.Call) -> bool:
     return any(isinstance(each, ast.Constant) and each.value is True for each in given)
 
 
-def drops_gradients(function: Function, backward: ast.Call) -> bool:
+def may_make_graph(program: Program, call: ast.Call, function: Function) -> bool:
+    """Whether a call may say `create_graph=True`: as written, by a flag, or by a dictionary of arguments."""
+    if makes_graph(call):
+        return True
+    flags = [each.value for each in call.keywords if each.arg == "create_graph"]
+    for each in call.keywords:
+        if each.arg is None and isinstance(each.value, ast.Name):
+            flags += _at_create_graph(program, each.value.id, function)
+    return any(may_be(True, each, function, program) for each in flags)
+
+
+def _at_create_graph(program: Program, name: str, function: Function) -> list[ast.expr]:
+    top = program.top_with(name, function.source)
+    bound = function.bound.get(name) or (top.bound[name] if top is not None else [])
+    return [
+        value
+        for _, shown in bound
+        if isinstance(shown, ast.Dict)
+        for key, value in zip(shown.keys, shown.values, strict=True)
+        if getattr(key, "value", None) == "create_graph"
+    ]
+
+
+def drops_gradients(function: Function, backward: ast.Call | Binding) -> bool:
     """Whether the function sets gradients to None behind the call: by `zero_grad()`, or one by one."""
     later = (call for call in function.calls if call.lineno > backward.lineno)
     by_call = not _reads_gradient_of_a_variable(function) and any(
@@ -28,6 +53,11 @@ def drops_gradients(function: Function, backward: ast.Call) -> bool:
         and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in binding.targets)
         for binding in function.bindings
     )
+
+
+def forgets_gradients(function: Function) -> bool:
+    """Whether a function sets the gradients of parameters to None by `zero_grad()`."""
+    return any(_forgets(call, "zero_grad") for call in function.calls_of("zero_grad"))
 
 
 def _reads_gradient_of_a_variable(function: Function) -> bool:

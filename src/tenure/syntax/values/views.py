@@ -24,6 +24,7 @@ def is_view(program: Program, value: ast.expr, function: Function, values: Tenso
 
 
 _ROWS = frozenset({"unbind", "split", "chunk", "unfold", "select", "narrow", "diagonal"})
+_PLACES = frozenset({"int", "item", "divmod", "unravel_index"})
 _SAME_MEMORY = frozenset({"detach", "squeeze", "view", "flatten", "unsqueeze", "t", "permute", "transpose", "expand"})
 
 
@@ -120,7 +121,11 @@ class _Views:
 
 
 def _is_chosen(name: str, function: Function) -> bool:
-    """Whether a loop goes through numbers by this name that were taken from a tensor: some rows of many."""
+    """Whether a name is a number, or a place, that was taken from a tensor, or a loop goes through such: some rows of
+    many."""
+    bound = [value for _, value in function.bound.get(name, ())]
+    if bound and all(isinstance(each, ast.Call) and called_name(each) in _PLACES for each in bound):
+        return True
     return any(
         isinstance(loop, ast.For)
         and dotted(loop.target) == name

@@ -1,0 +1,44 @@
+"""Whether a flag may be true or false where it is used: as written, by its default, or by what calls give for it."""
+
+from __future__ import annotations
+
+import ast
+
+from tenure.syntax.program.arguments import default_of, given_to
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.program import Program
+from tenure.syntax.text.scopes import dotted
+
+_MOST_STEPS = 4
+_MOST_CALLERS = 12
+
+
+def may_be(wanted: bool, node: ast.expr, function: Function, program: Program, steps: int = 0) -> bool:
+    """Whether an expression may have this truth; no where nothing tells."""
+    if isinstance(node, ast.Constant):
+        return bool(node.value) is wanted
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return may_be(not wanted, node.operand, function, program, steps)
+    if steps > _MOST_STEPS:
+        return False
+    if isinstance(node, ast.Attribute) and dotted(node.value) == "self" and function.owner is not None:
+        values = program.attribute_values(function.owner, node.attr)
+        return any(may_be(wanted, value, where, program, steps + 1) for value, where in values)
+    if not isinstance(node, ast.Name):
+        return False
+    bound = function.bound.get(node.id, ())
+    if bound or node.id not in function.parameters:
+        return any(may_be(wanted, value, function, program, steps + 1) for _, value in bound)
+    return _may_be_given(wanted, node.id, function, program, steps)
+
+
+def _may_be_given(wanted: bool, name: str, function: Function, program: Program, steps: int) -> bool:
+    calls = program.callers(function)
+    if len(calls) > _MOST_CALLERS:
+        return False
+    given = [(list(given_to(name, function, call)), caller) for caller, call in calls]
+    default = default_of(name, function)
+    takes_default = not given or any(not values for values, _ in given)
+    if takes_default and default is not None and may_be(wanted, default, function, program, steps + 1):
+        return True
+    return any(may_be(wanted, value, caller, program, steps + 1) for values, caller in given for value in values)
