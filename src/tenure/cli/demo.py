@@ -227,23 +227,17 @@ def _print_finding(recording: Path) -> None:
 
 
 def tell_of_fix(comparison: Comparison, output: Path | None, *, width: int) -> list[str]:
-    """What `tenure fix` would try on the program, and the command; nothing where its finding has no edit.
+    """The command by which `tenure fix` proves the change that the report shows; nothing where it shows none.
 
     The programs are gone when the demo ends unless `output` keeps them, so that the command keeps them first.
     """
     remedies = (comparison.found or {}).get("remedies", ())
-    edits: list[dict[str, Any]] = next((remedy["edits"] for remedy in remedies if remedy.get("edits")), [])
-    if not edits:
+    if not any(remedy.get("edits") for remedy in remedies):
         return []
     program = f"programs/{comparison.demo.name}.py"
     command = f"tenure fix {output / program}" if output else f"tenure demo -o demo && tenure fix demo/{program}"
-    said = "Proved before it is made: `tenure fix` runs the program as it is and with this change, and compares"
-    lines = wrap(f"{said} memory, parameters and output.", width=width, first="", rest="")
-    for edit in edits:
-        place = f"  {Path(edit['file']).name}:{edit['line']}"
-        for sign, text in (("-", edit["before"]), ("+", edit["after"] or "")):
-            lines += [f"{place}  {sign} {line.strip()}" for line in text.splitlines()]
-    return [*lines, f"  {command}"]
+    said = "Proved before it is made: `tenure fix` runs the program as it is and with that change, and compares"
+    return [*wrap(f"{said} memory, parameters and output.", width=width, first="", rest=""), f"  {command}"]
 
 
 def as_json(comparisons: list[Comparison]) -> dict[str, Any]:
