@@ -200,7 +200,12 @@ def _reads(source: SourceFile, name: str, kind: type[ast.expr]) -> Iterator[tupl
     while waiting:
         parents, node = waiting.pop()
         named = node if isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Load) else None
-        if type(named) is kind and named is not None and split_receiver(named)[1] == name and not _is_changed(parents):
+        if (
+            named is not None
+            and isinstance(named, kind)
+            and split_receiver(named)[1] == name
+            and not _is_changed(parents)
+        ):
             yield parents, named
         waiting += [([*parents, node], child) for child in ast.iter_child_nodes(node)]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.text.scopes import MODULE, FunctionNode, dotted, parse
-from tenure.syntax.text.slim_trees import Attribute, Call, keyword
+from tenure.syntax.text.slim_trees import SLIM, Call
 
 
 class FileWalk:
@@ -82,7 +82,7 @@ _WITHOUT_NODES = frozenset(
 
 _INNER_FIELDS: dict[type, tuple[str, ...]] = {
     kind: tuple(name for name in reversed(kind._fields) if name not in _WITHOUT_NODES)
-    for kind in (*vars(ast).values(), Attribute, Call, keyword)
+    for kind in (*vars(ast).values(), *SLIM.values())
     if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, (ast.Constant, ast.Name))
 }
 """Of each kind of node the fields in which nodes lie, last first."""
