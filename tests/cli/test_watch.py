@@ -12,6 +12,11 @@ from tenure.store.recording_file import RecordingWriter
 KIB, GIB = 1 << 10, 1 << 30
 
 
+@pytest.fixture(autouse=True)
+def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+
+
 def record(folder: Path, *, steps: int = 400, end: bool = True, rank: int | None = None) -> Path:
     """A run on a device of 8 GiB, of which 3 are free, that keeps 64 KiB in each step."""
     folder.mkdir(parents=True)
