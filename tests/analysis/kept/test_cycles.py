@@ -37,6 +37,12 @@ def test_kinds_of_rings_that_take_turns_are_told_at_the_rate_of_each() -> None:
     assert sorted(found) == [("cycle", 2 << 20, (1 << 20) / 6), ("cycle", 2 << 20, (2 << 20) / 6)]
 
 
+def test_what_a_collection_took_of_the_newest_rings_does_not_lower_the_rate() -> None:
+    found = rates_of(rings(1), rings(1, 2, 3), rings(1, 2, 3, 4), rings(1, 2, 3, 4, 5, 6))
+
+    assert found == [("cycle", 6 << 20, float(1 << 20))]
+
+
 def test_no_rate_is_told_where_the_collector_was_always_faster() -> None:
     assert rates_of(rings(1, 2), rings(3, 4), rings(5)) == [("cycle", 2 << 20, None)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median
 
 import numpy as np
 
@@ -126,19 +127,25 @@ def _droppable(graph: Graph, islands: Sequence[Island], by_gradients: bool) -> t
 
 
 def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: Sequence[int]) -> float | None:
-    """Bytes that new rings add per step, over all censuses between which none was collected, those without a new ring
-    too: rings that differ take turns, and what each kind adds is summed. None where the collector was always faster,
-    or no ring was new."""
+    """Bytes that new rings add per step between censuses none of whose rings was collected; None where the collector
+    was always faster, or no ring was new.
+
+    The median over the steps between censuses that brought new ones, for a collection may have taken some of those,
+    times the share of such steps: rings that differ take turns, and what each kind adds is summed.
+    """
     starts = [
         {int(view.census.nodes.address[island.members].min()) for island in found}
         for view, found in zip(views, per_view, strict=True)
     ]
-    gained = covered = 0
+    with_new: list[float] = []
+    covered = 0
     for before, after in pairwise(range(len(views))):
         steps = views[after].census.step - views[before].census.step
         if steps > 0 and starts[after] and starts[before] <= starts[after]:
-            gained, covered = gained + sizes[after] - sizes[before], covered + steps
-    return gained / covered if gained > 0 else None
+            covered += steps
+            gained = starts[before] < starts[after]
+            with_new += [(sizes[after] - sizes[before]) / steps] * steps if gained else []
+    return median(with_new) * len(with_new) / covered if with_new else None
 
 
 def _ring_text(view: View, ring: tuple[int, ...]) -> tuple[str, ...]:
