@@ -32,6 +32,16 @@ def test_all_remaining_names_are_in_the_cut() -> None:
     assert suspects_of(BOUND + kept, kept) == [("survivor", ["self.cache.encoder", "self.blocks"], "encoder")]
 
 
+def test_another_object_at_the_address_of_the_owner_has_not_let_the_module_go() -> None:
+    fold = f"main.fold -> __main__.Fold#place -> .encoder __main__.Encoder#enc -> {ENCODER}\n"
+    report = "main.report -> __main__.{}#place -> .table list -> [0] tensor 4B\n"
+
+    assert suspects_of(fold + CACHED, report.format("Report") + CACHED) == []
+    assert suspects_of(fold + CACHED, report.format("Fold") + CACHED) == [
+        ("survivor", ["self.cache.encoder"], "encoder")
+    ]
+
+
 KEEPER = "main.keeper -> torch.hub.Keeper#k"
 SGD = "torch.optim.sgd.SGD#sgd -> .param_groups list#groups -> [0] parameter#w 8MiB"
 OWN = f"{KEEPER} -> .models list#models -> [0] __main__.Encoder#enc -> {ENCODER}\n"

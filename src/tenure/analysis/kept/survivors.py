@@ -34,11 +34,13 @@ _PASSING = (
 @dataclass(frozen=True)
 class _Binding:
     """A direct name of a module: `owner` is the address of the object or root that has the name, `scope` the
-    function or module where the name is a variable. An address alone may serve one call after another."""
+    function or module where the name is a variable, `type_name` the owner's where it is an attribute. An address alone
+    may serve one call, or one object, after another."""
 
     owner: int
     label: str
     scope: str = ""
+    type_name: str = ""
 
     @property
     def is_attribute(self) -> bool:
@@ -284,8 +286,9 @@ def _names_for(view: View, reference: int) -> list[_Binding]:
         scope = view.census.text(int(view.census.nodes.name[owner])) or "<module>"
         return [_Binding(int(view.census.nodes.address[owner]), graph.labels[reference], scope)]
     name = attribute_name(graph, reference)
-    instance = int(view.census.nodes.address[_instance(graph, owner)])
-    return [_Binding(instance, name)] if name else []
+    instance = _instance(graph, owner)
+    address = int(view.census.nodes.address[instance])
+    return [_Binding(address, name, type_name=graph.type_names[instance])] if name else []
 
 
 def _instance(graph: Graph, owner: int) -> int:
@@ -370,7 +373,7 @@ def _has_owner(view: View, binding: _Binding) -> bool:
     nodes = view.census.nodes
     owners = np.flatnonzero(nodes.address == binding.owner).tolist()
     if binding.is_attribute:
-        return bool(owners)
+        return any(view.graph.type_names[owner] == binding.type_name for owner in owners)
     return any((view.census.text(int(nodes.name[owner])) or "<module>") == binding.scope for owner in owners)
 
 
