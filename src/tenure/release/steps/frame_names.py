@@ -28,11 +28,7 @@ if not WRITES_THROUGH:
     _write_to_frame = _Writer(("PyFrame_LocalsToFast", ctypes.pythonapi))
 
 
-def _read_in_python(frame: FrameType, only: Collection[str] | None = None) -> list[tuple[str, object]]:
-    return [each for each in locals_of(frame) if only is None or each[0] in only]
-
-
-_read = getattr(_heapwalk, "frame_locals", _read_in_python)
+_read_native = getattr(_heapwalk, "frame_locals", None)
 """The C walker's own function where there is one: it leaves nothing behind in any frame, and makes no pairs of what is
 not asked for."""
 
@@ -42,9 +38,9 @@ def read_names(frame: FrameType, names: BoundNames, leave_out: Collection[str] =
     found: dict[str, object] = {}
     local = names.local
     if local:
-        variables = _read(frame, local) or _read_and_clear(frame, names)
+        variables = _read_native(frame, local) if _read_native is not None else _read_in_python(frame, names)
         for name, value in variables:  # a comprehension would be a function of its own, up to Python 3.11
-            if type(value) not in _PLAIN:
+            if name in local and type(value) not in _PLAIN:
                 found[name] = value
     for name in names.in_namespace:
         space = _namespace_of(frame, name)
@@ -57,7 +53,7 @@ def read_names(frame: FrameType, names: BoundNames, leave_out: Collection[str] =
 
 def read_variables(frame: FrameType) -> list[tuple[str, object]]:
     """All variables of a function; nothing where reading them would leave something behind."""
-    found: list[tuple[str, object]] = _read(frame)
+    found: list[tuple[str, object]] = locals_of(frame) if _read_native is None else _read_native(frame)
     return found
 
 
@@ -78,13 +74,14 @@ def _namespace_of(frame: FrameType, name: str) -> dict[str, object]:
     return frame.f_globals if frame.f_code.co_flags & CO_OPTIMIZED else frame.f_locals
 
 
-def _read_and_clear(frame: FrameType, names: BoundNames) -> list[tuple[str, object]]:
+def _read_in_python(frame: FrameType, names: BoundNames) -> list[tuple[str, object]]:
     """Without the C walker: what a census leaves alone for caution's sake, and what is known to be harmless here."""
-    if WRITES_THROUGH or names.asks_for_locals or not frame.f_code.co_flags & CO_OPTIMIZED:
-        return []
+    found = locals_of(frame)
+    if found or WRITES_THROUGH or names.asks_for_locals or not frame.f_code.co_flags & CO_OPTIMIZED:
+        return found
     if sys.getrefcount(namespace := frame.f_locals) > _HELD_BY_FRAME_AND_US:
         return []
-    found = [(name, value) for name, value in namespace.items() if name in names.local]
+    found = list(namespace.items())
     namespace.clear()
     return found
 
