@@ -57,6 +57,13 @@ def test_all_that_is_known_is_drawn() -> None:
     )
 
 
+def test_a_terminal_of_ascii_gets_nothing_else() -> None:
+    drawn = render_outlook(OUTLOOK, width=200, ascii_only=True)
+
+    assert drawn.isascii()
+    assert "grows by 2.00 KiB (+- 128 B) per step - falls" in drawn
+
+
 def test_what_was_not_measured_has_no_line() -> None:
     bare = CounterOutlook("rss_bytes", 5, 5, 5, 1)
     outlook = RunOutlook("run", None, 3, 40.0, None, "exit", (bare,), None, None, None, None, None, None)

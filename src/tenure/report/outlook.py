@@ -27,7 +27,7 @@ def render_outlook(outlook: RunOutlook, *, width: int, ascii_only: bool = False)
         rest = " " * (LABEL_WIDTH if width >= 3 * LABEL_WIDTH else 2)
         lines += wrap(text, width=max(width, NARROWEST), first=first, rest=rest)
     text = "\n".join(lines) + "\n"
-    return text.replace("·", "-") if ascii_only else text
+    return text.replace("·", "-").replace("±", "+-") if ascii_only else text
 
 
 def _rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
