@@ -74,7 +74,7 @@ def lint_command(
     _say(fixed.refused)
     if diff:
         click.echo(_as_patch(fixed), nl=False)
-        return _exit_code(known.new(linted.findings) if known else linted.findings, linted.failures)
+        return _exit_code(_not_known(linted, known), linted.failures)
     return _tell(_write(linted, fixed, options), form, known)
 
 
@@ -131,9 +131,13 @@ def _count(number: int, what: str) -> str:
 
 def _tell(linted: Linted, form: str, known: LintBaseline | None) -> int:
     """Print what was found and is not known; the exit code."""
-    findings = known.new(linted.findings) if known else linted.findings
+    findings = _not_known(linted, known)
     _print(findings, linted, form, known)
     return _exit_code(findings, linted.failures)
+
+
+def _not_known(linted: Linted, known: LintBaseline | None) -> Sequence[SourceFinding]:
+    return known.new(linted.findings) if known else linted.findings
 
 
 def _print(findings: Sequence[SourceFinding], linted: Linted, form: str, known: LintBaseline | None) -> None:

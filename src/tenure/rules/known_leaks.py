@@ -47,9 +47,16 @@ class Match:
 @functools.cache
 def known_leaks(file: Path = FILE) -> tuple[KnownLeak, ...]:
     """All entries, in the file's order. Raises TypeError for one with other keys."""
-    entries: list[dict[str, Any]] = tomllib.loads(file.read_text(encoding="utf-8"))["leak"]
     lists = {"issues", "operators", "devices", "unless"}
-    return tuple(KnownLeak(**entry | {key: tuple(entry[key]) for key in lists & entry.keys()}) for entry in entries)
+    return tuple(
+        KnownLeak(**entry | {key: tuple(entry[key]) for key in lists & entry.keys()})
+        for entry in read_tables(file)["leak"]
+    )
+
+
+def read_tables(file: Path) -> dict[str, Any]:
+    """The file as it stands: `[[leak]]` and `[[patch]]` tables by kind."""
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def match_known_leaks(

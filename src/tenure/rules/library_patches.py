@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,7 @@ from typing import Any
 
 from tenure.model.finding import Finding, Remedy
 from tenure.model.source import SourceFile
-from tenure.rules.known_leaks import FILE, version_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from tenure.rules.known_leaks import FILE, read_tables, version_of
 
 KNOWN = "known:"
 """How `--with` names one of these patches."""
@@ -45,8 +39,7 @@ class LibraryPatch:
 @functools.cache
 def library_patches(file: Path = FILE) -> tuple[LibraryPatch, ...]:
     """All entries, in the file's order. Raises TypeError for one with other keys."""
-    entries: list[dict[str, Any]] = tomllib.loads(file.read_text(encoding="utf-8")).get("patch", [])
-    return tuple(_read(entry) for entry in entries)
+    return tuple(_read(entry) for entry in read_tables(file).get("patch", []))
 
 
 def is_of(patch: LibraryPatch, version: str) -> bool:
