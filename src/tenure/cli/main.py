@@ -25,6 +25,7 @@ VERBS = {
     "diagnose": "tenure.cli.diagnose:diagnose_command",
     "report": "tenure.cli.report:report_command",
     "watch": "tenure.cli.watch:watch_command",
+    "export": "tenure.cli.export:export_command",
     "explain": "tenure.cli.explain:explain_command",
     "doctor": "tenure.cli.doctor:doctor_command",
     "lint": "tenure.cli.lint:lint_command",

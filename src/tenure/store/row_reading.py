@@ -34,21 +34,43 @@ def read_row(row: dict[str, Any], make: Callable[..., Row]) -> Row:
     return make(int(row["step"]), float(row["time"]), float(row["seconds"]), counters)
 
 
-def read_rows(folder: Path, kind: str, make: Callable[..., Row]) -> RowsRead[Row]:
-    """All rows of `kind` in a recording's folder; a run of fewer than a block is read without NumPy."""
+@dataclass(frozen=True)
+class RowParts:
+    """The rows of one kind as they lie on the disk: blocks of columns, and the lines that came after them."""
+
+    blocks: Sequence[Block]
+    tail: list[dict[str, Any]]
+    damaged: int
+    notes: tuple[Note, ...]
+
+
+def find_parts(folder: Path, kind: str) -> RowParts:
+    """Where all rows of `kind` in a recording's folder are; NumPy is loaded where there are blocks."""
     lines, damaged = _read_tail(folder / name_tail_file(kind))
-    files = sorted(folder.glob(f"{kind}-{_BLOCK_NUMBER}.npz"))
+    files = list_blocks(folder, kind)
     if not files:
-        return RowsRead(tuple(read_row(line, make) for line in lines), damaged, ())
+        return RowParts((), lines, damaged, ())
     from tenure.store.row_blocks import find_blocks
 
     blocks, notes = find_blocks(files)
-    if not blocks:
-        return RowsRead(tuple(read_row(line, make) for line in lines), damaged, notes)
-    last = blocks[-1].last_time
-    # A crash between the end of a block and the tail's new beginning left the block's rows there too.
-    after = [line for line in lines if round(line["time"] * MICROSECONDS) > last]
-    return RowsRead(_rows_of(blocks, after, make), damaged, notes)
+    if blocks:
+        # A crash between the end of a block and the tail's new beginning left the block's rows there too.
+        last = blocks[-1].last_time
+        lines = [line for line in lines if round(line["time"] * MICROSECONDS) > last]
+    return RowParts(blocks, lines, damaged, notes)
+
+
+def list_blocks(folder: Path, kind: str) -> list[Path]:
+    """The files of columns, oldest first."""
+    return sorted(folder.glob(f"{kind}-{_BLOCK_NUMBER}.npz"))
+
+
+def read_rows(folder: Path, kind: str, make: Callable[..., Row]) -> RowsRead[Row]:
+    """All rows of `kind` in a recording's folder; a run of fewer than a block is read without NumPy."""
+    parts = find_parts(folder, kind)
+    if not parts.blocks:
+        return RowsRead(tuple(read_row(line, make) for line in parts.tail), parts.damaged, parts.notes)
+    return RowsRead(_rows_of(parts.blocks, parts.tail, make), parts.damaged, parts.notes)
 
 
 def join_rows(old: Sequence[Row], new: Sequence[Row]) -> Sequence[Row]:
