@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.tenure-ready
 REAL := $(VENV)/.tenure-real-programs
 BENCH := $(VENV)/.tenure-bench
-WALKER := $(wildcard src/tenure/capture/heap/*.c src/tenure/capture/heap/*.h)
+NATIVE := $(wildcard src/tenure/capture/heap/*.c src/tenure/release/steps/*.c)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format pages zoo zoo-programs bench matrix public-names hooks clean
@@ -68,11 +68,11 @@ $(VENV)/bin/python:
 	  || { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(VENV)/bin/python install --quiet pip; } \
 	  || { rm -rf $(VENV); echo "make: $(PYTHON) could not make $(VENV); it needs the venv module and pip" >&2; exit 1; }
 
-$(READY): $(VENV)/bin/python pyproject.toml setup.py constraints.txt $(WALKER)
+$(READY): $(VENV)/bin/python pyproject.toml setup.py constraints.txt $(NATIVE)
 	@echo "installing Tenure, torch and the development tools into $(VENV) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,dev]'
 	@$(RUN) -c 'import tenure.capture.heap._heapwalk' 2>/dev/null \
-	  || echo "note: no working C compiler with Python's headers here, so the census walks the heap in plain Python: same results, slower."
+	  || echo "note: no working C compiler with Python's headers here, so the census and the step scope run in plain Python: same results, slower."
 	@touch $@
 
 $(REAL): $(READY)

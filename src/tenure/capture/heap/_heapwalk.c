@@ -1581,11 +1581,29 @@ append_pair(PyObject *list, PyObject *name, PyObject *value)
     return result;
 }
 
-/* The variables that are asked for: a list to append to, and the names, NULL for all. */
+/* What is asked for: a list of all variables, or a dict of those named in `only`, but for plain values. */
 typedef struct {
     PyObject *list;
+    PyObject *by_name;
     PyObject *only;
 } Variables;
+
+static int
+is_plain_value(PyObject *value)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    return value == Py_None || type == &PyFloat_Type || type == &PyLong_Type || type == &PyUnicode_Type ||
+           type == &PyBool_Type || type == &PyBytes_Type;
+}
+
+static int
+append_variable(Variables *found, PyObject *name, PyObject *value)
+{
+    if (found->by_name != NULL) {
+        return is_plain_value(value) ? 0 : PyDict_SetItem(found->by_name, name, value);
+    }
+    return append_pair(found->list, name, value);
+}
 
 /* 1, 0, or -1 with an error. */
 static int
@@ -1606,7 +1624,7 @@ append_slot(Variables *found, PyObject *name, PyObject *value, int is_cell)
     if (is_cell && value != NULL && PyCell_Check(value)) {
         value = PyCell_GET(value);
     }
-    return value == NULL ? 0 : append_pair(found->list, name, value);
+    return value == NULL ? 0 : append_variable(found, name, value);
 }
 #endif
 
@@ -1683,7 +1701,7 @@ append_variables(PyFrameObject *frame, Variables *found, PyObject *names, PyObje
             PyErr_Clear();
             continue;
         }
-        result = value == NULL || PySet_Add(seen, name) < 0 ? -1 : append_pair(found->list, name, value);
+        result = value == NULL || PySet_Add(seen, name) < 0 ? -1 : append_variable(found, name, value);
         Py_XDECREF(value);
     }
     Py_DECREF(names);
@@ -1707,32 +1725,51 @@ read_locals(PyFrameObject *frame, Variables *found)
 
 #endif
 
-PyDoc_STRVAR(frame_locals_doc,
-             "frame_locals(frame, only=None) -> [(name, value)]: local, cell and free variables that are bound; of the\n"
-             "names in the set `only` where one is given");
-
-static PyObject *
-heapwalk_frame_locals(PyObject *Py_UNUSED(module), PyObject *args)
+static int
+read_frame(PyObject *frame, Variables *found)
 {
-    PyObject *frame, *only = Py_None;
-    if (!PyArg_ParseTuple(args, "O|O", &frame, &only)) {
-        return NULL;
-    }
     if (!PyFrame_Check(frame)) {
         PyErr_Format(PyExc_TypeError, "expected a frame, not %.200s", Py_TYPE(frame)->tp_name);
-        return NULL;
+        return -1;
     }
-    if (only != Py_None && !PyAnySet_Check(only)) {
-        PyErr_Format(PyExc_TypeError, "expected a set of names, not %.200s", Py_TYPE(only)->tp_name);
-        return NULL;
-    }
-    Variables found = {PyList_New(0), only == Py_None ? NULL : only};
     PyCodeObject *code = PyFrame_GetCode((PyFrameObject *)frame);
-    if (found.list != NULL && (code->co_flags & CO_OPTIMIZED) && read_locals((PyFrameObject *)frame, &found) < 0) {
+    int result = code->co_flags & CO_OPTIMIZED ? read_locals((PyFrameObject *)frame, found) : 0;
+    Py_DECREF(code);
+    return result;
+}
+
+PyDoc_STRVAR(frame_locals_doc,
+             "frame_locals(frame) -> [(name, value)]: local, cell and free variables that are bound");
+
+static PyObject *
+heapwalk_frame_locals(PyObject *Py_UNUSED(module), PyObject *frame)
+{
+    Variables found = {.list = PyList_New(0)};
+    if (found.list != NULL && read_frame(frame, &found) < 0) {
         Py_CLEAR(found.list);
     }
-    Py_DECREF(code);
     return found.list;
+}
+
+PyDoc_STRVAR(frame_values_doc,
+             "frame_values(frame, names) -> {name: value}: variables of a set of names that are bound, numbers, strings,\n"
+             "bytes and None left out");
+
+static PyObject *
+heapwalk_frame_values(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *frame, *names;
+    if (!PyArg_ParseTuple(args, "OO", &frame, &names)) {
+        return NULL;
+    }
+    if (!PyAnySet_Check(names)) {
+        return PyErr_Format(PyExc_TypeError, "expected a set of names, not %.200s", Py_TYPE(names)->tp_name);
+    }
+    Variables found = {.by_name = PyDict_New(), .only = names};
+    if (found.by_name != NULL && read_frame(frame, &found) < 0) {
+        Py_CLEAR(found.by_name);
+    }
+    return found.by_name;
 }
 
 /* ---- threads ---------------------------------------------------------------------------------------------- */
@@ -1852,7 +1889,8 @@ heapwalk_atexit_handlers(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
 static PyMethodDef heapwalk_methods[] = {
     {"atexit_handlers", heapwalk_atexit_handlers, METH_NOARGS, atexit_handlers_doc},
     {"walk", heapwalk_walk, METH_VARARGS, walk_doc},
-    {"frame_locals", heapwalk_frame_locals, METH_VARARGS, frame_locals_doc},
+    {"frame_locals", heapwalk_frame_locals, METH_O, frame_locals_doc},
+    {"frame_values", heapwalk_frame_values, METH_VARARGS, frame_values_doc},
     {"thread_stack_bytes", heapwalk_thread_stack_bytes, METH_O, thread_stack_bytes_doc},
     {"instance_values", heapwalk_instance_values, METH_O, instance_values_doc},
     {NULL, NULL, 0, NULL},

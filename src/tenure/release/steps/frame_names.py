@@ -28,20 +28,15 @@ if not WRITES_THROUGH:
     _write_to_frame = _Writer(("PyFrame_LocalsToFast", ctypes.pythonapi))
 
 
-_read_native = getattr(_heapwalk, "frame_locals", None)
-"""The C walker's own function where there is one: it leaves nothing behind in any frame, and makes no pairs of what is
-not asked for."""
+_read_native = getattr(_heapwalk, "frame_values", None)
+"""The C walker's own function where there is one: it leaves nothing behind in any frame."""
 
 
 def read_names(frame: FrameType, names: BoundNames, leave_out: Collection[str] = ()) -> dict[str, object]:
     """The values of those names that are bound, numbers, strings and None left out."""
     found: dict[str, object] = {}
-    local = names.local
-    if local:
-        variables = _read_native(frame, local) if _read_native is not None else _read_in_python(frame, names)
-        for name, value in variables:  # a comprehension would be a function of its own, up to Python 3.11
-            if name in local and type(value) not in _PLAIN:
-                found[name] = value
+    if names.local:
+        found = _read_in_python(frame, names) if _read_native is None else _read_native(frame, names.local)
     for name in names.in_namespace:
         space = _namespace_of(frame, name)
         if name in space and type(space[name]) not in _PLAIN:
@@ -53,8 +48,7 @@ def read_names(frame: FrameType, names: BoundNames, leave_out: Collection[str] =
 
 def read_variables(frame: FrameType) -> list[tuple[str, object]]:
     """All variables of a function; nothing where reading them would leave something behind."""
-    found: list[tuple[str, object]] = locals_of(frame) if _read_native is None else _read_native(frame)
-    return found
+    return locals_of(frame)
 
 
 def rebind_names(frame: FrameType, values: dict[str, object], names: BoundNames) -> str:
@@ -74,8 +68,17 @@ def _namespace_of(frame: FrameType, name: str) -> dict[str, object]:
     return frame.f_globals if frame.f_code.co_flags & CO_OPTIMIZED else frame.f_locals
 
 
-def _read_in_python(frame: FrameType, names: BoundNames) -> list[tuple[str, object]]:
-    """Without the C walker: what a census leaves alone for caution's sake, and what is known to be harmless here."""
+def _read_in_python(frame: FrameType, names: BoundNames) -> dict[str, object]:
+    """Without the C walker."""
+    found: dict[str, object] = {}
+    for name, value in _all_in_python(frame, names):  # a comprehension would be a function, up to Python 3.11
+        if name in names.local and type(value) not in _PLAIN:
+            found[name] = value
+    return found
+
+
+def _all_in_python(frame: FrameType, names: BoundNames) -> list[tuple[str, object]]:
+    """What a census leaves alone for caution's sake too, where it is known to be harmless here."""
     found = locals_of(frame)
     if found or WRITES_THROUGH or names.asks_for_locals or not frame.f_code.co_flags & CO_OPTIMIZED:
         return found

@@ -43,7 +43,7 @@ _BASES = ((torch.Tensor, _TENSOR), (dict, _DICT), (list, _LIST), (tuple, _TUPLE)
 _SEQUENCES = {_LIST: list, _TUPLE: tuple, _DEQUE: deque}
 _WITHOUT_ATTRIBUTES = frozenset((dict, list, tuple, deque))
 _MOST_KINDS = 1_000
-kinds: dict[type, int] = {}
+kinds: dict[type, int] = dict.fromkeys(_NEVER_ENTERED, NOT_ENTERED)
 """What objects of a type are to the search; a type that is not here has not been met yet."""
 
 

@@ -22,8 +22,9 @@ from tenure.model.units import format_bytes
 from tenure.release.held import TensorRef, who_holds_tensors
 from tenure.release.outcome import Survivor, describe_survivor
 from tenure.release.steps.bound_names import BoundNames, check_names, is_with_statement, names_bound_between
-from tenure.release.steps.cut_names import Left, Note, cut_values
+from tenure.release.steps.cut_names import Left, cut_values
 from tenure.release.steps.frame_names import read_names, rebind_names
+from tenure.release.steps.plain_cut import Note
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NOTHING: frozenset[str] = frozenset()
