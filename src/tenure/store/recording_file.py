@@ -6,34 +6,29 @@ import json
 import threading
 import time
 import zipfile
-from collections import Counter, deque
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tenure.errors import NewerFormatError, RecordingError
-from tenure.model.recording import CensusEntry, Note, ParametersEntry, ProfileEntry, Recording, Sample, Step
+from tenure.errors import RecordingError
+from tenure.model.recording import CensusEntry, Note, Recording, Sample, Step
 from tenure.model.source import SourceFile
 from tenure.store.appending import append_whole
 from tenure.store.format import (
-    CENSUS,
     END,
     FORMAT,
     HEADER,
     NOTE,
-    PARAMETERS,
-    PHASE,
     PROCESS_FILE,
-    PROFILE,
     ROWS_FILE,
     SAMPLES,
-    SOURCE,
     SOURCES_FOLDER,
-    STEP,
     STEPS,
 )
 from tenure.store.row_log import RowLog
-from tenure.store.row_reading import join_rows, read_row, read_rows
+from tenure.store.row_reading import join_rows, read_rows
+from tenure.store.sorted_rows import SortedRows
 
 if TYPE_CHECKING:
     from tenure.model.heap import Census
@@ -132,15 +127,15 @@ class RecordingWriter:
 def open_recording(path: str | Path) -> Recording:
     """Read one process's recording, however its program ended. What could not be read is said in its notes."""
     folder = Path(path)
-    process = _read_process(folder)
-    rows = _Rows()
+    process = read_process(folder)
+    rows = SortedRows()
     for line in _read_lines(folder):
         rows.take(line)
     if not rows.header_seen:
         raise RecordingError(f"{folder / ROWS_FILE} holds no whole row; nothing was recorded before it was cut")
     steps, samples = read_rows(folder, STEPS, Step), read_rows(folder, SAMPLES, Sample)
     rows.damaged += steps.damaged + samples.damaged
-    censuses, lost = _keep_whole_censuses(folder, rows.censuses)
+    censuses, lost = keep_whole_censuses(folder, rows.censuses)
     notes = [*rows.notes, *rows.describe_losses(), *lost, *steps.notes, *samples.notes]
     return Recording(
         path=str(folder),
@@ -209,69 +204,8 @@ def add_exit_code(path: str | Path, code: int) -> None:
         file.write(b"\n" + json.dumps(row, separators=(",", ":")).encode() + b"\n")
 
 
-@dataclass
-class _Rows:
-    """Rows sorted by what they are, while a file is read."""
-
-    steps: list[Step] = field(default_factory=list)
-    censuses: list[CensusEntry] = field(default_factory=list)
-    profiles: list[ProfileEntry] = field(default_factory=list)
-    parameters: list[ParametersEntry] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-    sources: dict[str, tuple[str, str]] = field(default_factory=dict)
-    end: dict[str, Any] | None = None
-    header_seen: bool = False
-    damaged: int = 0
-    unknown: Counter[str] = field(default_factory=Counter)
-
-    def take(self, line: bytes) -> None:
-        """Sort in one line; a line that is no row counts as damaged."""
-        try:
-            row = json.loads(line)
-            kind = str(row["kind"])
-            if kind == HEADER:
-                self._take_header(row)
-            elif kind == STEP:
-                self.steps.append(read_row(row, Step))  # format 1
-            elif kind == CENSUS:
-                self.censuses.append(_read_census_entry(row))
-            elif kind == PROFILE:
-                file = Path(str(row["file"])).name
-                self.profiles.append(ProfileEntry(int(row["step"]), file, float(row["seconds"])))
-            elif kind == PARAMETERS:
-                values = (int(row["step"]), str(row["digest"]), int(row["count"]), float(row["norm"]))
-                self.parameters.append(ParametersEntry(*values, row.get("optimizer")))
-            elif kind == NOTE:
-                self.notes.append(Note(str(row["level"]), str(row["text"]), row.get("step")))
-            elif kind == SOURCE:
-                self.sources[str(row["path"])] = (str(row["file"]), str(row.get("origin", "yours")))
-            elif kind == END:
-                self.end = {name: value for name, value in row.items() if name != "kind"}
-            elif kind != PHASE:
-                self.unknown[kind] += 1
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            self.damaged += 1
-
-    def describe_losses(self) -> list[Note]:
-        """One note each for damaged rows and for kinds of rows that this version does not know."""
-        notes = []
-        if self.damaged:
-            text = "the last row was torn" if self.damaged == 1 else f"{self.damaged} rows were damaged"
-            notes.append(Note("warning", f"{text} and left out; the program or the disk stopped while writing"))
-        for kind, count in sorted(self.unknown.items()):
-            notes.append(Note("info", f"{count} rows of the unknown kind {kind!r} were left out"))
-        return notes
-
-    def _take_header(self, row: dict[str, Any]) -> None:
-        written = int(row["format"])
-        if written > FORMAT:
-            raise NewerFormatError(
-                f"the recording is of format {written}; this Tenure reads up to {FORMAT}: upgrade Tenure"
-            )
-        self.header_seen = True
-
-
-def _read_process(folder: Path) -> dict[str, Any]:
+def read_process(folder: Path) -> dict[str, Any]:
+    """What process.json says. RecordingError where it is missing or damaged."""
     path = folder / PROCESS_FILE
     try:
         process = json.loads(path.read_text(encoding="utf-8"))
@@ -302,19 +236,11 @@ def _read_lines(folder: Path) -> list[bytes]:
         raise RecordingError(f"cannot read {folder / ROWS_FILE}: {error.strerror or error}") from error
 
 
-def _read_census_entry(row: dict[str, Any]) -> CensusEntry:
-    return CensusEntry(
-        step=int(row["step"]),
-        moment=str(row["moment"]),
-        file=Path(str(row["file"])).name,
-        seconds=float(row["seconds"]),
-        num_objects=int(row["num_objects"]),
-        bytes_by_role={str(role): int(size) for role, size in row.get("bytes_by_role", {}).items()},
-    )
+def keep_whole_censuses(folder: Path, entries: Sequence[CensusEntry]) -> tuple[tuple[CensusEntry, ...], list[Note]]:
+    """Those whose files are whole, and a note on each of the others.
 
-
-def _keep_whole_censuses(folder: Path, entries: list[CensusEntry]) -> tuple[tuple[CensusEntry, ...], list[Note]]:
-    """A zip file's directory stands at its end, so a cut census shows without reading its columns."""
+    A zip file's directory stands at its end, so a cut census shows without reading its columns.
+    """
     kept, notes = [], []
     for entry in entries:
         if zipfile.is_zipfile(folder / entry.file):

@@ -61,6 +61,24 @@ def last_values(files: Sequence[Path]) -> dict[str, int]:
     return found
 
 
+class KnownColumns:
+    """Columns of blocks that were read before are not read again: for who looks at a growing recording many times.
+
+    Takes 8 bytes per row and counter asked for.
+    """
+
+    def __init__(self) -> None:
+        self._columns: dict[str, tuple[int, Column]] = {}
+
+    def column(self, blocks: Sequence[Block], name: str) -> Column:
+        """As `read_column`, of blocks that begin with those of the last time."""
+        known, column = self._columns.get(name, (0, np.empty(0, dtype=np.int64)))
+        if known < len(blocks):
+            column = np.concatenate([column, read_column(blocks[known:], name)])
+            self._columns[name] = (len(blocks), column)
+        return column
+
+
 def _look_into(file: Path) -> Block:
     with zipfile.ZipFile(file) as archive:
         names = tuple(name.removesuffix(".npy") for name in archive.namelist())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -13,6 +13,7 @@ from tenure.store.format import MICROSECONDS, MISSING, name_tail_file
 from tenure.store.row_log import make_columns
 
 if TYPE_CHECKING:
+    from tenure.model.row_columns import Column
     from tenure.store.row_blocks import Block
 
 Row = TypeVar("Row")
@@ -53,11 +54,14 @@ def find_parts(folder: Path, kind: str) -> RowParts:
     from tenure.store.row_blocks import find_blocks
 
     blocks, notes = find_blocks(files)
-    if blocks:
-        # A crash between the end of a block and the tail's new beginning left the block's rows there too.
-        last = blocks[-1].last_time
-        lines = [line for line in lines if round(line["time"] * MICROSECONDS) > last]
-    return RowParts(blocks, lines, damaged, notes)
+    return RowParts(blocks, rows_after(blocks, lines) if blocks else lines, damaged, notes)
+
+
+def rows_after(blocks: Sequence[Block], lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The tail's rows that no block has: a crash between the end of a block and the tail's new beginning left them in
+    both."""
+    last = blocks[-1].last_time
+    return [line for line in lines if round(line["time"] * MICROSECONDS) > last]
 
 
 def list_blocks(folder: Path, kind: str) -> list[Path]:
@@ -70,7 +74,9 @@ def read_rows(folder: Path, kind: str, make: Callable[..., Row]) -> RowsRead[Row
     parts = find_parts(folder, kind)
     if not parts.blocks:
         return RowsRead(tuple(read_row(line, make) for line in parts.tail), parts.damaged, parts.notes)
-    return RowsRead(_rows_of(parts.blocks, parts.tail, make), parts.damaged, parts.notes)
+    from tenure.store.row_blocks import read_column
+
+    return RowsRead(rows_of(parts.blocks, parts.tail, make, read_column), parts.damaged, parts.notes)
 
 
 def join_rows(old: Sequence[Row], new: Sequence[Row]) -> Sequence[Row]:
@@ -83,6 +89,11 @@ def _read_tail(path: Path) -> tuple[list[dict[str, Any]], int]:
         lines = path.read_bytes().split(b"\n")
     except OSError:
         return [], 0
+    return parse_rows(lines)
+
+
+def parse_rows(lines: Iterable[bytes]) -> tuple[list[dict[str, Any]], int]:
+    """Lines as rows, and how many were none."""
     rows, damaged = [], 0
     for line in lines:
         if not line.strip():
@@ -101,11 +112,16 @@ def dict_of(step: int, time: float, seconds: float, counters: dict[str, int]) ->
     return {"step": step, "time": time, "seconds": seconds, "counters": counters}
 
 
-def _rows_of(blocks: Sequence[Block], tail: list[dict[str, Any]], make: Callable[..., Row]) -> Sequence[Row]:
+def rows_of(
+    blocks: Sequence[Block],
+    tail: list[dict[str, Any]],
+    make: Callable[..., Row],
+    read_column: Callable[[Sequence[Block], str], Column],
+) -> Sequence[Row]:
+    """Blocks and what came after them as one row of rows, of which each column is read when it is asked for."""
     import numpy as np
 
     from tenure.model.row_columns import RowColumns
-    from tenure.store.row_blocks import read_column
 
     after = {name: np.array(values, dtype=np.int64) for name, values in make_columns(tail).items()}
     nothing = np.full(len(tail), MISSING, dtype=np.int64)

@@ -1,0 +1,152 @@
+"""A recording that is being written, read again and again: each time only what is new since the last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from tenure.errors import RecordingError
+from tenure.model.recording import CensusEntry, Note, Recording, Sample, Step
+from tenure.store.format import ROWS_FILE, SAMPLES, STEPS, name_tail_file
+from tenure.store.recording_file import keep_whole_censuses, read_process
+from tenure.store.row_reading import join_rows, list_blocks, parse_rows, read_row, rows_after, rows_of
+from tenure.store.sorted_rows import SortedRows
+
+if TYPE_CHECKING:
+    from tenure.store.row_blocks import Block, KnownColumns
+
+Row = TypeVar("Row")
+
+
+class FollowedRecording:
+    """One process's recording, opened for as long as somebody looks at it.
+
+    `read` gives back what `open_recording` would; a line that is not ended yet waits for the next time.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = str(path)
+        folder = Path(path)
+        self._folder = folder
+        self._process: dict[str, Any] | None = None
+        self._lines = _Lines(folder / ROWS_FILE)
+        self._rows = SortedRows()
+        self._steps = _FollowedRows(folder, STEPS, Step)
+        self._samples = _FollowedRows(folder, SAMPLES, Sample)
+        self._whole: dict[str, CensusEntry] = {}
+
+    def read(self) -> Recording:
+        """The recording as it is now; costs what is new. RecordingError as `open_recording`."""
+        if self._process is None:
+            self._process = read_process(self._folder)
+        for line in self._lines.take_new():
+            self._rows.take(line)
+        if not self._rows.header_seen:
+            raise RecordingError(f"{self._folder / ROWS_FILE} holds no whole row yet")
+        steps, samples = self._steps.read(), self._samples.read()
+        rows = self._rows
+        censuses, lost = self._whole_censuses()
+        notes = [*rows.notes, *rows.describe_losses(), *lost, *self._steps.notes, *self._samples.notes]
+        return Recording(
+            path=self.path,
+            process=self._process,
+            steps=join_rows(rows.steps, steps),
+            censuses=censuses,
+            notes=tuple(notes),
+            sources={path: file for path, (file, _) in rows.sources.items()},
+            end=rows.end,
+            profiles=tuple(entry for entry in rows.profiles if (self._folder / entry.file).exists()),
+            parameters=tuple(rows.parameters),
+            samples=samples,
+        )
+
+    def _whole_censuses(self) -> tuple[tuple[CensusEntry, ...], list[Note]]:
+        unknown = [entry for entry in self._rows.censuses if entry.file not in self._whole]
+        found, lost = keep_whole_censuses(self._folder, unknown)
+        self._whole.update((entry.file, entry) for entry in found)
+        return tuple(entry for entry in self._rows.censuses if entry.file in self._whole), lost
+
+
+class _Lines:
+    """The lines of a file that others append to, once each."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def restart(self) -> None:
+        """Begin with the first line again."""
+        self._offset = 0
+
+    def has_shrunk(self) -> bool:
+        """Whether it was emptied since."""
+        try:
+            return self._path.stat().st_size < self._offset
+        except OSError:
+            return self._offset > 0
+
+    def take_new(self) -> list[bytes]:
+        """What came since the last time, whole lines only; nothing while the file is not there."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                data = file.read()
+        except OSError:
+            return []
+        whole = data.rfind(b"\n") + 1
+        self._offset += whole
+        return [line for line in data[:whole].split(b"\n") if line.strip()]
+
+
+class _FollowedRows(Generic[Row]):
+    """Rows of one kind: the tail from where it was read last, blocks when there are new ones."""
+
+    def __init__(self, folder: Path, kind: str, make: Callable[..., Row]) -> None:
+        self._folder = folder
+        self._kind = kind
+        self._make = make
+        self._tail = _Lines(folder / name_tail_file(kind))
+        self._lines: list[dict[str, Any]] = []
+        self._made: list[Row] = []
+        self._files: list[Path] = []
+        self._blocks: list[Block] = []
+        self._columns: KnownColumns | None = None
+        self._unsure = False
+        self.notes: tuple[Note, ...] = ()
+
+    def read(self) -> Sequence[Row]:
+        """All rows so far, in order."""
+        files = self._read_tail()
+        if files != self._files:
+            self._take_blocks(files)
+        if not self._blocks or self._columns is None:
+            self._made += [read_row(line, self._make) for line in self._lines[len(self._made) :]]
+            return tuple(self._made)
+        after = rows_after(self._blocks, self._lines)
+        # The tail begins anew after its block was written: until that was seen its lines are no others' successors.
+        self._unsure = len(after) < len(self._lines)
+        return rows_of(self._blocks, after, self._make, self._columns.column)
+
+    def _read_tail(self) -> list[Path]:
+        """Take the tail's new lines; the blocks that were there before and after, so that no row is in neither."""
+        known = self._files
+        while True:
+            files = list_blocks(self._folder, self._kind)
+            if files != known or self._unsure or self._tail.has_shrunk():
+                self._tail.restart()
+                self._lines, self._made, self._unsure = [], [], False
+            self._lines += parse_rows(self._tail.take_new())[0]
+            known = list_blocks(self._folder, self._kind)
+            if known == files:
+                return files
+
+    def _take_blocks(self, files: list[Path]) -> None:
+        from tenure.store.row_blocks import KnownColumns, find_blocks
+
+        new = [file for file in files if file not in self._files]
+        blocks, notes = find_blocks(new)
+        self._blocks += blocks
+        self.notes += notes
+        self._files = files
+        self._columns = self._columns or KnownColumns()
