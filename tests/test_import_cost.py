@@ -9,7 +9,19 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"torch", "numpy", "rich", "psutil", "pynvml", "libcst", "asyncio", "multiprocessing", "email", "http"}
+HEAVY = {
+    "torch",
+    "numpy",
+    "rich",
+    "psutil",
+    "pynvml",
+    "libcst",
+    "textual",
+    "asyncio",
+    "multiprocessing",
+    "email",
+    "http",
+}
 
 
 def modules_after(program: str, *options: str) -> set[str]:

@@ -33,7 +33,7 @@ from tenure.rules import all_rules
 from tenure.rules.library_calls import with_library_call
 from tenure.rules.library_patches import with_library_patch
 from tenure.rules.mechanical_edits import with_edits
-from tenure.store.experiments_file import request_experiments
+from tenure.store.experiments_file import read_answers, request_experiments
 from tenure.store.recording_file import list_recordings, open_recording
 from tenure.syntax.text.suppressions import is_allowed
 
@@ -50,12 +50,16 @@ def diagnose(path: str) -> Diagnosis:
     return merge(path, [diagnose_process(open_recording(folder)) for folder in folders])
 
 
-def diagnose_process(recording: Recording) -> Diagnosis:
-    """The diagnosis of one process; its findings name its rank where it has one."""
+def diagnose_process(recording: Recording, *, ask_copies: bool = True) -> Diagnosis:
+    """The diagnosis of one process; its findings name its rank where it has one.
+
+    Without `ask_copies` waiting copies of the process are left alone: for a look at a run that goes on.
+    """
     evidence = read_evidence(recording)
     copied = find_copied_by_workers(evidence)
     explained = _explain_process(evidence, copied)
-    results = request_experiments(Path(recording.path), plan_experiments(explained))
+    folder = Path(recording.path)
+    results = request_experiments(folder, plan_experiments(explained)) if ask_copies else read_answers(folder)
     explained = retell(with_results(explained, results), all_rules())
     findings = tuple(finding for finding in explained if not _is_allowed(finding, evidence.sources))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")

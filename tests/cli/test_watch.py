@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,46 @@ def test_a_run_that_is_over_takes_no_census(tmp_path: Path, capsys: pytest.Captu
 
     assert capsys.readouterr().err == f"tenure: {folder}: its run is over, so no census can be taken any more\n"
     assert not (folder / ".census-wanted").exists()
+
+
+def test_a_terminal_gets_the_dashboard_and_options_keep_the_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, shown = record(tmp_path / "run"), []
+    monkeypatch.setattr(watch, "_is_for_a_screen", lambda: True)
+    monkeypatch.setattr("tenure.live.dashboard.watch_on_screen", shown.append)
+
+    for options in ([], ["--once"], ["--json"], ["--every", "1"]):
+        assert run_command_line(["watch", str(folder), *options]) == 0
+
+    assert shown == [str(folder)]
+    assert [line[:13] for line in capsys.readouterr().out.splitlines() if line.startswith(("run ", "{"))] == [
+        "run          ",
+        '{"format": 1,',
+        "run          ",
+    ]
+
+
+def test_without_textual_the_line_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = record(tmp_path / "run")
+    monkeypatch.setattr(watch, "_is_for_a_screen", lambda: True)
+    monkeypatch.delitem(sys.modules, "tenure.live.dashboard", raising=False)
+    monkeypatch.setitem(sys.modules, "textual", None)
+
+    assert run_command_line(["watch", str(folder)]) == 2
+
+    assert capsys.readouterr().err == (
+        f"tenure: the dashboard needs the package textual; pip install textual, or see `tenure watch --once {folder}`\n"
+    )
+
+
+def test_a_terminal_that_cannot_be_drawn_on_gets_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    said = []
+    for term in ("xterm-256color", "dumb"):
+        monkeypatch.setenv("TERM", term)
+        said.append(watch._is_for_a_screen())
+    assert said == [True, False]

@@ -1,8 +1,9 @@
-"""`tenure watch`: what a recording's counters say so far, while its program runs or afterwards."""
+"""`tenure watch`: what a recording says so far, while its program runs or afterwards; a dashboard in a terminal."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -17,26 +18,52 @@ FORMAT = 1
 CLEAR = "\033[H\033[2J"
 
 
-@click.command("watch", short_help="Levels, growth and when memory runs out, so far.")
+@click.command("watch", short_help="A run's memory live: roles, growth, findings, when it ends.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=str))
+@click.option("--once", is_flag=True, help="Print what is known as text and end, as where stdout is no terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 @click.option(
     "--every",
     type=click.FloatRange(min=0.5),
     metavar="SECONDS",
-    help="Look again so often until the run has ended or Ctrl-C.",
+    help="Print the text again so often until the run has ended or Ctrl-C.",
 )
 @click.option("--census", is_flag=True, help="Have the running program take a census at its next step's end.")
-def watch_command(folder: str, as_json: bool, every: float | None, census: bool) -> int:
-    """Read the counters of the recording in DIR: each process's memory, its growth, and its forecast."""
+def watch_command(folder: str, once: bool, as_json: bool, every: float | None, census: bool) -> int:
+    """Show the run recorded in DIR: each process's memory by role, its growth, findings, and when memory runs out.
+
+    In a terminal this is a dashboard that follows the run: q quits, c asks for a census, r chooses the rank, f opens
+    the findings. Elsewhere, and with an option, it is text.
+    """
     if census:
         _ask_for_census(folder)
+    elif not (once or as_json or every is not None) and _is_for_a_screen():
+        return _watch_on_screen(folder)
     while True:
         outlooks = _read(folder)
         _print(outlooks, as_json=as_json, again=every is not None)
         if every is None or all(outlook.end is not None for outlook in outlooks):
             return 0
         time.sleep(every)
+
+
+def _is_for_a_screen() -> bool:
+    """Whether somebody sits before a terminal that can be drawn on."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _watch_on_screen(folder: str) -> int:
+    from tenure.store.recording_file import list_recordings
+
+    list_recordings(folder)  # a folder that is not there is one line, not a screen
+    try:
+        from tenure.live.dashboard import watch_on_screen
+    except ImportError as error:
+        raise UsageError(
+            f"the dashboard needs the package {error.name}; pip install textual, or see `tenure watch --once {folder}`"
+        ) from None
+    watch_on_screen(folder)
+    return 0
 
 
 def _read(folder: str) -> list[RunOutlook]:

@@ -1,0 +1,337 @@
+"""`tenure watch` in a terminal: memory by role, growth, forecast and findings of a run, as they come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Footer, Sparkline, Static
+
+from tenure.errors import TenureError
+from tenure.live import lines
+from tenure.live.view import MemoryLine, ProcessView
+from tenure.model.finding import Diagnosis
+from tenure.model.units import format_bytes
+from tenure.report.terminal import render_diagnosis
+from tenure.store.format import CENSUS_WANTED_FILE
+
+REFRESH_SECONDS = 1.0
+SHARE = 0.1
+"""Of the time that looking may take: runs of millions of steps and hundreds of ranks are looked at less often."""
+
+Look = Callable[[], Sequence[ProcessView]]
+Find = Callable[[str], Awaitable[Diagnosis]]
+
+
+@dataclass
+class _Found:
+    """The newest diagnosis of one process, and of how many censuses it was made."""
+
+    diagnosis: Diagnosis | None = None
+    of_censuses: int = -1
+    failure: str | None = None
+
+
+class MemoryRow(Horizontal):
+    """Name, bytes now, their course over the steps, and growth."""
+
+    DEFAULT_CSS = """
+    MemoryRow { height: 1; }
+    MemoryRow .name { width: 16; }
+    MemoryRow .bytes { width: 11; text-align: right; }
+    MemoryRow Sparkline { width: 1fr; height: 1; margin: 0 1; }
+    MemoryRow .growth { width: auto; max-width: 22; color: $warning; }
+    .-narrow MemoryRow Sparkline { display: none; }
+    .-narrow MemoryRow .name { width: 10; }
+    .-narrow MemoryRow .bytes { width: 10; }
+    """
+
+    def __init__(self, line: MemoryLine) -> None:
+        super().__init__(name=line.name)
+        self._line = line
+
+    def compose(self) -> ComposeResult:
+        """Four cells."""
+        yield Static(lines.name_memory(self._line.name), classes="name", markup=False)
+        yield Static(classes="bytes", markup=False)
+        yield Sparkline([])
+        yield Static(classes="growth", markup=False)
+
+    def on_mount(self) -> None:
+        """Fill the cells."""
+        self.show(self._line)
+
+    def show(self, line: MemoryLine) -> None:
+        """New figures of the same memory."""
+        self._line = line
+        self.query_one(".bytes", Static).update(format_bytes(line.last_bytes))
+        self.query_one(Sparkline).data = line.course
+        self.query_one(".growth", Static).update(lines.growth_of(line.grows_per_step))
+
+
+class MemoryRows(Vertical):
+    """Rows that come and go with what is measured."""
+
+    DEFAULT_CSS = "MemoryRows { height: auto; }"
+
+    async def show(self, found: Sequence[MemoryLine]) -> None:
+        """These lines in this order."""
+        rows = list(self.query(MemoryRow))
+        if [row.name for row in rows] != [line.name for line in found]:
+            await self.remove_children()
+            rows = [MemoryRow(line) for line in found]
+            await self.mount_all(rows)
+        for row, line in zip(rows, found, strict=True):
+            row.show(line)
+
+
+class FindingsScreen(ModalScreen[None]):
+    """The whole report, to be scrolled."""
+
+    DEFAULT_CSS = "FindingsScreen { background: $background; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f", "dismiss", "Back"),
+        Binding("q", "app.quit", "Quit"),
+    ]
+
+    def __init__(self, diagnosis: Diagnosis) -> None:
+        super().__init__()
+        self._diagnosis = diagnosis
+
+    def compose(self) -> ComposeResult:
+        """The report as `tenure diagnose` prints it, as wide as the screen is now."""
+        text = render_diagnosis(self._diagnosis, width=self.app.size.width - 2, color=False)
+        with VerticalScroll():
+            yield Static(text, markup=False, id="report")
+        yield Footer()
+
+
+class Dashboard(App[None]):
+    """Shows what `look` gives back, asked each second on a thread, and what `find` finds, asked at new censuses."""
+
+    TITLE = "tenure watch"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (50, "-normal")]  # noqa: RUF012
+    CSS = """
+    #head { height: auto; max-height: 2; text-style: bold; }
+    #body { height: 1fr; }
+    #body > Static { width: 1fr; }
+    #forecast { color: $warning; }
+    #ranks { height: auto; max-height: 12; display: none; }
+    .title { text-style: dim; }
+    .gone { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "Quit"),
+        Binding("c", "census", "Census now"),
+        Binding("f", "findings", "Findings"),
+        Binding("r,tab", "next_process", "Next rank", key_display="r", priority=True),
+    ]
+
+    class Looked(Message):
+        """What a look has seen, or why it could not; from its thread."""
+
+        def __init__(self, views: Sequence[ProcessView] | None, problem: str | None) -> None:
+            super().__init__()
+            self.views = views
+            self.problem = problem
+
+    def __init__(self, look: Look, find: Find) -> None:
+        super().__init__()
+        self._look = look
+        self._find = find
+        self._views: Sequence[ProcessView] = ()
+        self._shown = 0
+        self._found: dict[str, _Found] = {}
+        self._looking = self._finding = False
+        self._next_look = 0.0
+        self.problem: str | None = None
+        """Why there is nothing to show (any more)."""
+
+    def compose(self) -> ComposeResult:
+        """One column; what does not fit is scrolled to."""
+        yield Static("reading ...", id="head", markup=False)
+        with VerticalScroll(id="body"):
+            yield Static(id="spread", markup=False, classes="gone")
+            table = DataTable[str](id="ranks", cursor_type="row")
+            table.can_focus = False
+            yield table
+            yield MemoryRows(id="memory")
+            yield Static(id="forecast", markup=False, classes="gone")
+            yield Static("by role, from censuses", id="roles-title", classes="title gone")
+            yield MemoryRows(id="roles")
+            yield Static(id="counts", markup=False, classes="gone")
+            yield Static(id="findings", markup=False, classes="gone")
+            yield Static(id="notes", markup=False, classes="gone")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Begin to look."""
+        self.query_one("#ranks", DataTable).add_columns(*lines.RANKS_HEAD)
+        self.query_one("#body").focus()
+        self.set_interval(REFRESH_SECONDS, self.look_if_due)
+        self.look_if_due()
+
+    def look_if_due(self) -> None:
+        """Look again, unless a look is under way or the last took so long that it is too early."""
+        if not self._looking and time.monotonic() >= self._next_look:
+            self._looking = True
+            self._look_apart()
+
+    @work(thread=True, group="look")
+    def _look_apart(self) -> None:
+        started = time.monotonic()
+        views: Sequence[ProcessView] | None = None
+        problem = None
+        try:
+            views = self._look()
+        except (TenureError, OSError) as error:
+            problem = str(error)
+        finally:
+            took = time.monotonic() - started
+            self._next_look = started + took / SHARE
+            self._looking = False
+        self.post_message(self.Looked(views, problem))
+
+    async def on_dashboard_looked(self, looked: Looked) -> None:
+        """Show what is new."""
+        self.problem = looked.problem
+        if looked.views:
+            self._views = looked.views
+            self._shown = min(self._shown, len(looked.views) - 1)
+            self.refresh_bindings()
+        await self._show()
+        self._find_if_new()
+
+    @property
+    def shown(self) -> ProcessView | None:
+        """The process on the screen."""
+        return self._views[self._shown] if self._views else None
+
+    async def _show(self) -> None:
+        view = self.shown
+        if view is None:
+            self._say("#head", [self.problem or "nothing recorded yet; a program records from its first step on"])
+            return
+        head = lines.headline(view) if self.problem is None else f"{self.problem} · {lines.headline(view)}"
+        self._say("#head", [head])
+        self._say("#forecast", [lines.forecast_line(view)])
+        self._say("#spread", [lines.spread_line(self._views)])
+        self._show_ranks()
+        await self.query_one("#memory", MemoryRows).show(view.memory)
+        self.query_one("#roles-title").set_class(not view.roles, "gone")
+        await self.query_one("#roles", MemoryRows).show(view.roles)
+        self._say("#counts", lines.counts_lines(view))
+        self._say("#notes", lines.notes_lines(view))
+        self._show_findings(view)
+
+    def _say(self, where: str, said: Sequence[str]) -> None:
+        """A line of nothing takes no room."""
+        widget = self.query_one(where, Static)
+        text = "\n".join(line for line in said if line)
+        widget.set_class(not text, "gone")
+        widget.update(Text(text, no_wrap=where == "#findings", overflow="ellipsis"))
+
+    def _show_ranks(self) -> None:
+        table = self.query_one("#ranks", DataTable)
+        table.styles.display = "block" if len(self._views) > 1 else "none"
+        if len(self._views) < 2:
+            return
+        cells = [lines.rank_cells(view) for view in self._views]
+        if table.row_count == len(cells):
+            for row, values in enumerate(cells):
+                for column, value in enumerate(values):
+                    table.update_cell_at((row, column), value, update_width=True)  # type: ignore[arg-type]
+        else:
+            table.clear()
+            table.add_rows(cells)
+        table.move_cursor(row=self._shown)
+
+    def _show_findings(self, view: ProcessView) -> None:
+        found = self._found.get(view.path, _Found())
+        self._say("#findings", lines.findings_lines(found.diagnosis, state=self._state(view, found)))
+
+    def _state(self, view: ProcessView, found: _Found) -> str:
+        if found.failure is not None:
+            return f"not looked for: {found.failure}"
+        if not view.num_censuses:
+            return "no census yet"
+        if found.diagnosis is None:
+            return "looking ..."
+        again = ", looking again" if found.of_censuses < view.num_censuses else ""
+        return f"from {found.of_censuses} {'census' if found.of_censuses == 1 else 'censuses'}{again}"
+
+    def _find_if_new(self) -> None:
+        view = self.shown
+        if view is None or self._finding or not view.num_censuses:
+            return
+        found = self._found.setdefault(view.path, _Found())
+        if found.of_censuses < view.num_censuses:
+            self._finding = True
+            self._find_apart(view, found)
+            self._show_findings(view)
+
+    @work(group="find")
+    async def _find_apart(self, view: ProcessView, found: _Found) -> None:
+        try:
+            found.diagnosis, found.failure = await self._find(view.path), None
+        except (TenureError, OSError) as error:
+            found.failure = str(error)
+        finally:
+            found.of_censuses = view.num_censuses
+            self._finding = False
+        if self.shown is not None:
+            self._show_findings(self.shown)
+        self._find_if_new()
+
+    def action_census(self) -> None:
+        """Have the program whose figures are shown take a census at its next step's end."""
+        view = self.shown
+        if view is None:
+            return
+        if view.outlook.end is not None:
+            self.notify("its run is over: no census can be taken any more", severity="warning")
+            return
+        try:
+            Path(view.path, CENSUS_WANTED_FILE).touch()
+        except OSError as error:
+            self.notify(f"cannot ask for a census: {error.strerror or error}", severity="error")
+            return
+        self.notify("asked for a census; it comes with the next step")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """One process has no next."""
+        return len(self._views) > 1 if action == "next_process" else True
+
+    async def action_next_process(self) -> None:
+        """Show the next process of the run."""
+        self._shown = (self._shown + 1) % len(self._views)
+        await self._show()
+        self._find_if_new()
+
+    def action_findings(self) -> None:
+        """Show the report of the findings so far."""
+        view = self.shown
+        found = self._found.get(view.path) if view is not None else None
+        if found is None or found.diagnosis is None:
+            self.notify("no findings yet: they are looked for at each new census")
+        else:
+            self.push_screen(FindingsScreen(found.diagnosis))
+
+
+def watch_on_screen(folder: str) -> None:
+    """Show the run in `folder` until the person quits."""
+    from tenure.live.findings_apart import find
+    from tenure.live.watched_run import WatchedRun
+
+    Dashboard(WatchedRun(folder).look, find).run()

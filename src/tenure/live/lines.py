@@ -1,0 +1,169 @@
+"""What the dashboard says in words: short lines, the most important first, for screens of any width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tenure.live.view import ONLY, ProcessView
+from tenure.model.finding import Diagnosis, Finding
+from tenure.model.outlook import Ahead
+from tenure.model.units import format_about, format_bytes, format_duration
+from tenure.report.terminal import weight
+
+LONG_SECONDS = 10.0
+LATE = 5.0
+"""So many times its usual length a step has taken before it is said."""
+MOST_NOTES = 5
+_NAMES = {
+    "allocated_bytes": "allocated",
+    "reserved_bytes": "reserved",
+    "rss_bytes": "resident",
+    "pinned_bytes": "pinned",
+}
+_LIMITS = {"device": "device", "cgroup": "cgroup", "host": "machine"}
+
+
+def name_memory(name: str) -> str:
+    """`resident` for `rss_bytes`, `optimizer state` for a role."""
+    return _NAMES.get(name, name.replace("_", " "))
+
+
+def soonest_end(view: ProcessView) -> Ahead | None:
+    """What runs out first."""
+    ends = [counter.ahead for counter in view.outlook.counters if counter.ahead is not None]
+    return min(ends, key=lambda ahead: ahead.steps, default=None)
+
+
+def headline(view: ProcessView) -> str:
+    """Where the run is: step, when memory ends, pace, time, and whether it still moves."""
+    outlook = view.outlook
+    parts = [f"step {outlook.steps:,}"]
+    end = soonest_end(view)
+    if end is not None:
+        parts.append(f"out of memory in {time_until(end)}")
+    if outlook.seconds_per_step is not None:
+        parts.append(pace(outlook.seconds_per_step))
+    parts.append(format_duration(outlook.seconds))
+    if outlook.end is not None:
+        parts.append(f"ended: {outlook.end}")
+    elif view.quiet_seconds > max(LONG_SECONDS, LATE * (outlook.seconds_per_step or 0.0)):
+        parts.append(f"no step for {format_duration(view.quiet_seconds)}")
+    return " · ".join(parts if view.name == ONLY else [view.name, *parts])
+
+
+def time_until(end: Ahead) -> str:
+    """`4.3 h`, or steps where no step was timed."""
+    if end.seconds_per_step is None:
+        return f"{format_about(end.steps)} steps"
+    return format_duration(end.steps * end.seconds_per_step)
+
+
+def pace(seconds: float) -> str:
+    """`2.0 steps/s` or `1.50 s/step`."""
+    return f"{seconds:.2f} s/step" if seconds >= 1 else f"{1 / seconds:,.1f} steps/s"
+
+
+def forecast_line(view: ProcessView) -> str:
+    """When memory runs out, with the interval; empty where no end is in sight."""
+    end = soonest_end(view)
+    if end is None:
+        return ""
+    latest = "no latest" if end.latest is None else format_about(end.latest)
+    steps = f"about {format_about(end.steps)} steps, 90 % between {format_about(end.soonest)} and {latest}"
+    return f"out of memory ({_LIMITS[end.limit]}) in {time_until(end)}: {steps}; {format_bytes(end.room_bytes)} left"
+
+
+def growth_of(per_step: float | None) -> str:
+    """`+2.00 KiB/step`, empty where nothing grows."""
+    return "" if per_step is None else f"+{format_bytes(per_step)}/step"
+
+
+def counts_lines(view: ProcessView) -> list[str]:
+    """Device, host and allocator in a line each, of what was counted."""
+    last, outlook = view.last, view.outlook
+    allocator = [_part("peak", last.get("allocated_peak_bytes"))]
+    if outlook.idle_share is not None:
+        split = "" if outlook.split_share is None else f", {100 * outlook.split_share:.0f} % in split blocks"
+        allocator.append(f"{100 * outlook.idle_share:.0f} % of reserved not in use{split}")
+    allocator += [_count(last, "num_alloc_retries", "retries"), _count(last, "num_ooms", "out of memory")]
+    device = [
+        _of("used", last.get("device_used_bytes"), last.get("device_total_bytes")),
+        _part("this process", last.get("device_process_bytes")),
+        _with_unit(last.get("device_busy_percent"), "% busy"),
+        _with_unit(last.get("device_celsius"), "°C"),
+    ]
+    host = [
+        _of("available", last.get("host_available_bytes"), last.get("host_total_bytes")),
+        _of("cgroup", last.get("cgroup_used_bytes"), last.get("cgroup_limit_bytes")),
+        _part("children", last.get("children_rss_bytes")) if last.get("num_children") else "",
+        _with_unit(last.get("num_threads"), "threads"),
+        _with_unit(last.get("num_files"), "open files"),
+    ]
+    named = (("allocator", allocator), ("device", device), ("host", host))
+    return [f"{name}  {' · '.join(filter(None, parts))}" for name, parts in named if any(parts)]
+
+
+def finding_line(finding: Finding) -> str:
+    """Rule, how sure, what it weighs, where."""
+    sure = "cause unknown" if finding.rule == "TN900" else finding.confidence
+    place = f" · {Path(finding.holder.file).name}:{finding.holder.line}" if finding.holder.file else ""
+    return f"{finding.rule} {finding.name} · {sure} · {weight(finding)}{place}"
+
+
+def findings_lines(diagnosis: Diagnosis | None, *, state: str) -> list[str]:
+    """A line each; `state` says how far the diagnosis is."""
+    if diagnosis is None:
+        return [f"findings  {state}"]
+    count = len(diagnosis.findings)
+    what = "none" if not count else f"{count}"
+    return [f"findings  {what} · {state}", *(f"  {finding_line(finding)}" for finding in diagnosis.findings)]
+
+
+def notes_lines(view: ProcessView) -> list[str]:
+    """What the recorder wants a person to know, the latest last."""
+    told = [note for note in view.notes if note.level != "info" or note.step][-MOST_NOTES:]
+    return [f"note  {'' if note.step is None else f'step {note.step:,}: '}{note.text.splitlines()[0]}" for note in told]
+
+
+RANKS_HEAD = ("process", "step", "allocated", "resident", "grows by", "memory ends")
+
+
+def rank_cells(view: ProcessView) -> tuple[str, ...]:
+    """One process's row in the table of all of them."""
+    size = {line.name: line.last_bytes for line in view.memory}
+    growth = next((line.grows_per_step for line in view.memory if line.grows_per_step is not None), None)
+    end = soonest_end(view)
+    return (
+        view.name,
+        f"{view.outlook.steps:,}",
+        *(format_bytes(size[name]) if name in size else "" for name in ("allocated_bytes", "rss_bytes")),
+        growth_of(growth),
+        view.outlook.end or "" if end is None or view.outlook.end else time_until(end),
+    )
+
+
+def spread_line(views: Sequence[ProcessView]) -> str:
+    """How far the processes are apart in steps; empty where there is one."""
+    if len(views) < 2:
+        return ""
+    steps = [view.outlook.steps for view in views]
+    return f"{len(views)} processes · steps {min(steps):,} to {max(steps):,}"
+
+
+def _part(name: str, size: int | None) -> str:
+    return "" if size is None else f"{name} {format_bytes(size)}"
+
+
+def _of(name: str, size: int | None, total: int | None) -> str:
+    if size is None:
+        return ""
+    return f"{name} {format_bytes(size)}" + ("" if total is None else f" of {format_bytes(total)}")
+
+
+def _with_unit(value: int | None, unit: str) -> str:
+    return "" if value is None else f"{value:,} {unit}"
+
+
+def _count(last: dict[str, int], name: str, words: str) -> str:
+    return f"{last[name]:,} {words}" if last.get(name) else ""

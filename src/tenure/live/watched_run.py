@@ -1,0 +1,59 @@
+"""A run's recordings, followed while they grow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from tenure.errors import RecordingError
+from tenure.live.view import ProcessView, make_view
+from tenure.model.recording import Recording
+from tenure.store.following import FollowedRecording
+from tenure.store.recording_file import list_recordings
+
+
+class WatchedRun:
+    """Opened for a run's folder for as long as somebody watches; `look` is called by one thread at a time."""
+
+    def __init__(self, folder: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.folder = folder
+        self._clock = clock
+        self._followed: dict[str, FollowedRecording] = {}
+        self._states: dict[str, _State] = {}
+
+    def look(self) -> tuple[ProcessView, ...]:
+        """Each process that has recorded something by now, in the order of folders; reads what is new.
+
+        A view is made anew only where rows came. RecordingError where the folder is gone.
+        """
+        return tuple(view for path in list_recordings(self.folder) if (view := self._look_at(path)) is not None)
+
+    def _look_at(self, path: str) -> ProcessView | None:
+        followed = self._followed.setdefault(path, FollowedRecording(path))
+        try:
+            recording = followed.read()
+        except RecordingError:
+            return None  # it has only begun
+        state = self._states.setdefault(path, _State())
+        return state.view(recording, run_folder=self.folder, now=self._clock())
+
+
+class _State:
+    """What was there the last time, and since when."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[object, ...] = ()
+        self._since = 0.0
+        self._made: ProcessView | None = None
+
+    def view(self, recording: Recording, *, run_folder: str, now: float) -> ProcessView:
+        from dataclasses import replace
+
+        steps, samples = len(recording.steps), len(recording.samples)
+        seen = (steps, samples // 10, len(recording.censuses), len(recording.notes), recording.end)
+        if self._made is None or not self._seen or seen[0] != self._seen[0]:
+            self._since = now
+        if self._made is None or seen != self._seen:
+            self._made = make_view(recording, run_folder=run_folder)
+            self._seen = seen
+        return replace(self._made, quiet_seconds=now - self._since)
