@@ -161,7 +161,7 @@ def test_without_textual_the_line_says_what_to_do(
 
 
 def test_a_terminal_that_cannot_be_drawn_on_gets_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    for stream in (sys.stdin, sys.stdout):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True)
     said = []
     for term in ("xterm-256color", "dumb"):

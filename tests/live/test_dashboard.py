@@ -166,6 +166,25 @@ def test_memory_forecast_counters_and_findings_stand_on_one_screen(tmp_path: Pat
     ]
 
 
+def test_the_smallest_window_shows_step_pace_and_what_is_held(tmp_path: Path) -> None:
+    program = Program(tmp_path / "run")
+    program.train(50)
+    shown: list[str] = []
+
+    async def look(app: Dashboard) -> None:
+        shown.extend(screen_text(app))
+
+    drive(program.folder, look, size=(20, 5))
+    assert shown == [
+        "step 50 · 4.0",
+        "steps/s · 12 s",
+        "allocated  1.00 GiB",
+        "reserved   4.00 GiB",
+        " q Quit  c Census no",
+    ]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_windows_of_any_size_show_a_run_and_all_keys_work(tmp_path: Path, size: tuple[int, int]) -> None:
     growing_run(tmp_path / "run")
@@ -177,7 +196,8 @@ def test_windows_of_any_size_show_a_run_and_all_keys_work(tmp_path: Path, size: 
         for key in ("r", "tab", "c", "f", "f", "down", "pagedown", "q"):
             shown.append(screen_text(app))
             await app.press(key)
-            await app.settle()
+            if key != "q":
+                await look_again(app)
 
     drive(tmp_path / "run", press_all, size=size)
     assert all(len(screen) == size[1] and max(map(len, screen)) <= size[0] for screen in shown)
@@ -230,6 +250,7 @@ def test_a_diagnosis_that_fails_is_one_line(tmp_path: Path) -> None:
     assert said == ["findings  not looked for: no whole row"]
 
 
+@pytest.mark.slow
 def test_ranks_stand_side_by_side_and_the_next_is_chosen_by_a_key(tmp_path: Path) -> None:
     for rank, steps in ((0, 400), (1, 390), (2, 400)):
         Program(tmp_path / "run" / f"rank-0000{rank}", rank=rank).train(steps)
@@ -266,13 +287,14 @@ def test_a_census_is_asked_for_of_the_process_that_is_shown(tmp_path: Path) -> N
     assert [(program.folder / CENSUS_WANTED_FILE).exists() for program in (first, second)] == [False, True]
 
 
+@pytest.mark.slow
 def test_the_findings_key_opens_the_whole_report_and_closes_it(tmp_path: Path) -> None:
     screens: list[list[str]] = []
 
     async def open_and_close(app: Dashboard) -> None:
         for key in ("f", "f"):
             await app.press(key)
-            await app.settle()
+            await look_again(app)
             screens.append(screen_text(app))
 
     drive(growing_run(tmp_path / "run").folder, open_and_close)

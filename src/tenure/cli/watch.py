@@ -48,8 +48,11 @@ def watch_command(folder: str, once: bool, as_json: bool, every: float | None, c
 
 
 def _is_for_a_screen() -> bool:
-    """Whether somebody sits before a terminal that can be drawn on."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    """Whether somebody sits before a terminal that can be drawn on; Textual draws on the error stream."""
+    return (
+        all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+        and os.environ.get("TERM", "dumb") != "dumb"
+    )
 
 
 def _watch_on_screen(folder: str) -> int:

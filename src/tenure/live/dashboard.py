@@ -14,7 +14,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import DataTable, Footer, Sparkline, Static
 
 from tenure.errors import TenureError
@@ -51,9 +51,6 @@ class MemoryRow(Horizontal):
     MemoryRow .bytes { width: 11; text-align: right; }
     MemoryRow Sparkline { width: 1fr; height: 1; margin: 0 1; }
     MemoryRow .growth { width: auto; max-width: 22; color: $warning; }
-    .-narrow MemoryRow Sparkline { display: none; }
-    .-narrow MemoryRow .name { width: 10; }
-    .-narrow MemoryRow .bytes { width: 10; }
     """
 
     def __init__(self, line: MemoryLine) -> None:
@@ -130,6 +127,11 @@ class Dashboard(App[None]):
     #ranks { height: auto; max-height: 12; display: none; }
     .title { text-style: dim; }
     .gone { display: none; }
+    .-narrow #body { scrollbar-size-vertical: 0; }
+    .-narrow MemoryRow Sparkline { display: none; }
+    .-narrow MemoryRow .name { width: 9; }
+    .-narrow MemoryRow .bytes { width: 10; }
+    .-narrow MemoryRow .growth { margin-left: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
@@ -203,8 +205,15 @@ class Dashboard(App[None]):
             self._looking = False
         self.post_message(self.Looked(views, problem))
 
+    @property
+    def _base(self) -> Screen[object]:
+        """The dashboard's own screen, which the findings may cover."""
+        return self.screen_stack[0]
+
     async def on_dashboard_looked(self, looked: Looked) -> None:
-        """Show what is new."""
+        """Show what is new; nothing any more where the person has quit meanwhile."""
+        if not self.screen_stack:
+            return
         self.problem = looked.problem
         if looked.views:
             self._views = looked.views
@@ -228,22 +237,22 @@ class Dashboard(App[None]):
         self._say("#forecast", [lines.forecast_line(view)])
         self._say("#spread", [lines.spread_line(self._views)])
         self._show_ranks()
-        await self.query_one("#memory", MemoryRows).show(view.memory)
-        self.query_one("#roles-title").set_class(not view.roles, "gone")
-        await self.query_one("#roles", MemoryRows).show(view.roles)
+        await self._base.query_one("#memory", MemoryRows).show(view.memory)
+        self._base.query_one("#roles-title").set_class(not view.roles, "gone")
+        await self._base.query_one("#roles", MemoryRows).show(view.roles)
         self._say("#counts", lines.counts_lines(view))
         self._say("#notes", lines.notes_lines(view))
         self._show_findings(view)
 
     def _say(self, where: str, said: Sequence[str]) -> None:
         """A line of nothing takes no room."""
-        widget = self.query_one(where, Static)
+        widget = self._base.query_one(where, Static)
         text = "\n".join(line for line in said if line)
         widget.set_class(not text, "gone")
         widget.update(Text(text, no_wrap=where == "#findings", overflow="ellipsis"))
 
     def _show_ranks(self) -> None:
-        table = self.query_one("#ranks", DataTable)
+        table = self._base.query_one("#ranks", DataTable)
         table.styles.display = "block" if len(self._views) > 1 else "none"
         if len(self._views) < 2:
             return
@@ -290,9 +299,9 @@ class Dashboard(App[None]):
         finally:
             found.of_censuses = view.num_censuses
             self._finding = False
-        if self.shown is not None:
+        if self.shown is not None and self.screen_stack:
             self._show_findings(self.shown)
-        self._find_if_new()
+            self._find_if_new()
 
     def action_census(self) -> None:
         """Have the program whose figures are shown take a census at its next step's end."""
