@@ -156,7 +156,8 @@ class References:
 class Storages:
     """One row per storage; `node` is its node number. Bytes are the storage's own, rounded up to the allocator's
     512 on CUDA-like devices and exact on CPU; `view_bytes` are the bytes the largest live view of it covers
-    (smaller than `bytes`: a small view pins a large storage)."""
+    (smaller than `bytes`: a small view pins a large storage). `pointer` is the address of its memory, 0 where that
+    is not known; memory that torch does not own has rows too, less what torch's storages share of it."""
 
     node: Ints
     bytes: Ints
@@ -166,6 +167,7 @@ class Storages:
     device: Ints
     dtype: Ints
     shape: Ints
+    pointer: Ints
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,10 @@ class CensusEntry:
     num_objects: int
     bytes_by_role: dict[str, int] = field(default_factory=dict)
     """Bytes of all storages by their role (`parameter`, `gradient`, ...); empty in recordings of format 1."""
+    storages_by_role: dict[str, int] = field(default_factory=dict)
+    """How many storages these are; empty in older recordings, like the next."""
+    tensors_by_role: dict[str, int] = field(default_factory=dict)
+    """How many tensors in Python are views of them."""
 
 
 @dataclass(frozen=True)

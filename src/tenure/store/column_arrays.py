@@ -6,7 +6,7 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -83,9 +83,12 @@ def pack_table(name: str, table: Any) -> dict[str, Any]:
     return {f"{name}.{item.name}": _narrow(getattr(table, item.name)) for item in fields(table)}
 
 
-def unpack_table(table: type[Table], name: str, columns: Mapping[str, Any]) -> Table:
-    """Columns that a later, still readable writer added are left alone."""
-    arrays = {item.name: columns[f"{name}.{item.name}"].astype(np.int64) for item in fields(table)}  # type: ignore[arg-type]
+def unpack_table(table: type[Table], name: str, columns: Mapping[str, Any], *, newer: Sequence[str] = ()) -> Table:
+    """Columns that a later, still readable writer added are left alone; those in `newer` may be absent: zeros then."""
+    names = [item.name for item in fields(table)]  # type: ignore[arg-type]
+    absent = [column for column in newer if f"{name}.{column}" not in columns]
+    arrays = {column: columns[f"{name}.{column}"].astype(np.int64) for column in names if column not in absent}
+    arrays |= {column: np.zeros_like(arrays[names[0]]) for column in absent}
     if len({array.shape for array in arrays.values()}) != 1:
         raise ValueError(f"the columns of {name} differ in length")
     return table(**arrays)

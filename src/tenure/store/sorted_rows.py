@@ -94,5 +94,11 @@ def _read_census_entry(row: dict[str, Any]) -> CensusEntry:
         file=Path(str(row["file"])).name,
         seconds=float(row["seconds"]),
         num_objects=int(row["num_objects"]),
-        bytes_by_role={str(role): int(size) for role, size in row.get("bytes_by_role", {}).items()},
+        bytes_by_role=_by_role(row, "bytes_by_role"),
+        storages_by_role=_by_role(row, "storages_by_role"),
+        tensors_by_role=_by_role(row, "tensors_by_role"),
     )
+
+
+def _by_role(row: dict[str, Any], name: str) -> dict[str, int]:
+    return {str(role): int(value) for role, value in row.get(name, {}).items()}

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
+import pytest
+
 from tenure.capture.sampling.allocator import flat_counters, nested_counters, read_allocator
 
 POOLS = {"all": {"current": 7, "peak": 9, "allocated": 20, "freed": 13}, "small_pool": {"current": 2, "peak": 3}}
 EXPECTED = {
     **{f"{name}_bytes": 7 for name in ("allocated", "active", "reserved", "inactive_split", "requested")},
     **{f"{name}_peak_bytes": 9 for name in ("allocated", "active", "reserved")},
-    **{"active_small_bytes": 2, "reserved_small_bytes": 2, "num_alloc_retries": 1, "num_ooms": 0},
+    **{f"{name}_small_bytes": 2 for name in ("allocated", "active", "reserved", "inactive_split", "requested")},
+    **{"num_alloc_retries": 1, "num_ooms": 0},
 }
 
 
@@ -34,3 +40,17 @@ def test_what_an_allocator_does_not_count_is_absent() -> None:
 
 def test_nothing_is_counted_and_nothing_started_where_the_program_uses_no_device() -> None:
     assert read_allocator() == {}
+
+
+@pytest.mark.parametrize(
+    ("available", "allocated", "told"),
+    [(True, 5, {"allocated_bytes": 5, "reserved_bytes": 40}), (True, 0, {}), (False, 5, {})],
+)
+def test_apples_devices_are_counted_by_their_own_two_figures_where_no_other_says_anything(
+    monkeypatch: pytest.MonkeyPatch, available: bool, allocated: int, told: dict[str, int]
+) -> None:
+    mps = SimpleNamespace(current_allocated_memory=lambda: allocated, driver_allocated_memory=lambda: 40)
+    backends = SimpleNamespace(mps=SimpleNamespace(is_available=lambda: available))
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(mps=mps, backends=backends))
+
+    assert read_allocator() == told

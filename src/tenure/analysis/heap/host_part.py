@@ -60,6 +60,7 @@ def host_part(census: Census) -> Census:
             device=np.full(count, len(strings) - 2),
             dtype=census.host.type,
             shape=np.full(count, -1),
+            pointer=np.zeros(count, dtype=np.int64),
         ),
     )
 

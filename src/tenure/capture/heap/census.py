@@ -23,6 +23,7 @@ import torch
 from tenure.capture.heap import autograd, frames, heapwalk, labels, native_owners, roles
 from tenure.capture.heap.columns import CensusColumns
 from tenure.capture.heap.descriptions import Description, describe, type_name
+from tenure.capture.heap.foreign_storages import add_foreign_memory
 from tenure.capture.heap.host_buffers import LEAST_BYTES, find_host_buffers
 from tenure.capture.heap.kinds import array_contents, category_of, is_array, is_parameter, kind_of
 from tenure.capture.heap.origins import is_library_file
@@ -528,7 +529,11 @@ class _Taker:
                 device=facts.device,
                 dtype=facts.dtype,
                 shape=facts.shape,
+                pointer=facts.pointer,
             )
+        known = ((facts.pointer, facts.pointer + facts.num_bytes, facts.number)
+                 for facts in self._storages.by_id.values() if facts.pointer)  # fmt: skip
+        self.notes += add_foreign_memory(self.columns, self.walk.nodes, known)
         for number, storage_id, kind, label in self._to_storage:
             self.columns.add_reference(number, self._storages.by_id[storage_id].number, kind, label)
         if self._storages.num_unreadable:

@@ -10,6 +10,7 @@ import torch
 
 from tenure.capture.heap import autograd
 from tenure.capture.heap.descriptions import module_file, module_of
+from tenure.capture.heap.foreign_memory import is_foreign
 from tenure.capture.heap.heapwalk import Category
 from tenure.capture.heap.origins import is_own_file
 from tenure.model.heap import NodeKind
@@ -21,6 +22,8 @@ def category_of(cls: type) -> int:
         return Category.TARGET
     if issubclass(cls, (type, types.ModuleType)):
         return Category.ROOT
+    if is_foreign(cls):
+        return Category.TARGET
     module = module_of(cls)
     if module.partition(".")[0] == "tenure" and is_own_file(module_file(module)):
         return Category.IGNORE

@@ -10,9 +10,12 @@ _BACKENDS = ("cuda", "xpu")
 _WANTED = {
     **{f"{name}_bytes": (f"{name}_bytes", "all", "current") for name in ("allocated", "active", "reserved")},
     **{f"{name}_peak_bytes": (f"{name}_bytes", "all", "peak") for name in ("allocated", "active", "reserved")},
-    **{f"{name}_small_bytes": (f"{name}_bytes", "small_pool", "current") for name in ("active", "reserved")},
     "inactive_split_bytes": ("inactive_split_bytes", "all", "current"),
     "requested_bytes": ("requested_bytes", "all", "current"),
+    **{
+        f"{name}_small_bytes": (f"{name}_bytes", "small_pool", "current")
+        for name in ("allocated", "active", "reserved", "inactive_split", "requested")
+    },
     "num_alloc_retries": ("num_alloc_retries",),
     "num_ooms": ("num_ooms",),
 }
@@ -25,7 +28,7 @@ def read_allocator() -> dict[str, int]:
     """Counters by name, of the current device; empty where the program has not started one itself.
 
     CUDA (ROCm too) and XPU by their nested statistics, which cost a tenth of the flat ones; any other accelerator
-    (MPS, MTIA) by `torch.accelerator`, from torch 2.9 on.
+    (MTIA, MPS where it takes part) by `torch.accelerator`, from torch 2.9 on; else MPS by its own two figures.
     """
     torch: Any = sys.modules.get("torch")
     for name in _BACKENDS:
@@ -34,7 +37,7 @@ def read_allocator() -> dict[str, int]:
             read = getattr(backend, "memory_stats_as_nested_dict", None)
             if read is not None:
                 return nested_counters(read())
-    return _read_accelerator(torch)
+    return _read_accelerator(torch) or _read_mps(torch)
 
 
 def nested_counters(stats: Mapping[str, Any]) -> dict[str, int]:
@@ -63,3 +66,15 @@ def _read_accelerator(torch: Any) -> dict[str, int]:
     if kind is None or kind.type in _BACKENDS or not torch._C._accelerator_isAllocatorInitialized():
         return {}
     return flat_counters(read())
+
+
+def _read_mps(torch: Any) -> dict[str, int]:
+    """What tensors use on Apple's devices, and what the driver gave; empty before the first tensor there.
+
+    Asking makes Metal's object of the device where the program has not: no memory and no context.
+    """
+    mps = getattr(torch, "mps", None)
+    if mps is None or not torch.backends.mps.is_available():
+        return {}
+    allocated, reserved = int(mps.current_allocated_memory()), int(mps.driver_allocated_memory())
+    return {"allocated_bytes": allocated, "reserved_bytes": reserved} if allocated else {}

@@ -28,6 +28,8 @@ class StorageFacts:
     dtype: str
     shape: str
     view_bytes: int
+    pointer: int = 0
+    """Where its memory is; 0 where that is not known."""
     num_views: int = 0
     roles: set[Role] = field(default_factory=set)
     number: int = -1
@@ -105,7 +107,16 @@ def _facts_of(tensor: torch.Tensor, covered: int) -> StorageFacts | None:
     if num_bytes is None:
         return None
     dtype = str(tensor.dtype).removeprefix("torch.")
-    return StorageFacts(num_bytes, str(tensor.device), dtype, shape_text(tensor), covered)
+    return StorageFacts(num_bytes, str(tensor.device), dtype, shape_text(tensor), covered, pointer_of(tensor))
+
+
+def pointer_of(tensor: torch.Tensor) -> int:
+    """Address of the storage's memory, 0 where this torch does not say it; copies nothing that waits to be written."""
+    read = getattr(torch._C, "_data_address", None)
+    try:
+        return int(read(tensor)) if read is not None else 0
+    except (RuntimeError, NotImplementedError):
+        return 0
 
 
 def sparse_parts(tensor: torch.Tensor) -> list[torch.Tensor]:

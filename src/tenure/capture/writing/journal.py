@@ -90,7 +90,9 @@ class Journal:
             "file": name,
             "seconds": round(census.seconds, 6),
             "num_objects": census.num_objects,
-            "bytes_by_role": _bytes_by_role(census),
+            "bytes_by_role": _by_role(census, census.storages.bytes.tolist()),
+            "storages_by_role": _by_role(census, [1] * len(census.storages.role)),
+            "tensors_by_role": _by_role(census, census.storages.num_views.tolist()),
         }
         writer.append(row, flush=True)
         positions = set(census.nodes.file.tolist())
@@ -164,14 +166,14 @@ class Journal:
         return self._writer, self._sources
 
 
-def _bytes_by_role(census: Census) -> dict[str, int]:
+def _by_role(census: Census, values: list[int]) -> dict[str, int]:
     from tenure.model.heap import Role
 
-    sizes: dict[str, int] = {}
-    for role, size in zip(census.storages.role.tolist(), census.storages.bytes.tolist(), strict=True):
+    sums: dict[str, int] = {}
+    for role, value in zip(census.storages.role.tolist(), values, strict=True):
         name = Role(role).name.lower()
-        sizes[name] = sizes.get(name, 0) + size
-    return sizes
+        sums[name] = sums.get(name, 0) + value
+    return sums
 
 
 def _row_text(step: int, time: float, seconds: float, counters: Mapping[str, int]) -> str:
