@@ -67,7 +67,8 @@ def test_a_step_reaches_the_disk_though_no_other_follows(tmp_path: Path) -> None
     step = make_step()
     with recording(tmp_path, CensusLog(), census_at=(9,)):
         step()
-        wait_until(lambda: (tmp_path / "steps.jsonl").exists())
+        tail = tmp_path / "steps.jsonl"
+        wait_until(lambda: tail.exists() and tail.stat().st_size > 0)
 
         assert [each.step for each in open_recording(tmp_path).steps] == [1]
 
