@@ -150,6 +150,7 @@ class Monitor:
             self._handles.clear()
             self._compiled.close()
             self._scalers.close()
+            self._samples.give_back_signal()
 
     def abandon(self) -> None:
         """Go silent without a trace: a forked child must not write into its parent's recording."""

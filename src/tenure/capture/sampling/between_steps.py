@@ -5,9 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from tenure.capture.sampling.census_signal import CensusSignal
 from tenure.capture.sampling.device import DeviceReader
 from tenure.capture.sampling.host import HostReader
 from tenure.capture.sampling.sampler import Rows, Sampler
+
+PATIENCE_SECONDS = 30.0
+"""So long a census that was asked for waits before it is said that no step has come."""
 
 
 class BetweenSteps:
@@ -23,6 +27,9 @@ class BetweenSteps:
         start: float,
     ) -> None:
         self._opened = False
+        self._note = note
+        self._signal = CensusSignal()
+        self._waits_since: float | None = None
         host = HostReader(lambda text: note("info", text))
         self._device = device = DeviceReader(lambda text: note("info", text))
         self._sampler = Sampler(
@@ -32,6 +39,7 @@ class BetweenSteps:
             is_busy=is_busy,
             on_failure=lambda error: note("failure", f"no samples any more: {type(error).__name__}: {error}"),
             start=start,
+            on_look=self._look,
         )
 
     @property
@@ -44,17 +52,37 @@ class BetweenSteps:
         self._device.uuid = device_uuid
         if not self._opened:
             self._opened = True
+            missing = self._signal.open()
+            if missing is not None:
+                self._note("info", missing)
             self._sampler.start()
 
     def take_request(self) -> bool:
         """Whether somebody outside has asked for a census since the last time."""
         wanted, self._sampler.census_wanted = self._sampler.census_wanted, False
-        return wanted
+        self._waits_since = None
+        return self._signal.take() or wanted
 
     def close(self) -> None:
         """End the thread."""
         self._sampler.pause()
 
+    def give_back_signal(self) -> None:
+        """The recording is over: the signal means again what it meant before."""
+        self._signal.close()
+
     def abandon(self) -> None:
         """In a forked child, where there is no thread."""
         self._sampler.abandon()
+        self._signal.close()
+
+    def _look(self, now: float) -> None:
+        """On the sampler's thread: say once of each wish that waits for a step for long."""
+        if not (self._sampler.census_wanted or self._signal.asked):
+            self._waits_since = None
+        elif self._waits_since is None:
+            self._waits_since = now
+        elif now - self._waits_since >= PATIENCE_SECONDS:
+            self._waits_since = float("inf")
+            text = "a census was asked for and no step has ended since: it comes with the next one"
+            self._note("info", text)

@@ -54,12 +54,14 @@ class Sampler:
         is_busy: Callable[[], bool],
         on_failure: Callable[[Exception], None],
         start: float,
+        on_look: Callable[[float], None] = lambda now: None,
     ) -> None:
         self._rows = rows
         self._read = read
         self._current_step = current_step
         self._is_busy = is_busy
         self._on_failure = on_failure
+        self._on_look = on_look
         self._start = start
         self._turn: _Turn | None = None
         self._next_sample = 0.0
@@ -92,7 +94,7 @@ class Sampler:
         self._turn = None
 
     def look(self, now: float) -> None:
-        """What is due at `now` (`time.perf_counter`): a sample, a flush; and whether a census is wanted."""
+        """What is due at `now` (`time.perf_counter`): a sample, a flush, whether a census is wanted, and `on_look`."""
         if now >= self._next_sample and not self._is_busy():
             counters = self._read()
             seconds = time.perf_counter() - now
@@ -103,6 +105,7 @@ class Sampler:
         self._rows.flush_if_due(seconds=FLUSH_SECONDS)
         if self._rows.take_request():
             self.census_wanted = True
+        self._on_look(now)
 
     def fail(self, error: Exception) -> None:
         """A reading has failed: there are no more."""
