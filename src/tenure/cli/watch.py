@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from tenure.cli.watch_process import find_folder, is_process
 from tenure.errors import RecordingError, UsageError
 from tenure.model.outlook import RunOutlook
 from tenure.store.format import CENSUS_WANTED_FILE
@@ -19,7 +20,7 @@ CLEAR = "\033[H\033[2J"
 
 
 @click.command("watch", short_help="A run's memory live: roles, growth, findings, when it ends.")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=str))
+@click.argument("folder", metavar="DIR|PID", type=click.Path(path_type=str))
 @click.option("--once", is_flag=True, help="Print what is known as text and end, as where stdout is no terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 @click.option(
@@ -30,11 +31,13 @@ CLEAR = "\033[H\033[2J"
 )
 @click.option("--census", is_flag=True, help="Have the running program take a census at its next step's end.")
 def watch_command(folder: str, once: bool, as_json: bool, every: float | None, census: bool) -> int:
-    """Show the run recorded in DIR: each process's memory by role, its growth, findings, and when memory runs out.
+    """Show the run recorded in DIR, or by process PID: memory by role, growth, findings, and when memory runs out.
 
     In a terminal this is a dashboard that follows the run: q quits, c asks for a census, r chooses the rank, f opens
     the findings. Elsewhere, and with an option, it is text.
     """
+    if is_process(folder):
+        folder = find_folder(int(folder))
     if census:
         _ask_for_census(folder)
     elif not (once or as_json or every is not None) and _is_for_a_screen():
