@@ -30,7 +30,13 @@ if script:
     exec(compile(open(script).read(), script, "exec"), {"__name__": "__main__"})
 for _ in range(5):
     step()
-print("tenure" in vars(), "_tenure_attach" in globals())
+print("_tenure_attach" in globals())
+"""
+
+WITHOUT_TORCH = """
+import sys
+print("running", flush=True)
+exec(open(sys.stdin.readline().strip()).read())
 """
 
 
@@ -62,18 +68,15 @@ def test_a_running_program_is_recorded_from_then_on(tmp_path: Path) -> None:
 
     (path,) = list_recordings(folder)
     recording = open_recording(path)
-    assert said.split() == ["False", "False"]
+    assert said == "False\n"
     assert Path(path).name == f"process-{remote.process.pid}"
-    assert len(recording.steps) in (4, 5)
+    assert len(recording.steps) == 5
     assert (recording.end or {})["reason"] == "exit"
 
 
 @pytest.mark.slow
 def test_a_program_without_torch_is_one_line(tmp_path: Path) -> None:
-    remote = Remote(
-        PROGRAM.replace("import sys, torch", "import sys\nimport types\ntorch = None").split("model =")[0]
-        + ('print("running", flush=True)\nscript = sys.stdin.readline().strip()\nexec(open(script).read())\n')
-    )
+    remote = Remote(WITHOUT_TORCH)
     with pytest.raises(UsageError) as told:
         attaching.attach(remote.process.pid, tmp_path / "run", execute=remote.execute)
     remote.end()
