@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from tenure.analysis.evidence import Evidence
 from tenure.analysis.growth.evaluation_growth import find_growing_in_evaluations
 from tenure.analysis.growth.falls import with_falls
-from tenure.analysis.growth.forecast import with_outlook
 from tenure.analysis.growth.saved_out_of_sight import told_with_graphs
 from tenure.analysis.host.forked_workers import find_forked_workers
 from tenure.analysis.host.native_growth import find_native_growth
@@ -20,6 +19,7 @@ from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.sites.located import locate
 from tenure.analysis.suspects import find_suspects
+from tenure.analysis.watching.forecast import with_outlook
 from tenure.model.suspect import Suspect
 
 
@@ -34,7 +34,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]
     found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))
     found = with_falls(found, steps, sources)
-    found = with_outlook(found, steps, processes=evidence.processes_here)
+    found = with_outlook(found, steps, evidence.recording.samples, processes=evidence.processes_here)
     found = (*found, *copied, *_piled_up_in_evaluations(evidence, found))
     for profile, census in evidence.peaks:
         found = give_figures_of_what_rests(found, profile, census)

@@ -43,6 +43,41 @@ class CounterOutlook:
 
 
 @dataclass(frozen=True)
+class StepPeak:
+    """One step's peak. `bytes` as the allocator counts it, None where this step set no new highest;
+    `bytes_by_role` of tensors, None where no census was taken at it: not known."""
+
+    step: int
+    bytes: int | None
+    bytes_by_role: dict[str, int] | None
+
+
+@dataclass(frozen=True)
+class PeakShares:
+    """Why peaks differ from step to step: shares of their variance that make up 1, over `num_peaks` of them.
+
+    `carried` is memory that was there before the step began, `batch` goes with the input's elements at
+    `bytes_per_element`, `rest` with neither.
+    """
+
+    batch: float
+    carried: float
+    rest: float
+    bytes_per_element: float
+    num_peaks: int
+
+
+@dataclass(frozen=True)
+class CarriedIntoForward:
+    """At the entry of the forward after `step`: bytes of tensors that are neither parameter, buffer, gradient,
+    optimizer state nor input, and their share of all."""
+
+    step: int
+    bytes: int
+    share: float
+
+
+@dataclass(frozen=True)
 class RunOutlook:
     """One process's run. `end` is None while it runs, and after a kill or crash."""
 
@@ -65,3 +100,10 @@ class RunOutlook:
     roles_at: int | None = None
     roles_at_peak: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    peaks: tuple[StepPeak, ...] = ()
+    """Those that are known, by step."""
+    peak_shares: PeakShares | None = None
+    carried_into_forward: CarriedIntoForward | None = None
+    """By the last census that says it."""
+    idle_grows_per_step: float | None = None
+    """Of what is reserved and not in use; None where it does not grow."""

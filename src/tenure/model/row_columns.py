@@ -85,6 +85,10 @@ class RowColumns(Sequence[Row]):
             self._loaded[name] = self._load(name)
         return self._loaded[name]
 
+    def mean_seconds(self) -> float:
+        """Mean of the rows' `seconds`, without making rows."""
+        return float(self.column(SECONDS).mean()) / self._per_second
+
     def counter(self, name: str) -> tuple[Column, Column]:
         """Step numbers and values of the rows that have this counter; both empty where none has."""
         if COUNTER + name not in self._names:

@@ -43,13 +43,18 @@ def _rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
         yield "beside it", f"{format_bytes(outlook.beside_allocator_bytes)} of this process on the device"
     if outlook.idle_share is not None:
         split = "" if outlook.split_share is None else f", {100 * outlook.split_share:.0f} % in split blocks"
-        yield "fragmentation", f"{100 * outlook.idle_share:.0f} % of what is reserved is not in use{split}"
+        drift = outlook.idle_grows_per_step
+        grows = "" if drift is None else f"; it grows by {format_bytes(drift)} per step"
+        yield "fragmentation", f"{100 * outlook.idle_share:.0f} % of what is reserved is not in use{split}{grows}"
     if outlook.largest_input is not None:
         yield "inputs", _describe_inputs(outlook)
+    yield from _peak_rows(outlook)
+    carried = outlook.carried_into_forward
+    if carried is not None:
+        text = f"{format_bytes(carried.bytes)}, {100 * carried.share:.0f} % of all tensors, by step {carried.step:,}"
+        yield "carried over", f"{text}, into the next forward"
     if outlook.roles:
         yield "roles", f"{_roles(outlook.roles)} (census after step {outlook.roles_at:,})"
-    if outlook.roles_at_peak:
-        yield "at a peak", _roles(outlook.roles_at_peak)
     for note in outlook.notes:
         yield "note", note
 
@@ -87,6 +92,29 @@ def _describe_inputs(outlook: RunOutlook) -> str:
     if outlook.peak_bytes_per_element is not None:
         text += f"; the peak rises by {format_bytes(outlook.peak_bytes_per_element)} per element"
     return text
+
+
+def _peak_rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
+    """The highest peak that a step is known for, what the peaks' tensors were, and why peaks differ."""
+    told = [(peak.bytes, peak.step) for peak in outlook.peaks if peak.bytes is not None]
+    parts = [f"highest {format_bytes(max(told)[0])} in step {max(told)[1]:,}"] if told else []
+    if outlook.roles_at_peak:
+        by_role = [peak.step for peak in outlook.peaks if peak.bytes_by_role == outlook.roles_at_peak]
+        where = f"in step {by_role[-1]:,} " if by_role else ""
+        parts.append(f"{where}tensors were {_roles(outlook.roles_at_peak)}")
+    if parts and told and max(told)[1] not in [peak.step for peak in outlook.peaks if peak.bytes_by_role]:
+        parts.append("what the highest was made of is not known")
+    if parts:
+        yield "peak", " · ".join(parts)
+    shares = outlook.peak_shares
+    if shares is not None:
+        carried = f"{_percent(shares.carried)} with what was carried over from the step before"
+        text = f"{_percent(shares.batch)} with the batch, {carried}"
+        yield "peaks differ", f"{text}, {_percent(shares.rest)} with neither ({shares.num_peaks} new highest peaks)"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _roles(roles: dict[str, int]) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tenure.model.outlook import CarriedIntoForward
 from tenure.model.recording import CensusEntry
 
-PEAK = "peak"
+PEAK, FORWARD_ENTRY = "peak", "forward-entry"
+EXPECTED = frozenset({"parameter", "buffer", "gradient", "optimizer_state", "input"})
+"""Roles of what a forward begins with; all else was carried over from the step before."""
 
 
 def bytes_by_role(entries: Sequence[CensusEntry]) -> tuple[tuple[int, dict[str, int]], ...]:
@@ -21,3 +24,13 @@ def at_the_peak(entries: Sequence[CensusEntry]) -> tuple[int, dict[str, int]] | 
         return None
     heaviest = max(peaks, key=lambda entry: sum(entry.bytes_by_role.values()))
     return heaviest.step, heaviest.bytes_by_role
+
+
+def carried_into_forward(entries: Sequence[CensusEntry]) -> CarriedIntoForward | None:
+    """By the last census at a forward's entry; None where there is none."""
+    told = [entry for entry in entries if entry.moment == FORWARD_ENTRY and any(entry.bytes_by_role.values())]
+    if not told:
+        return None
+    sizes = told[-1].bytes_by_role
+    carried = sum(size for role, size in sizes.items() if role not in EXPECTED)
+    return CarriedIntoForward(told[-1].step, carried, carried / sum(sizes.values()))

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenure.analysis.watching.counter_series import Numbers, counter_series
+from tenure.analysis.watching.peaks import SAFETY_STEPS, new_highest
 from tenure.analysis.watching.robust import theil_sen
 from tenure.model.recording import Step
 
 FEWEST_RISES = 5
-SAFETY_STEPS = 3
-"""Steps at the start whose peaks are those of making state and tuning kernels."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,8 @@ def find_input_effect(steps: Sequence[Step]) -> InputEffect | None:
     if not len(elements):
         return None
     _, longest = counter_series(steps, "input_longest")
-    peaks_at, peaks = counter_series(steps, "allocated_peak_bytes")
-    sizes, rises = _sizes_of_rises(at, elements, peaks_at, peaks)
+    _, peaks = counter_series(steps, "allocated_peak_bytes")
+    sizes, rises = _sizes_of_rises(at, elements, steps)
     known = len(rises) >= FEWEST_RISES and len(np.unique(sizes)) > 1
     worst = int(np.argmax(elements))
     return InputEffect(
@@ -53,10 +52,9 @@ def find_input_effect(steps: Sequence[Step]) -> InputEffect | None:
     )
 
 
-def _sizes_of_rises(at: Numbers, elements: Numbers, peaks_at: Numbers, peaks: Numbers) -> tuple[Numbers, Numbers]:
+def _sizes_of_rises(at: Numbers, elements: Numbers, steps: Sequence[Step]) -> tuple[Numbers, Numbers]:
     """Inputs and peaks of the steps that set a new peak and had their input measured."""
-    rose = np.flatnonzero(np.diff(peaks) > 0) + 1
-    new = {int(peaks_at[row]): float(peaks[row]) for row in rose if peaks_at[row] > SAFETY_STEPS}
+    new = {int(step): peak for step, peak in zip(*new_highest(steps), strict=True) if step > SAFETY_STEPS}
     both = [(size, new[int(step)]) for step, size in zip(at, elements, strict=True) if int(step) in new]
     columns = np.array(both, dtype=float).reshape(-1, 2)
     return columns[:, 0], columns[:, 1]

@@ -1,50 +1,73 @@
-"""How far a counter may still rise: what the device, the cgroup or the machine had left when it was last read."""
+"""How far memory may still rise: what the device, the cgroup or the machine had left when it was last read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tenure.analysis.watching.counter_series import counter_series
 from tenure.model.finding import Limit
 from tenure.model.recording import Recording, Sample, Step
+from tenure.model.row_columns import RowColumns
+
+LATE_SHARE = 0.5
+"""Seconds per step are those of the later half of a run: the first steps compile, tune and warm caches."""
+_OF_ALLOCATOR = ("allocated_bytes", "reserved_bytes")
+_OF_HOST = ("rss_bytes", "pinned_bytes")
+_HOST_DEVICES = ("cpu", "host")
 
 
 @dataclass(frozen=True)
 class Room:
-    """Bytes by which a counter may rise above its last value, and what ends it there."""
+    """Bytes by which memory may rise above what it was at the last step, and what ends it there."""
 
     limit: Limit
     left_bytes: int
 
 
 def room_of(name: str, recording: Recording) -> Room | None:
-    """None where the limit was not recorded."""
-    if name in ("allocated_bytes", "reserved_bytes"):
-        return _device_room(name, recording.steps)
-    return _host_room(recording) if name in ("rss_bytes", "pinned_bytes") else None
+    """How far the counter `name` may rise; None where the limit was not recorded."""
+    if name in _OF_ALLOCATOR:
+        return _device_room(recording.steps, in_cache=name == "allocated_bytes")
+    return _host_room(recording.steps, recording.samples) if name in _OF_HOST else None
 
 
-def _device_room(name: str, steps: Sequence[Step]) -> Room | None:
-    """What the allocator may still take; of what is allocated, its own cache too, above the highest peak."""
+def room_left(device: str, steps: Sequence[Step], samples: Sequence[Sample] = (), *, processes: int = 1) -> Room | None:
+    """How far tensors on `device` may grow; None where that was not read.
+
+    Of a device, what torch's allocator may still take, its own cache included, above the highest peak. `processes` of
+    one machine share the host's memory and are taken to grow alike.
+    """
+    if device.startswith("cuda"):
+        index = _last(steps, "device_index")[0]
+        return _device_room(steps, in_cache=True) if device in ("cuda", f"cuda:{index}") else None
+    return _host_room(steps, samples, max(1, processes)) if device in _HOST_DEVICES else None
+
+
+def seconds_per_step(steps: Sequence[Step]) -> float | None:
+    """Of the later half, our own censuses not counted; None where there is no step."""
+    late = steps[int(len(steps) * LATE_SHARE) :]
+    if isinstance(late, RowColumns):
+        return late.mean_seconds() if len(late) else None
+    return float(np.mean([step.seconds for step in late])) if late else None
+
+
+def _device_room(steps: Sequence[Step], *, in_cache: bool) -> Room | None:
+    """What the allocator may still take; `in_cache` also of what it has, above the highest peak of what is used."""
     free, read_at = _last(steps, "device_free_bytes")
-    reserved, _ = _last(steps, "reserved_bytes")
-    then = _value_at(steps, "reserved_bytes", read_at)
-    if free is None or reserved is None or then is None:
-        return None
-    left = free + then - reserved
-    if name == "allocated_bytes":
-        peak, _ = _last(steps, "allocated_peak_bytes")
-        left += reserved - (peak if peak is not None else reserved)
-    return Room("device", max(0, left))
+    then = _value_at(steps, "reserved_bytes", read_at) or 0
+    used = _last(steps, "allocated_peak_bytes" if in_cache else "reserved_bytes")[0]
+    return None if free is None or used is None else Room("device", max(0, free + then - used))
 
 
-def _host_room(recording: Recording) -> Room | None:
+def _host_room(steps: Sequence[Step], samples: Sequence[Sample], processes: int = 1) -> Room | None:
     """By the last sample that says it, or the last step; what resident memory rose since is taken off."""
-    rows: Sequence[Sample] | Sequence[Step] = recording.samples
+    rows: Sequence[Sample] | Sequence[Step] = samples
     available, read_at = _last(rows, "host_available_bytes")
     if available is None:
-        rows = recording.steps
+        rows = steps
         available, read_at = _last(rows, "host_available_bytes")
     if available is None:
         return None
@@ -53,9 +76,9 @@ def _host_room(recording: Recording) -> Room | None:
     if limit is not None and used is not None:
         rooms.append(("cgroup", limit - used))
     what, left = min(rooms, key=lambda room: room[1])
-    resident, then = _last(recording.steps, "rss_bytes")[0], _value_at(rows, "rss_bytes", read_at)
+    resident, then = _last(steps, "rss_bytes")[0], _value_at(rows, "rss_bytes", read_at)
     since = resident - then if resident is not None and then is not None else 0
-    return Room(what, max(0, left - since))
+    return Room(what, max(0, left // processes - since))
 
 
 def _last(rows: Sequence[Step] | Sequence[Sample], name: str) -> tuple[int | None, float]:

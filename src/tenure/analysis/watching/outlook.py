@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.watching.composition import at_the_peak, bytes_by_role
+from tenure.analysis.watching.composition import at_the_peak, bytes_by_role, carried_into_forward
 from tenure.analysis.watching.counter_series import Numbers, counter_series
 from tenure.analysis.watching.fragmentation import find_fragmentation
 from tenure.analysis.watching.inputs import find_input_effect
-from tenure.analysis.watching.limits import Room, room_of
+from tenure.analysis.watching.limits import Room, room_of, seconds_per_step
+from tenure.analysis.watching.peaks import find_peak_shares, find_peaks
 from tenure.analysis.watching.periods import find_sawtooth
 from tenure.analysis.watching.phases import find_phases
 from tenure.analysis.watching.running_out import steps_until
@@ -19,13 +20,11 @@ from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook
 from tenure.model.recording import Recording
 
 COUNTERS = ("allocated_bytes", "reserved_bytes", "rss_bytes", "pinned_bytes")
-LATE_SHARE = 0.5
-"""Seconds per step are those of the later half: the first steps compile, tune and warm caches."""
 
 
 def read_outlook(recording: Recording) -> RunOutlook:
     """All of it; a second or two for a million steps, as each counter's column is read and thinned."""
-    each = _seconds_per_step(recording)
+    each = seconds_per_step(recording.steps)
     fragmentation = find_fragmentation(recording.steps)
     inputs = find_input_effect(recording.steps)
     roles, peak = bytes_by_role(recording.censuses), at_the_peak(recording.censuses)
@@ -48,6 +47,10 @@ def read_outlook(recording: Recording) -> RunOutlook:
         roles_at=roles[-1][0] if roles else None,
         roles_at_peak=peak[1] if peak else {},
         notes=tuple(note.text for note in recording.notes if note.level != "info"),
+        peaks=find_peaks(recording.steps, recording.censuses),
+        peak_shares=find_peak_shares(recording.steps),
+        carried_into_forward=carried_into_forward(recording.censuses),
+        idle_grows_per_step=fragmentation.drift.per_step if fragmentation and fragmentation.drift else None,
     )
 
 
@@ -83,15 +86,6 @@ def _outlook(
         amplitude_bytes=round(saw.amplitude) if saw else None,
         ahead=ahead,
     )
-
-
-def _seconds_per_step(recording: Recording) -> float | None:
-    steps = recording.steps
-    if len(steps) < 2:
-        return None
-    first, last = steps[int(len(steps) * LATE_SHARE) - 1], steps[-1]
-    apart = last.time - first.time
-    return apart / (last.step - first.step) if last.step > first.step and apart > 0 else None
 
 
 def _beside_allocator(recording: Recording) -> int | None:

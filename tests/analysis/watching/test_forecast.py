@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from suspects import MIB, suspect
-from tenure.analysis.growth.forecast import room_left, with_outlook
+from tenure.analysis.watching.forecast import with_outlook
+from tenure.analysis.watching.limits import Room, room_left
 from tenure.model.finding import Forecast
-from tenure.model.recording import Step
+from tenure.model.recording import Sample, Step
 from tenure.model.suspect import Series
 
 STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -56,7 +57,13 @@ ON_DEVICE = {
 def test_the_room_is_what_the_tightest_known_limit_leaves_at_the_end(
     device: str, counters: dict[int, dict[str, int]], processes: int, room: tuple[str, int] | None
 ) -> None:
-    assert room_left(device, rows(counters), processes=processes) == room
+    assert room_left(device, rows(counters), processes=processes) == (None if room is None else Room(*room))
+
+
+def test_a_later_sample_says_better_what_the_host_has_left() -> None:
+    later = Sample(12, 6.0, 0.001, {"host_available_bytes": 60 * MIB, "rss_bytes": 55 * MIB})
+
+    assert room_left("cpu", rows(ON_HOST), [later]) == Room("host", 57 * MIB)
 
 
 def test_growth_gets_intervals_and_the_steps_until_memory_ends() -> None:
