@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tenure.cli.run import Program, find_program, prepare_folder, run_command
+from tenure.capture.system.ranks import Place
+from tenure.cli.program import Program, find_program
+from tenure.cli.run import prepare_folder, run_command
 from tenure.errors import UsageError
 from tenure.store.recording_file import list_recordings, open_recording
 
+ALONE = Place(rank=None, local_rank=None, world_size=None, node="here", restart=None)
 TRAINING = """
 import os, sys, torch
 torch.manual_seed(0)
@@ -113,8 +116,8 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 
     for name, message in (("full", "is not empty"), ("file", "is a file"), ("file/below", "cannot write to")):
         with pytest.raises(UsageError, match=message):
-            prepare_folder(str(tmp_path / name), program)
-    assert prepare_folder(str(tmp_path / "new"), program) == tmp_path / "new"
+            prepare_folder(str(tmp_path / name), program, ALONE)
+    assert prepare_folder(str(tmp_path / "new"), program, ALONE) == tmp_path / "new"
 
 
 def test_a_script_that_never_imports_torch_runs_untouched_and_is_said_so(tmp_path: Path) -> None:

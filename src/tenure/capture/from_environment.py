@@ -11,8 +11,8 @@ from pathlib import Path
 from tenure.capture.copies.experiment_copy import call_before_shutdown
 from tenure.capture.monitor import Monitor
 from tenure.capture.options import MonitorOptions
-from tenure.capture.writing.folders import OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
-from tenure.store.format import TORCH_SEEN_FILE
+from tenure.capture.writing.folders import LAUNCHER_VARIABLE, OPTIONS_VARIABLE, RECORDING_VARIABLE, claim_process_folder
+from tenure.store.format import name_torch_mark
 
 
 def start_from_environment() -> Monitor | None:
@@ -20,8 +20,8 @@ def start_from_environment() -> Monitor | None:
     run_folder = os.environ.get(RECORDING_VARIABLE)
     if not run_folder:
         return None
-    with suppress(OSError):
-        (Path(run_folder) / TORCH_SEEN_FILE).touch()
+    with suppress(OSError, KeyError, ValueError):
+        (Path(run_folder) / name_torch_mark(int(os.environ[LAUNCHER_VARIABLE]))).touch()
     options = MonitorOptions.from_json(os.environ.get(OPTIONS_VARIABLE, ""))
     monitor = Monitor(lambda: claim_process_folder(Path(run_folder)), options=options)
     atexit.register(_close_at_exit, monitor)

@@ -33,6 +33,7 @@ from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
 from tenure.capture.steps.schedule import can_afford, is_due, watches_calls
 from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
+from tenure.capture.system.ranks import find_place
 from tenure.capture.writing.census_writing import CensusWriter, TakeCensus
 from tenure.capture.writing.journal import Journal
 from tenure.capture.writing.parameter_hashes import hash_parameters
@@ -55,8 +56,9 @@ class Monitor:
         options: MonitorOptions | None = None,
         take_census: TakeCensus | None = None,
     ) -> None:
-        self._journal = Journal(claim_folder)
-        self._options = options or MonitorOptions()
+        self._journal = Journal(claim_folder, time_origin=time.time())
+        place = find_place()
+        self._options = (options or MonitorOptions()).at(place)
         self._guard = Guard(self._note_failure, self._let_go)
         self._manual = False
         self._counters = CounterReader()
@@ -70,7 +72,7 @@ class Monitor:
         self._entry_due = False
         self._forward_seen = False
         self._stopper = Stopper(self._options.stop_after)
-        self._schedule = self._options.make_schedule()
+        self._schedule = self._options.make_schedule(place)
         self._start = self._last_step_time = time.perf_counter()
         self._censuses = CensusWriter(self._journal, take_census)
         self._num_first_calls = 0
@@ -261,6 +263,8 @@ class Monitor:
         now = time.perf_counter()
         seconds, self._last_step_time = now - self._last_step_time, now
         self.step += 1
+        if self.step == 1:  # programs that start their own ranks may say only now which is which
+            self._schedule = self._options.make_schedule(find_place())
         self._evaluation_calls.end_step()
         counters = self._counters.read_after_step(self.step, seconds) | self._inputs.end_step()
         elapsed = now - self._start

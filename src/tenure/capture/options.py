@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tenure.capture.steps.census_ranks import takes_censuses
 from tenure.capture.steps.schedule import Schedule, is_geometric
+from tenure.capture.system.ranks import Place
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,9 @@ class MonitorOptions:
     hash_at: tuple[int, ...] | None = None
     """The steps after which the parameters are hashed, beside those of the geometric schedule; None: never."""
 
+    census_ranks: str | None = None
+    """The ranks of a distributed run that take censuses, as `steps.census_ranks` reads it; None: all."""
+
     def to_json(self) -> str:
         """The text for the environment."""
         return json.dumps(self.as_dict())
@@ -39,6 +42,7 @@ class MonitorOptions:
             "profile_step": self.profile_step,
             "experiment_step": self.experiment_step,
             "hash_at": self.hash_at,
+            "census_ranks": self.census_ranks,
         }
 
     @classmethod
@@ -53,6 +57,7 @@ class MonitorOptions:
             profile_step=values.get("profile_step"),
             experiment_step=values.get("experiment_step"),
             hash_at=None if hash_at is None else tuple(hash_at),
+            census_ranks=values.get("census_ranks"),
         )
 
     def hashes_after(self, step: int) -> bool:
@@ -66,12 +71,21 @@ class MonitorOptions:
             return self.stop_after - 1
         return self.experiment_step
 
-    def make_schedule(self, environment: Mapping[str, str] = os.environ) -> Schedule:
-        """When to take a census; with several ranks by the step's number alone."""
+    def at(self, place: Place) -> MonitorOptions:
+        """The same for a process there: on a rank that takes no censuses nothing is profiled and no copy is left."""
+        return self if self._takes_censuses(place) else replace(self, profile_step=0, experiment_step=0)
+
+    def make_schedule(self, place: Place) -> Schedule:
+        """When to take a census; with several ranks by the step's number alone, and on some of them perhaps never."""
+        if not self._takes_censuses(place):
+            return Schedule(steps=frozenset(), several_ranks=True)
         return Schedule(
             steps=None if self.census_at is None else frozenset(self.census_at),
             last_step=self.stop_after,
             copy_step=self.copy_step,
             budget_percent=self.budget_percent,
-            several_ranks=environment.get("WORLD_SIZE", "1") not in ("", "1"),
+            several_ranks=place.has_others,
         )
+
+    def _takes_censuses(self, place: Place) -> bool:
+        return self.census_ranks is None or place.rank is None or takes_censuses(place.rank, self.census_ranks)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tenure.capture.writing.folders import SWITCH_VARIABLE
-from tenure.cli.run import CODE, COMMAND, MODULE, STDIN, ProgramCommand, find_program
+from tenure.cli.program import CODE, COMMAND, MODULE, STDIN, ProgramCommand, find_program
 from tenure.errors import UsageError
 
 if TYPE_CHECKING:

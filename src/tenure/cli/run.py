@@ -5,98 +5,28 @@ from __future__ import annotations
 import ast
 import os
 import resource
-import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tenure.capture.start_up import make_environment
+from tenure.capture.system.ranks import Place, find_place
+from tenure.capture.writing.folders import SWITCH_VARIABLE
 from tenure.cli.launch import run_child
 from tenure.cli.patched import under_patch
+from tenure.cli.program import CODE, SCRIPT, Program, ProgramCommand, RankList, StepList, find_program
+from tenure.cli.run_ranks import check_free_for, find_own, name_shared_recording, wait_for_others
 from tenure.errors import RecordingError, TenureError, UsageError
-from tenure.store.format import FINDINGS_FILE, PROCESS_FILE, TORCH_SEEN_FILE
+from tenure.store.format import FINDINGS_FILE, PROCESS_FILE, name_torch_mark
 from tenure.store.new_folder import check_free, name_recording
 
 if TYPE_CHECKING:
     from tenure.cli.diagnose import Baseline
-
-SCRIPT, MODULE, CODE, COMMAND = "script", "module", "code", "command"
-_BEFORE = {"-m": MODULE, "-c": CODE, "--": COMMAND}
-STDIN = "-"
-
-
-@dataclass(frozen=True)
-class Program:
-    """What to start: a script, module or code for this Python, or any command; `name` is short, for a folder's name."""
-
-    kind: str
-    arguments: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """`train` of train.py, `pkg.train` of -m pkg.train, `run` of ./run.sh, `python` of code that has no name."""
-        if self.kind == CODE or self.arguments[0] == STDIN:
-            return "python"
-        return self.arguments[0] if self.kind == MODULE else Path(self.arguments[0]).stem
-
-    @property
-    def command(self) -> list[str]:
-        """The command line as the operating system gets it."""
-        own = [sys.executable]
-        before = {SCRIPT: own, MODULE: [*own, "-m"], CODE: [*own, "-c"], COMMAND: []}[self.kind]
-        return before + list(self.arguments)
-
-
-class ProgramCommand(click.Command):
-    """A command whose options end where the program begins: `train.py`, `-m module`, `-c code` or `-- command`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Split off the program untouched, so that none of its options is taken for ours."""
-        split, kind = self._find_program(args)
-        ctx.meta["tenure.program"] = (kind, tuple(args[split:]))
-        own = args[:split] if kind == SCRIPT else args[: split - 1]
-        return super().parse_args(ctx, own)
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """The three ways to name a program."""
-        return ["[OPTIONS]", "train.py ARGS | -m module ARGS | -- ANY COMMAND"]
-
-    def _find_program(self, args: list[str]) -> tuple[int, str]:
-        with_value = {name for option in self.params if not getattr(option, "is_flag", False) for name in option.opts}
-        position = 0
-        while position < len(args):
-            argument = args[position]
-            if argument in _BEFORE:
-                return position + 1, _BEFORE[argument]
-            if not argument.startswith("-") or argument == STDIN:
-                return position, SCRIPT
-            position += 2 if argument in with_value else 1
-        return min(position, len(args)), SCRIPT
-
-
-class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in newer clicks
-    """Step numbers separated by commas."""
-
-    name = "steps"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """`1,2,5` as (1, 2, 5)."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            steps = tuple(sorted({int(part) for part in str(value).split(",")}))
-        except ValueError:
-            self.fail(f"{value!r} is no list of step numbers such as 1,2,5", param, ctx)
-        if steps[0] < 1:
-            self.fail("steps are counted from 1", param, ctx)
-        return steps
 
 
 @click.command("run", cls=ProgramCommand, short_help="Run a program; say what keeps its memory alive.")
@@ -116,6 +46,9 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     help="Share of the program's time that censuses may take.",
 )
 @click.option("--census-at", type=StepList(), metavar="STEPS", help="Steps to take a census after, as 1,2,5.")
+@click.option(
+    "--census-ranks", type=RankList(), metavar="RANKS", help="Ranks to take censuses on, as 0,1 or 0-:8. Default: all."
+)
 @click.option(
     "--profile-step",
     type=click.IntRange(min=0),
@@ -148,14 +81,19 @@ def run_command(ctx: click.Context, /, **asked: Any) -> int:
 
 
 def _run(program: Program, overlay: Path | None, asked: dict[str, Any], known: Baseline | None) -> int:
-    folder = prepare_folder(asked["output"], program)
-    stop_after, no_diagnose = asked["stop_after"], asked["no_diagnose"]
+    place = find_place()
+    if os.environ.get(SWITCH_VARIABLE) == "0":
+        return _run_alone(program)
+    folder = prepare_folder(asked["output"], program, place)
+    no_diagnose = asked["no_diagnose"] or (place.rank or 0) > 0
+    stop_after = asked["stop_after"]
     options = {
         "stop_after": stop_after,
         "census_at": asked["census_at"],
         "budget": asked["budget"],
         "profile_step": asked["profile_step"],
         "experiment_step": 0 if no_diagnose else asked["experiment_step"],
+        "census_ranks": asked["census_ranks"],
     }
     try:
         code = run_child(
@@ -167,42 +105,48 @@ def _run(program: Program, overlay: Path | None, asked: dict[str, Any], known: B
         _remove_if_empty(folder)
         raise UsageError(f"cannot start {program.arguments[0]}: {error.strerror or error}") from error
     torch_seen = _take_torch_mark(folder)
-    if not _has_recording(folder):
+    own = folder if place.rank is None else find_own(folder, place.rank)
+    if own is None or not _has_recording(own):
         lost = _describe_lost_folder(folder)
-        if lost:
+        if lost and place.rank is None:
             click.echo(f"tenure: {lost}; nothing is left to diagnose", err=True)
             return code
         _remove_if_empty(folder)
         return _say_nothing_recorded(program, code, torch_seen=torch_seen)
-    code = _read_polite_stop(folder, code, stop_after)
-    _note_end(folder, code)
+    code = _read_polite_stop(own, code, stop_after)
+    _note_end(own, code)
     found = 0
     if not no_diagnose:
+        if place.has_others:
+            wait_for_others(folder, place)
         found = _report(folder, json_file=asked["json_file"], fail_on=asked["fail_on"], known=known)
     return code or found
 
 
-def find_program(kind: str, arguments: Sequence[str]) -> Program:
-    """The program to start; a UsageError that says what is there where it cannot be started."""
-    if not arguments:
-        raise UsageError("which program? `tenure run train.py`, `tenure run -m module` or `tenure run -- command`")
-    name = arguments[0]
-    if kind == COMMAND and shutil.which(name) is None:
-        raise UsageError(f"{name}: no such command; a Python script is started with `tenure run {name}`")
-    if kind == SCRIPT and name != STDIN and not Path(name).exists():
-        raise UsageError(_describe_missing_script(name))
-    if kind == SCRIPT and Path(name).suffix in (".sh", ".bash"):
-        raise UsageError(f"{name} is a shell script; start it with `tenure run -- sh {' '.join(arguments)}`")
-    return Program(kind, tuple(arguments))
+def _run_alone(program: Program) -> int:
+    """With TENURE=0 the program runs as without us."""
+    try:
+        code = run_child(program.command, environment=os.environ, meanwhile=_do_nothing)
+    except OSError as error:
+        raise UsageError(f"cannot start {program.arguments[0]}: {error.strerror or error}") from error
+    click.echo("tenure: nothing recorded: TENURE=0 switches the recorder off", err=True)
+    return code
 
 
-def prepare_folder(output: str | None, program: Program) -> Path:
-    """Make the run's folder; a UsageError where something lies in it or it cannot be written."""
-    folder = Path(output) if output is not None else Path(name_recording(program.name))
-    check_free(folder)
+def prepare_folder(output: str | None, program: Program, place: Place) -> Path:
+    """Make the run's folder; a UsageError where something lies in it or it cannot be written.
+
+    Ranks that each have a launcher share one folder.
+    """
+    if place.rank is None:
+        folder = Path(output) if output is not None else Path(name_recording(program.name))
+        check_free(folder)
+    else:
+        folder = Path(output) if output is not None else Path(name_shared_recording(program.name))
+        check_free_for(place.rank, folder, place.restart)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / TORCH_SEEN_FILE
+        probe = folder / name_torch_mark(os.getpid())
         probe.touch()
         probe.unlink()
     except OSError as error:
@@ -234,21 +178,10 @@ def _load_diagnosis() -> None:
         import tenure.diagnose  # noqa: F401
 
 
-def _describe_missing_script(name: str) -> str:
-    if shutil.which(name):
-        return f"{name} is a command and no script here; start it with `tenure run -- {name} ...`"
-    folder = Path(name).parent
-    if not folder.is_dir():
-        return f"{name}: no such file, nor a folder {folder}"
-    scripts = sorted(path.name for path in folder.glob("*.py"))
-    shown = ", ".join(scripts[:5]) + (", ..." if len(scripts) > 5 else "")
-    return f"{name}: no such file; {'there is ' + shown if scripts else f'{folder} holds no Python files'}"
-
-
 def _take_torch_mark(folder: Path) -> bool:
     """Whether torch was imported in the run; the mark goes, wherever the program has left it."""
     with suppress(OSError):
-        (folder / TORCH_SEEN_FILE).unlink()
+        (folder / name_torch_mark(os.getpid())).unlink()
         return True
     return False
 
@@ -276,8 +209,6 @@ def _say_nothing_recorded(program: Program, code: int, *, torch_seen: bool) -> i
     if program.kind == SCRIPT and code == 1 and _has_syntax_error(Path(name)):
         raise UsageError(f"{name} has a syntax error (above), so nothing ran; mend it and run again")
     why = "it never imported torch" if not torch_seen else "no step was seen (no optimizer step, no module call)"
-    if os.environ.get("TENURE") == "0":
-        why = "TENURE=0 switches the recorder off"
     click.echo(f"tenure: nothing recorded of {name}: {why}", err=True)
     return code
 

@@ -13,9 +13,12 @@ import click
 from tenure.cli.watch_process import find_folder, is_process
 from tenure.errors import RecordingError, UsageError
 from tenure.model.outlook import RunOutlook
+from tenure.model.ranks import RankComparison
 from tenure.store.format import CENSUS_WANTED_FILE
 
 FORMAT = 1
+MOST_SHOWN = 8
+"""Processes; of more ranks only the first and those that differ are shown one by one."""
 CLEAR = "\033[H\033[2J"
 
 
@@ -43,8 +46,8 @@ def watch_command(folder: str, once: bool, as_json: bool, every: float | None, c
     elif not (once or as_json or every is not None) and _is_for_a_screen():
         return _watch_on_screen(folder)
     while True:
-        outlooks = _read(folder)
-        _print(outlooks, as_json=as_json, again=every is not None)
+        outlooks, ranks = _read(folder)
+        _print(outlooks, ranks, as_json=as_json, again=every is not None)
         if every is None or all(outlook.end is not None for outlook in outlooks):
             return 0
         time.sleep(every)
@@ -72,14 +75,24 @@ def _watch_on_screen(folder: str) -> int:
     return 0
 
 
-def _read(folder: str) -> list[RunOutlook]:
+def _read(folder: str) -> tuple[list[RunOutlook], RankComparison | None]:
+    """Each process, of many ranks some; and the ranks beside each other."""
     from tenure.analysis.watching.outlook import read_outlook
+    from tenure.analysis.watching.ranks import compare_ranks
     from tenure.store.recording_file import list_recordings, open_recording
 
     paths = list_recordings(folder)
     if not paths:
         raise RecordingError(f"{folder} holds no recording yet; a program records from its first step on")
-    return [read_outlook(open_recording(path)) for path in paths]
+    ranks = compare_ranks(map(open_recording, paths)) if len(paths) > 1 else None
+    shown = paths if ranks is None or len(paths) <= MOST_SHOWN else _choose(ranks)
+    return [read_outlook(open_recording(path)) for path in shown], ranks
+
+
+def _choose(ranks: RankComparison) -> list[str]:
+    """The first rank, and of those that differ some."""
+    some = {ranks.runs[0].rank, *ranks.differing[: MOST_SHOWN - 1]}
+    return [run.path for run in ranks.runs if run.rank in some]
 
 
 def _ask_for_census(folder: str) -> None:
@@ -98,14 +111,19 @@ def _ask_for_census(folder: str) -> None:
     click.echo(f"tenure: asked {whom} for a census; it comes with the next step", err=True)
 
 
-def _print(outlooks: list[RunOutlook], *, as_json: bool, again: bool) -> None:
+def _print(outlooks: list[RunOutlook], ranks: RankComparison | None, *, as_json: bool, again: bool) -> None:
     from tenure.report.outlook import outlook_as_dict, render_outlook
+    from tenure.report.ranks import ranks_as_dict, render_ranks
     from tenure.report.terminal import terminal_form
 
     if as_json:
-        print(json.dumps({"format": FORMAT, "processes": [outlook_as_dict(outlook) for outlook in outlooks]}))
+        processes = [outlook_as_dict(outlook) for outlook in outlooks]
+        beside = {} if ranks is None else {"ranks": ranks_as_dict(ranks)}
+        print(json.dumps({"format": FORMAT, "processes": processes, **beside}))
         return
     width, color, ascii_only = terminal_form(sys.stdout)
-    text = "\n".join(render_outlook(outlook, width=width, ascii_only=ascii_only) for outlook in outlooks)
+    blocks = [] if ranks is None else [render_ranks(ranks, width=width, ascii_only=ascii_only)]
+    blocks += [render_outlook(outlook, width=width, ascii_only=ascii_only) for outlook in outlooks]
+    text = "\n".join(blocks)
     sys.stdout.write((CLEAR if again and color else "") + text)
     sys.stdout.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook
 from tenure.model.units import format_about, format_bytes, format_duration
@@ -10,7 +10,7 @@ from tenure.report.layout import wrap
 
 LABEL_WIDTH = 14
 NARROWEST = 20
-_NAMES = {
+NAMES = {
     "allocated_bytes": "allocated",
     "reserved_bytes": "reserved",
     "rss_bytes": "resident",
@@ -21,8 +21,13 @@ _LIMITS = {"device": "device", "cgroup": "cgroup", "host": "machine"}
 
 def render_outlook(outlook: RunOutlook, *, width: int, ascii_only: bool = False) -> str:
     """One block of lines of at most `width`, where words allow; ends with a line break."""
+    return render_rows(_rows(outlook), width=width, ascii_only=ascii_only)
+
+
+def render_rows(rows: Iterable[tuple[str, str]], *, width: int, ascii_only: bool = False) -> str:
+    """Labels and texts as lines; a text too long for its line goes on below itself."""
     lines = []
-    for label, text in _rows(outlook):
+    for label, text in rows:
         first = f"{label:<{LABEL_WIDTH}}" if width >= 3 * LABEL_WIDTH else f"{label} " if label else "  "
         rest = " " * (LABEL_WIDTH if width >= 3 * LABEL_WIDTH else 2)
         lines += wrap(text, width=max(width, NARROWEST), first=first, rest=rest)
@@ -36,7 +41,7 @@ def _rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
     rank = "" if outlook.rank is None else f"rank {outlook.rank} · "
     yield "run", f"{rank}step {outlook.steps:,} · {format_duration(outlook.seconds)}{pace} · {state}"
     for counter in outlook.counters:
-        yield _NAMES.get(counter.name, counter.name), _describe(counter)
+        yield NAMES.get(counter.name, counter.name), _describe(counter)
         if counter.ahead is not None:
             yield "", _describe_end(counter.ahead)
     if outlook.beside_allocator_bytes is not None:

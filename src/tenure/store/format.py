@@ -20,8 +20,6 @@ SOURCES_FOLDER = "sources"
 CENSUS_WANTED_FILE = ".census-wanted"
 """Put beside the rows by who wants a census now; taken away by the recorder, which then takes one."""
 FINDINGS_FILE = "findings.json"
-TORCH_SEEN_FILE = ".torch-imported"
-"""Lies in the run folder while a program runs that has imported torch; says why nothing was recorded."""
 
 HEADER = "header"
 STEP = "step"
@@ -53,6 +51,12 @@ def name_block_file(kind: str, number: int) -> str:
 def name_profile_file(step: int) -> str:
     """`profile-000006.npz` for the two steps that end with the sixth."""
     return f"profile-{step:06d}.npz"
+
+
+def name_torch_mark(launcher: int) -> str:
+    """What lies in the run folder while a program of this launcher runs that has imported torch: it says why nothing
+    was recorded. Each rank may have a launcher of its own."""
+    return f".torch-imported-{launcher}"
 
 
 def name_process_folder(*, rank: int | None, pid: int) -> str:

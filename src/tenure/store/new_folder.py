@@ -8,10 +8,10 @@ from pathlib import Path
 from tenure.errors import UsageError
 
 
-def name_recording(program: str) -> str:
-    """`recording-<script>-<date>-<time>`, the folder's name where none is given."""
+def name_recording(program: str, *, at: float | None = None) -> str:
+    """`recording-<script>-<date>-<time>`, the folder's name where none is given; of now, or of seconds since 1970."""
     name = Path(program).stem or "python"
-    return f"recording-{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    return f"recording-{name}-{time.strftime('%Y%m%d-%H%M%S', time.localtime(at))}"
 
 
 def check_free(folder: Path) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tenure.capture.system.host import describe_process, hide_secrets, read_number
+from tenure.capture.system.host import describe_process, hide_secrets
 
 
 def test_values_that_are_named_like_secrets_are_masked() -> None:
@@ -16,7 +16,3 @@ def test_only_allowed_variables_are_recorded() -> None:
 
     assert process["environment"] == {"RANK": "1", "WORLD_SIZE": "x"}
     assert (process["rank"], process["world_size"]) == (1, None)
-
-
-def test_what_is_no_number_is_not_measured() -> None:
-    assert [read_number({"A": text}, "A") for text in ("3", "", "three")] == [3, None, None]

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from tenure.capture.system.host import read_number
+from tenure.capture.system.ranks import read_number
 from tenure.capture.writing.folders import LAUNCHER_VARIABLE
 from tenure.capture.writing.journal import Journal
 

@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tenure.capture.system.ranks import find_place
+
 ENVIRONMENT_ALLOWED = (
     "CUDA_LAUNCH_BLOCKING",
     "CUDA_MODULE_LOADING",
@@ -38,6 +40,7 @@ _SECRET = re.compile(r"token|secret|passw|api[-_]?key|credential", re.IGNORECASE
 def describe_process(environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Versions, arguments and an allow-list of the environment; values of arguments named like secrets are masked."""
     torch: Any = sys.modules.get("torch")
+    place = find_place(environment)
     return {
         "argv": hide_secrets(sys.argv),
         "executable": sys.executable,
@@ -49,19 +52,14 @@ def describe_process(environment: Mapping[str, str] = os.environ) -> dict[str, A
         "cuda": getattr(getattr(torch, "version", None), "cuda", None),
         "platform": sys.platform,
         "machine": platform.machine(),
-        "rank": read_number(environment, "RANK"),
-        "world_size": read_number(environment, "WORLD_SIZE"),
+        "rank": place.rank,
+        "local_rank": place.local_rank,
+        "world_size": place.world_size,
+        "node": place.node,
+        "restart": place.restart,
         "main_file": getattr(sys.modules.get("__main__"), "__file__", None),
         "environment": {name: environment[name] for name in ENVIRONMENT_ALLOWED if name in environment},
     }
-
-
-def read_number(environment: Mapping[str, str], name: str) -> int | None:
-    """The whole number in an environment variable; None where it is unset or no number."""
-    try:
-        return int(environment[name])
-    except (KeyError, ValueError):
-        return None
 
 
 def hide_secrets(arguments: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from tenure.capture.system.host import read_number
+from tenure.capture.system.ranks import find_place, read_number
 from tenure.store.format import PROCESS_FILE, name_attempt, name_process_folder
 
 RECORDING_VARIABLE = "TENURE_RECORDING"
@@ -21,7 +21,7 @@ MAX_ATTEMPTS = 1000
 
 def claim_process_folder(run_folder: Path, environment: Mapping[str, str] = os.environ) -> Path:
     """Make and give back this process's own folder; a folder that is taken is never written to."""
-    rank = read_number(environment, "RANK")
+    rank = find_place(environment).rank
     started_by_us = read_number(environment, LAUNCHER_VARIABLE) == os.getppid()
     if rank is None and started_by_us and _claim_itself(run_folder):
         return run_folder

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 class Journal:
     """Opened by its first row, so that a process that makes no step leaves nothing behind."""
 
-    def __init__(self, claim_folder: Callable[[], Path]) -> None:
+    def __init__(self, claim_folder: Callable[[], Path], *, time_origin: float | None = None) -> None:
         self._claim_folder = claim_folder
+        self._time_origin = time_origin
         self._writer: RecordingWriter | None = None
         self._sources: SourceCopies | None = None
         self._types: set[str] = set()
@@ -160,7 +161,7 @@ class Journal:
     def _open(self) -> tuple[RecordingWriter, SourceCopies]:
         if self._writer is None or self._sources is None:
             folder = self._claim_folder()
-            process = describe_process() | {"tenure": __version__}
+            process = describe_process() | {"time_origin": self._time_origin, "tenure": __version__}
             self._writer = RecordingWriter(folder, process=process)
             self._sources = SourceCopies(folder, self._writer.append)
         return self._writer, self._sources
