@@ -13,7 +13,12 @@ from tenure.rules.source_claim import claim_source
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.kinds import Kind
-from tenure.syntax.values.gradient_rings import drops_gradients, forgets_gradients, may_make_graph
+from tenure.syntax.values.gradient_rings import (
+    callers_drop_gradients,
+    drops_gradients,
+    forgets_gradients,
+    may_make_graph,
+)
 from tenure.syntax.values.graph_values import backward_root
 from tenure.syntax.values.tensor_values import tensor_values
 
@@ -45,7 +50,9 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
         yield from () if forgets else _set(program, function)
         for call in function.calls_of("backward", "manual_backward"):
             root = backward_root(call)
-            if root is not None and may_make_graph(program, call, function) and not drops_gradients(function, call):
+            if root is None or not may_make_graph(program, call, function):
+                continue
+            if not drops_gradients(function, call) and not callers_drop_gradients(program, function):
                 yield claim_source(
                     function,
                     call,

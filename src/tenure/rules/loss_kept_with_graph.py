@@ -12,6 +12,7 @@ from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
 from tenure.syntax.kept.carried_state import find_carried
 from tenure.syntax.kept.kept_graphs import find_kept_graphs
+from tenure.syntax.kept.logged_by_criteria import find_logged
 from tenure.syntax.program.program import Program
 
 
@@ -57,6 +58,15 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
                 message=f"`{carried.keep.place}` adds up values with the autograd graphs that made them.",
                 remedy="add `x.detach()`, or `x.item()` of one number",
             )
+    for kept in find_logged(program):
+        yield claim_kept(
+            program,
+            kept,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"`{kept.keep.place}` keeps the autograd graph of `{text_of_value(kept)}` until the next log.",
+            remedy="log the value without its graph: `x.detach()`",
+        )
     for gathered in gathered_as(program, "loss"):
         yield claim_gathered_graph(program, gathered, rule=RULE.code, name=RULE.name)
 

@@ -15,9 +15,11 @@ from tenure.syntax.program.functions import Binding, Function, is_in_body, targe
 from tenure.syntax.program.keeping import Keep
 from tenure.syntax.program.lifetimes import INITIALISERS
 from tenure.syntax.program.program import Program
+from tenure.syntax.program.repeats import is_never_called
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.value_parts import bound_to, element_of
+from tenure.syntax.values.framework_states import is_trained_elsewhere
 from tenure.syntax.values.graph_values import CUTTING, backward_roots, is_loss_name, is_module_name
 from tenure.syntax.values.tensor_values import TensorValues, tensor_values
 from tenure.syntax.values.without_graph import is_without_graph
@@ -45,7 +47,9 @@ def find_carried(program: Program) -> tuple[Carried, ...]:
 
 def _find(program: Program) -> Iterator[Carried]:
     values = tensor_values(program)
-    if not any(backward_roots(each) or _asks_for_gradients(each) for each in program.functions):
+    if not any(
+        backward_roots(each) or _asks_for_gradients(each) or is_trained_elsewhere(each) for each in program.functions
+    ):
         return  # nothing is trained here: what runs these modules is not known
     for function in program.functions:
         if function.name in INITIALISERS or isinstance(function.node, ast.Module):
@@ -205,7 +209,7 @@ def _is_set_anew(program: Program, keep: Keep, function: Function, *, in_functio
     """
     last = keep.place.rpartition(".")[2]
     for each in program.functions_in(function.source):
-        if each.name in INITIALISERS or (in_function_alone and each is not function):
+        if each.name in INITIALISERS or (in_function_alone and each is not function) or is_never_called(program, each):
             continue
         for binding in each.bindings:
             if binding is keep.node or isinstance(binding, ast.AugAssign) or binding.value is None:
@@ -282,10 +286,16 @@ def _retains_graph(call: ast.Call) -> bool:
 
 
 def _is_cut(name: str, function: Function, loop: LoopNode) -> bool:
+    """Whether a turn of the loop detaches a variable, or binds it to what is made of its detached parts."""
+    made_anew = [value for line, value in function.bound.get(name, ()) if is_in_body(line, loop)]
     return any(
         isinstance(call.func, ast.Attribute)
         and call.func.attr in ("detach", "detach_")
         and dotted(call.func.value) == name
         and is_in_body(call.lineno, loop)
         for call in function.calls
+    ) or any(
+        isinstance(node, ast.Attribute) and node.attr in ("detach", "detach_")
+        for value in made_anew
+        for node in ast.walk(value)
     )

@@ -20,7 +20,7 @@ from tenure.syntax.program.repeats import runs_repeatedly
 from tenure.syntax.program.short_lives import is_long_lived, is_short_lived
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
-from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.values.graph_values import is_loss_name
 from tenure.syntax.values.tensor_values import NUMBERS, TensorValues, tensor_values
 from tenure.syntax.values.views import is_view
@@ -162,9 +162,19 @@ def _may_be_tensor(value: ast.expr) -> bool:
 
 def _is_repeated(program: Program, keep: Keep, function: Function, kind: Kind) -> bool:
     """Whether the statement runs again and again; results that one call collects in its own loop are wanted, unless
-    they have graphs or are numbers that a loop has of each of its turns."""
-    in_own_loop = kind is Kind.GRAPH or is_one_number(keep.value)
+    they have graphs, are numbers that a loop has of each of its turns, or the loop never ends."""
+    loops = function.loops_around(keep.node.lineno)
+    in_own_loop = (
+        kind is Kind.GRAPH or is_one_number(keep.value) or ("." in keep.place and any(map(_is_endless, loops)))
+    )
     return runs_repeatedly(program, function, keep.node if in_own_loop else None)
+
+
+def _is_endless(loop: LoopNode) -> bool:
+    """`while True` without a way out: the work of a thread."""
+    ends = (ast.Break, ast.Return)
+    always = isinstance(loop, ast.While) and getattr(loop.test, "value", False) is True
+    return always and not any(isinstance(node, ends) for node in ast.walk(loop))
 
 
 def _is_limited(keep: Keep, function: Function) -> bool:

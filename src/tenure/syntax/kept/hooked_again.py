@@ -42,7 +42,7 @@ def _comes_back(
     made_at = _made_at(names, function)
     for loop in reversed(function.loops_around(call.lineno)):
         targets = set() if isinstance(loop, ast.While) else set(bound_names(loop.target))
-        if targets & names or (targets & differing and not _only_counts(loop)):
+        if targets & names or (targets & differing and not _only_counts(loop) and not _trains(loop, function)):
             continue
         made = [value for line, value in made_at if is_in_body(line, loop)]
         if made:
@@ -100,6 +100,11 @@ def _only_counts(loop: LoopNode) -> bool:
     return (
         isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("range", "count")
     )
+
+
+def _trains(loop: LoopNode, function: Function) -> bool:
+    """Whether each turn runs backward or steps: what differs is a batch."""
+    return any(is_in_body(call.lineno, loop) for call in function.calls_of("backward", "zero_grad", "manual_backward"))
 
 
 def _made_at(names: set[str], function: Function) -> list[tuple[int, ast.expr]]:

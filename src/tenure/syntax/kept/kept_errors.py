@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tenure.model.source import SourceFile
-from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.arguments import all_parameters, given_to
 from tenure.syntax.program.functions import Binding, Function, targets_of
 from tenure.syntax.program.keeping import keeps_of
 from tenure.syntax.program.lifetimes import INITIALISERS
@@ -22,6 +22,7 @@ _EXITS = ("__exit__", "__aexit__")
 _INTERPRETERS = ("InteractiveInterpreter", "InteractiveConsole")
 _MOST_CALLERS = 12
 _DEEPEST = 12
+_MOST_STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _collected(errors: _Errors, function: Function) -> Iterator[KeptError]:
     for keep in keeps_of(function):
         if keep.kind == "element" and not isinstance(keep.node, ast.Assign):
             name = errors.name_in(keep.value, function)
-            if name and ("." in keep.place or _is_from_before(keep.place, keep.node, function)):
+            if name and ("." in keep.place or errors.lives_on(keep.place, keep.node, function)):
                 yield KeptError(function, keep.node, name, keep.place)
 
 
@@ -163,6 +164,8 @@ class _Errors:
             return "the exception"
         if made == "gather" and _gives_errors_back(call):
             return "what a task raised"
+        if made == "exception" and isinstance(call.func, ast.Attribute) and not call.args:
+            return "what a future failed with"
         if made == "submit" and isinstance(call.func, ast.Attribute) and self._asks_futures:
             return "a future with its exception"
         given = [*call.args, *(each.value for each in call.keywords)]
@@ -204,6 +207,39 @@ class _Errors:
             if self._first(list(given_to(name, function, call)), caller):
                 return name
         return ""
+
+    def lives_on(self, place: str, node: ast.AST, function: Function, steps: int = 0) -> bool:
+        """Whether a container is there before each of the turns, or calls, that put an error into it: a variable of a
+        function around, a global one, or what callers have from before."""
+        if _is_from_before(place, node, function):
+            return True
+        if place in function.bound or "[]" in place or steps > _MOST_STEPS:
+            return False
+        calls = self._program.callers(function) if place in function.parameters else ()
+        if calls:
+            given = ((dotted(each), call, caller) for caller, call in calls for each in given_to(place, function, call))
+            return any(
+                name.startswith("self.") or self.lives_on(name, call, caller, steps + 1)
+                for name, call, caller in given
+                if name
+            )
+        if place in function.parameters:
+            return False
+        inner = function
+        while (outer := self._program.around(inner)) is not None:
+            if place in all_parameters(outer) or place in outer.bound:
+                return place in all_parameters(outer) or _is_handed_out(outer, inner)
+            inner = outer
+        return self._program.top_with(place, function.source) is not None and not _is_top(function)
+
+
+def _is_handed_out(outer: Function, inner: Function) -> bool:
+    """Whether a function gives back one that is defined in it, which then is called again and again."""
+    return any(inner.name in {getattr(node, "id", "") for node in ast.walk(each)} for each in outer.returns)
+
+
+def _is_top(function: Function) -> bool:
+    return isinstance(function.node, ast.Module)
 
 
 def _gives_errors_back(call: ast.Call) -> bool:

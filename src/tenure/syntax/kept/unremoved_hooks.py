@@ -12,7 +12,7 @@ from tenure.syntax.kept.hooked_again import is_hooked_again
 from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.lifetimes import INITIALISERS
 from tenure.syntax.program.program import Program
-from tenure.syntax.program.repeats import is_event
+from tenure.syntax.program.repeats import is_never_called
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 
@@ -47,7 +47,7 @@ def find_left_hooks(program: Program) -> Iterator[LeftHook]:
     ]
     removing = {posixpath.dirname(function.source.path): set[str]() for function, _ in registering}
     for function in program.functions if registering else ():
-        if _is_never_called(program, function):
+        if is_never_called(program, function):
             continue
         removed = removing.get(posixpath.dirname(function.source.path))
         if removed is not None:
@@ -56,15 +56,6 @@ def find_left_hooks(program: Program) -> Iterator[LeftHook]:
         why = _why(program, function, call, removing[posixpath.dirname(function.source.path)])
         if why:
             yield LeftHook(function, call, why)
-
-
-def _is_never_called(program: Program, function: Function) -> bool:
-    """Whether a method is called by no name, object or statement of a program that makes objects of its class."""
-    if not function.is_method or function.name.startswith("__") or is_event(function) or function.owner is None:
-        return False
-    if program.callers(function) or not program.constructions(function.owner):
-        return False
-    return function.name not in program.names_called and function.name not in program.handed_on
 
 
 def _removed_in(function: Function) -> Iterator[str]:

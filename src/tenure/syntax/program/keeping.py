@@ -97,6 +97,8 @@ def _added(binding: ast.AugAssign) -> Iterator[Keep]:
 def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
     if isinstance(target, ast.Subscript):
         place = dotted(target.value).replace("[]", "")
+        if _is_whole(target.slice) and not _mentions(binding.value, place):
+            return
         if place and _adds_to_itself(binding.value, place):
             yield Keep("sum", place, binding.value, binding)
         elif place and not isinstance(target.slice, ast.Constant):
@@ -114,6 +116,11 @@ def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
     for value in _alternatives(binding.value):
         if place and isinstance(value, ast.BinOp) and _mentions(value, place):
             yield from (Keep("sum", place, part, binding) for part in _operands(value) if not _mentions(part, place))
+
+
+def _is_whole(key: ast.expr) -> bool:
+    """`[:]`: all of it is put there anew."""
+    return isinstance(key, ast.Slice) and key.lower is None and key.upper is None
 
 
 def _alternatives(value: ast.expr) -> Iterator[ast.expr]:

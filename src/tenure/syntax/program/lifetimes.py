@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
-from tenure.syntax.program.arguments import given_to
+from tenure.syntax.program.arguments import all_parameters, given_to
 from tenure.syntax.program.functions import Binding, Class, Function, targets_of
 from tenure.syntax.program.keeping import first_turns
 from tenure.syntax.program.program import Program
@@ -17,6 +17,7 @@ from tenure.syntax.text.value_parts import bound_to
 
 INITIALISERS = frozenset(
     {"__init__", "__post_init__", "__new__", "setup", "__setstate__", "build", "__enter__", "_init", "_setup"}
+    | {"__init_subclass__", "__set_name__"}
 )
 """Methods in which an object gets its first attributes."""
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "remove", "discard", "truncate"})
@@ -73,6 +74,9 @@ class Lifetimes:
             receiver, name = split_receiver(value)
             if name and isinstance(value, (ast.Attribute, ast.Subscript, ast.Call)):
                 yield from self._origins(f"{receiver}.{name}" if receiver else name, function, steps + 1)
+        outer = self._program.around(function)
+        if not bound and place not in all_parameters(function) and outer is not None:
+            yield from self._origins(place, outer, steps + 1)
         if not bound and place in function.parameters:
             calls = self._program.callers(function)
             for caller, call in calls if len(calls) <= _MOST_CALLERS else ():
@@ -153,11 +157,11 @@ class Lifetimes:
             return False
         outer = self._program.around(function)
         while outer is not None:
-            bound = [each for each in outer.bindings if name in _names(each)]
+            bound = outer.bound.get(name, ())
             if bound:
-                starts = [each for each in bound if is_unbounded_start(each.value)]
+                starts = [value for _, value in bound if is_unbounded_start(value)]
                 removes = any(called_name(call) == "remove" for call in outer.calls)
-                in_loop = any(outer.loops_around(each.lineno) for each in bound)
+                in_loop = any(outer.loops_around(line) for line, _ in bound)
                 return len(starts) == len(bound) and not removes and not in_loop
             outer = self._program.around(outer)
         return False

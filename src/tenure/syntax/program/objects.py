@@ -48,6 +48,7 @@ _HANDING_ON = frozenset(
     | {"ref", "proxy", "partialmethod", "MappingProxyType", "ExitStack"}
 )
 """Functions whose result is, or gives, what they are given."""
+_OF_MODULES = frozenset({"ModuleList", "ModuleDict", "Sequential"})
 _SAME = frozenset(
     {"get", "values", "items", "pop", "popleft", "popitem", "setdefault", "copy", "get_nowait", "to", "cuda", "cpu"}
     | {"eval", "train", "float", "half", "requires_grad_", "apply", "result", "enter_context", "union", "bfloat16"}
@@ -242,7 +243,8 @@ class Objects:
             return frozenset(found)
         owner = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         if owner in ("nn", "torch.nn") and name[:1].isupper() and name != "Parameter":
-            return frozenset({_TORCH_MODULE})
+            inside = self._all(call.args, function) if name in _OF_MODULES else _NOTHING
+            return inside if inside and name != "Sequential" else inside | {_TORCH_MODULE}
         if name == "type" and call.args:
             return frozenset(Thing(cls=each.cls) for each in self.of(call.args[0], function) if each.cls is not None)
         if name == "getattr" and len(call.args) > 1:

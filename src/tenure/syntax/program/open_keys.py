@@ -10,13 +10,24 @@ from tenure.syntax.program.functions import Binding, Function, targets_of
 from tenure.syntax.program.keeping import Keep
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.value_parts import bound_names
+from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.value_parts import bound_names, is_made_up
 
 _COUNTING = re.compile(
     r"(^|_)(step|steps|batch|round|trial|iteration|iter|it|number|num|count|counter|ticket|epoch|idx|index|batch_idx|uid"
-    r"|request_id|offset|start|timestamp|time|uuid|prompt|caption|sentence|query|queries|question|text|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
+    r"|timestep|frame|episode|file|filename|path|url|uri|request_id|offset|start|timestamp|time|uuid|prompt|caption|sentence|query|queries|question|text|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
 )
-_OPEN_CALLS = frozenset({"id", "data_ptr", "size", "next", "len", "map", "hash", "uuid4", "time", "numel", "tobytes"})
+_OPEN_CALLS = frozenset(
+    {"id", "data_ptr", "size", "next", "len", "map", "hash", "uuid4", "time", "numel", "tobytes", "hexdigest"}
+    | {"digest", "time_ns", "perf_counter", "monotonic"}
+)
+_AS_DIFFERENT = frozenset({"str", "repr", "tuple", "frozenset", "sorted", "int", "round", "bytes", "encode", "strip"})
+"""Calls that give other results for other arguments."""
+_OF_DATA = re.compile(
+    r"(^|_)(sample|image|img|video|clip|user|item|doc|document|session|request|example|record|row|patient|molecule|mol"
+    r"|graph|scene|track|frame|query|entity|conversation|utterance|episode|trajectory)_?(id|key)$"
+)
+"""What tells one of the data from another."""
 
 
 def is_open_key(program: Program, keep: Keep, function: Function) -> bool:
@@ -40,7 +51,9 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
             given_back = (each.value for each in called.returns if each.value is not None)
             if any(_is_open(program, value, called, depth + 2) for value in given_back):
                 return True
-        if isinstance(node, ast.Attribute) and (node.attr == "shape" or _COUNTING.search(node.attr)):
+        if isinstance(node, ast.Attribute) and (node.attr == "shape" or _says_open(node.attr)):
+            return True
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and _says_open(node.slice.value):
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             bound = [each.value for each in function.bindings if node.id in _names_bound(each)]
@@ -48,12 +61,26 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
                 value is not None and _is_open(program, value, function, depth + 1) for value in bound
             ):
                 return True
-            if not bound and not isinstance(key, ast.Call):
-                if _COUNTING.search(node.id) or _takes_the_rest(node.id, function):
+            if not bound and (not isinstance(key, ast.Call) or called_name(key) in _AS_DIFFERENT):
+                if _says_open(node.id) or _takes_the_rest(node.id, function) or _has_open_parts(node.id, function):
                     return True
                 if depth < 3 and node.id in function.parameters and _is_given_open(program, node.id, function, depth):
                     return True
     return False
+
+
+def _says_open(name: object) -> bool:
+    return isinstance(name, str) and bool(_COUNTING.search(name) or _OF_DATA.search(name))
+
+
+def _has_open_parts(name: str, function: Function) -> bool:
+    """Whether a key is taken apart into what is counted or measured: `size, sigma = key`."""
+    return any(
+        _says_open(part)
+        for part, bound in function.bound.items()
+        for _, value in bound
+        if isinstance(value, ast.Subscript) and is_made_up(value) and dotted(value.value) == name
+    )
 
 
 def _takes_the_rest(name: str, function: Function) -> bool:

@@ -18,6 +18,7 @@ from tenure.syntax.program.file_walk import FileWalk
 from tenure.syntax.program.functions import Class, Function, pairs_of, takes
 from tenure.syntax.program.imports import FilePlaces, Imported, imported_names
 from tenure.syntax.program.objects import Objects
+from tenure.syntax.program.property_reads import property_reads
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.value_parts import element_of
@@ -209,6 +210,21 @@ class Program:
         """Calls that mean this function and no other."""
         return self._callers.get(function, ())
 
+    def forward_calls(self, forward: Function) -> Sequence[tuple[Function, ast.Call]]:
+        """Calls of modules whose `forward` this is, as far as it is known which objects are called."""
+        return self._forward_calls.get(forward, ())
+
+    @cached_property
+    def _forward_calls(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
+        found: dict[Function, list[tuple[Function, ast.Call]]] = {}
+        for caller in self.functions:
+            for call in caller.calls:
+                for each in self.objects.classes_of(call.func, caller) if self._asks_for_objects(call, caller) else ():
+                    forward = self.method_of(each, "forward")
+                    if forward is not None and self.method_of(each, "__call__") is None:
+                        found.setdefault(forward, []).append((caller, call))
+        return found
+
     def known_callers(self, function: Function) -> Sequence[tuple[Function, ast.Call]]:
         """As `callers`, as far as they are known while objects are followed: at first those by name."""
         known = self._first_callers if self._first_callers is not None else self._named_callers
@@ -321,6 +337,8 @@ class Program:
                     found.setdefault(each, []).append((caller, self._shifted(call, shifts.get(each, -1))))
                 for each, applied in self._applied(call, caller):
                     found.setdefault(each, []).append((caller, applied))
+        for read, caller, call in property_reads(self):
+            found.setdefault(read, []).append((caller, call))
         return found
 
     def may_call(self, call: ast.Call, caller: Function) -> Sequence[Function]:

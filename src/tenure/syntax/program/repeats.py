@@ -8,12 +8,13 @@ import re
 from functools import lru_cache
 
 from tenure.syntax.program.functions import Function
-from tenure.syntax.program.hooked import hooked_functions
+from tenure.syntax.program.hooked import functions_named, hooked_functions
 from tenure.syntax.program.program import Program
+from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 
 _EVENTS = re.compile(
-    r"^(on_|after_|before_|begin_|end_)?(train|training|validation|val|test|predict|prediction|fit|eval|evaluation)?_?"
+    r"^(_?on_|after_|before_|begin_|end_)?(train|training|validation|val|test|predict|prediction|fit|eval|evaluation)?_?"
     r"((batch|step|epoch|iteration|iter|update|rollout|forward|backward|loss)(_?(start|end|begin|completed|started|s))?"
     r"|(?<=_)(start|end|begin))$"
 )
@@ -40,7 +41,7 @@ def runs_repeatedly(program: Program, function: Function, node: ast.AST | None =
 def _is_repeated(program: Program, function: Function, depth: int) -> bool:
     if isinstance(function.node, ast.Module):
         return False
-    if function in hooked_functions(program):
+    if function in hooked_functions(program) or function in _handlers(program):
         return True
     callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
     is_called = function.name == "__call__"
@@ -58,6 +59,29 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
     return not callers and bool(function.class_name) and bool(_FILLING.match(function.name))
 
 
+_HANDLED = ("ITERATION_", "GET_BATCH_", "EPOCH_", "BATCH_")
+
+
+@lru_cache(maxsize=1)
+def _handlers(program: Program) -> frozenset[Function]:
+    """Functions that ignite calls for each batch or epoch: `engine.add_event_handler(Events.EPOCH_COMPLETED, f)`, and
+    those under `@engine.on(Events.ITERATION_COMPLETED(every=10))`."""
+    found: set[Function] = set()
+    for function in program.functions:
+        for call in function.calls_of("add_event_handler"):
+            if len(call.args) > 1 and _is_handled(call.args[0]):
+                found.update(functions_named(program, call.args[1], function))
+        for each in getattr(function.node, "decorator_list", ()):
+            if isinstance(each, ast.Call) and called_name(each) == "on" and any(map(_is_handled, each.args)):
+                found.add(function)
+    return frozenset(found)
+
+
+def _is_handled(event: ast.expr) -> bool:
+    names = (node.attr for node in ast.walk(event) if isinstance(node, ast.Attribute))
+    return any(name.startswith(_HANDLED) for name in names)
+
+
 def _is_of_turn(caller: Function, call: ast.Call) -> bool:
     """Whether each loop around a call goes through the objects that are called: stages, one after the other."""
     targets = [getattr(loop, "target", None) for loop in caller.loops_around(call.lineno)]
@@ -70,6 +94,15 @@ def is_event(function: Function) -> bool:
     if function.name == "__getitem__":
         return bool(_TEXTS.fullmatch(function.parameters[-1]))  # data sets and tables of sizes have an end
     return bool(function.class_name) and bool(_EVENTS.match(function.name) or function.name in _BY_ITSELF)
+
+
+def is_never_called(program: Program, function: Function) -> bool:
+    """Whether a method is called by no name, object or statement of a program that makes objects of its class."""
+    if not function.is_method or function.name.startswith("__") or is_event(function) or function.owner is None:
+        return False
+    if program.callers(function) or not program.constructions(function.owner):
+        return False
+    return function.name not in program.names_called and function.name not in program.handed_on
 
 
 def is_of_tests(function: Function) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tenure.syntax.program.arguments import default_of, given_to
 from tenure.syntax.program.functions import Function
+from tenure.syntax.program.objects import is_property
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.scopes import dotted
 
@@ -21,15 +23,31 @@ def may_be(wanted: bool, node: ast.expr, function: Function, program: Program, s
         return may_be(not wanted, node.operand, function, program, steps)
     if steps > _MOST_STEPS:
         return False
-    if isinstance(node, ast.Attribute) and dotted(node.value) == "self" and function.owner is not None:
-        values = program.attribute_values(function.owner, node.attr)
-        return any(may_be(wanted, value, where, program, steps + 1) for value, where in values)
+    if isinstance(node, ast.Compare):
+        return True  # now so, now so
+    if isinstance(node, ast.Attribute):
+        return any(
+            may_be(wanted, value, where, program, steps + 1) for value, where in _values(node, function, program)
+        )
     if not isinstance(node, ast.Name):
         return False
     bound = function.bound.get(node.id, ())
     if bound or node.id not in function.parameters:
         return any(may_be(wanted, value, function, program, steps + 1) for _, value in bound)
     return _may_be_given(wanted, node.id, function, program, steps)
+
+
+def _values(node: ast.Attribute, function: Function, program: Program) -> Iterator[tuple[ast.expr, Function]]:
+    """What an attribute of the program's own objects is bound to; of a property, what it gives back."""
+    if dotted(node.value) == "self" and function.owner is not None:
+        classes = [function.owner]
+    else:
+        classes = program.objects.classes_of(node.value, function)
+    for cls in classes:
+        method = program.method_of(cls, node.attr)
+        if method is not None and is_property(method):
+            yield from ((each.value, method) for each in method.returns if each.value is not None)
+        yield from program.attribute_values(cls, node.attr)
 
 
 def _may_be_given(wanted: bool, name: str, function: Function, program: Program, steps: int) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from tenure.syntax.program.functions import Binding, Function
+from tenure.syntax.program.functions import Binding, Function, is_in_body
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.truths import may_be
+from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+
+_MOST_STEPS = 3
 
 
 def makes_graph(call: ast.Call) -> bool:
@@ -23,21 +26,35 @@ def may_make_graph(program: Program, call: ast.Call, function: Function) -> bool
         return True
     flags = [each.value for each in call.keywords if each.arg == "create_graph"]
     for each in call.keywords:
-        if each.arg is None and isinstance(each.value, ast.Name):
-            flags += _at_create_graph(program, each.value.id, function)
+        if each.arg is None:
+            flags += _at_create_graph(program, each.value, function)
     return any(may_be(True, each, function, program) for each in flags)
 
 
-def _at_create_graph(program: Program, name: str, function: Function) -> list[ast.expr]:
-    top = program.top_with(name, function.source)
-    bound = function.bound.get(name) or (top.bound[name] if top is not None else [])
+def _at_create_graph(program: Program, given: ast.expr, function: Function) -> list[ast.expr]:
+    """What stands at this key of the dictionaries, as written, that an expression may be."""
+    if isinstance(given, ast.Attribute):
+        classes = program.objects.classes_of(given.value, function)
+        bound = [value for cls in classes for value, _ in program.attribute_values(cls, given.attr)]
+    else:
+        name = dotted(given)
+        top = program.top_with(name, function.source) if name else None
+        bound = [value for _, value in function.bound.get(name) or (top.bound[name] if top is not None else [])]
     return [
         value
-        for _, shown in bound
+        for shown in map(_made_by_default, bound)
         if isinstance(shown, ast.Dict)
         for key, value in zip(shown.keys, shown.values, strict=True)
         if getattr(key, "value", None) == "create_graph"
     ]
+
+
+def _made_by_default(value: ast.expr) -> ast.expr:
+    """`{...}` of `field(default_factory=lambda: {...})`."""
+    if isinstance(value, ast.Call) and called_name(value) == "field":
+        factories = (each.value for each in value.keywords if each.arg == "default_factory")
+        return next((each.body for each in factories if isinstance(each, ast.Lambda)), value)
+    return value
 
 
 def drops_gradients(function: Function, backward: ast.Call | Binding) -> bool:
@@ -53,6 +70,30 @@ def drops_gradients(function: Function, backward: ast.Call | Binding) -> bool:
         and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in binding.targets)
         for binding in function.bindings
     )
+
+
+def callers_drop_gradients(program: Program, function: Function, depth: int = 0) -> bool:
+    """Whether all that call a function, or call it back, set gradients to None right behind the call; not where the
+    gradient is one of its own leaves, which they do not know."""
+    if _reads_gradient_of_a_variable(function):
+        return False
+    calls, around = program.callers(function), program.around(function)
+    if not calls and around is not None:  # a closure, which somebody is given
+        calls = program.callers(around)
+    return (
+        bool(calls)
+        and depth < _MOST_STEPS
+        and all(
+            any(_forgets(each, called_name(each)) and _is_behind(each, call, caller) for each in caller.calls)
+            or callers_drop_gradients(program, caller, depth + 1)
+            for caller, call in calls
+        )
+    )
+
+
+def _is_behind(later: ast.Call, call: ast.Call, function: Function) -> bool:
+    loops = function.loops_around(call.lineno)
+    return later.lineno > call.lineno and (not loops or is_in_body(later.lineno, loops[-1]))
 
 
 def forgets_gradients(function: Function) -> bool:

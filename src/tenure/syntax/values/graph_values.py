@@ -43,7 +43,8 @@ LEARNED = re.compile(
 )
 _HOLDING = re.compile(r"(?!Parameter|Variable)[A-Z]\w*[a-z]\w*(?<!Error)(?<!Exception)(?<!Warning)(?<!Loss)")
 _MAKING = re.compile(
-    r"^_*(zero|get|make|create|build|load|init|wrap|unwrap|to|set|prepare|is|has|find|add|register|replace|convert|save)_"
+    r"^_*(zero|get|make|create|build|load|init|wrap|unwrap|to|set|prepare|is|has|find|add|register|replace|convert|save"
+    r"|evaluate|eval|train|update|test|log|check|print|plot|compare|export|count|freeze|unfreeze|reset|sync|validate)_"
 )
 _ASKED_OF_MODULES = frozenset({"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict"})
 _DEEPEST = 40

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from tenure.syntax.program.arguments import all_parameters, annotation_of, given_to
@@ -22,6 +22,7 @@ from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, dotted
 from tenure.syntax.text.value_parts import arguments_of, element_of, gone_through, parts_of
+from tenure.syntax.values.framework_states import is_output_of_engine, kind_of_state, process_functions
 from tenure.syntax.values.gradient_rings import makes_graph
 from tenure.syntax.values.graph_values import (
     CONTAINERS,
@@ -108,6 +109,9 @@ class TensorValues:
     def _kind(self, node: ast.expr, function: Function) -> Kind:
         if isinstance(node, ast.Name):
             return self._name(node.id, function, node.lineno)
+        of_state = kind_of_state(node, function)
+        if of_state is not None:
+            return of_state
         if isinstance(node, ast.Attribute):
             return self._attribute(node, function)
         if isinstance(node, ast.Call):
@@ -205,6 +209,12 @@ class TensorValues:
         if isinstance(node, ast.Dict) and all(isinstance(each, ast.Constant) for each in node.keys):
             yield node, function
             return
+        if is_output_of_engine(node):
+            for each in process_functions(self._program):
+                for given in each.returns:
+                    if given.value is not None:
+                        yield from self._displays(given.value, each, depth + 1)
+            return
         if depth < _MOST_STEPS and isinstance(node, ast.Name) and node.id not in function.contents:
             bound = self.bindings(function).get(node.id, ())
             if node.id in all_parameters(function):
@@ -254,11 +264,14 @@ class TensorValues:
         if (passed := hooked_functions(self._program).get(function)) is not None:
             return max(least, passed) if name not in ("module", "layer", "m", "mod") else Kind.NOTHING
         if function.name == "forward" and self._program.is_part_of_module(function):
-            return Kind.GRAPH if _is_activation(name, function) else least
-        return max(least, self._questions.answer((function, name), lambda: self._given(name, function)))
+            if _is_activation(name, function):
+                return Kind.GRAPH
+            calls = self._program.forward_calls(function)
+        else:
+            calls = self._program.callers(function)
+        return max(least, self._questions.answer((function, name), lambda: self._given(name, function, calls)))
 
-    def _given(self, name: str, function: Function) -> Kind:
-        calls = self._program.callers(function)
+    def _given(self, name: str, function: Function, calls: Sequence[tuple[Function, ast.Call]]) -> Kind:
         if len(calls) > _MOST_CALLERS:
             return Kind.NOTHING
         given = (self.kind(value, caller) for caller, call in calls for value in given_to(name, function, call))
@@ -267,6 +280,8 @@ class TensorValues:
     def _attribute(self, node: ast.Attribute, function: Function) -> Kind:
         if node.attr == "grad":
             return Kind.TENSOR
+        if is_output_of_engine(node) and process_functions(self._program):
+            return max(self.returned(each) for each in process_functions(self._program))
         if node.attr in FACTS:
             return (
                 min(Kind.TENSOR, self.kind(node.value, function)) if node.attr in ("data", "indices") else Kind.NOTHING
@@ -377,7 +392,7 @@ class TensorValues:
             return max(own, self._most(call.args, function)) if is_tensor_method else own
         if name in _OF_TENSORS and not (call.args and name == "contiguous"):
             return max(Kind.TENSOR, own)
-        if dotted(receiver) == "self" or is_loss_name(name):
+        if dotted(receiver) == "self" or is_loss_name(name) or self._is_module_name(receiver, function):
             return self._most(call.args + [each.value for each in call.keywords], function)
         if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
             return Kind.TENSOR

@@ -1,0 +1,50 @@
+"""Where properties are read that store something: each read runs the property as a call would."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tenure.syntax.program.objects import is_property
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.store_calls import GROWING_METHODS
+
+if TYPE_CHECKING:
+    from tenure.syntax.program.functions import Function
+    from tenure.syntax.program.program import Program
+
+
+def property_reads(program: Program) -> Iterator[tuple[Function, Function, ast.Call]]:
+    """The property, the function that reads it, and the call that this comes to. Costs a walk over the files that name
+    one which registers or collects something, and nothing where the program has none."""
+    stored: dict[str, list[Function]] = {}
+    for each in program.functions:
+        if each.owner is not None and is_property(each) and any(map(_stores, each.calls)):
+            stored.setdefault(each.name, []).append(each)
+    named = {name: f".{name}" for name in stored}
+    sources = {each.source.path: each.source for each in program.functions} if stored else {}
+    for source in sources.values():
+        if any(text in source.text for text in named.values()):
+            yield from _read_in(program, program.functions_in(source), stored)
+
+
+def _stores(call: ast.Call) -> bool:
+    name = called_name(call)
+    return name in GROWING_METHODS or (name.startswith("register") and name.endswith("hook"))
+
+
+def _read_in(
+    program: Program, functions: Sequence[Function], stored: dict[str, list[Function]]
+) -> Iterator[tuple[Function, Function, ast.Call]]:
+    seen: set[int] = set()
+    for function in sorted(functions, key=lambda each: -getattr(each.node, "lineno", 0)):  # inner functions first
+        for node in ast.walk(function.node):
+            if not isinstance(node, ast.Attribute) or node.attr not in stored or id(node) in seen:
+                continue
+            seen.add(id(node))
+            meant = stored[node.attr]
+            classes = program.objects.classes_of(node.value, function)
+            for each in meant:
+                if each.owner in classes or (not classes and len(meant) == 1 and each is not function):
+                    yield each, function, ast.copy_location(ast.Call(func=node, args=[], keywords=[]), node)
