@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tenure.model.recording import Note
 from tenure.store.format import MICROSECONDS, MISSING, name_tail_file
-from tenure.store.row_log import make_columns
 
 if TYPE_CHECKING:
     from tenure.model.row_columns import Column
@@ -94,17 +93,45 @@ def _read_tail(path: Path) -> tuple[list[dict[str, Any]], int]:
 
 def parse_rows(lines: Iterable[bytes]) -> tuple[list[dict[str, Any]], int]:
     """Lines as rows, and how many were none."""
-    rows, damaged = [], 0
-    for line in lines:
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            read_row(row, dict_of)
-            rows.append(row)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            damaged += 1
-    return rows, damaged
+    texts = [line for line in lines if line.strip()]
+    rows = _parse_at_once(texts)
+    if rows is None:
+        rows = [_parse_one(text) for text in texts]
+    whole = [row for row in rows if row is not None and (_is_plain(row) or _is_row(row))]
+    return whole, len(texts) - len(whole)
+
+
+def _parse_at_once(texts: Sequence[bytes]) -> list[Any] | None:
+    """All lines by one call, in half the time; None where one of them is damaged."""
+    try:
+        rows: list[Any] = json.loads(b"[" + b",".join(texts) + b"]")
+    except (ValueError, RecursionError):
+        return None
+    return rows if len(rows) == len(texts) else None
+
+
+def _parse_one(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_plain(row: Any) -> bool:
+    """Whether it is a row as the recorder writes them."""
+    try:
+        plain = type(row["step"]) is int and type(row["time"]) is float and type(row["seconds"]) is float
+        return plain and not set(map(type, row["counters"].values())) - {int}
+    except (KeyError, TypeError, AttributeError):
+        return False
+
+
+def _is_row(row: Any) -> bool:
+    try:
+        read_row(row, dict_of)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return True
 
 
 def dict_of(step: int, time: float, seconds: float, counters: dict[str, int]) -> dict[str, Any]:
@@ -121,15 +148,26 @@ def rows_of(
     """Blocks and what came after them as one row of rows, of which each column is read when it is asked for."""
     import numpy as np
 
-    from tenure.model.row_columns import RowColumns
+    from tenure.model.row_columns import COUNTER, RowColumns
 
-    after = {name: np.array(values, dtype=np.int64) for name, values in make_columns(tail).items()}
-    nothing = np.full(len(tail), MISSING, dtype=np.int64)
-    names = dict.fromkeys([name for block in blocks for name in block.names] + list(after))
+    kinds = dict.fromkeys(tuple(row.get("counters", ())) for row in tail)
+    counters = [f"{COUNTER}{name}" for kind in kinds for name in kind]
+    names = dict.fromkeys([*(name for block in blocks for name in block.names), *counters])
     return RowColumns(
         tuple(names),
-        lambda name: np.concatenate([read_column(blocks, name), after.get(name, nothing)]),
+        lambda name: np.concatenate([read_column(blocks, name), np.array(_column_of(tail, name), dtype=np.int64)]),
         make,
         per_second=MICROSECONDS,
         missing=MISSING,
     )
+
+
+def _column_of(rows: Sequence[dict[str, Any]], name: str) -> list[int]:
+    from tenure.model.row_columns import COUNTER, STEP
+
+    if name == STEP:
+        return [int(row[STEP]) for row in rows]
+    if not name.startswith(COUNTER):
+        return [round(row[name] * MICROSECONDS) for row in rows]
+    counter = name.removeprefix(COUNTER)
+    return [int(row.get("counters", {}).get(counter, MISSING)) for row in rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from analysis.watching.simulated import KIB, MIB, allocator, filling, jumps, res
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.model.ranks import EarlyEnd, RankComparison, RankDifference, RankLevels
 from tenure.model.recording import CensusEntry, Recording, Step
+from tenure.model.row_columns import RowColumns
 
 Counters = dict[str, np.ndarray]
 CENSUSES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
@@ -172,6 +174,20 @@ def test_of_each_rank_the_newest_recording_after_the_last_restart_is_compared() 
 
 def test_one_rank_has_nothing_to_be_compared_with() -> None:
     assert compare_ranks([rank(0, {"allocated_bytes": level(200)}), rank(0, {"allocated_bytes": level(200)})]) is None
+
+
+def test_of_a_long_recording_only_the_columns_that_are_compared_are_read() -> None:
+    asked: list[str] = []
+    names = ("step", "time", "seconds", "counters.rss_bytes", "counters.active_bytes", "counters.num_ooms")
+
+    def load(name: str) -> np.ndarray:
+        asked.append(name)
+        return np.arange(1, 301)
+
+    rows = RowColumns(names, load, Step, per_second=1_000_000, missing=-1)
+    compared(*(replace(rank(each, {"x": level(1)}), steps=rows) for each in range(2)))
+
+    assert sorted(set(asked)) == ["counters.rss_bytes", "step", "time"]
 
 
 @pytest.mark.slow
