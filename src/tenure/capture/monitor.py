@@ -245,9 +245,12 @@ class Monitor:
 
     def _take_evaluation_call(self, inputs: Any) -> None:
         moment = self._evaluation_calls.take_call()
-        elapsed = time.perf_counter() - self._start
-        if moment and can_afford(self._schedule, self._censuses.spending, elapsed=elapsed):
+        if moment and self._can_afford():
             self._record_census(moment, inputs)
+
+    def _can_afford(self) -> bool:
+        elapsed = time.perf_counter() - self._start
+        return can_afford(self._schedule, self._censuses.spending, elapsed=elapsed)
 
     def _enter_forward(self, inputs: Any) -> None:
         if self._entry_due:
@@ -273,6 +276,7 @@ class Monitor:
             self._record_parameters()
         asked = self._samples.take_request()
         due = is_due(self._schedule, self._censuses.spending, step=self.step, elapsed=elapsed, counters=counters)
+        due = self._samples.is_closer_look_due(self.step, self._can_afford) or due
         if asked and not due:
             self._record_census(REQUEST, inputs)
         if due:
@@ -295,6 +299,7 @@ class Monitor:
             self._guard.say_once(self._journal.failure)
             self._guard.switch_off()
         elif counters:
+            self._samples.take_step(self.step, counters)
             self._samples.open(self._counters.device_uuid)
 
     def _write_note(self, level: str, text: str) -> None:

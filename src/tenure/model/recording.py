@@ -12,6 +12,9 @@ EVALUATION = "evaluation-"
 COMPILES = "The program compiles code: calls of modules from within it were not seen."
 """Text of the note that says so."""
 
+GROWS = "Memory grows:"
+"""Begins the notes of the recorder's own closer looks."""
+
 
 @dataclass(frozen=True)
 class Step:

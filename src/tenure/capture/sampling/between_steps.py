@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from tenure.capture.sampling.census_signal import CensusSignal
+from tenure.capture.sampling.closer_looks import CloserLooks
 from tenure.capture.sampling.device import DeviceReader
 from tenure.capture.sampling.host import HostReader
 from tenure.capture.sampling.sampler import Rows, Sampler
@@ -29,6 +30,9 @@ class BetweenSteps:
         self._opened = False
         self._note = note
         self._signal = CensusSignal()
+        self._closer = CloserLooks(note)
+        self.take_step = self._closer.take_step
+        self.is_closer_look_due = self._closer.is_due
         self._waits_since: float | None = None
         host = HostReader(lambda text: note("info", text))
         self._device = device = DeviceReader(lambda text: note("info", text))
@@ -77,7 +81,8 @@ class BetweenSteps:
         self._signal.close()
 
     def _look(self, now: float) -> None:
-        """On the sampler's thread: say once of each wish that waits for a step for long."""
+        """On the sampler's thread: look for growth, and say once of each wish that waits for a step for long."""
+        self._closer.look(now)
         if not (self._sampler.census_wanted or self._signal.asked):
             self._waits_since = None
         elif self._waits_since is None:
