@@ -14,7 +14,7 @@ from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.errors import RecordingError
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
-from tenure.model.recording import COMPILES, EVALUATION, Recording
+from tenure.model.recording import COMPILES, EVALUATION, OUT_OF_MEMORY, Recording
 from tenure.model.source import SourceFile
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import read_census, read_sources
@@ -33,7 +33,7 @@ class Evidence:
 
     @cached_property
     def between_steps(self) -> tuple[Census, ...]:
-        """The censuses but those at a profiled step's peak and within evaluations."""
+        """The censuses but those at a profiled step's peak, where memory ran out, and within evaluations."""
         return tuple(census for census in self.censuses if _is_between_steps(census))
 
     @cached_property
@@ -97,7 +97,7 @@ def read_evidence(recording: Recording) -> Evidence:
 
 
 def _is_between_steps(census: Census) -> bool:
-    return census.moment != PEAK and not census.moment.startswith(EVALUATION)
+    return census.moment not in (PEAK, OUT_OF_MEMORY) and not census.moment.startswith(EVALUATION)
 
 
 def _read_censuses(recording: Recording) -> Iterable[Census]:

@@ -30,15 +30,16 @@ from tenure.capture.steps.evaluation_calls import EvaluationCalls
 from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
 from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
-from tenure.capture.steps.schedule import can_afford, is_due, watches_calls
+from tenure.capture.steps.schedule import can_afford, is_due, is_geometric, watches_calls
 from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
 from tenure.capture.system.ranks import find_place
 from tenure.capture.writing.census_writing import CensusWriter, TakeCensus
+from tenure.capture.writing.history_writing import HistoryOfRecording, WrittenHistory
 from tenure.capture.writing.journal import Journal
 from tenure.capture.writing.parameter_hashes import hash_parameters
 from tenure.capture.writing.profile_writing import ProfileOfRecording
-from tenure.model.recording import COMPILES, EVALUATION
+from tenure.model.recording import COMPILES, EVALUATION, OUT_OF_MEMORY
 from tenure.store.format import name_census_file
 
 MAX_FIRST_CALLS = 4
@@ -84,6 +85,12 @@ class Monitor:
             is_busy=lambda: self._guard.busy,
             note=self._write_note,
             start=self._start,
+        )
+        self._history = HistoryOfRecording(
+            lambda reason: self._journal.write_history(reason, step=self.step),
+            self._write_note,
+            entries=self._options.history_entries,
+            on_out_of_memory=lambda: self._guard.run(self._take_out_of_memory),
         )
         self._profiler = ProfileOfRecording(
             self._journal,
@@ -136,6 +143,15 @@ class Monitor:
         before = self._censuses.num_written
         self._guard.run(self._record_census, REQUEST, None)
         return name_census_file(self.step, REQUEST) if self._censuses.num_written > before else None
+
+    def write_history(self, reason: str) -> str | None:
+        """Copy the allocator's blocks and its record, if it has one, into the recording now; the file's name.
+
+        None without a device, after a failure of ours, or within one of our own hooks.
+        """
+        written: list[WrittenHistory | None] = []
+        self._guard.run(lambda: written.append(self._history.write(reason)))
+        return written[0].file if written and written[0] is not None else None
 
     def leave_copy(self) -> None:
         """The program is over: leave a copy of its process for experiments, where none was left."""
@@ -212,6 +228,11 @@ class Monitor:
             self._num_first_calls += 1
             self._record_census(f"{FIRST_CALL}-{self._num_first_calls}", None)
         self._plan.at_new_root(self.step, training=self._optimizer_seen)
+        self._history.begin()
+
+    def _take_out_of_memory(self) -> None:
+        if self._history.write_out_of_memory():
+            self._record_census(OUT_OF_MEMORY, None)
 
     def take_unseen_step(self, optimizer: Any) -> None:
         """An optimizer has stepped of which no hook told; within the guard."""
@@ -274,6 +295,8 @@ class Monitor:
         self._write_step(elapsed, seconds, counters)
         if self._options.hashes_after(self.step):
             self._record_parameters()
+        if is_geometric(self.step):
+            self._history.begin()
         asked = self._samples.take_request()
         due = is_due(self._schedule, self._censuses.spending, step=self.step, elapsed=elapsed, counters=counters)
         due = self._samples.is_closer_look_due(self.step, self._can_afford) or due
@@ -341,6 +364,7 @@ class Monitor:
         elif self._modules.compiles:
             self._journal.write_note("info", COMPILES, step=self.step)
         self._profiler.stop("the program ended first", steps=self.step)
+        self._history.finish()
         self._journal.copy_last_sources()
         if self._journal.num_lost:
             self._write_note("warning", f"{self._journal.num_lost} rows are missing: the disk did not answer for long")

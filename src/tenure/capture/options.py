@@ -29,6 +29,9 @@ class MonitorOptions:
     census_ranks: str | None = None
     """The ranks of a distributed run that take censuses, as `steps.census_ranks` reads it; None: all."""
 
+    history_entries: int = 0
+    """How many allocations the device's allocator keeps on record with their stacks; 0: none are recorded."""
+
     def to_json(self) -> str:
         """The text for the environment."""
         return json.dumps(self.as_dict())
@@ -42,6 +45,7 @@ class MonitorOptions:
             "profile_step": self.profile_step,
             "experiment_step": self.experiment_step,
             "hash_at": self.hash_at,
+            "history_entries": self.history_entries,
             "census_ranks": self.census_ranks,
         }
 
@@ -57,6 +61,7 @@ class MonitorOptions:
             profile_step=values.get("profile_step"),
             experiment_step=values.get("experiment_step"),
             hash_at=None if hash_at is None else tuple(hash_at),
+            history_entries=int(values.get("history_entries", 0)),
             census_ranks=values.get("census_ranks"),
         )
 

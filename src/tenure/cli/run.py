@@ -62,6 +62,13 @@ if TYPE_CHECKING:
     help="Test findings in a copy of the process as it is after step N; 0 for none. Default: at the end.",
 )
 @click.option(
+    "--allocator-history",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="ENTRIES",
+    help="Have the device's allocator record so many of its last calls with their stacks, 2 µs each. Default: none.",
+)
+@click.option(
     "--with", "patch", metavar="FILE", help="Run under this patch, or a known one (known:ID); no file is changed."
 )
 @click.option("--no-diagnose", is_flag=True, help="Only record; `tenure diagnose DIR` reports later.")
@@ -94,6 +101,7 @@ def _run(program: Program, overlay: Path | None, asked: dict[str, Any], known: B
         "profile_step": asked["profile_step"],
         "experiment_step": 0 if no_diagnose else asked["experiment_step"],
         "census_ranks": asked["census_ranks"],
+        "history_entries": asked["allocator_history"],
     }
     try:
         code = run_child(

@@ -9,6 +9,9 @@ from typing import Any
 EVALUATION = "evaluation-"
 """Begins the moment of a census within an evaluation; the number of the model's call since the last step follows."""
 
+OUT_OF_MEMORY = "out-of-memory"
+"""Moment of a census taken where device memory ran out, inside the step."""
+
 COMPILES = "The program compiles code: calls of modules from within it were not seen."
 """Text of the note that says so."""
 
@@ -64,6 +67,20 @@ class ProfileEntry:
 
 
 @dataclass(frozen=True)
+class HistoryEntry:
+    """That the allocator's blocks and its record were copied; read it with `store.torch_snapshot.read_snapshot`.
+
+    `num_events` is 0 where nothing recorded them: blocks are known then, stacks are not.
+    """
+
+    step: int
+    reason: str
+    file: str
+    num_events: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Note:
     """Something the recorder wants a person to know; `level` is "info", "warning" or "failure" (ours)."""
 
@@ -104,3 +121,5 @@ class Recording:
     parameters: tuple[ParametersEntry, ...] = ()
     """Written only where it was asked for."""
     samples: Sequence[Sample] = ()
+    histories: tuple[HistoryEntry, ...] = ()
+    """Copies of the allocator's record whose files are there."""

@@ -57,6 +57,7 @@ class FollowedRecording:
             sources={path: file for path, (file, _) in rows.sources.items()},
             end=rows.end,
             profiles=tuple(entry for entry in rows.profiles if (self._folder / entry.file).exists()),
+            histories=tuple(entry for entry in rows.histories if (self._folder / entry.file).exists()),
             parameters=tuple(rows.parameters),
             samples=samples,
         )

@@ -29,6 +29,7 @@ SOURCE = "source"
 PHASE = "phase"
 PROFILE = "profile"
 PARAMETERS = "parameters"
+HISTORY = "history"
 END = "end"
 
 
@@ -57,6 +58,11 @@ def name_torch_mark(launcher: int) -> str:
     """What lies in the run folder while a program of this launcher runs that has imported torch: it says why nothing
     was recorded. Each rank may have a launcher of its own."""
     return f".torch-imported-{launcher}"
+
+
+def name_history_file(step: int, reason: str) -> str:
+    """`allocator-000120-out-of-memory.pickle` for the allocator's record, copied in or after step 120."""
+    return f"allocator-{step:06d}-{reason}.pickle"
 
 
 def name_process_folder(*, rank: int | None, pid: int) -> str:

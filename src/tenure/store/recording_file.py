@@ -146,6 +146,7 @@ def open_recording(path: str | Path) -> Recording:
         sources={path: file for path, (file, _) in rows.sources.items()},
         end=rows.end,
         profiles=tuple(entry for entry in rows.profiles if (folder / entry.file).exists()),
+        histories=tuple(entry for entry in rows.histories if (folder / entry.file).exists()),
         parameters=tuple(rows.parameters),
         samples=samples.rows,
     )

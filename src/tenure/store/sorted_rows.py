@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from tenure.errors import NewerFormatError
-from tenure.model.recording import CensusEntry, Note, ParametersEntry, ProfileEntry, Step
+from tenure.model.recording import CensusEntry, HistoryEntry, Note, ParametersEntry, ProfileEntry, Step
 from tenure.store.format import (
     CENSUS,
     END,
     FORMAT,
     HEADER,
+    HISTORY,
     NOTE,
     PARAMETERS,
     PHASE,
@@ -32,6 +33,7 @@ class SortedRows:
     steps: list[Step] = field(default_factory=list)
     censuses: list[CensusEntry] = field(default_factory=list)
     profiles: list[ProfileEntry] = field(default_factory=list)
+    histories: list[HistoryEntry] = field(default_factory=list)
     parameters: list[ParametersEntry] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     sources: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -57,6 +59,8 @@ class SortedRows:
             elif kind == PARAMETERS:
                 values = (int(row["step"]), str(row["digest"]), int(row["count"]), float(row["norm"]))
                 self.parameters.append(ParametersEntry(*values, row.get("optimizer")))
+            elif kind == HISTORY:
+                self.histories.append(_read_history_entry(row))
             elif kind == NOTE:
                 self.notes.append(Note(str(row["level"]), str(row["text"]), row.get("step")))
             elif kind == SOURCE:
@@ -85,6 +89,16 @@ class SortedRows:
                 f"the recording is of format {written}; this Tenure reads up to {FORMAT}: upgrade Tenure"
             )
         self.header_seen = True
+
+
+def _read_history_entry(row: dict[str, Any]) -> HistoryEntry:
+    return HistoryEntry(
+        step=int(row["step"]),
+        reason=str(row["reason"]),
+        file=Path(str(row["file"])).name,
+        num_events=int(row["num_events"]),
+        seconds=float(row["seconds"]),
+    )
 
 
 def _read_census_entry(row: dict[str, Any]) -> CensusEntry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenure.model.outlook import CarriedIntoForward
-from tenure.model.recording import CensusEntry
+from tenure.model.recording import OUT_OF_MEMORY, CensusEntry
 
 PEAK, FORWARD_ENTRY = "peak", "forward-entry"
 EXPECTED = frozenset({"parameter", "buffer", "gradient", "optimizer_state", "input"})
@@ -14,7 +14,11 @@ EXPECTED = frozenset({"parameter", "buffer", "gradient", "optimizer_state", "inp
 
 def bytes_by_role(entries: Sequence[CensusEntry]) -> tuple[tuple[int, dict[str, int]], ...]:
     """Step and bytes of each role, for the censuses between steps that say it, in order."""
-    return tuple((entry.step, entry.bytes_by_role) for entry in entries if entry.bytes_by_role and entry.moment != PEAK)
+    return tuple(
+        (entry.step, entry.bytes_by_role)
+        for entry in entries
+        if entry.bytes_by_role and entry.moment not in (PEAK, OUT_OF_MEMORY)
+    )
 
 
 def at_the_peak(entries: Sequence[CensusEntry]) -> tuple[int, dict[str, int]] | None:

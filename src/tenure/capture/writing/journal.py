@@ -13,6 +13,7 @@ from tenure.store.format import (
     CENSUS,
     CENSUS_WANTED_FILE,
     END,
+    HISTORY,
     NOTE,
     PARAMETERS,
     PROFILE,
@@ -24,6 +25,7 @@ from tenure.store.format import (
 from tenure.store.recording_file import RecordingWriter
 
 if TYPE_CHECKING:
+    from tenure.capture.writing.history_writing import WrittenHistory
     from tenure.capture.writing.parameter_hashes import ParameterHash
     from tenure.model.heap import Census
     from tenure.model.profile import StepProfile
@@ -111,6 +113,16 @@ class Journal:
         row = {"kind": PROFILE, "step": profile.step, "file": name, "seconds": profile.seconds}
         writer.append(row, flush=True)
         sources.add_program(profile.text(position) for position in set(profile.sites.file.tolist()))
+
+    def write_history(self, reason: str, *, step: int) -> WrittenHistory | None:
+        """Copy the allocator's record into the recording, with its row; None without a device. May raise OSError."""
+        from tenure.capture.writing.history_writing import describe_row, write_history
+
+        writer = self._open()[0]
+        written = write_history(writer.folder, reason, step=step)
+        if written is not None:
+            writer.append({"kind": HISTORY, **describe_row(written, reason=reason, step=step)}, flush=True)
+        return written
 
     def write_parameters(self, found: ParameterHash, *, step: int, optimizer: int) -> None:
         """Add what the parameters of an optimizer are after a step."""
