@@ -134,12 +134,12 @@ def same_file(program: Path, named: str | None, expected: str) -> bool:
     return named is not None and (program / named).resolve() == (program / expected).resolve()
 
 
-def is_right(truth: Truth, finding: dict) -> bool:
-    """Whether a finding names one of the truth's statements by file, line and name."""
+def is_right(truth: Truth, finding: dict, program: Path | None = None) -> bool:
+    """Whether a finding names one of the truth's statements by file, line and name; `program` is its folder."""
     holder = finding["holder"]
     words = holder["expression"].replace("[", ".").replace("]", ".").split(".")
     return any(
-        same_file(ZOO / truth.slug, holder["file"], place.file)
+        same_file(program or ZOO / truth.slug, holder["file"], place.file)
         and holder["line"] is not None
         and abs(holder["line"] - place.line) <= LINES_OFF
         and (holder["name"] == place.name or place.name in words)

@@ -53,7 +53,7 @@ def test_a_replay_buffer_that_is_full_only_after_the_run_is_silent() -> None:
     assert find_suspects(drawn(kept, lambda step: step)) == ()
 
 
-@pytest.mark.parametrize(("history_size", "silent"), [(100, True), (20, False)])
+@pytest.mark.parametrize(("history_size", "silent"), [(100, True), (20, False), (2000, False)])
 def test_the_history_of_an_optimizer_that_states_its_size_is_silent_while_it_fills(
     history_size: int, silent: bool
 ) -> None:

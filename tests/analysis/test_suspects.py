@@ -489,6 +489,28 @@ def test_what_an_evaluation_of_a_later_step_keeps_with_its_graphs_until_the_next
     assert [reference.expression for suspect in found for reference in suspect.cut] == told
 
 
+@pytest.mark.parametrize(("model", "told"), [("late", ["fit.out"]), ("", [])])
+def test_what_is_carried_counts_in_the_entries_of_the_model_that_is_trained_at_last(
+    model: str, told: list[str]
+) -> None:
+    """After steps 12, 16, 24, 32: at less than half of all entries, at all of the second model's."""
+    text = f"""
+    main.net -> Net#{model}{{v}} -> .w tensor#w{model}{{v}} 1MiB parameter
+    main.fit -> Fit#f -> .out list#o length=1 -> [*{{n}}] tensor#l{{step}}x* 3MiB activation
+    """
+    begun = {"n": lambda step: int(step >= 12), "v": lambda step: int(step >= 12) if model else 0}
+    censuses = [
+        made
+        for step in STEPS
+        for moment in ("step-end", "forward-entry")
+        for made in growing(text, (step,), moment=moment, **begun)
+    ]
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "peak"]
+
+    assert [reference.expression for suspect in found for reference in suspect.cut] == told
+
+
 def test_an_object_that_stays_gives_up_its_attribute() -> None:
     lasting = "main.trainer -> Trainer#t -> .last tensor#l{step} 3MiB activation"
 

@@ -211,7 +211,9 @@ class Monitor:
             self._plan.at_first_optimizer_step(self.step)
         self._optimizer_seen = True
         after_forward, self._forward_seen = self._forward_seen, False
-        ends_step = self._sequence.ends_step(self._optimizers.number(optimizer), after_forward=after_forward)
+        number = self._optimizers.number(optimizer)
+        self._plan.at_optimizer_step(number, self.step)
+        ends_step = self._sequence.ends_step(number, after_forward=after_forward)
         if ends_step:
             self._modules.remove()
         if self._sequence.asks_for_forward:

@@ -12,6 +12,8 @@ from tenure.model.experiment import Drop
 from tenure.model.finding import Forecast, Interval, Symptom
 from tenure.model.source import SourceLocation
 
+IDLE_FROM = "idle_from_step"
+"""The fact from which step on nobody is known to use the memory: what a later profiled step touches is in use."""
 SUSPENDED_TYPES = ("generator", "coroutine", "async_generator")
 """Types of objects that keep a function's variables between two resumptions."""
 

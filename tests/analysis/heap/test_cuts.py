@@ -75,7 +75,23 @@ def test_hooks_that_lead_to_their_owners_are_removed_where_every_name_above_lead
 
     names = ["net.a._forward_hooks[*]", "net.b._forward_hooks[*]"]
     assert cut_of(drawn, *seen, many=("hooks_a", "hooks_b"))[0] == names
-    assert cut_of(drawn, *seen)[0] == ["net"]
+    assert cut_of(drawn, *seen)[0] == names
+
+
+def test_a_model_in_use_is_not_dropped_for_an_attribute_of_its_layer_that_leads_back_to_it() -> None:
+    """The optimizer is nearer to the weights than the model's name, so that these would live on without it."""
+    layer = "train(t.py:9).net -> torch.nn.Sequential#net -> ._modules dict -> ['0'] torch.nn.Linear#{0}"
+    found, freed, _ = cut_of(
+        f"""
+        train(t.py:9).opt -> list -> [0] parameter#w 1KiB
+        {layer.format("a")} -> ._parameters dict -> ['weight'] parameter#w
+        {layer.format("a")} -> .revert functools.partial#undo -> [0] torch.nn.Sequential#net
+        {layer.format("a")} -> .revert functools.partial#undo -> [1] tensor#t1 1MiB
+        """,
+        "t1",
+    )
+
+    assert (found, freed) == (["net['0'].revert"], {"t1"})
 
 
 def test_an_object_that_owns_the_model_is_never_dropped_for_its_attributes() -> None:

@@ -66,6 +66,18 @@ def test_what_is_used_before_the_peak_and_freed_after_is_told_with_the_true_fall
     assert (found[0].series.steps, found[0].series.bytes) == ((5, 6), (4 * MIB, 4 * MIB))
 
 
+def test_a_step_with_two_batches_falls_by_what_each_of_them_leaves_idle() -> None:
+    # Per step twice: logits made, used, backward at the peak; the first logits go when the second are made.
+    lines = ((90, 4, 0, 1, 2), (91, 4, 3, 4, 5), (LOGITS, 4, 6, 7, 8), (92, 4, 9, 10, 11))
+    backward = tuple((OTHER + at, 3, at, at, at) for at in (2, 5, 8, 11))
+    made = profile(*lines, *backward, (WEIGHTS, 2, BEFORE, 11, ALIVE), operations=12, second=6, census_op=8)
+    same_lines = replace(made, operations=replace(made.operations, site=np.arange(12) % 3))
+
+    found = find_idle_at_peak(same_lines, two_names())
+
+    assert [(s.holder.name, s.peak_bytes, s.peak_drop_bytes) for s in found] == [("logits", 9 * MIB, 3 * MIB)]
+
+
 def test_a_batch_that_was_made_before_both_steps_and_idles_until_the_next_one_replaces_it_is_told() -> None:
     # Each batch is made two steps ahead, used for the last time as its step is prepared (4 and 9), freed one later.
     staged = ((LOGITS, 4, BEFORE, 4, 8), (90, 4, 3, 9, ALIVE), (91, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7))

@@ -48,6 +48,20 @@ def test_a_teacher_of_the_first_steps() -> None:
     assert idle_of(used_at=(1, 2, 3, 4, 6, 8)) == [(["self.teacher"], 7, "")]
 
 
+@pytest.mark.parametrize(("last", "told"), [(32, True), (24, False)])
+def test_a_guide_that_steers_for_half_of_a_run_and_rests_in_two_long_windows_is_told_with_doubt(
+    last: int, told: bool
+) -> None:
+    steps = [step for step in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32) if step <= last]
+    until = 16 if last == 32 else 12
+    censuses = [census(STUDENT + (USED if step <= until else TEACHER), step=step) for step in steps]
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+
+    assert [suspect.facts["last_called_step"] for suspect in found] == [13] * told
+    assert [suspect.facts["doubt"] for suspect in found] == ["few censuses were taken since it was last called"] * told
+
+
 def test_an_encoder_that_was_used_before_the_first_step_only() -> None:
     assert idle_of(used_at=(), before=USED) == [(["self.teacher"], 0, "")]
 

@@ -170,6 +170,33 @@ def test_memory_of_a_module_that_ended_whole_is_told_where_other_tensors_have_it
     assert cuts_of_what_went_to_meta(after, kept=THETA) == found
 
 
+PHASE = "fit(t.py:9).phase -> __main__.Denoise#phase_1 -> .net __main__.Net#net -> ._parameters dict -> ['w'] parameter#w 4MiB\n"
+NEXT = "fit(t.py:9).phase -> __main__.Pick#phase_2 -> .net __main__.Other#other -> ._parameters dict -> ['w'] parameter#o 1MiB\n"
+TRACKS = "fit(t.py:9).monitor -> __main__.Monitor#monitor -> .tracks list -> [0] parameter#w 4MiB\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "found"),
+    [
+        (TRACKS, [(["monitor.tracks"], 4)]),
+        (TRACKS + "main.optimizer -> torch.optim.SGD#sgd -> .param_groups list -> [0] parameter#w\n", []),
+        (TRACKS + "fit(t.py:9).theta -> parameter#w\n", []),
+        (TRACKS + "fit(t.py:9).loss -> tensor 4B -> .grad_fn Mm#m -> .saved parameter#w\n", []),
+        ("", []),
+    ],
+    ids=["a list's", "an optimizer's", "a variable's", "a graph's", "nobody's"],
+)
+def test_parameters_of_a_module_that_went_with_its_owner_are_told_where_no_name_or_optimizer_has_them(
+    after: str, found: list[tuple[list[str], int]]
+) -> None:
+    censuses = [census(PHASE + TRACKS, step=step) for step in (1, 2, 3)]
+    censuses += [census(NEXT + after, step=step) for step in (4, 6, 8)]
+
+    survivors = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+
+    assert [([each.expression for each in told.cut], told.retained_bytes >> 20) for told in survivors] == found
+
+
 REST = f"{FIT} -> ['proj'] torch.nn.Linear#new -> ._parameters dict#n -> ['weight'] parameter#own 4MiB\n"
 
 

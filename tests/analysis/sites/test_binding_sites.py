@@ -1291,6 +1291,36 @@ CASES = [
         },
     ),
     Case(
+        "an item of a dict that another class has by the same name too, beside its list",
+        HoldingReference(
+            "item",
+            "things['judge']",
+            "self.things['callbacks'][0].things['judge']",
+            owner_type="dict",
+            scope_file="studio.py",
+            scope_function="Studio.rehearse",
+            container_type="dict",
+        ),
+        {
+            "studio.py": """\
+            class Studio:
+                def __init__(self):
+                    self.things = {}
+                    self.things["callbacks"] = []  # site 3 Studio.__init__
+                def add(self, callback):
+                    self.things["callbacks"].append(callback)  # site 2 Studio.add
+                def rehearse(self):
+                    pass
+            """,
+            "callbacks.py": """\
+            class Guidance:
+                def __init__(self):
+                    self.things = {}
+                    self.things["judge"] = Judge()  # site 1 Guidance.__init__
+            """,
+        },
+    ),
+    Case(
         "hooks that a library registers, by the method that they call",
         HoldingReference(
             "hook", "_forward_hooks", "cam.layer._forward_hooks[*]", element=True, calls="Recorder.save_activation"

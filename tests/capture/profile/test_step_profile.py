@@ -466,6 +466,21 @@ def test_a_root_that_is_first_called_after_the_profiled_steps_has_two_steps_prof
     assert run(tmp_path / "trains soon", (12, 1), trains=True) == [6, 18]
 
 
+@pytest.mark.parametrize(("stages", "profiled"), [((12, 12), [6, 16]), ((4, 12), [6]), ((12, 12, 12), [6, 16])])
+def test_where_a_later_stage_trains_by_another_optimizer_two_of_its_steps_are_profiled_too_once(
+    tmp_path: Path, stages: tuple[int, ...], profiled: list[int]
+) -> None:
+    with recording(tmp_path):
+        for steps in stages:
+            model = torch.nn.Linear(8, 8)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for _ in range(steps):
+                model(torch.randn(16, 8)).square().mean().backward()
+                optimizer.step()
+
+    assert [entry.step for entry in open_recording(tmp_path).profiles] == profiled
+
+
 def test_a_time_limit_of_the_program_that_strikes_inside_our_code_is_the_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,7 @@ from tenure.analysis.heap.graph import (
     reach,
 )
 from tenure.analysis.heap.holders import Droppable, find_droppable
-from tenure.analysis.heap.modules import references_to_submodules
+from tenure.analysis.heap.modules import module_nodes, references_to_submodules
 from tenure.analysis.heap.paths import Paths
 from tenure.analysis.heap.wording import LARGE_CONTAINER
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
@@ -60,6 +60,7 @@ def find_cut(
     leads_to_use = ancestors(graph, in_use, without=np.isin(graph.census.references.kind, _PASSING))
     kept_alive = _on_paths(graph, paths, in_use)
     forbidden = leads_to_use[graph.census.references.target]
+    to_modules = _to_modules_in_use(graph, in_use)
     containers = many_containers(graph, many)
     of_passing = np.isin(graph.census.references.source, np.array(sorted(passing), dtype=np.int64))
     droppable = find_droppable(graph) | references_to_submodules(graph, parts)
@@ -68,6 +69,8 @@ def find_cut(
         (graph.user_made & ~forbidden, droppable),
         (graph.user_made & ~forbidden, droppable | _items(graph)),
         (~forbidden, droppable),
+        (graph.user_made & ~kept_alive & ~to_modules, droppable),
+        (~kept_alive & ~to_modules, droppable),
         (graph.user_made & ~kept_alive, droppable),
         (~kept_alive, droppable),
     ):
@@ -134,6 +137,7 @@ def many_containers(graph: Graph, many: Collection[int]) -> set[int]:
     return {*many, *np.flatnonzero(large).tolist()}
 
 
+_TABLES = ("dict", "collections.OrderedDict")
 _PASSING = (*GRAPH_REFERENCES, ReferenceKind.HOOK)
 """Through these a graph *uses* parameters, as every loss does; it does not own them."""
 
@@ -155,6 +159,19 @@ def _on_paths(graph: Graph, paths: Paths, nodes: Ints) -> Bools:
         on[parents] = True
         frontier = np.unique(graph.census.references.source[parents])
     return on
+
+
+def _to_modules_in_use(graph: Graph, in_use: Ints) -> Bools:
+    """Per reference: it leads to a module with memory in use among its own parameters and submodules', which the
+    program calls by that name, however else that memory lives on."""
+    references, kinds = graph.census.references, graph.census.nodes.kind
+    modules = np.zeros(graph.size, dtype=bool)
+    modules[module_nodes(graph)] = True
+    tables = graph.instance_tables | np.array([name in _TABLES for name in graph.type_names], dtype=bool)
+    own = modules | tables | np.isin(kinds, (NodeKind.TENSOR, NodeKind.STORAGE))
+    passing = np.isin(references.kind, _PASSING)
+    found = ancestors(graph, in_use, without=passing | ~own[references.source]) & modules
+    return np.asarray(found[references.target], dtype=bool)
 
 
 @dataclass

@@ -24,6 +24,8 @@ from tenure.model.suspect import Series
 _ELEMENTS = (ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED, ReferenceKind.ITEM)
 ELEMENT = "[*]"
 """How the key of a shape begins that stands for all elements of a container."""
+_USUAL_HISTORY = 100
+"""Of the steps that LBFGS keeps where nobody says how many; reached within tens of calls."""
 _ABOVE_STATE = 4
 """References from an optimizer to what `state[parameter][name]` is: its attributes, its table, that of a parameter."""
 _BOUNDED = re.compile(r"\d+")
@@ -225,7 +227,7 @@ def is_bounded(view: View, container: int) -> bool:
     """The container, or the object that owns it, states a bound that it keeps: to fill it is meant.
 
     The owner of a table of an optimizer's state is the optimizer. The bound of a cached function is mostly a default
-    that nobody weighed: it counts once it is half reached.
+    that nobody weighed: it counts once it is half reached. So does an optimizer's beyond LBFGS's own of 100.
     """
     nodes, references = view.census.nodes, view.census.references
     length = int(nodes.length[container])
@@ -238,9 +240,20 @@ def is_bounded(view: View, container: int) -> bool:
     owners += _optimizers_above(view, container)
     bounds = [(owner, int(nodes.bound[owner])) for owner in owners if nodes.bound[owner] > 0]
     return any(
-        length <= bound and (2 * int(nodes.length[owner]) >= bound or not _is_cached_function(view, owner))
+        length <= bound and (2 * _filled(view, owner, length) >= bound or not _is_far(view, owner, bound))
         for owner, bound in bounds
     )
+
+
+def _filled(view: View, owner: int, length: int) -> int:
+    """How much of the bound is used: by the entries of a cached function, or by the container of another owner."""
+    return int(view.census.nodes.length[owner]) if _is_cached_function(view, owner) else length
+
+
+def _is_far(view: View, owner: int, bound: int) -> bool:
+    """Whether the bound may be one that no run reaches."""
+    optimizer = view.graph.type_names[owner].startswith("torch.optim.")
+    return _is_cached_function(view, owner) or (optimizer and bound > _USUAL_HISTORY)
 
 
 def _optimizers_above(view: View, container: int) -> list[int]:

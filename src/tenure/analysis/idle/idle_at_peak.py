@@ -123,6 +123,7 @@ class Replay:
         self.row_of_node, self.node_of_row, static = _join(profile, census, self.device)
         self._static = static
         self._partner = _align(profile)
+        self._kinds = _kinds_of_operations(profile)
         self._on_device = profile.is_on(self.device).astype(bool)
         self.alive = static + profile.bytes_alive(self.device)[profile.second :]
 
@@ -219,7 +220,7 @@ class Replay:
 
         `together`: sets of rows that go at once, after the last of them was used, as a graph goes whole with its name.
         """
-        wanted = list(rows)
+        wanted = {other for row in rows for other in self._made_and_left_alike(row)}
         after = {row: int(self.profile.storages.last_use[row]) for row in self._in_both_steps(wanted)}
         for rows_of_name in together:
             both = self._in_both_steps(rows_of_name)
@@ -228,6 +229,18 @@ class Replay:
                 latest = max((after[row] for row in of_step), default=0)
                 after |= {row: max(after[row], latest) for row in of_step}
         return self.drop_if_freed(after)
+
+    def _made_and_left_alike(self, row: int) -> list[int]:
+        """The storage, and those that the same statement made by the same operation, of about its size, and another
+        one used for the last time as it was: a step with several batches has one of each, and its mend frees all."""
+        storages = self.profile.storages
+        birth, last = int(storages.birth[row]), int(storages.last_use[row])
+        if birth == BEFORE or last == BEFORE:
+            return [row]
+        alike = (self._kinds[storages.birth] == self._kinds[birth]) & (storages.birth != BEFORE)
+        alike &= (self._kinds[storages.last_use] == self._kinds[last]) & (storages.last_use != BEFORE)
+        alike &= (2 * storages.bytes >= storages.bytes[row]) & (storages.bytes <= 2 * storages.bytes[row])
+        return [int(other) for other in np.flatnonzero(alike)]
 
     def _in_both_steps(self, rows: Iterable[int]) -> set[int]:
         return {each for row in rows for each in (row, self.counterpart(row)) if each is not None}
@@ -279,6 +292,14 @@ def _align(profile: StepProfile) -> list[int]:
         for one, other in zip(numbers, places[1].get(key, ()), strict=False):
             partner[one], partner[other] = other, one
     return partner
+
+
+def _kinds_of_operations(profile: StepProfile) -> Ints:
+    """Of each operation a number that those of its name, place and phase share."""
+    columns = profile.operations
+    numbers: dict[tuple[int, int, int], int] = {}
+    keys = zip(columns.name.tolist(), columns.site.tolist(), columns.phase.tolist(), strict=True)
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def _join(profile: StepProfile, census: Census, device: str) -> tuple[dict[int, int], dict[int, int], int]:

@@ -16,7 +16,7 @@ from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nod
 from tenure.analysis.kept.survivors import name_that_went
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
 from tenure.model.profile import BEFORE, StepProfile
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import IDLE_FROM, Suspect
 
 LEAST_BYTES = 1 << 20
 LEAST_SHARE = 0.05
@@ -25,9 +25,11 @@ LEAST_WINDOWS = 3
 LEAST_SPAN = 1 / 3
 """Of the run's steps: so long nobody may have called it, in so many watched windows."""
 LEAST_STEPS = 8
-"""Of a rest that fewer windows show, after a phase that began within the run: a run's last windows are long ones."""
+"""Of a rest that fewer windows show: a run's last windows are long ones."""
+LEAST_STEPS_AFTER_EARLY_USE = 16
+"""The same where the run began with its use: without a phase before, nothing says yet that this program has phases."""
 BASIS = "nobody called it in the later steps, all through which it is alive"
-IDLE_FROM = "idle_from_step"
+_LAST_CALL = "last_called_step"
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
 _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
 _COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
@@ -93,9 +95,9 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     """Suspects of symptom "survivor": modules that nobody calls any more though nobody said that they are done.
 
     A module counts that was called in every watched window from one up to another, and in none of at least three later
-    ones over a third of the run; of fewer that are as long where its use began within the run, for such a program has
-    phases. A module inside counts where none around it was ever called. While
-    data are prepared, before an optimizer's first step, several modules may take turns.
+    ones over a third of the run; or, with doubt, of fewer that are as long after three with a call. A module inside
+    counts where none around it was ever called. While data are prepared, before an optimizer's first step, several
+    modules may take turns.
     What an optimizer has, a graph uses, or a module in use refers to, is none; nor what was never called, such as
     an average of weights. Where calls inside other modules were watched, a part of a module in use counts too, which
     refers to it as its submodule only; not beside one in use that is made like it, for data may choose between them.
@@ -125,21 +127,19 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
 def without_used(
     found: Iterable[Suspect], profiles: Sequence[StepProfile], *, compiles: bool = False
 ) -> tuple[Suspect, ...]:
-    """The suspects but those idle modules whose memory an operation of later steps used, called or not; where the
-    program compiles, without any: from within compiled code modules are called unseen."""
+    """The suspects but idle modules, and weights without their module, whose memory an operation of later steps used;
+    where the program compiles, without any idle module: from within compiled code modules are called unseen."""
     return tuple(
         suspect
         for suspect in found
         if IDLE_FROM not in suspect.facts
-        or (
-            not compiles
-            and not any(
-                suspect.storages & _used_in(profile)
-                for profile in profiles
-                if profile.step - 1 >= int(str(suspect.facts[IDLE_FROM]))
-            )
-        )
+        or (not (compiles and _LAST_CALL in suspect.facts) and not _is_used_later(suspect, profiles))
     )
+
+
+def _is_used_later(suspect: Suspect, profiles: Iterable[StepProfile]) -> bool:
+    idle_from = int(str(suspect.facts[IDLE_FROM]))
+    return any(suspect.storages & _used_in(profile) for profile in profiles if profile.step - 1 >= idle_from)
 
 
 def _used_in(profile: StepProfile) -> set[tuple[int, int]]:
@@ -249,8 +249,9 @@ def _find_rest(
     last_step = 0 if hits[-1] == 0 and ending.called & subtree <= ending.only_then else ending.step
     rests = later[-1].end - ending.end
     often = len(later) >= LEAST_WINDOWS and later[-1].step - last_step >= LEAST_SPAN * steps
-    of_a_phase = hits[0] > 0 and len(hits) >= LEAST_WINDOWS and rests >= max(LEAST_STEPS, LEAST_SPAN * steps)
-    if not (often or of_a_phase):
+    least = LEAST_STEPS if hits[0] > 0 else LEAST_STEPS_AFTER_EARLY_USE
+    long = len(hits) >= LEAST_WINDOWS and rests >= max(least, LEAST_SPAN * steps)
+    if not (often or long):
         return None
     waited = 0 if windows[hits[0]].prepares else windows[hits[0]].step - windows[first].step
     phase = ending.end - windows[hits[0]].step
@@ -337,7 +338,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
             series=series_of_nodes(last.census.moment, ordered, alive),
             facts={
                 "module": last.graph.type_names[heaviest.node],
-                "last_called_step": max(idle.rest.last_step for idle in group),
+                _LAST_CALL: max(idle.rest.last_step for idle in group),
                 IDLE_FROM: ordered[max(idle.rest.since for idle in group)].census.step + 1,
                 "windows_called": min(idle.rest.times_called for idle in group),
                 "windows_idle": min(idle.rest.times_idle for idle in group),

@@ -28,7 +28,7 @@ BATCH_SHARE = 0.05
 """Leaves of a kept graph, and what no forward made, are mostly a last batch that waits for the next one, or for an
 evaluation to end: told only from this share on."""
 SEEN_SHARE = 0.5
-"""Of the forward entries: in at least so many the group must be there."""
+"""Of the forward entries with the model of the last one: in at least so many the group must be there."""
 WEIGHTY_SHARE = 0.01
 """Of the heaviest storage that a holder carries: what is lighter need not be freed by the cut."""
 REMADE_PAIRS = 2
@@ -71,15 +71,31 @@ def find_carried(
     for at, (view, found) in enumerate(zip(entries, places, strict=True)):
         for key in _significant_keys(view, {key: place for key, place in found.items() if key not in lasting}):
             seen.setdefault(key, []).append(at)
-    keys = [key for key, at in seen.items() if _is_seen_often(at, places, key)]
+    begins = _first_of_the_last_model(entries)
+    keys = [key for key, at in seen.items() if _is_seen_often(at, places, key, begins)]
     groups = _merge_aliases(entries, places, keys, _passing_shapes(entries), skipped)
     return tuple(_suspect(entries, places, _less(group, skipped), members) for group, members in groups)
 
 
-def _is_seen_often(seen: Sequence[int], places: Sequence[dict[str, _Place]], key: str) -> bool:
-    """In at least half of the entries; of those since it began, where it is a graph, which nobody means to carry."""
-    since = seen[0] if all(places[at][key].in_graph for at in seen) else 0
+def _is_seen_often(seen: Sequence[int], places: Sequence[dict[str, _Place]], key: str, begins: int) -> bool:
+    """In at least half of the entries since the model `begins`; of those since the key's first, where it is a graph,
+    which nobody means to carry."""
+    since = seen[0] if all(places[at][key].in_graph for at in seen) else min(begins, seen[0])
     return len(seen) >= max(2, SEEN_SHARE * (len(places) - since))
+
+
+def _first_of_the_last_model(entries: Sequence[View]) -> int:
+    """The first entry with a parameter that is there at the last one, too: before, another model was in training, as
+    in a warm-up, and nothing of this one could be carried. 0 where the last has none."""
+    parameters = [_parameters(view) for view in entries]
+    return next((at for at, found in enumerate(parameters) if found & parameters[-1]), 0)
+
+
+def _parameters(view: View) -> set[tuple[int, int]]:
+    storages = view.census.storages
+    rows = storages.role == Role.PARAMETER
+    addresses = view.census.nodes.address[storages.node[rows]].tolist()
+    return set(zip(addresses, storages.bytes[rows].tolist(), strict=True))
 
 
 def _find_places(view: View, end: View | None, shapes: Shapes, skipped: set[int]) -> dict[str, _Place]:

@@ -17,7 +17,7 @@ from tenure.analysis.heap.modules import all_below, module_nodes
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.kept.left_in_optimizers import Place, optimizer_nodes, parameters_of, places_of
 from tenure.model.heap import CALLED, CALLED_BY_ANY, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import IDLE_FROM, Suspect
 
 FEWEST_LATER = 3
 """So many censuses, of at least two steps, must have seen the layer out of its place."""
@@ -47,7 +47,7 @@ def find_replaced_layers(views: Sequence[View]) -> tuple[Suspect, ...]:
     that lives on. What another module, a variable or an attribute still has, an optimizer updates, a graph uses or
     the program calls is in use. Layers of one type that went together are one suspect. A module that went to meta
     has new parameters, and says that the old ones were to go; those that a variable or attribute names are in use. Of a
-    module that nobody has any more, nor its parameters, other tensors may have the memory, as those of a
+    module that nobody has any more a list may have the parameters, or other tensors their memory, as those of a
     `state_dict()` have."""
     ordered = in_program_order(views)
     places = [places_of(view) for view in ordered]
@@ -141,8 +141,8 @@ def _find_ended(
     before: frozenset[Place],
     later: Sequence[frozenset[Place]],
 ) -> list[_Replaced]:
-    """The outermost of the modules that are gone with all their parameters, and the tensors that have the memory of
-    these still, where no parameter of another module has it."""
+    """The outermost of the modules that are gone, and those of their parameters that something still has, by no name
+    of its own; where all are gone, the tensors that have their memory still and are no parameters of other modules."""
     if not gone:
         return []
     below, known = _children_of(before), _addresses(view, parameters_of(view))
@@ -154,10 +154,11 @@ def _find_ended(
     found = []
     for address in sorted(set(gone) - {each for top in gone for each in inside[top] - {top}}):
         tensors = inside[address] & known
-        if not had.keys() & tensors or any(has.get(tensor) == had[tensor] for tensor in had.keys() & tensors):
+        own = {tensor for tensor in had.keys() & tensors if has.get(tensor) == had[tensor]}
+        if not had.keys() & tensors or own & in_use:
             continue
         name, type_name = _names_of(view, address, before)
-        kept = _with_their_memory(tensors, view, later_views[0], in_use)
+        kept = frozenset(own) or _with_their_memory(tensors, view, later_views[0], in_use)
         kept = frozenset(tensor for tensor in kept if has[tensor] not in used)
         if kept:
             found.append(_Replaced(name, type_name, later_views[0].census.step, kept, frozenset(), "ended"))
@@ -279,7 +280,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Replaced]) -> Suspect | N
                 "released_step": first.step,
                 "module": first.type_name,
                 **({"replaced": len(group)} if first.went == "replaced" else {}),
-                **({"weights_only": True} if first.went == "ended" else {}),
+                **({"weights_only": True, IDLE_FROM: first.step + 1} if first.went == "ended" else {}),
             },
         ),
         fingerprint=fingerprint_of(f"{_WORDS[first.went]} {first.type_name} {first.name}"),

@@ -309,7 +309,7 @@ def _attributes_in(sought: Sought, path: str, source: SourceFile) -> Iterator[Ra
             continue
         if b.function.endswith("__init__") and b.kind == "attribute" and sought.growing:
             level = max(level, LIKELY)
-        yield sought.site(path, b, max(match, level), match + level)
+        yield sought.site(path, b, max(match, level), match + level - sought.has_key(b))
     if sought.element or sought.growing:
         yield from stores_through_aliases(sought, path, source, None)
         yield from stores_through_helpers(sought, path, source, None)

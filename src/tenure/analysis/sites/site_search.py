@@ -16,6 +16,7 @@ from tenure.model.suspect import HoldingReference
 from tenure.syntax.text.bindings import Binding, Call, bindings, calls
 
 SURE, LIKELY, WEAK, UNLIKELY = range(4)
+_INTO_LISTS = ("append", "extend", "insert", "appendleft", "extendleft", "add")
 _MAKES_A_NUMBER = re.compile(r"\.(item|tolist|numel)\(\)$|^(float|int|len|str)\([^()]*(\([^()]*\))?[^()]*\)$")
 """A value that holds no memory: whatever keeps some was bound elsewhere."""
 _MAKES_A_TENSOR = re.compile(r"^torch\.(zeros|ones|empty|full|rand|randn|eye|arange|linspace|tensor)(_like)?\(")
@@ -85,9 +86,15 @@ class Sought:
             return WEAK
         if keys and binding.key and binding.key not in keys:
             return WEAK
+        if keys and not self.reference.element and binding.method in _INTO_LISTS:
+            return WEAK  # what goes by a text lies in a dict
         if binding.key and not keys and self.growing and self.reference.container_type == "dict":
             return LIKELY  # a constant key cannot make a dict grow without end
         return SURE
+
+    def has_key(self, binding: Binding) -> bool:
+        """Whether the statement stores under the very text that the reference goes by."""
+        return bool(binding.key) and binding.key in self._keys
 
     def _only_makes_container(self, binding: Binding) -> bool:
         """`state.setdefault("steps", [])` where an element of what lies under the key is sought."""

@@ -8,6 +8,8 @@ from tenure.capture.steps.schedule import Schedule
 
 LATER_ROOT_WARM_UP = 3
 """Steps from before a root's first call to the first of its steps that is profiled: it may not run for long."""
+LATER_OPTIMIZER_WARM_UP = 3
+"""Steps from before a new optimizer's first to the first that is profiled: its state is made in the one between."""
 GROWN = 2.0
 """So many times the tensor memory of the last profile makes another one worth its while, where nothing is trained."""
 MOST_FOR_GROWTH = 2
@@ -21,6 +23,8 @@ class ProfilePlan:
         self._schedule = schedule
         self._chosen = chosen
         self._later_root_planned = False
+        self._newest_optimizer = 0
+        self._later_optimizer_planned = False
         self._bytes = 0
         self._num_for_growth = 0
 
@@ -39,6 +43,14 @@ class ProfilePlan:
         waits = self._later_root_planned and self._profiler.has_not_begun
         if self._profiler.is_over or waits:
             self._profiler.plan(choose_step(self._schedule, after=step))
+
+    def at_optimizer_step(self, number: int, step: int) -> None:
+        """Where the profiled steps were over before an optimizer, by the `number` of its first step, came: two more,
+        once. After a warm-up or a first stage another model is trained, with a peak of its own."""
+        is_new, self._newest_optimizer = number > self._newest_optimizer, max(number, self._newest_optimizer)
+        if is_new and self._chosen is None and self._profiler.is_over and not self._later_optimizer_planned:
+            self._later_optimizer_planned = True
+            self._profiler.plan(choose_step(self._schedule, after=step, warm_up=LATER_OPTIMIZER_WARM_UP))
 
     def at_new_root(self, step: int, *, training: bool) -> None:
         """Without an optimizer, where the profiled steps were over before this root was called first: two more, once.
