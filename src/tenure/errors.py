@@ -4,6 +4,7 @@ TenureError                        everything a caller may want to catch; its te
  ├── UsageError                    the request itself cannot be carried out (missing script, folder in the way)
  ├── RecordingError                a recording that cannot be read
  │    └── NewerFormatError         written by a later Tenure than this one
+ ├── SnapshotError                 a memory snapshot of torch's that cannot be read, or must not be
  ├── SourceError                   a source file that cannot be parsed
  ├── PatchError                    a patch that cannot be read, or does not fit the files that are there
  ├── ReleaseError                  memory that cannot be given back as asked; nothing was changed
@@ -29,6 +30,10 @@ class RecordingError(TenureError):
 
 class NewerFormatError(RecordingError):
     """A recording was written in a newer format than this version reads."""
+
+
+class SnapshotError(TenureError):
+    """A memory snapshot cannot be read: damaged, cut off, no snapshot at all, or a pickle that asks for code."""
 
 
 class SourceError(TenureError):

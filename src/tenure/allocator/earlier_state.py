@@ -1,0 +1,159 @@
+"""The allocator's state before a trace's first event, found by walking back from the end.
+
+A trace begins in mid-life. Which blocks were in use then follows from the snapshot's blocks and the events; the size of
+one that was freed since does not, for a large block may be up to 1 MiB longer than what was asked for. Its end is where
+the next block or the segment ends, if that is near, or else where the first later allocation behind it began.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from tenure.allocator.settings import SMALL_SEGMENT, SMALL_SIZE, AllocatorSettings
+from tenure.model.allocator import Action, BlockState, Events, Snapshot
+
+
+@dataclass(frozen=True)
+class EarlierSegment:
+    """A segment that was there before the first event; `pool` is an index into the snapshot's pools."""
+
+    address: int
+    size: int
+    stream: int
+    is_small: bool
+    pool: int
+
+
+@dataclass(frozen=True)
+class EarlierBlock:
+    """A block that was in use before the first event."""
+
+    address: int
+    size: int
+    requested: int
+
+
+@dataclass(frozen=True)
+class EarlierState:
+    """What was there before the first event, by address.
+
+    `num_guessed` blocks have an end that neither the snapshot nor a later event tells: the rounded request's is taken.
+    `num_inconsistent` events free or allocate what cannot be there: the trace has lost events, or is no allocator's.
+    """
+
+    segments: tuple[EarlierSegment, ...]
+    blocks: tuple[EarlierBlock, ...]
+    num_guessed: int = 0
+    num_inconsistent: int = 0
+
+
+def state_before(snapshot: Snapshot, device: int, settings: AllocatorSettings) -> EarlierState:
+    """The state of one device before the first of its events. Cost: about a microsecond per event."""
+    events = snapshot.traces.get(device)
+    segments = _last_segments(snapshot, device)
+    in_use = _last_blocks(snapshot, device)
+    num_inconsistent = _walk_back(events, segments, in_use) if events is not None else 0
+    by_address = tuple(segments[address] for address in sorted(segments))
+    ends, num_guessed = _ends(by_address, in_use, events, settings)
+    blocks = tuple(EarlierBlock(address, ends[address] - address, in_use[address][0]) for address in sorted(in_use))
+    return EarlierState(by_address, blocks, num_guessed, num_inconsistent)
+
+
+def _last_segments(snapshot: Snapshot, device: int) -> dict[int, EarlierSegment]:
+    told = snapshot.segments
+    rows = zip(
+        told.device.tolist(),
+        told.address.tolist(),
+        told.bytes.tolist(),
+        told.stream.tolist(),
+        told.is_small.tolist(),
+        told.pool.tolist(),
+        strict=True,
+    )
+    return {
+        address: EarlierSegment(address, size, stream, bool(is_small), pool)
+        for of, address, size, stream, is_small, pool in rows
+        if of == device
+    }
+
+
+def _last_blocks(snapshot: Snapshot, device: int) -> dict[int, tuple[int, int | None]]:
+    """What was asked for in each block in use, and its size, by address."""
+    told = snapshot.blocks
+    devices = snapshot.segments.device[told.segment].tolist()
+    rows = zip(
+        devices, told.address.tolist(), told.bytes.tolist(), told.requested.tolist(), told.state.tolist(), strict=True
+    )
+    return {
+        address: (requested, size)
+        for of, address, size, requested, state in rows
+        if of == device and state != BlockState.INACTIVE
+    }
+
+
+def _walk_back(events: Events, segments: dict[int, EarlierSegment], in_use: dict[int, tuple[int, int | None]]) -> int:
+    """Undo the events, last first; gives back how many do not fit."""
+    rows = list(
+        zip(events.action.tolist(), events.address.tolist(), events.bytes.tolist(), events.stream.tolist(), strict=True)
+    )
+    num_inconsistent = 0
+    for action, address, size, stream in reversed(rows):
+        if action == Action.ALLOC:
+            num_inconsistent += in_use.pop(address, None) is None
+        elif action == Action.FREE_COMPLETED:
+            num_inconsistent += address in in_use
+            in_use[address] = (size, None)
+        elif action == Action.SEGMENT_ALLOC:
+            num_inconsistent += segments.pop(address, None) is None
+        elif action == Action.SEGMENT_FREE:
+            num_inconsistent += address in segments
+            segments[address] = EarlierSegment(address, size, stream, size == SMALL_SEGMENT, 0)
+    return num_inconsistent
+
+
+def _ends(
+    segments: tuple[EarlierSegment, ...],
+    in_use: dict[int, tuple[int, int | None]],
+    events: Events | None,
+    settings: AllocatorSettings,
+) -> tuple[dict[int, int], int]:
+    """Where each block ends, and how many of these ends are guessed."""
+    ends: dict[int, int] = {}
+    open_ends: dict[int, int] = {}
+    starts = [segment.address for segment in segments]
+    addresses = sorted(in_use)
+    for place, address in enumerate(addresses):
+        requested, size = in_use[address]
+        ends[address] = address + (settings.round_bytes(requested) if size is None else size)
+        number = bisect_right(starts, address) - 1
+        if size is not None or number < 0:
+            continue
+        segment = segments[number]
+        if segment.is_small or settings.expandable_segments:
+            continue
+        limit = segment.address + segment.size
+        if place + 1 < len(addresses):
+            limit = min(limit, addresses[place + 1])
+        gap = limit - ends[address]
+        if 0 < gap <= SMALL_SIZE:  # no free block of the large pool is as small: all of it belongs to this one
+            ends[address] = limit
+        elif gap > SMALL_SIZE:
+            open_ends[address] = limit
+    if open_ends and events is not None:
+        _find_ends(open_ends, ends, events)
+    return ends, len(open_ends)
+
+
+def _find_ends(open_ends: dict[int, int], ends: dict[int, int], events: Events) -> None:
+    """Ends told by the first allocation behind a block before it was freed; these are taken out of `open_ends`."""
+    waiting = sorted(open_ends)
+    for action, address in zip(events.action.tolist(), events.address.tolist(), strict=True):
+        if action == Action.ALLOC:
+            place = bisect_right(waiting, address) - 1
+            start = waiting[place] if place >= 0 else -1
+            if start in open_ends and ends[start] <= address <= min(ends[start] + SMALL_SIZE, open_ends[start]):
+                ends[start] = address
+                del open_ends[start]
+        elif action == Action.FREE_COMPLETED:
+            open_ends.pop(address, None)

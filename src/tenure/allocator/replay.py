@@ -1,0 +1,276 @@
+"""Plays a recorded trace on the simulated allocator, and compares every address and every segment with the record.
+
+Taken from the trace, not predicted: the addresses of new segments, when another stream was done with a block, and which
+segments went back to the device. All else has to come out as recorded; where it does not, the replay says at which
+event it left the trace, puts the block where it was recorded, and goes on.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tenure.allocator.earlier_state import EarlierState, state_before
+from tenure.allocator.settings import AllocatorSettings, settings_of_snapshot
+from tenure.allocator.simulator import Allocator, Block
+from tenure.model.allocator import DEFAULT_POOL, Action, BlockState, Events, PoolId, Snapshot
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where a replay left the trace: the event's number, and what was recorded and came out instead."""
+
+    event: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Peak:
+    """A highest value: bytes, and the number of the event after which they were reached; -1: before the first."""
+
+    bytes: int
+    event: int
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a replay of one device came to.
+
+    `blocks_equal`: whether the blocks at the end, free ones among them, are those of the snapshot. `is_whole`: whether
+    every event could be played; after a difference that could not be mended the rest was not.
+    """
+
+    device: int
+    num_events: int
+    num_allocations: int
+    num_allocations_equal: int
+    num_segments: int
+    num_segments_equal: int
+    blocks_equal: bool
+    is_whole: bool
+    first_difference: Difference | None
+    earlier: EarlierState
+    active: Peak
+    reserved: Peak
+    settings: AllocatorSettings = field(default_factory=AllocatorSettings)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether everything came out as recorded."""
+        return self.first_difference is None and self.blocks_equal
+
+
+def replay_snapshot(snapshot: Snapshot, device: int) -> Replay:
+    """Play the events of one device under the settings that the snapshot tells. Cost: 1 to 2 us per event."""
+    return _Replaying(snapshot, device).run()
+
+
+class _NotOfferedError(Exception):
+    """The simulated allocator asks for a segment, and the trace has none at this event."""
+
+
+class _RecordedDevice:
+    """Gives the segments that the trace says the device gave."""
+
+    def __init__(self) -> None:
+        self.offered: tuple[int, int, int] | None = None
+        """Address, size and event of the segment that came last and is not taken yet."""
+        self.num_equal = 0
+
+    def give(self, size: int, stream: int) -> int | None:
+        if self.offered is None:
+            raise _NotOfferedError(f"a new segment of {size:,} bytes is needed, and none was recorded")
+        address, recorded, _ = self.offered
+        if recorded != size:
+            raise _NotOfferedError(f"a new segment of {size:,} bytes is needed; one of {recorded:,} was recorded")
+        self.offered = None
+        self.num_equal += 1
+        return address
+
+    def take_back(self, address: int, size: int) -> None:
+        """Recorded as an event of its own."""
+
+
+class _LostError(Exception):
+    """The recorded state cannot be restored: what follows would be sand."""
+
+
+class _Replaying:
+    def __init__(self, snapshot: Snapshot, device: int) -> None:
+        self._snapshot = snapshot
+        self._number = device
+        self._settings = settings_of_snapshot(snapshot.settings)
+        self._earlier = state_before(snapshot, device, self._settings)
+        self._device = _RecordedDevice()
+        self._allocator = Allocator(self._settings, self._device)
+        self._pools = _PoolOfAddress(snapshot, device)
+        self._first: Difference | None = None
+        self._num_equal = 0
+
+    def run(self) -> Replay:
+        events = self._snapshot.traces.get(self._number)
+        rows = [] if events is None else _rows(events)
+        lay_out(self._allocator, self._earlier, self._snapshot.pools)
+        counts = self._allocator.counts
+        active, reserved = Peak(counts.active_bytes, -1), Peak(counts.reserved_bytes, -1)
+        is_whole = True
+        for number, (action, address, size, stream, pool) in enumerate(rows):
+            try:
+                self._play(number, action, address, size, stream, pool)
+            except _LostError:
+                is_whole = False
+                break
+            if counts.active_bytes > active.bytes:
+                active = Peak(counts.active_bytes, number)
+            if counts.reserved_bytes > reserved.bytes:
+                reserved = Peak(counts.reserved_bytes, number)
+        return Replay(
+            device=self._number,
+            num_events=len(rows),
+            num_allocations=sum(row[0] == Action.ALLOC for row in rows),
+            num_allocations_equal=self._num_equal,
+            num_segments=sum(row[0] == Action.SEGMENT_ALLOC for row in rows),
+            num_segments_equal=self._device.num_equal,
+            blocks_equal=is_whole and self._blocks() == recorded_blocks(self._snapshot, self._number),
+            is_whole=is_whole,
+            first_difference=self._first,
+            earlier=self._earlier,
+            active=active,
+            reserved=reserved,
+            settings=self._settings,
+        )
+
+    def _play(self, number: int, action: int, address: int, size: int, stream: int, pool: int) -> None:
+        if action == Action.ALLOC:
+            self._allocate(number, address, size, stream, self._pools.of(address, pool))
+        elif action == Action.FREE_COMPLETED:
+            self._free(number, address)
+        elif action == Action.SEGMENT_ALLOC:
+            self._take_offer(number)
+            self._device.offered = (address, size, number)
+        elif action == Action.SEGMENT_FREE:
+            self._give_back(number, address, size)
+
+    def _allocate(self, number: int, address: int, size: int, stream: int, pool: PoolId) -> None:
+        try:
+            block = self._allocator.allocate(size, stream, pool)
+        except _NotOfferedError as error:
+            self._differs(number, f"for {size:,} bytes {error}")
+            block = None
+        if block is not None and block.address == address:
+            self._num_equal += 1
+            return
+        if block is not None:
+            self._differs(number, f"{size:,} bytes went to {address:#x}; {block.address:#x} was predicted")
+            self._allocator.free(block.address)
+        self._take_offer(number)
+        self._place(address, size, stream)
+
+    def _free(self, number: int, address: int) -> None:
+        if address in self._allocator.in_use:
+            self._allocator.free(address)
+        else:
+            self._differs(number, f"what lies at {address:#x} is freed, and nothing is in use there")
+
+    def _give_back(self, number: int, address: int, size: int) -> None:
+        self._take_offer(number)
+        block = self._free_block_with(address)
+        if block is None or not (block.is_whole and (block.address, block.size) == (address, size)):
+            self._differs(
+                number, f"the segment of {size:,} bytes at {address:#x} goes back, and is not free as a whole"
+            )
+            raise _LostError
+        self._allocator.release(block)
+
+    def _take_offer(self, number: int) -> None:
+        """A segment came that nobody was predicted to ask for: it is there all the same."""
+        if self._device.offered is None:
+            return
+        address, size, event = self._device.offered
+        self._device.offered = None
+        self._differs(event, f"a segment of {size:,} bytes was recorded, and none of that size is needed")
+        self._allocator.add_segment(address, size, self._allocator.pool(DEFAULT_POOL, size <= 2 << 20), 0)
+
+    def _place(self, address: int, size: int, stream: int) -> None:
+        block = self._free_block_with(address)
+        rounded = self._settings.round_bytes(size)
+        if block is None or address + rounded > block.address + block.size:
+            raise _LostError
+        self._allocator.place(block, address, rounded, size)
+
+    def _free_block_with(self, address: int) -> Block | None:
+        """The free block that an address lies in."""
+        for pool in self._allocator.pools():
+            block = pool.by_address.get(address)
+            if block is not None:
+                return block
+        around = (block for pool in self._allocator.pools() for block in pool.by_address.values())
+        return next((block for block in around if block.address <= address < block.address + block.size), None)
+
+    def _differs(self, number: int, text: str) -> None:
+        if self._first is None:
+            self._first = Difference(number, text)
+
+    def _blocks(self) -> list[tuple[int, int, bool]]:
+        free = [block for pool in self._allocator.pools() for block in pool.by_address.values()]
+        in_use = self._allocator.in_use.values()
+        return sorted((block.address, block.size, block.in_use) for block in (*free, *in_use))
+
+
+class _PoolOfAddress:
+    """Private pools of traces that do not tell them: from the segments that are left at the end."""
+
+    def __init__(self, snapshot: Snapshot, device: int) -> None:
+        self._pools = snapshot.pools
+        told = snapshot.segments
+        chosen = told.device == device
+        self._starts: list[int] = told.address[chosen].tolist() if len(snapshot.pools) > 1 else []
+        self._numbers: list[int] = told.pool[chosen].tolist()
+
+    def of(self, address: int, told: int) -> PoolId:
+        if told >= 0:
+            return self._pools[told]
+        place = bisect_right(self._starts, address) - 1
+        return self._pools[self._numbers[place]] if place >= 0 else DEFAULT_POOL
+
+
+def lay_out(allocator: Allocator, earlier: EarlierState, pools: tuple[PoolId, ...]) -> None:
+    """Put the segments and blocks of an earlier state into an allocator that has none."""
+    starts = [segment.address for segment in earlier.segments]
+    free: dict[int, Block] = {}
+    for number, segment in enumerate(earlier.segments):
+        pool = allocator.pool(pools[segment.pool], segment.is_small)
+        free[number] = allocator.add_segment(segment.address, segment.size, pool, segment.stream)
+    for block in earlier.blocks:
+        number = bisect_right(starts, block.address) - 1
+        rest = free.get(number)
+        if rest is None or block.address + block.size > rest.address + rest.size or block.address < rest.address:
+            continue  # told as inconsistent already
+        end = rest.address + rest.size
+        placed = allocator.place(rest, block.address, block.size, block.requested)
+        if placed.address + placed.size == end:
+            del free[number]
+        else:
+            following = placed.after
+            assert following is not None
+            free[number] = following
+
+
+def recorded_blocks(snapshot: Snapshot, device: int) -> list[tuple[int, int, bool]]:
+    """Address, size and whether it is in use, of all blocks that a snapshot has on a device."""
+    told = snapshot.blocks
+    chosen = snapshot.segments.device[told.segment] == device
+    rows = zip(told.address[chosen].tolist(), told.bytes[chosen].tolist(), told.state[chosen].tolist(), strict=True)
+    return sorted((address, size, state != BlockState.INACTIVE) for address, size, state in rows)
+
+
+def _rows(events: Events) -> list[tuple[int, int, int, int, int]]:
+    columns: Iterable[list[int]] = (
+        events.action.tolist(),
+        events.address.tolist(),
+        events.bytes.tolist(),
+        events.stream.tolist(),
+        events.pool.tolist(),
+    )
+    return list(zip(*columns, strict=True))

@@ -1,0 +1,28 @@
+"""A device that is not there: gives segments at rising addresses until its memory is used up."""
+
+from __future__ import annotations
+
+_FIRST_ADDRESS = 1 << 32
+_GRANULE = 2 << 20
+
+
+class SimulatedDevice:
+    """Gives segments in granules of 2 MiB, as the driver does; `total_bytes` None: without end."""
+
+    def __init__(self, total_bytes: int | None = None) -> None:
+        self.total_bytes = total_bytes
+        self.given_bytes = 0
+        self._next = _FIRST_ADDRESS
+
+    def give(self, size: int, stream: int) -> int | None:
+        """The address of a new segment, above all that were given before; None where the memory is used up."""
+        if self.total_bytes is not None and self.given_bytes + size > self.total_bytes:
+            return None
+        address = self._next
+        self._next += -(-size // _GRANULE) * _GRANULE
+        self.given_bytes += size
+        return address
+
+    def take_back(self, address: int, size: int) -> None:
+        """Its bytes can be given again, at another address."""
+        self.given_bytes -= size

@@ -1,0 +1,122 @@
+"""What holds of every allocator after any program: no overlap, no byte lost, neighbours merged."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allocator.recorded import Program
+from tenure.allocator.settings import MIB, AllocatorSettings
+from tenure.allocator.simulated_device import SimulatedDevice
+from tenure.allocator.simulator import Allocator, Block
+
+settings = st.builds(
+    AllocatorSettings,
+    max_split_bytes=st.sampled_from([20 * MIB, 64 * MIB, (1 << 63) - 1]),
+    roundup_power2_divisions=st.sampled_from([(0,) * 16, (1,) * 16, (4,) * 16, (16,) * 16]),
+    garbage_collection_threshold=st.sampled_from([0.0, 0.3, 0.9]),
+    large_segment_bytes=st.sampled_from([20 * MIB, 64 * MIB]),
+    memory_fraction=st.sampled_from([0.4, 1.0]),
+)
+
+
+def all_blocks(allocator: Allocator) -> list[Block]:
+    free = [block for pool in allocator.pools() for block in pool.by_address.values()]
+    return sorted((*free, *allocator.in_use.values()), key=lambda block: block.address)
+
+
+@given(settings=settings, seed=st.integers(0, 10_000), total=st.sampled_from([None, 200 * MIB]))
+def test_blocks_do_not_overlap_no_byte_is_lost_and_free_neighbours_are_one(
+    settings: AllocatorSettings, seed: int, total: int | None
+) -> None:
+    program = Program(settings, total)
+    program.run(seed)
+    allocator = program.allocator
+    blocks = all_blocks(allocator)
+    counts = allocator.counts
+
+    assert all(one.address + one.size <= two.address for one, two in itertools.pairwise(blocks))
+    assert sum(block.size for block in blocks) == counts.reserved_bytes
+    assert sum(block.size for block in blocks if block.in_use) == counts.active_bytes <= counts.reserved_bytes
+    assert sum(block.requested for block in blocks) == counts.requested_bytes <= counts.active_bytes
+    assert not [block for block in blocks if block.after and not block.in_use and not block.after.in_use]
+    assert all(block.after.before is block for block in blocks if block.after)
+
+
+@given(seed=st.integers(0, 10_000))
+def test_everything_comes_back_when_everything_is_freed(seed: int) -> None:
+    program = Program()
+    program.run(seed)
+    for block in list(program.allocator.in_use.values()):
+        program.free(block)
+    program.allocator.give_back()
+
+    assert all_blocks(program.allocator) == []
+    assert (program.allocator.counts.reserved_bytes, program.allocator.counts.active_bytes) == (0, 0)
+
+
+def test_the_smallest_block_that_fits_is_taken_the_lowest_of_equals() -> None:
+    allocator = Allocator(AllocatorSettings(), SimulatedDevice())
+    blocks = [allocator.allocate(size * MIB) for size in (12, 14, 12, 16)]
+    for block in blocks:
+        assert block is not None
+        allocator.free(block.address)
+
+    again = allocator.allocate(12 * MIB)
+
+    assert again is not None
+    assert blocks[0] is not None
+    assert again.address == blocks[0].address
+
+
+def test_a_block_of_another_stream_is_not_taken() -> None:
+    allocator = Allocator(AllocatorSettings(), SimulatedDevice())
+    first = allocator.allocate(12 * MIB, stream=0)
+    assert first is not None
+    allocator.free(first.address)
+
+    other = allocator.allocate(12 * MIB, stream=7)
+
+    assert other is not None
+    assert other.address != first.address
+    assert allocator.counts.reserved_bytes == 24 * MIB
+
+
+def test_a_full_device_gives_what_is_free_back_and_is_asked_again() -> None:
+    allocator = Allocator(AllocatorSettings(), SimulatedDevice(40 * MIB))
+    first = allocator.allocate(30 * MIB)
+    assert first is not None
+    allocator.free(first.address)
+
+    second = allocator.allocate(36 * MIB)
+
+    assert second is not None
+    assert (allocator.counts.num_retries, allocator.counts.num_device_frees) == (1, 1)
+    assert allocator.allocate(10 * MIB) is None
+    assert allocator.counts.num_out_of_memory == 1
+
+
+def test_a_fraction_limits_what_is_reserved() -> None:
+    allocator = Allocator(AllocatorSettings(memory_fraction=0.5), SimulatedDevice(), limit_bytes=40 * MIB)
+
+    assert allocator.allocate(20 * MIB) is not None
+    assert allocator.allocate(2 * MIB) is None
+
+
+def test_beyond_the_threshold_the_segments_unused_for_longest_go_back() -> None:
+    threshold = AllocatorSettings(garbage_collection_threshold=0.5, memory_fraction=0.9)
+    allocator = Allocator(threshold, SimulatedDevice(), limit_bytes=100 * MIB)
+    old, new = allocator.allocate(20 * MIB), allocator.allocate(24 * MIB)
+    assert old is not None
+    assert new is not None
+    allocator.free(old.address)
+    for _ in range(5):
+        allocator.free(allocator.allocate(2 * MIB + 512, stream=1).address)  # type: ignore[union-attr]
+    allocator.free(new.address)
+
+    allocator.allocate(30 * MIB)
+
+    left = [(block.size, block.in_use) for block in all_blocks(allocator) if block.is_whole]
+    assert left == [(24 * MIB, False), (20 * MIB, False), (30 * MIB, True)]
