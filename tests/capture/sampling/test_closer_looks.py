@@ -106,6 +106,7 @@ def test_a_recorder_takes_them_at_steps_ends_and_keeps_to_the_schedule_with_seve
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, several_ranks: bool
 ) -> None:
     if several_ranks:
+        monkeypatch.setenv("RANK", "0")
         monkeypatch.setenv("WORLD_SIZE", "2")
     step, log = make_step(), CensusLog()
     later = time.perf_counter() + 1000  # than the recorder's own thread looks
