@@ -101,6 +101,7 @@ class Monitor:
             on_pause=self._count_pause,
             on_cost=self._count_cost,
             is_busy=lambda: self._guard.busy,
+            period=lambda: 1 if self._optimizer_seen else self._roots.period,
         ).profiler
         self._modules = ModuleCalls(self._guard.run, self._guard.is_shut, self._at_new_root, self.enter_root)
         self._handles = [register_optimizer_step_post_hook(self._make_optimizer_hook())]
@@ -250,6 +251,8 @@ class Monitor:
         """A root forward begins, of `module` where that is known; outside of the guard, and may raise SystemExit."""
         if self._guard.off or self._manual:
             return
+        if not self._optimizer_seen:
+            self._roots.note((id(module), torch.is_grad_enabled()))
         self._guard.run(self.take_root_call, inputs)
         if self._optimizer_seen and module is not None and not getattr(module, "training", True):
             self._guard.run(self._take_evaluation_call, inputs)

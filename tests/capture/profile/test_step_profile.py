@@ -466,6 +466,31 @@ def test_a_root_that_is_first_called_after_the_profiled_steps_has_two_steps_prof
     assert run(tmp_path / "trains soon", (12, 1), trains=True) == [6, 18]
 
 
+def test_of_two_models_that_take_turns_without_an_optimizer_whole_turns_are_profiled(tmp_path: Path) -> None:
+    class Judge(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.reads = torch.nn.Linear(8, 64)
+
+        def forward(self, rows: torch.Tensor) -> torch.Tensor:
+            return self.reads(rows).tanh()
+
+    writer, judge = torch.nn.Linear(8, 8), Judge()
+    with recording(tmp_path):
+        for _ in range(8):
+            draft = writer(torch.randn(16, 8))
+            with torch.no_grad():
+                judge(draft)
+
+    found = open_recording(tmp_path)
+    (entry,) = found.profiles
+    profile = read_profile(tmp_path / entry.file)
+    seen = [profile.text(int(name)) for name in profile.operations.name]
+    assert [seen[: profile.second].count(name) for name in ("aten.addmm.default", "aten.tanh.default")] == [2, 1]
+    assert [seen[profile.second :].count(name) for name in ("aten.addmm.default", "aten.tanh.default")] == [2, 1]
+    assert [census.step for census in found.censuses if census.moment == "peak"] == [entry.step]
+
+
 @pytest.mark.parametrize(("stages", "profiled"), [((12, 12), [6, 16]), ((4, 12), [6]), ((12, 12, 12), [6, 16])])
 def test_where_a_later_stage_trains_by_another_optimizer_two_of_its_steps_are_profiled_too_once(
     tmp_path: Path, stages: tuple[int, ...], profiled: list[int]

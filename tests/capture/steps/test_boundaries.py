@@ -65,3 +65,16 @@ def test_micro_batches_before_the_first_optimizer_step_are_no_steps() -> None:
     calls = RootCalls(patience=6)
 
     assert [calls.begins_step(optimizer_exists=True) for _ in range(8)] == [False] * 6 + [True, True]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "period"), [("", 1), ("AAAA", 1), ("ABA", 1), ("ABAB", 2), ("ABABA", 2), ("DDDTDDDT", 4), ("AABCDE", 1)]
+)
+def test_calls_that_alternate_in_kind_have_the_length_of_their_shortest_repeating_sequence(
+    kinds: str, period: int
+) -> None:
+    calls = RootCalls()
+    for kind in kinds:
+        calls.note(kind)
+
+    assert calls.period == period

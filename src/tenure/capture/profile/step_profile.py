@@ -43,6 +43,8 @@ class StepProfiler:
     """Begins at the planned step's forward entry, ends at that of the step after the next. One profile for each plan.
 
     `take_census` takes one of moment "peak" for a step; `write` stores what was found; `note` tells why nothing was.
+    `period` gives how many steps make one turn of the program, where single calls are counted: a turn stands for each
+    of the two steps then.
     """
 
     def __init__(
@@ -52,8 +54,11 @@ class StepProfiler:
         write: Callable[[StepProfile, Census | None], None],
         note: Callable[[str], None],
         is_busy: Callable[[], bool],
+        period: Callable[[], int] = lambda: 1,
     ) -> None:
         self._step = 0
+        self._period = period
+        self._turn = 1
         self._take_census = take_census
         self._write = write
         self._note = note
@@ -72,6 +77,7 @@ class StepProfiler:
         """Profile this step and the next; 0 for none, which holds until this is called."""
         self._step = step
         self._done = step <= 0
+        self._turn = 1
         self._second = self._census_op = _NEVER
         self._target = self._census = None
 
@@ -92,7 +98,12 @@ class StepProfiler:
         """
         if self._done:
             return self._watch is not None
-        return steps in (self._step - 1, self._step, self._step + 1)
+        return steps in (self._step - 1, *self._ends_of_turns)
+
+    @property
+    def _ends_of_turns(self) -> tuple[int, int]:
+        """The steps that end the first and the second part."""
+        return self._step - 1 + self._turn, self._step - 1 + 2 * self._turn
 
     def enter_forward(self, steps: int) -> None:
         """A root forward is being entered, after so many steps. Raises OSError where nothing can be written."""
@@ -102,16 +113,16 @@ class StepProfiler:
             self._leave()
         elif self._watch is None and steps == self._step - 1:
             self._begin()
-        elif self._watch is not None and steps == self._step and self._second == _NEVER:
+        elif self._watch is not None and steps == self._ends_of_turns[0] and self._second == _NEVER:
             self._part()
-        elif self._watch is not None and steps > self._step:
+        elif self._watch is not None and steps >= self._ends_of_turns[1]:
             self._finish(steps)
 
     def stop(self, why: str, *, steps: int = 0) -> None:
         """Watch no longer, or never begin; where `steps` says that both steps are over, keep what was found."""
         if self._watch is None and not self._done:
             self._refused = why
-        elif not self._done and steps > self._step:
+        elif not self._done and steps >= self._ends_of_turns[1]:
             self._finish(steps)
         elif not self._done:
             self._give_up(why)
@@ -129,6 +140,7 @@ class StepProfiler:
             return
         from tenure.capture.profile.op_watch import OpWatch
 
+        self._turn = self._period()
         self._thread = threading.get_ident()
         self._watch = OpWatch(seconds=WATCH_SECONDS, is_busy=self._is_busy)
         self._watch.begin()
@@ -160,7 +172,7 @@ class StepProfiler:
             return
         watch.after = None
         try:
-            self._census = self._take_census(self._step + 1)
+            self._census = self._take_census(self._ends_of_turns[1])
             self._census_op = number
         except Exception as error:
             if is_from_signal_handler(error):
@@ -171,14 +183,15 @@ class StepProfiler:
         if not self._check():
             return
         watch = self._watch
-        if watch is None or self._second == _NEVER or steps > self._step + 1:
+        if watch is None or self._second == _NEVER or steps > self._ends_of_turns[1]:
             self._give_up("no root module was called in the step")
             return
         self._done = True
-        profile = _profile_of(watch, step=self._step + 1, second=self._second, census_op=self._census_op)
+        profile = _profile_of(watch, step=self._ends_of_turns[1], second=self._second, census_op=self._census_op)
         self._leave()
         if self._census is None:
-            self._note(f"steps {self._step} and {self._step + 1} differ: the operation at the peak did not come again")
+            first, second = self._ends_of_turns
+            self._note(f"steps {first} and {second} differ: the operation at the peak did not come again")
         census, self._census = self._census, None
         self._write(profile, census)
 

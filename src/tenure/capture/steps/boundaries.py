@@ -6,7 +6,7 @@ Pure state machines over small numbers: nothing here knows torch or holds an obj
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 REMEMBERED = 64
 ACTIVE_WITHIN = 32
@@ -14,6 +14,10 @@ ACTIVE_WITHIN = 32
 MAX_NEW_IN_A_ROW = 2
 """More new optimizers than this, none of the former back in between, each after a forward, are one model after
 another (folds)."""
+
+
+MOST_IN_A_TURN = 8
+"""Root calls of a program without an optimizer that are taken for one turn of it."""
 
 
 class OptimizerSequence:
@@ -81,6 +85,7 @@ class RootCalls:
     """
 
     def __init__(self, patience: int = 256) -> None:
+        self._kinds: deque[Hashable] = deque(maxlen=REMEMBERED)
         self._patience = patience
         self._calls = 0
         self._waited = 0
@@ -93,3 +98,16 @@ class RootCalls:
             self._calls = 1
             return False
         return self._calls > 1
+
+    def note(self, kind: Hashable) -> None:
+        """Take what kind the root call is that comes next: of which module, with a graph or without."""
+        self._kinds.append(kind)
+
+    @property
+    def period(self) -> int:
+        """After how many calls the same kinds come again: the length of the sequence, of at most MOST_IN_A_TURN calls,
+        that the calls so far end with twice; 1 where there is none."""
+        recent = list(self._kinds)[-2 * MOST_IN_A_TURN :]
+        numbers = {kind: number for number, kind in enumerate(dict.fromkeys(recent))}
+        found = find_sequence([numbers[kind] for kind in recent], set(numbers.values()))
+        return len(found) if found else 1

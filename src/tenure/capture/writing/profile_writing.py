@@ -20,7 +20,8 @@ class ProfileOfRecording:
 
     `on_pause` is told of seconds of ours that are no part of the step, `on_cost` of those that are.
 
-    `ignore` are the recorder's own objects, which are no one's owners; `current_step` gives the steps counted so far.
+    `ignore` are the recorder's own objects, which are no one's owners; `current_step` gives the steps counted so far,
+    `period` how many make one turn of the program.
     """
 
     def __init__(
@@ -34,8 +35,11 @@ class ProfileOfRecording:
         on_pause: Callable[[float], None],
         on_cost: Callable[[float], None],
         is_busy: Callable[[], bool],
+        period: Callable[[], int],
     ) -> None:
-        self.profiler = StepProfiler(take_census=self._take_census, write=self._write, note=self._note, is_busy=is_busy)
+        self.profiler = StepProfiler(
+            take_census=self._take_census, write=self._write, note=self._note, is_busy=is_busy, period=period
+        )
         self._journal = journal
         self._censuses = censuses
         self._optimizers = optimizers
