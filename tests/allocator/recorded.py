@@ -7,9 +7,10 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
+from tenure.allocator.blocks import Block
 from tenure.allocator.settings import AllocatorSettings
 from tenure.allocator.simulated_device import SimulatedDevice
-from tenure.allocator.simulator import Allocator, Block
+from tenure.allocator.simulator import Allocator
 
 FRAMES = [{"name": "forward", "filename": "train.py", "line": 12}]
 
@@ -28,6 +29,16 @@ class _Listening(SimulatedDevice):
     def take_back(self, address: int, size: int) -> None:
         super().take_back(address, size)
         self._program.note("segment_free", address, size, 0)
+
+    def put_behind(self, address: int, size: int) -> bool:
+        given = super().put_behind(address, size)
+        if given:
+            self._program.note("segment_map", address, size, 0)
+        return given
+
+    def take_from_behind(self, address: int, size: int) -> None:
+        super().take_from_behind(address, size)
+        self._program.note("segment_unmap", address, size, 0)
 
 
 @dataclass
@@ -86,15 +97,15 @@ class Program:
 
 
 def _segments(allocator: Allocator) -> list[list[Block]]:
+    """The blocks of each segment; of an expandable one those of each run of memory."""
     free = [block for pool in allocator.pools() for block in pool.by_address.values()]
-    first = sorted((b for b in (*free, *allocator.in_use.values()) if b.before is None), key=lambda b: b.address)
-    return [_from(block) for block in first]
-
-
-def _from(block: Block) -> list[Block]:
-    found = [block]
-    while found[-1].after is not None:
-        found.append(found[-1].after)
+    blocks = sorted((*free, *allocator.in_use.values()), key=lambda block: block.address)
+    found: list[list[Block]] = []
+    for block in blocks:
+        if block.before is not None and block.before.is_mapped:
+            found[-1].append(block)
+        else:
+            found.append([block])
     return found
 
 
@@ -106,7 +117,7 @@ def _segment(blocks: list[Block]) -> dict[str, Any]:
         "stream": blocks[0].stream,
         "segment_type": "small" if blocks[0].pool.is_small else "large",
         "segment_pool_id": blocks[0].pool.number,
-        "is_expandable": False,
+        "is_expandable": blocks[0].range is not None,
         "blocks": [
             {
                 "address": block.address,

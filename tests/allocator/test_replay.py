@@ -21,6 +21,7 @@ SETTINGS = [
     AllocatorSettings(),
     AllocatorSettings(max_split_bytes=20 * MIB),
     AllocatorSettings(roundup_power2_divisions=(8,) * 16),
+    AllocatorSettings(expandable_segments=True),
 ]
 
 
@@ -52,6 +53,17 @@ def test_the_end_of_a_trace_comes_out_as_recorded_from_the_state_found_before_it
     assert (replay.num_allocations_equal, replay.num_segments_equal) == (replay.num_allocations, replay.num_segments)
     assert (replay.first_difference, replay.blocks_equal) == (None, True)
     assert replay.earlier.num_inconsistent == 0
+
+
+@given(seed=st.integers(0, 10_000), share=st.floats(0, 1))
+def test_the_end_of_a_trace_with_expandable_segments_comes_out_as_recorded(seed: int, share: float) -> None:
+    program = Program(AllocatorSettings(expandable_segments=True))
+    program.run(seed)
+
+    replay = replay_snapshot(read(program, int(len(program.events) * share)), 0)
+
+    assert (replay.num_allocations_equal, replay.num_segments_equal) == (replay.num_allocations, replay.num_segments)
+    assert (replay.first_difference, replay.blocks_equal) == (None, True)
 
 
 @given(seed=st.integers(0, 10_000), share=st.floats(0, 1))

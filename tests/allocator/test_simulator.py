@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allocator.recorded import Program
+from tenure.allocator.blocks import Block
 from tenure.allocator.settings import MIB, AllocatorSettings
 from tenure.allocator.simulated_device import SimulatedDevice
-from tenure.allocator.simulator import Allocator, Block
+from tenure.allocator.simulator import Allocator
 
 settings = st.builds(
     AllocatorSettings,
@@ -19,6 +20,7 @@ settings = st.builds(
     garbage_collection_threshold=st.sampled_from([0.0, 0.3, 0.9]),
     large_segment_bytes=st.sampled_from([20 * MIB, 64 * MIB]),
     memory_fraction=st.sampled_from([0.4, 1.0]),
+    expandable_segments=st.booleans(),
 )
 
 
@@ -41,13 +43,14 @@ def test_blocks_do_not_overlap_no_byte_is_lost_and_free_neighbours_are_one(
     assert sum(block.size for block in blocks) == counts.reserved_bytes
     assert sum(block.size for block in blocks if block.in_use) == counts.active_bytes <= counts.reserved_bytes
     assert sum(block.requested for block in blocks) == counts.requested_bytes <= counts.active_bytes
-    assert not [block for block in blocks if block.after and not block.in_use and not block.after.in_use]
+    free = [block for block in blocks if not block.in_use and block.after and not block.after.in_use]
+    assert not [block for block in free if block.after and block.after.is_mapped]
     assert all(block.after.before is block for block in blocks if block.after)
 
 
-@given(seed=st.integers(0, 10_000))
-def test_everything_comes_back_when_everything_is_freed(seed: int) -> None:
-    program = Program()
+@given(seed=st.integers(0, 10_000), expandable=st.booleans())
+def test_everything_comes_back_when_everything_is_freed(seed: int, expandable: bool) -> None:
+    program = Program(AllocatorSettings(expandable_segments=expandable))
     program.run(seed)
     for block in list(program.allocator.in_use.values()):
         program.free(block)
@@ -120,3 +123,35 @@ def test_beyond_the_threshold_the_segments_unused_for_longest_go_back() -> None:
 
     left = [(block.size, block.in_use) for block in all_blocks(allocator) if block.is_whole]
     assert left == [(24 * MIB, False), (20 * MIB, False), (30 * MIB, True)]
+
+
+def test_an_expandable_segment_grows_by_pages_and_its_free_pages_go_back() -> None:
+    allocator = Allocator(AllocatorSettings(expandable_segments=True), SimulatedDevice())
+    first, second = allocator.allocate(15 * MIB), allocator.allocate(15 * MIB)
+    assert first is not None
+    assert second is not None
+
+    grown = (second.address - first.address, allocator.counts.reserved_bytes, allocator.counts.num_device_allocations)
+    allocator.free(first.address)
+    allocator.give_back()
+
+    assert grown == (15 * MIB, 40 * MIB, 2)
+    assert allocator.counts.reserved_bytes == 40 * MIB  # the second block lies in both pages
+    allocator.free(second.address)
+    allocator.give_back()
+    assert allocator.counts.reserved_bytes == 0
+
+
+def test_the_block_that_could_grow_least_is_taken_from_an_expandable_segment() -> None:
+    allocator = Allocator(AllocatorSettings(expandable_segments=True), SimulatedDevice())
+    hole, wall, end = (allocator.allocate(size * MIB) for size in (12, 2, 6))
+    assert hole is not None
+    assert wall is not None
+    assert end is not None
+    allocator.free(end.address)
+    allocator.free(hole.address)
+
+    taken = allocator.allocate(5 * MIB)
+
+    assert taken is not None
+    assert taken.address == hole.address  # the end has 6 MiB free too, and could grow

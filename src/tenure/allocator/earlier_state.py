@@ -8,21 +8,23 @@ the next block or the segment ends, if that is near, or else where the first lat
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tenure.allocator.settings import SMALL_SEGMENT, SMALL_SIZE, AllocatorSettings
+from tenure.allocator.settings import LARGE_SEGMENT, SMALL_SEGMENT, SMALL_SIZE, AllocatorSettings
 from tenure.model.allocator import Action, BlockState, Events, Snapshot
 
 
 @dataclass(frozen=True)
 class EarlierSegment:
-    """A segment that was there before the first event; `pool` is an index into the snapshot's pools."""
+    """A segment that was there before the first event, of an expandable one a run of pages; `pool` is an index into the
+    snapshot's pools."""
 
     address: int
     size: int
     stream: int
     is_small: bool
     pool: int
+    is_expandable: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,12 @@ def _last_segments(snapshot: Snapshot, device: int) -> dict[int, EarlierSegment]
         told.stream.tolist(),
         told.is_small.tolist(),
         told.pool.tolist(),
+        told.is_expandable.tolist(),
         strict=True,
     )
     return {
-        address: EarlierSegment(address, size, stream, bool(is_small), pool)
-        for of, address, size, stream, is_small, pool in rows
+        address: EarlierSegment(address, size, stream, bool(is_small), pool, bool(is_expandable))
+        for of, address, size, stream, is_small, pool, is_expandable in rows
         if of == device
     }
 
@@ -109,7 +112,37 @@ def _walk_back(events: Events, segments: dict[int, EarlierSegment], in_use: dict
         elif action == Action.SEGMENT_FREE:
             num_inconsistent += address in segments
             segments[address] = EarlierSegment(address, size, stream, size == SMALL_SEGMENT, 0)
+        elif action == Action.SEGMENT_MAP:
+            num_inconsistent += not _without_pages(segments, address, size)
+        elif action == Action.SEGMENT_UNMAP:
+            _with_pages(segments, address, size, stream)
     return num_inconsistent
+
+
+def _without_pages(segments: dict[int, EarlierSegment], address: int, size: int) -> bool:
+    """Take pages out of the run that has them; False where none has."""
+    run = next((each for each in segments.values() if each.address <= address < each.address + each.size), None)
+    if run is None or address + size > run.address + run.size:
+        return False
+    del segments[run.address]
+    for start, end in ((run.address, address), (address + size, run.address + run.size)):
+        if start < end:
+            segments[start] = replace(run, address=start, size=end - start)
+    return True
+
+
+def _with_pages(segments: dict[int, EarlierSegment], address: int, size: int, stream: int) -> None:
+    """Put pages back, as a part of the runs that they touch."""
+    end = address + size
+    before = next((each for each in segments.values() if each.address + each.size == address), None)
+    after = segments.get(end)
+    if before is not None and before.is_expandable:
+        address = segments.pop(before.address).address
+    if after is not None and after.is_expandable:
+        end += segments.pop(after.address).size
+    near = before or after
+    is_small = near.is_small if near is not None else size % LARGE_SEGMENT != 0
+    segments[address] = EarlierSegment(address, end - address, stream, is_small, near.pool if near else 0, True)
 
 
 def _ends(

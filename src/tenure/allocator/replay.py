@@ -8,13 +8,19 @@ event it left the trace, puts the block where it was recorded, and goes on.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tenure.allocator.earlier_state import EarlierState, state_before
-from tenure.allocator.settings import AllocatorSettings, settings_of_snapshot
-from tenure.allocator.simulator import Allocator, Block
+from tenure.allocator.blocks import Block, Pool, Range, cut_off
+from tenure.allocator.earlier_state import EarlierSegment, EarlierState, state_before
+from tenure.allocator.settings import SMALL_SEGMENT, AllocatorSettings, settings_of_snapshot
+from tenure.allocator.simulator import Allocator
 from tenure.model.allocator import DEFAULT_POOL, Action, BlockState, Events, PoolId, Snapshot
+
+ENDLESS = 1 << 44
+"""Addresses of an expandable segment: more than any device has; a snapshot does not tell how many were reserved."""
+_GIVEN = (Action.SEGMENT_ALLOC, Action.SEGMENT_MAP)
 
 
 @dataclass(frozen=True)
@@ -66,30 +72,54 @@ def replay_snapshot(snapshot: Snapshot, device: int) -> Replay:
     return _Replaying(snapshot, device).run()
 
 
+@dataclass(frozen=True)
+class _Offer:
+    """Memory that the device gave, by the event that says so."""
+
+    address: int
+    size: int
+    event: int
+    is_mapped: bool
+
+
 class _NotOfferedError(Exception):
     """The simulated allocator asks for a segment, and the trace has none at this event."""
 
 
 class _RecordedDevice:
-    """Gives the segments that the trace says the device gave."""
+    """Gives the segments, and the pages of expandable ones, that the trace says the device gave."""
 
     def __init__(self) -> None:
-        self.offered: tuple[int, int, int] | None = None
-        """Address, size and event of the segment that came last and is not taken yet."""
+        self.offered: deque[_Offer] = deque()
+        """What came before this event and is not taken yet, oldest first."""
         self.num_equal = 0
 
     def give(self, size: int, stream: int) -> int | None:
-        if self.offered is None:
-            raise _NotOfferedError(f"a new segment of {size:,} bytes is needed, and none was recorded")
-        address, recorded, _ = self.offered
-        if recorded != size:
-            raise _NotOfferedError(f"a new segment of {size:,} bytes is needed; one of {recorded:,} was recorded")
-        self.offered = None
-        self.num_equal += 1
-        return address
+        return self._take(size, "a new segment", is_mapped=False).address
 
     def take_back(self, address: int, size: int) -> None:
         """Recorded as an event of its own."""
+
+    def reserve(self, page: int, stream: int) -> Range:
+        if not (self.offered and self.offered[0].is_mapped):
+            raise _NotOfferedError("a new expandable segment is needed, and none was recorded")
+        return Range(self.offered[0].address, ENDLESS, page)
+
+    def put_behind(self, address: int, size: int) -> bool:
+        if self._take(size, f"memory behind {address:#x}", is_mapped=True).address != address:
+            raise _NotOfferedError(f"memory behind {address:#x} is needed, and was recorded elsewhere")
+        return True
+
+    def take_from_behind(self, address: int, size: int) -> None:
+        """Recorded as an event of its own."""
+
+    def _take(self, size: int, what: str, *, is_mapped: bool) -> _Offer:
+        if not (self.offered and self.offered[0].is_mapped == is_mapped):
+            raise _NotOfferedError(f"{what}, {size:,} bytes, is needed, and none was recorded")
+        if self.offered[0].size != size:
+            raise _NotOfferedError(f"{what}, {size:,} bytes, is needed; {self.offered[0].size:,} were recorded")
+        self.num_equal += 1
+        return self.offered.popleft()
 
 
 class _LostError(Exception):
@@ -130,7 +160,7 @@ class _Replaying:
             num_events=len(rows),
             num_allocations=sum(row[0] == Action.ALLOC for row in rows),
             num_allocations_equal=self._num_equal,
-            num_segments=sum(row[0] == Action.SEGMENT_ALLOC for row in rows),
+            num_segments=sum(row[0] in _GIVEN for row in rows),
             num_segments_equal=self._device.num_equal,
             blocks_equal=is_whole and self._blocks() == recorded_blocks(self._snapshot, self._number),
             is_whole=is_whole,
@@ -146,11 +176,14 @@ class _Replaying:
             self._allocate(number, address, size, stream, self._pools.of(address, pool))
         elif action == Action.FREE_COMPLETED:
             self._free(number, address)
-        elif action == Action.SEGMENT_ALLOC:
-            self._take_offer(number)
-            self._device.offered = (address, size, number)
+        elif action in _GIVEN:
+            if action == Action.SEGMENT_ALLOC:
+                self._take_offers()
+            self._device.offered.append(_Offer(address, size, number, action == Action.SEGMENT_MAP))
         elif action == Action.SEGMENT_FREE:
             self._give_back(number, address, size)
+        elif action == Action.SEGMENT_UNMAP:
+            self._unmap(number, address, size)
 
     def _allocate(self, number: int, address: int, size: int, stream: int, pool: PoolId) -> None:
         try:
@@ -164,8 +197,8 @@ class _Replaying:
         if block is not None:
             self._differs(number, f"{size:,} bytes went to {address:#x}; {block.address:#x} was predicted")
             self._allocator.free(block.address)
-        self._take_offer(number)
-        self._place(address, size, stream)
+        self._take_offers()
+        self._place(address, size)
 
     def _free(self, number: int, address: int) -> None:
         if address in self._allocator.in_use:
@@ -174,7 +207,7 @@ class _Replaying:
             self._differs(number, f"what lies at {address:#x} is freed, and nothing is in use there")
 
     def _give_back(self, number: int, address: int, size: int) -> None:
-        self._take_offer(number)
+        self._take_offers()
         block = self._free_block_with(address)
         if block is None or not (block.is_whole and (block.address, block.size) == (address, size)):
             self._differs(
@@ -183,16 +216,30 @@ class _Replaying:
             raise _LostError
         self._allocator.release(block)
 
-    def _take_offer(self, number: int) -> None:
-        """A segment came that nobody was predicted to ask for: it is there all the same."""
-        if self._device.offered is None:
-            return
-        address, size, event = self._device.offered
-        self._device.offered = None
-        self._differs(event, f"a segment of {size:,} bytes was recorded, and none of that size is needed")
-        self._allocator.add_segment(address, size, self._allocator.pool(DEFAULT_POOL, size <= 2 << 20), 0)
+    def _unmap(self, number: int, address: int, size: int) -> None:
+        self._take_offers()
+        block = self._free_block_with(address)
+        if block is None or address + size > block.address + block.size or block.range is None:
+            self._differs(number, f"{size:,} bytes are taken from behind {address:#x}, and are not free")
+            raise _LostError
+        self._allocator.unmap(block, address, address + size)
 
-    def _place(self, address: int, size: int, stream: int) -> None:
+    def _take_offers(self) -> None:
+        """Memory came that nobody was predicted to ask for: it is there all the same."""
+        while self._device.offered:
+            offer = self._device.offered[0]
+            if offer.is_mapped:
+                self._differs(
+                    offer.event, f"{offer.size:,} bytes were put behind {offer.address:#x}, and are not needed"
+                )
+                raise _LostError
+            self._device.offered.popleft()
+            text = f"a segment of {offer.size:,} bytes was recorded, and none of that size is needed"
+            self._differs(offer.event, text)
+            pool = self._allocator.pool(DEFAULT_POOL, offer.size <= SMALL_SEGMENT)
+            self._allocator.add_segment(offer.address, offer.size, pool, 0)
+
+    def _place(self, address: int, size: int) -> None:
         block = self._free_block_with(address)
         rounded = self._settings.round_bytes(size)
         if block is None or address + rounded > block.address + block.size:
@@ -237,24 +284,45 @@ class _PoolOfAddress:
 
 def lay_out(allocator: Allocator, earlier: EarlierState, pools: tuple[PoolId, ...]) -> None:
     """Put the segments and blocks of an earlier state into an allocator that has none."""
-    starts = [segment.address for segment in earlier.segments]
     free: dict[int, Block] = {}
-    for number, segment in enumerate(earlier.segments):
+    for segment in earlier.segments:
         pool = allocator.pool(pools[segment.pool], segment.is_small)
-        free[number] = allocator.add_segment(segment.address, segment.size, pool, segment.stream)
+        if segment.is_expandable:
+            free[segment.address] = _mapped(allocator, segment, pool)
+        else:
+            free[segment.address] = allocator.add_segment(segment.address, segment.size, pool, segment.stream)
+    starts = sorted(free)
     for block in earlier.blocks:
-        number = bisect_right(starts, block.address) - 1
-        rest = free.get(number)
+        start = starts[bisect_right(starts, block.address) - 1] if starts else 0
+        rest = free.get(start)
         if rest is None or block.address + block.size > rest.address + rest.size or block.address < rest.address:
             continue  # told as inconsistent already
         end = rest.address + rest.size
         placed = allocator.place(rest, block.address, block.size, block.requested)
         if placed.address + placed.size == end:
-            del free[number]
+            del free[start]
         else:
             following = placed.after
             assert following is not None
-            free[number] = following
+            free[start] = following
+
+
+def _mapped(allocator: Allocator, segment: EarlierSegment, pool: Pool) -> Block:
+    """A run of memory in an expandable segment. All runs of one pool and stream lie in one segment: a second is made
+    only where the first is full, and that is larger than the device."""
+    addresses = pool.unmapped.get(segment.stream)
+    if addresses:
+        rest = pool.unmapped_by_address[addresses[-1]]
+    else:
+        page = SMALL_SEGMENT if segment.is_small else allocator.settings.large_segment_bytes
+        rest = allocator.add_range(Range(segment.address, ENDLESS, page), pool, segment.stream)
+    if segment.address > rest.address:
+        pool.remove(rest)
+        gap = cut_off(rest, segment.address - rest.address)
+        pool.insert(gap)
+        pool.insert(rest)
+    allocator.map_recorded(rest, segment.size)
+    return pool.by_address[segment.address]
 
 
 def recorded_blocks(snapshot: Snapshot, device: int) -> list[tuple[int, int, bool]]:

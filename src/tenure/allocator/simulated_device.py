@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from tenure.allocator.blocks import Range
+
 _FIRST_ADDRESS = 1 << 32
 _GRANULE = 2 << 20
+_ENDLESS = 1 << 42
 
 
 class SimulatedDevice:
@@ -25,4 +28,23 @@ class SimulatedDevice:
 
     def take_back(self, address: int, size: int) -> None:
         """Its bytes can be given again, at another address."""
+        self.given_bytes -= size
+
+    def reserve(self, page: int, stream: int) -> Range:
+        """As many addresses as torch reserves, 9/8 of the device's memory, in whole pages."""
+        wanted = _ENDLESS if self.total_bytes is None else self.total_bytes // 8 * 9
+        size = -(-wanted // page) * page
+        address = self._next
+        self._next += size
+        return Range(address, size, page)
+
+    def put_behind(self, address: int, size: int) -> bool:
+        """Whether there was that much memory left."""
+        if self.total_bytes is not None and self.given_bytes + size > self.total_bytes:
+            return False
+        self.given_bytes += size
+        return True
+
+    def take_from_behind(self, address: int, size: int) -> None:
+        """Its bytes can be given again."""
         self.given_bytes -= size

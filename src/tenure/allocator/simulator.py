@@ -8,12 +8,12 @@ again. Where torch's versions differ the later rule holds. A block that another 
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Iterator
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Protocol
 
-from tenure.allocator.settings import MIN_BLOCK, NO_LIMIT, SMALL_SIZE, AllocatorSettings
+from tenure.allocator.blocks import Block, Pool, Range, cut_off, merge
+from tenure.allocator.settings import MIN_BLOCK, NO_LIMIT, SMALL_SEGMENT, SMALL_SIZE, AllocatorSettings
 from tenure.model.allocator import DEFAULT_POOL, PoolId
 
 
@@ -26,61 +26,14 @@ class Device(Protocol):
     def take_back(self, address: int, size: int) -> None:
         """A segment is not needed any more."""
 
+    def reserve(self, page: int, stream: int) -> Range:
+        """Addresses for a new expandable segment; no memory yet."""
 
-class Block:
-    """A stretch of a segment. `before` and `after` are its neighbours there; None at an end.
+    def put_behind(self, address: int, size: int) -> bool:
+        """Put memory behind these addresses; False where there is no more."""
 
-    `requested` is what was asked for, 0 of a free one. `in_use` from the request until the last stream is done with it.
-    """
-
-    __slots__ = ("address", "after", "before", "in_use", "pool", "requested", "seen_calls", "size", "stream")
-
-    def __init__(self, address: int, size: int, pool: Pool, stream: int) -> None:
-        self.address = address
-        self.size = size
-        self.pool = pool
-        self.stream = stream
-        self.requested = 0
-        self.in_use = False
-        self.before: Block | None = None
-        self.after: Block | None = None
-        self.seen_calls = 0
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is all of its segment."""
-        return self.before is None and self.after is None
-
-
-class Pool:
-    """Free blocks of one size class and private pool, by stream in the order of size, then address."""
-
-    __slots__ = ("by_address", "calls", "free", "is_small", "number")
-
-    def __init__(self, number: PoolId, is_small: bool) -> None:
-        self.number = number
-        self.is_small = is_small
-        self.free: dict[int, list[tuple[int, int]]] = {}
-        self.by_address: dict[int, Block] = {}
-        self.calls = 0
-
-    def insert(self, block: Block) -> None:
-        """A block is free from now on."""
-        insort(self.free.setdefault(block.stream, []), (block.size, block.address))
-        self.by_address[block.address] = block
-        block.seen_calls = self.calls
-
-    def remove(self, block: Block) -> None:
-        """A block is free no more, or is about to change its size."""
-        free = self.free[block.stream]
-        del free[bisect_left(free, (block.size, block.address))]
-        del self.by_address[block.address]
-
-    def blocks(self) -> Iterator[Block]:
-        """All free blocks in torch's order: by stream, size and address. They may be removed meanwhile."""
-        for stream in sorted(self.free):
-            for _, address in list(self.free[stream]):
-                yield self.by_address[address]
+    def take_from_behind(self, address: int, size: int) -> None:
+        """The memory behind these addresses is not needed any more."""
 
 
 @dataclass
@@ -133,7 +86,7 @@ class Allocator:
         self.counts.requested_bytes -= block.requested
         block.in_use = False
         block.requested = 0
-        self._merge(block)
+        merge(block)
         block.pool.insert(block)
         return block
 
@@ -163,14 +116,64 @@ class Allocator:
         pool.insert(block)
         return block
 
+    def add_range(self, of: Range, pool: Pool, stream: int) -> Block:
+        """Addresses of an expandable segment without memory."""
+        block = Block(of.address, of.size, pool, stream, of)
+        block.is_mapped = False
+        pool.insert(block)
+        return block
+
+    def map(self, block: Block, size: int) -> bool:
+        """Put memory behind the first `size` bytes of a stretch that has none, in whole pages; False: there is none.
+
+        The block is free then, and one with its free neighbours.
+        """
+        assert block.range is not None
+        size = min(-(-size // block.range.page) * block.range.page, block.size)
+        if not self._device.put_behind(block.address, size):
+            return False
+        self.map_recorded(block, size)
+        self.counts.num_device_allocations += 1
+        return True
+
+    def map_recorded(self, block: Block, size: int) -> None:
+        """Memory lies behind the first `size` bytes of a stretch that had none, without having been asked for."""
+        block.pool.remove(block)
+        if size < block.size:
+            rest = block
+            block = cut_off(rest, size)
+            rest.pool.insert(rest)
+        block.is_mapped = True
+        merge(block)
+        block.pool.insert(block)
+        self.counts.reserved_bytes += size
+
+    def unmap(self, block: Block, start: int, end: int) -> None:
+        """Take the memory from behind the addresses from `start` to `end` of a free block."""
+        block.pool.remove(block)
+        if block.address < start:
+            head = cut_off(block, start - block.address)
+            head.pool.insert(head)
+        if end < block.address + block.size:
+            tail = block
+            block = cut_off(tail, end - block.address)
+            tail.pool.insert(tail)
+        block.is_mapped = False
+        merge(block)
+        self.counts.reserved_bytes -= end - start
+        self.counts.num_device_frees += 1
+        self._device.take_from_behind(start, end - start)
+        if not block.is_whole:  # where no memory is left the addresses are given up
+            block.pool.insert(block)
+
     def place(self, free: Block, address: int, size: int, requested: int) -> Block:
         """Take the part at `address` of a free block into use, whatever the rules would have taken."""
         free.pool.remove(free)
         if address > free.address:
-            rest = self._cut_off(free, address - free.address)
+            rest = cut_off(free, address - free.address)
             free.pool.insert(rest)
         if size < free.size:
-            part = self._cut_off(free, size)
+            part = cut_off(free, size)
             free.pool.insert(free)
             free = part
         free.in_use, free.requested = True, requested
@@ -202,6 +205,9 @@ class Allocator:
                 return None
             if size >= largest and found >= size + self.settings.max_non_split_rounding_bytes:
                 return None
+        if self.settings.expandable_segments:
+            place = _least_that_it_could_grow_to(pool, free, place)
+            address = free[place][1]
         del free[place]
         return pool.by_address.pop(address)
 
@@ -222,12 +228,31 @@ class Allocator:
         wanted = self.settings.segment_bytes(size)
         if self._limit is not None and self.counts.reserved_bytes + wanted > self._limit:
             return None
+        if self.settings.expandable_segments:
+            return self._grown(pool, size, stream)
         address = self._device.give(wanted, stream)
         if address is None:
             return None
         self.counts.reserved_bytes += wanted
         self.counts.num_device_allocations += 1
         return Block(address, wanted, pool, stream)
+
+    def _grown(self, pool: Pool, size: int, stream: int) -> Block | None:
+        """A free block of at least `size` bytes that an expandable segment was grown for; it stands in no pool."""
+        block = _room_for(pool, size, stream)
+        if block is None:
+            page = SMALL_SEGMENT if pool.is_small else self.settings.large_segment_bytes
+            block = self.add_range(self._device.reserve(page, stream), pool, stream)
+        address = block.address
+        if not block.is_mapped and not self.map(block, min(block.size, size)):
+            return None
+        while (block := pool.by_address[address]).size < size:
+            rest = block.after
+            assert rest is not None
+            if not self.map(rest, min(size - block.size, rest.size)):
+                return None
+        pool.remove(block)
+        return block
 
     def _is_split(self, block: Block, size: int) -> bool:
         rest = block.size - size
@@ -237,7 +262,7 @@ class Allocator:
 
     def _split(self, block: Block, size: int) -> None:
         """The low part stays the block; the rest is free."""
-        rest = Block(block.address + size, block.size - size, block.pool, block.stream)
+        rest = Block(block.address + size, block.size - size, block.pool, block.stream, block.range)
         rest.before, rest.after = block, block.after
         if rest.after is not None:
             rest.after.before = rest
@@ -245,38 +270,23 @@ class Allocator:
         block.size = size
         block.pool.insert(rest)
 
-    def _cut_off(self, block: Block, size: int) -> Block:
-        """The first `size` bytes of a block that stands in no list, as a block of its own; `block` is what follows."""
-        first = Block(block.address, size, block.pool, block.stream)
-        first.before, first.after = block.before, block
-        if first.before is not None:
-            first.before.after = first
-        block.before = first
-        block.address += size
-        block.size -= size
-        return first
-
-    def _merge(self, block: Block) -> None:
-        """Free neighbours become part of the block."""
-        before, after = block.before, block.after
-        if before is not None and not before.in_use:
-            before.pool.remove(before)
-            block.address = before.address
-            block.size += before.size
-            block.before = before.before
-            if block.before is not None:
-                block.before.after = block
-        if after is not None and not after.in_use:
-            after.pool.remove(after)
-            block.size += after.size
-            block.after = after.after
-            if block.after is not None:
-                block.after.before = block
-
     def _release_whole(self, pool: Pool) -> None:
+        growing = []
         for block in pool.blocks():
-            if block.is_whole:
+            if block.range is not None:
+                growing.append(block)
+            elif block.is_whole:
                 self.release(block)
+        for block in growing:
+            self._unmap_whole_pages(block)
+
+    def _unmap_whole_pages(self, block: Block) -> None:
+        assert block.range is not None
+        base, page = block.range.address, block.range.page
+        start = base + -(-(block.address - base) // page) * page
+        end = base + (block.address + block.size - base) // page * page
+        if start < end:
+            self.unmap(block, start, end)
 
     def _release_oversized(self, pool: Pool, size: int, stream: int) -> bool:
         """With a largest size to split: segments above it that are free go back, until what is asked for would fit."""
@@ -285,7 +295,7 @@ class Allocator:
             return False
         wanted = max(size, largest)
         found = [pool.by_address[address] for bytes_, address in pool.free.get(stream, []) if bytes_ >= largest]
-        oversized = [block for block in found if block.is_whole]
+        oversized = [block for block in found if block.is_whole and block.range is None]
         enough = next((block for block in oversized if block.size >= wanted), None)
         if enough is not None:
             self.release(enough)
@@ -305,7 +315,7 @@ class Allocator:
         if target <= 0:
             return
         pool = self.pool(DEFAULT_POOL, False)
-        whole = [block for block in pool.blocks() if block.is_whole]
+        whole = [block for block in pool.blocks() if block.is_whole and block.range is None]
         reclaimed = 0
         freed = True
         while reclaimed < target and freed and whole:
@@ -317,3 +327,34 @@ class Allocator:
                 reclaimed += block.size
                 self.release(block)
             whole = [block for block in whole if ages[block.address] < oldest]
+
+
+def _least_that_it_could_grow_to(pool: Pool, free: list[tuple[int, int]], place: int) -> int:
+    """Best fit with expandable segments goes by the size that a block could grow to: those at ends are taken last."""
+    while place + 1 < len(free):
+        block, following = pool.by_address[free[place][1]], pool.by_address[free[place + 1][1]]
+        if block.range is None or _could_grow_to(following) >= _could_grow_to(block):
+            break
+        place += 1
+    return place
+
+
+def _could_grow_to(block: Block) -> int:
+    after = block.after
+    return block.size + (0 if after is None or after.is_mapped else after.size)
+
+
+def _room_for(pool: Pool, size: int, stream: int) -> Block | None:
+    """The first stretch of an expandable segment, free or without memory, that `size` bytes fit into."""
+    for address in pool.unmapped.get(stream, ()):
+        start = pool.unmapped_by_address[address]
+        if start.before is not None and not start.before.in_use:
+            start = start.before
+        room = 0
+        block: Block | None = start
+        while room < size and block is not None and not block.in_use:
+            room += block.size
+            block = block.after
+        if room >= size:
+            return start
+    return None
