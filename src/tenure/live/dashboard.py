@@ -19,7 +19,7 @@ from textual.widgets import DataTable, Footer, Sparkline, Static
 
 from tenure.errors import TenureError
 from tenure.live import lines
-from tenure.live.view import MemoryLine, ProcessView
+from tenure.live.view import MemoryLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis
 from tenure.model.units import format_bytes
 from tenure.report.terminal import render_diagnosis
@@ -29,7 +29,7 @@ REFRESH_SECONDS = 1.0
 SHARE = 0.1
 """Of the time that looking may take: runs of millions of steps and hundreds of ranks are looked at less often."""
 
-Look = Callable[[], Sequence[ProcessView]]
+Look = Callable[[], RunView]
 Find = Callable[[str], Awaitable[Diagnosis]]
 
 
@@ -143,16 +143,16 @@ class Dashboard(App[None]):
     class Looked(Message):
         """What a look has seen, or why it could not; from its thread."""
 
-        def __init__(self, views: Sequence[ProcessView] | None, problem: str | None) -> None:
+        def __init__(self, run: RunView | None, problem: str | None) -> None:
             super().__init__()
-            self.views = views
+            self.run = run
             self.problem = problem
 
     def __init__(self, look: Look, find: Find) -> None:
         super().__init__()
         self._look = look
         self._find = find
-        self._views: Sequence[ProcessView] = ()
+        self._seen = RunView(())
         self._shown = 0
         self._found: dict[str, _Found] = {}
         self._looking = self._finding = False
@@ -164,7 +164,7 @@ class Dashboard(App[None]):
         """One column; what does not fit is scrolled to."""
         yield Static("reading ...", id="head", markup=False)
         with VerticalScroll(id="body"):
-            yield Static(id="spread", markup=False, classes="gone")
+            yield Static(id="beside", markup=False, classes="gone")
             table = DataTable[str](id="ranks", cursor_type="row")
             table.can_focus = False
             yield table
@@ -193,17 +193,17 @@ class Dashboard(App[None]):
     @work(thread=True, group="look")
     def _look_apart(self) -> None:
         started = time.monotonic()
-        views: Sequence[ProcessView] | None = None
+        seen: RunView | None = None
         problem = None
         try:
-            views = self._look()
+            seen = self._look()
         except (TenureError, OSError) as error:
             problem = str(error)
         finally:
             took = time.monotonic() - started
             self._next_look = started + took / SHARE
             self._looking = False
-        self.post_message(self.Looked(views, problem))
+        self.post_message(self.Looked(seen, problem))
 
     @property
     def _base(self) -> Screen[object]:
@@ -215,9 +215,9 @@ class Dashboard(App[None]):
         if not self.screen_stack:
             return
         self.problem = looked.problem
-        if looked.views:
-            self._views = looked.views
-            self._shown = min(self._shown, len(looked.views) - 1)
+        if looked.run is not None and looked.run.processes:
+            self._seen = looked.run
+            self._shown = min(self._shown, len(looked.run.processes) - 1)
             self.refresh_bindings()
         await self._show()
         self._find_if_new()
@@ -225,7 +225,7 @@ class Dashboard(App[None]):
     @property
     def shown(self) -> ProcessView | None:
         """The process on the screen."""
-        return self._views[self._shown] if self._views else None
+        return self._seen.processes[self._shown] if self._seen.processes else None
 
     async def _show(self) -> None:
         view = self.shown
@@ -235,7 +235,7 @@ class Dashboard(App[None]):
         head = lines.headline(view) if self.problem is None else f"{self.problem} · {lines.headline(view)}"
         self._say("#head", [head])
         self._say("#forecast", [lines.forecast_line(view)])
-        self._say("#spread", [lines.spread_line(self._views)])
+        self._say("#beside", [lines.ranks_text(self._seen, width=self.size.width)])
         self._show_ranks()
         await self._base.query_one("#memory", MemoryRows).show(view.memory)
         self._base.query_one("#roles-title").set_class(not view.roles, "gone")
@@ -253,10 +253,10 @@ class Dashboard(App[None]):
 
     def _show_ranks(self) -> None:
         table = self._base.query_one("#ranks", DataTable)
-        table.styles.display = "block" if len(self._views) > 1 else "none"
-        if len(self._views) < 2:
+        table.styles.display = "block" if len(self._seen.processes) > 1 else "none"
+        if len(self._seen.processes) < 2:
             return
-        cells = [lines.rank_cells(view) for view in self._views]
+        cells = [lines.rank_cells(view) for view in self._seen.processes]
         if table.row_count == len(cells):
             for row, values in enumerate(cells):
                 for column, value in enumerate(values):
@@ -320,11 +320,11 @@ class Dashboard(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """One process has no next."""
-        return len(self._views) > 1 if action == "next_process" else True
+        return len(self._seen.processes) > 1 if action == "next_process" else True
 
     async def action_next_process(self) -> None:
         """Show the next process of the run."""
-        self._shown = (self._shown + 1) % len(self._views)
+        self._shown = (self._shown + 1) % len(self._seen.processes)
         await self._show()
         self._find_if_new()
 

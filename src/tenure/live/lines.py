@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from tenure.live.view import ONLY, ProcessView
+from tenure.live.view import ONLY, ProcessView, RunView
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.outlook import Ahead
 from tenure.model.units import format_about, format_bytes, format_duration
+from tenure.report.ranks import render_ranks
 from tenure.report.terminal import weight
 
 LONG_SECONDS = 10.0
@@ -143,12 +143,12 @@ def rank_cells(view: ProcessView) -> tuple[str, ...]:
     )
 
 
-def spread_line(views: Sequence[ProcessView]) -> str:
-    """How far the processes are apart in steps; empty where there is one."""
-    if len(views) < 2:
-        return ""
-    steps = [view.outlook.steps for view in views]
-    return f"{len(views)} processes · steps {min(steps):,} to {max(steps):,}"
+def ranks_text(run: RunView, *, width: int) -> str:
+    """What the processes say beside each other; empty where there is one."""
+    if run.ranks is not None:
+        return render_ranks(run.ranks, width=width).rstrip("\n")
+    steps = [view.outlook.steps for view in run.processes]
+    return f"{len(steps)} processes · steps {min(steps):,} to {max(steps):,}" if len(steps) > 1 else ""
 
 
 def _part(name: str, size: int | None) -> str:

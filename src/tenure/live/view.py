@@ -12,6 +12,7 @@ from tenure.analysis.watching.composition import bytes_by_role
 from tenure.analysis.watching.counter_series import Numbers, counter_series, thinned
 from tenure.analysis.watching.outlook import read_outlook
 from tenure.model.outlook import RunOutlook
+from tenure.model.ranks import RankComparison
 from tenure.model.recording import Note, Recording
 
 POINTS = 120
@@ -63,6 +64,14 @@ class ProcessView:
     num_censuses: int
     notes: tuple[Note, ...]
     quiet_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class RunView:
+    """All processes of the run that have recorded something, and what the ranks say beside each other."""
+
+    processes: tuple[ProcessView, ...]
+    ranks: RankComparison | None = None
 
 
 def make_view(recording: Recording, *, run_folder: str, quiet_seconds: float = 0.0) -> ProcessView:

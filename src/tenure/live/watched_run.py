@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
+from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
-from tenure.live.view import ProcessView, make_view
+from tenure.live.view import ProcessView, RunView, make_view
 from tenure.model.recording import Recording
 from tenure.store.following import FollowedRecording
 from tenure.store.recording_file import list_recordings
@@ -21,20 +23,24 @@ class WatchedRun:
         self._followed: dict[str, FollowedRecording] = {}
         self._states: dict[str, _State] = {}
 
-    def look(self) -> tuple[ProcessView, ...]:
+    def look(self) -> RunView:
         """Each process that has recorded something by now, in the order of folders; reads what is new.
 
         A view is made anew only where rows came. RecordingError where the folder is gone.
         """
-        return tuple(view for path in list_recordings(self.folder) if (view := self._look_at(path)) is not None)
+        read = {path: recording for path in list_recordings(self.folder) if (recording := self._read(path)) is not None}
+        views = tuple(self._view(recording) for recording in read.values())
+        return RunView(views, compare_ranks(read.values()) if len(read) > 1 else None)
 
-    def _look_at(self, path: str) -> ProcessView | None:
-        followed = self._followed.setdefault(path, FollowedRecording(path))
+    def _read(self, path: str) -> Recording | None:
+        """None where it has only begun."""
         try:
-            recording = followed.read()
+            return self._followed.setdefault(path, FollowedRecording(path)).read()
         except RecordingError:
-            return None  # it has only begun
-        state = self._states.setdefault(path, _State())
+            return None
+
+    def _view(self, recording: Recording) -> ProcessView:
+        state = self._states.setdefault(recording.path, _State())
         return state.view(recording, run_folder=self.folder, now=self._clock())
 
 
@@ -47,8 +53,6 @@ class _State:
         self._made: ProcessView | None = None
 
     def view(self, recording: Recording, *, run_folder: str, now: float) -> ProcessView:
-        from dataclasses import replace
-
         steps, samples = len(recording.steps), len(recording.samples)
         seen = (steps, samples // 10, len(recording.censuses), len(recording.notes), recording.end)
         if self._made is None or not self._seen or seen[0] != self._seen[0]:

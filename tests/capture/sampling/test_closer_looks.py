@@ -19,9 +19,9 @@ KIB = 1 << 10
 class Run:
     """A run whose allocator's bytes are told, with half a second between its steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, allowed: bool = True) -> None:
         self.notes: list[str] = []
-        self.looks = CloserLooks(lambda level, text: self.notes.append(text))
+        self.looks = CloserLooks(lambda level, text: self.notes.append(text), allowed=allowed)
         self.step, self.held, self.taken = 0, 1 << 30, []
         self.affordable = True
 
@@ -69,14 +69,25 @@ def test_growth_within_minutes_of_the_last_look_is_left_to_the_next() -> None:
     assert len(run.notes) == 1
 
 
-def test_a_look_that_may_not_be_paid_for_is_not_taken_and_that_is_said() -> None:
+def test_a_look_waits_until_it_may_be_paid_for_and_that_is_said_once() -> None:
     run = Run()
     run.affordable = False
     run.train(400, keeps=4 * KIB)
+    before = list(run.taken)
+    run.affordable = True
+    run.train(100, keeps=0)
 
+    assert (before, run.taken) == ([], [401, 450])
+    assert run.notes[1:] == [f"{GROWS} the closer look waits until censuses keep to their share of the time"]
+
+
+def test_where_none_is_allowed_growth_is_noted_all_the_same() -> None:
+    run = Run(allowed=False)
+    run.train(400, keeps=4 * KIB)
+
+    (note,) = run.notes
     assert run.taken == []
-    assert len(run.notes) == 2
-    assert run.notes[1] == f"{GROWS} no closer look, for censuses keep to their share of the time and to their steps"
+    assert note.endswith("; no closer look, for with several ranks, or at chosen steps, censuses keep to their steps")
 
 
 def test_trends_are_looked_for_each_few_seconds_and_not_at_each_look(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +130,7 @@ def test_a_recorder_takes_them_at_steps_ends_and_keeps_to_the_schedule_with_seve
     extra = [at for at, moment in log.calls if moment == "step-end" and at not in PLANNED]
     notes = [note for note in open_recording(tmp_path).notes if note.text.startswith(GROWS)]
     assert len(extra) == (0 if several_ranks else 2)
-    assert len(notes) == (2 if several_ranks else 1)
+    assert len(notes) == 1
 
 
 PLANNED = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}

@@ -26,11 +26,12 @@ class BetweenSteps:
         is_busy: Callable[[], bool],
         note: Callable[[str, str], None],
         start: float,
+        closer_looks: bool = True,
     ) -> None:
         self._opened = False
         self._note = note
         self._signal = CensusSignal()
-        self._closer = CloserLooks(note)
+        self._closer = CloserLooks(note, allowed=closer_looks)
         self.take_step = self._closer.take_step
         self.is_closer_look_due = self._closer.is_due
         self._waits_since: float | None = None

@@ -1,7 +1,7 @@
 """When a counter begins to grow the recorder looks closer: two censuses, told in the recording.
 
 At most once per `REST_SECONDS`, and only once the run has twice the steps that it had the last time, so that a run of
-a million steps sees some forty extra censuses at most. Whether they may be paid for is the census schedule's say.
+a million steps sees some thirty extra censuses at most. When they may be paid for is the census schedule's say.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _WORDS = {"allocated_bytes": "allocated memory", "rss_bytes": "resident memory"}
 class CloserLooks:
     """Steps are handed over in the hooks, trends are looked for on the recorder's thread."""
 
-    def __init__(self, note: Callable[[str, str], None]) -> None:
+    def __init__(self, note: Callable[[str, str], None], *, allowed: bool = True) -> None:
         self._note = note
+        self._allowed = allowed
         self._watch = TrendWatch()
         self.take_step = self._watch.add
         self._next_look = 0.0
@@ -34,6 +35,7 @@ class CloserLooks:
         self._wanted_from: int | None = None
         self._apart = LEAST_APART
         self._left = 0
+        self._waits = False
 
     def look(self, now: float) -> None:
         """On the thread, each half second: note a trend that has begun, and plan the looks."""
@@ -45,27 +47,31 @@ class CloserLooks:
             return
         self._rests_until, self._rests_until_step = now + REST_SECONDS, 2 * trend.last_step
         self._apart = max(LEAST_APART, round(SHARE * (trend.last_step - trend.first_step)))
-        self._note("info", describe(trend, self._apart))
-        self._left = LOOKS
-        self._wanted_from = trend.last_step
+        self._note("info", describe(trend, self._apart if self._allowed else None))
+        if self._allowed:
+            self._left, self._waits = LOOKS, False
+            self._wanted_from = trend.last_step
 
     def is_due(self, step: int, may_be_paid: Callable[[], bool]) -> bool:
-        """In the hook of a step's end: whether a closer look is due now. One that may not be paid for is the last."""
+        """In the hook of a step's end: whether a closer look is due now; it waits until it may be paid for."""
         if self._wanted_from is None or step < self._wanted_from:
+            return False
+        if not may_be_paid():
+            if not self._waits:
+                self._waits = True
+                self._note("info", f"{GROWS} the closer look waits until censuses keep to their share of the time")
             return False
         self._left -= 1
         self._wanted_from = step + self._apart if self._left else None
-        if may_be_paid():
-            return True
-        self._wanted_from = None
-        self._note("info", f"{GROWS} no closer look, for censuses keep to their share of the time and to their steps")
-        return False
+        return True
 
 
-def describe(trend: Trend, apart: int) -> str:
-    """`Memory grows: allocated memory by about 64.00 KiB per step since step 12; ...`"""
-    rate = format_bytes(trend.per_step)
-    return (
-        f"{GROWS} {_WORDS[trend.name]} by about {rate} per step over steps {trend.first_step:,} to "
-        f"{trend.last_step:,}; a closer look is taken now and one {apart:,} steps later"
-    )
+def describe(trend: Trend, apart: int | None) -> str:
+    """`Memory grows: allocated memory by about 64.00 KiB per step over steps 12 to 200; ...`, `apart` steps between the
+    looks; None where there are none."""
+    what, rate = _WORDS[trend.name], format_bytes(trend.per_step)
+    if apart is None:
+        looks = "no closer look, for with several ranks, or at chosen steps, censuses keep to their steps"
+    else:
+        looks = f"a closer look is taken now and one {apart:,} steps later"
+    return f"{GROWS} {what} by about {rate} per step over steps {trend.first_step:,} to {trend.last_step:,}; {looks}"

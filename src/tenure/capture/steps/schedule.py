@@ -45,6 +45,12 @@ class Schedule:
             return True
         return is_geometric(step) if self.steps is None else step in self.steps
 
+    @property
+    def has_extra(self) -> bool:
+        """Whether there may be censuses beside the planned ones: not with several ranks, which would wait for one, nor
+        where the user has chosen the steps."""
+        return not self.several_ranks and self.steps is None
+
     def is_asked_for(self, step: int) -> bool:
         """Whether it is one of the steps that get a census whatever it costs."""
         return step in (self.last_step, self.copy_step)
@@ -148,9 +154,8 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
 
 
 def can_afford(schedule: Schedule, spending: Spending, *, elapsed: float) -> bool:
-    """Whether a census beside the planned ones may be taken. Never with several ranks, which would wait for one, nor
-    where the user has chosen the steps."""
-    if schedule.several_ranks or schedule.steps is not None:
+    """Whether a census beside the planned ones may be taken."""
+    if not schedule.has_extra:
         return False
     return spending.is_cheap or spending.is_within(schedule.budget_percent, elapsed=elapsed)
 
