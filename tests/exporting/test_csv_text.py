@@ -99,10 +99,10 @@ def test_the_command_writes_a_file_or_to_standard_output(tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ([], "export needs one of --csv, --parquet, --prometheus-textfile, --serve; given: none"),
+        ([], "export needs one of --csv, --parquet, --blocks, --prometheus-textfile, --serve; given: none"),
         (
             ["--csv", "-", "--serve", "9"],
-            "export needs one of --csv, --parquet, --prometheus-textfile, --serve; given: --csv, --serve",
+            "export needs one of --csv, --parquet, --blocks, --prometheus-textfile, --serve; given: --csv, --serve",
         ),
         (["--serve", "9", "--samples"], "--samples is for --csv and --parquet; metrics hold both kinds"),
         (["--csv", "-", "--every", "1"], "--every is for --prometheus-textfile"),

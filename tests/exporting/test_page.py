@@ -32,7 +32,7 @@ def test_the_commands_have_the_options_that_the_page_names() -> None:
     for command in commands:
         context = export_command.make_context("export", shlex.split(command))
         assert context.params["folder"] == "run"
-    assert len(commands) == 6
+    assert len(commands) == 7
 
 
 def test_the_table_names_metrics_that_there_are() -> None:

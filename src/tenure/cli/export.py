@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -21,6 +23,7 @@ A_WHILE = 3600.0
 @click.option("--csv", "csv_file", metavar="FILE", help="Write a line for each step; - is standard output.")
 @click.option("--parquet", "parquet_file", metavar="FILE", help="Write the same as Parquet (needs pyarrow).")
 @click.option("--samples", is_flag=True, help="Write what was counted between steps instead of at each step.")
+@click.option("--blocks", "blocks_file", metavar="FILE", help="Write the device allocator's blocks, by owner, as CSV.")
 @click.option(
     "--prometheus-textfile", "textfile", metavar="FILE", help="Write what is known last as metrics of Prometheus."
 )
@@ -41,12 +44,14 @@ def export_command(
     csv_file: str | None,
     parquet_file: str | None,
     samples: bool,
+    blocks_file: str | None,
     textfile: str | None,
     address: str | None,
     every: float | None,
 ) -> int:
     """Hand on the counters of the recording in DIR, of all its processes, while they run or afterwards."""
-    forms = {"--csv": csv_file, "--parquet": parquet_file, "--prometheus-textfile": textfile, "--serve": address}
+    forms = {"--csv": csv_file, "--parquet": parquet_file, "--blocks": blocks_file}
+    forms |= {"--prometheus-textfile": textfile, "--serve": address}
     given = [name for name, value in forms.items() if value is not None]
     if len(given) != 1:
         raise UsageError(f"export needs one of {', '.join(forms)}; given: {', '.join(given) or 'none'}")
@@ -60,6 +65,8 @@ def export_command(
             _write_csv(folder, kind, csv_file)
         elif parquet_file is not None:
             _write_parquet(folder, kind, parquet_file)
+        elif blocks_file is not None:
+            _write_blocks(folder, blocks_file)
         elif textfile is not None:
             _write_textfile(folder, textfile, every)
         elif address is not None:
@@ -67,7 +74,7 @@ def export_command(
     except BrokenPipeError:
         raise
     except OSError as error:
-        wanted = csv_file or parquet_file or textfile
+        wanted = csv_file or parquet_file or blocks_file or textfile
         raise UsageError(f"cannot write {wanted}: {error.strerror or error}") from error
     return 0
 
@@ -78,11 +85,23 @@ def _write_csv(folder: str, kind: str, file: str) -> None:
 
     _need_recording(folder)
     run = read_run(folder, kind)
+    _write_text(lambda stream: write_csv(run, stream), kind, file)
+
+
+def _write_blocks(folder: str, file: str) -> None:
+    from tenure.exporting.blocks_csv import find_copies, write_blocks
+
+    _need_recording(folder)
+    copies = find_copies(folder)
+    _write_text(lambda stream: write_blocks(copies, stream), "blocks", file)
+
+
+def _write_text(write: Callable[[TextIO], int], kind: str, file: str) -> None:
     if file == STANDARD_OUTPUT:
-        write_csv(run, sys.stdout)
+        write(sys.stdout)
         return
     with Path(file).open("w", encoding="utf-8", newline="") as stream:
-        count = write_csv(run, stream)
+        count = write(stream)
     _say_written(count, kind, file)
 
 
