@@ -35,7 +35,7 @@ from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
 from tenure.capture.system.ranks import find_place
 from tenure.capture.writing.census_writing import CensusWriter, TakeCensus
-from tenure.capture.writing.history_writing import HistoryOfRecording, WrittenHistory
+from tenure.capture.writing.history_writing import TREND, HistoryOfRecording, WrittenHistory
 from tenure.capture.writing.journal import Journal
 from tenure.capture.writing.parameter_hashes import hash_parameters
 from tenure.capture.writing.profile_writing import ProfileOfRecording
@@ -305,7 +305,8 @@ class Monitor:
             self._history.begin()
         asked = self._samples.take_request()
         due = is_due(self._schedule, self._censuses.spending, step=self.step, elapsed=elapsed, counters=counters)
-        due = self._samples.is_closer_look_due(self.step, self._can_afford) or due
+        looks_closer = self._samples.is_closer_look_due(self.step, self._can_afford)
+        due = looks_closer or due
         if asked and not due:
             self._record_census(REQUEST, inputs)
         if due:
@@ -313,6 +314,8 @@ class Monitor:
             self._set_entry_due(moment == STEP_END and self._schedule.wants_entry(self.step))
             self._plan.after_census(self.step, self._censuses.tensor_bytes, training=self._optimizer_seen)
             self._copies.leave_after(self.step, moment)
+        if asked or looks_closer:
+            self._history.write(REQUEST if asked else TREND)
         calls_wanted = due or self._profiler.wants_entry(self.step) or watches_calls(self.step)
         if (calls_wanted or self._may_watch(elapsed)) and not self._manual:
             self._watch_modules()

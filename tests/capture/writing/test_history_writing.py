@@ -146,6 +146,22 @@ def test_a_device_that_starts_later_is_found(tmp_path: Path, allocator: FakeAllo
         assert len(allocator.observers) == 1
 
 
+def test_a_trend_and_a_wish_from_outside_bring_a_census_and_a_copy_of_the_same_moment(
+    tmp_path: Path, allocator: FakeAllocator
+) -> None:
+    step, log = make_step(), CensusLog()
+    with recording(tmp_path, log, census_at=(9,)) as monitor:
+        step()
+        monitor._samples.is_closer_look_due = lambda step, may_be_paid: step == 2  # type: ignore[method-assign]
+        step()
+        monitor._samples.take_request = lambda: monitor.step == 3  # type: ignore[method-assign]
+        step()
+        step()
+
+    assert [entry[:2] for entry in entries_in(tmp_path)] == [(2, "trend"), (3, "request")]
+    assert log.calls == [(2, "step-end"), (2, "forward-entry"), (3, "request")]
+
+
 def test_a_copy_that_cannot_be_written_is_noted_and_recording_goes_on(
     tmp_path: Path, allocator: FakeAllocator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

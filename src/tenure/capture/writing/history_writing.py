@@ -13,7 +13,7 @@ from typing import Any
 from tenure.capture.sampling import allocator_history
 from tenure.store.format import name_history_file
 
-OUT_OF_MEMORY, EXIT = "out-of-memory", "exit"
+OUT_OF_MEMORY, TREND, EXIT = "out-of-memory", "trend", "exit"
 MOST_OUT_OF_MEMORY = 3
 """Copies at errors of memory that ran out: a loop that tries again and again must not fill the disk."""
 
