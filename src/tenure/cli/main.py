@@ -26,6 +26,8 @@ VERBS = {
     "report": "tenure.cli.report:report_command",
     "watch": "tenure.cli.watch:watch_command",
     "export": "tenure.cli.export:export_command",
+    "snapshot": "tenure.cli.snapshot:snapshot_command",
+    "advise": "tenure.cli.advise:advise_command",
     "explain": "tenure.cli.explain:explain_command",
     "doctor": "tenure.cli.doctor:doctor_command",
     "lint": "tenure.cli.lint:lint_command",

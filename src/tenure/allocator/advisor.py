@@ -1,0 +1,167 @@
+"""Plays a trace's requests under other settings, and says which would have reserved less.
+
+What is asked for and freed, in which order, is the trace's; where it lies is predicted. Blocks that were there before
+the first event are asked for first, in the order of their addresses. How soon another stream is done with a block is
+taken from the record, as are calls of `empty_cache`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tenure.allocator.blocks import Block
+from tenure.allocator.earlier_state import state_before
+from tenure.allocator.settings import MIB, NO_LIMIT, AllocatorSettings, parse_settings, settings_of_snapshot
+from tenure.allocator.simulated_device import SimulatedDevice
+from tenure.allocator.simulator import Allocator
+from tenure.model.allocator import DEFAULT_POOL, Action, PoolId, Snapshot
+
+LEAST_GAIN = 0.02
+"""Of what was reserved: less is not worth a setting."""
+LEAST_GAIN_BYTES = 32 * MIB
+_ALLOCATE, _FREE, _GIVE_BACK = range(3)
+CANDIDATES = (
+    "",
+    "expandable_segments:True",
+    *(f"max_split_size_mb:{size}" for size in (20, 32, 64, 128, 256, 512, 1024)),
+    *(f"roundup_power2_divisions:{parts}" for parts in (1, 2, 4, 8, 16, 32)),
+    *(f"large_segment_size_mb:{size}" for size in (32, 64, 128)),
+    *(f"expandable_segments:True,roundup_power2_divisions:{parts}" for parts in (4, 8, 16)),
+    *(f"max_split_size_mb:{size},roundup_power2_divisions:8" for size in (64, 128, 256)),
+)
+"""What is tried. Not among them: a threshold for collecting, which does nothing without a fraction of the device's
+memory, and a largest size to split with expandable segments, which grows without end (pytorch#123548)."""
+
+
+@dataclass(frozen=True)
+class Requests:
+    """What a program asked its allocator for, on one device; a row of (kind, number, bytes, stream, pool) each.
+
+    The number names the allocation, so that a free says which. `num_earlier` of them were there before the trace.
+    """
+
+    rows: tuple[tuple[int, int, int, int, PoolId], ...]
+    num_earlier: int
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One text of settings, and what a replay of the requests under it came to."""
+
+    settings: str
+    peak_reserved_bytes: int
+    peak_active_bytes: int
+    num_device_allocations: int
+    is_confirmed: bool
+    """Whether traces that torch recorded under such settings have come out of a replay as recorded."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """`floor_bytes` were asked for at the peak, rounded up to 512 bytes each: no setting reserves less.
+
+    `recorded` is what a replay under the recorded settings predicts, `candidates` what others come to, least reserved
+    first. `best` is None where nothing is to be gained.
+    """
+
+    floor_bytes: int
+    recorded: Candidate
+    candidates: tuple[Candidate, ...]
+    best: Candidate | None
+
+
+def advise(snapshot: Snapshot, device: int, texts: Sequence[str] = CANDIDATES) -> Advice:
+    """Try these settings on the requests of one device. Cost: two to four microseconds per event and setting."""
+    own = settings_of_snapshot(snapshot.settings)
+    requests = requests_of(snapshot, device, own)
+    recorded = _played(requests, own, _text_of(snapshot))
+    tried = [text for text in texts if parse_settings(text) != own]
+    found = [_played(requests, parse_settings(text), text) for text in tried]
+    found.sort(key=lambda each: (each.peak_reserved_bytes, each.num_device_allocations, len(each.settings)))
+    least = max(LEAST_GAIN * recorded.peak_reserved_bytes, LEAST_GAIN_BYTES)
+    best = next(iter(found), None)
+    gains = best is not None and recorded.peak_reserved_bytes - best.peak_reserved_bytes >= least
+    return Advice(_floor(requests), recorded, tuple(found), best if gains else None)
+
+
+def conflict_in(settings: AllocatorSettings) -> str:
+    """Why these settings are not to be advised; "" where nothing is known against them."""
+    if settings.garbage_collection_threshold and not settings.collects:
+        return "garbage_collection_threshold does nothing without per_process_memory_fraction below 1 (pytorch#106660)"
+    if settings.expandable_segments and settings.max_split_bytes != NO_LIMIT:
+        return "max_split_size_mb with expandable_segments lets reserved memory grow without end (pytorch#123548)"
+    return ""
+
+
+def requests_of(snapshot: Snapshot, device: int, settings: AllocatorSettings) -> Requests:
+    """The requests of a trace, those for what was there before it first."""
+    earlier = state_before(snapshot, device, settings)
+    pools = {segment.address: snapshot.pools[segment.pool] for segment in earlier.segments}
+    streams = {segment.address: segment.stream for segment in earlier.segments}
+    starts = sorted(pools)
+    number_at: dict[int, int] = {}
+    rows: list[tuple[int, int, int, int, PoolId]] = []
+    place = 0
+    for block in earlier.blocks:
+        while place + 1 < len(starts) and starts[place + 1] <= block.address:
+            place += 1
+        start = starts[place] if starts else 0
+        number_at[block.address] = len(number_at)
+        stream, pool = streams.get(start, 0), pools.get(start, DEFAULT_POOL)
+        rows.append((_ALLOCATE, number_at[block.address], block.requested, stream, pool))
+    num_earlier = len(rows)
+    events = snapshot.traces.get(device)
+    if events is not None:
+        columns = (events.action, events.address, events.bytes, events.stream, events.pool)
+        num_given = num_earlier
+        for action, address, size, stream, pool_row in zip(*(each.tolist() for each in columns), strict=True):
+            if action == Action.ALLOC:
+                pool = snapshot.pools[pool_row] if pool_row >= 0 else DEFAULT_POOL
+                number_at[address] = num_given
+                rows.append((_ALLOCATE, num_given, size, stream, pool))
+                num_given += 1
+            elif action == Action.FREE_COMPLETED and address in number_at:
+                rows.append((_FREE, number_at.pop(address), 0, stream, DEFAULT_POOL))
+            elif action in (Action.SEGMENT_FREE, Action.SEGMENT_UNMAP) and rows and rows[-1][0] != _GIVE_BACK:
+                rows.append((_GIVE_BACK, -1, 0, 0, DEFAULT_POOL))
+    return Requests(tuple(rows), num_earlier)
+
+
+def _played(requests: Requests, settings: AllocatorSettings, text: str) -> Candidate:
+    allocator = Allocator(settings, SimulatedDevice())
+    counts = allocator.counts
+    held: dict[int, Block] = {}
+    peak_reserved = peak_active = 0
+    for kind, number, size, stream, pool in requests.rows:
+        if kind == _ALLOCATE:
+            block = allocator.allocate(size, stream, pool)
+            assert block is not None  # the device has no end
+            held[number] = block
+            peak_reserved = max(peak_reserved, counts.reserved_bytes)
+            peak_active = max(peak_active, counts.active_bytes)
+        elif kind == _FREE:
+            allocator.free(held.pop(number).address)
+        else:
+            allocator.give_back()
+    return Candidate(text, peak_reserved, peak_active, counts.num_device_allocations, settings == AllocatorSettings())
+
+
+def _floor(requests: Requests) -> int:
+    """The most that was in use at once, of blocks as small as they can be."""
+    settings = AllocatorSettings()
+    in_use: dict[int, int] = {}
+    now = most = 0
+    for kind, number, size, _, _ in requests.rows:
+        if kind == _ALLOCATE:
+            in_use[number] = settings.round_bytes(size)
+            now += in_use[number]
+            most = max(most, now)
+        elif kind == _FREE:
+            now -= in_use.pop(number)
+    return most
+
+
+def _text_of(snapshot: Snapshot) -> str:
+    told = snapshot.settings or {}
+    return str(told.get("PYTORCH_CUDA_ALLOC_CONF") or told.get("PYTORCH_ALLOC_CONF") or "")

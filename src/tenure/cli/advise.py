@@ -1,0 +1,45 @@
+"""`tenure advise`: which settings of torch's allocator would have reserved less."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from tenure.cli.snapshot import FORMAT, snapshot_in
+from tenure.errors import UsageError
+
+
+@click.command("advise", short_help="Allocator settings that would have reserved less, by replay.")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=str))
+@click.option("--try", "texts", multiple=True, metavar="SETTINGS", help="Try these settings instead; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def advise_command(file: str, texts: tuple[str, ...], as_json: bool) -> int:
+    """Play the requests in a snapshot of torch's under other allocator settings.
+
+    Needs neither torch nor a device. Tried are expandable segments, a largest size to split, roundings and larger
+    segments; settings that do nothing or harm each other are refused.
+    """
+    from tenure.allocator.advisor import CANDIDATES, advise, conflict_in
+    from tenure.allocator.replay import replay_snapshot
+    from tenure.allocator.settings import parse_settings
+    from tenure.report.snapshot import advice_as_dict, render_advice
+    from tenure.report.terminal import terminal_form
+
+    for text in texts:
+        conflict = conflict_in(parse_settings(text))
+        if conflict:
+            raise UsageError(f"{text}: {conflict}")
+    snapshot = snapshot_in(file)
+    told = []
+    width, _, ascii_only = terminal_form(sys.stdout)
+    for device in snapshot.devices:
+        replay, advice = replay_snapshot(snapshot, device), advise(snapshot, device, texts or CANDIDATES)
+        if as_json:
+            told.append(advice_as_dict(advice, replay))
+        else:
+            click.echo(render_advice(advice, replay, width=width, ascii_only=ascii_only), nl=False)
+    if as_json:
+        print(json.dumps({"format": FORMAT, **told[0], "devices": told}))
+    return 0

@@ -1,0 +1,96 @@
+"""Who asked for what was in use at the peak, and whose blocks were never freed."""
+
+from __future__ import annotations
+
+from allocator.recorded import Program
+from tenure.allocator.at_peak import StackBytes, composition
+from tenure.allocator.replay import replay_snapshot
+from tenure.allocator.settings import MIB
+from tenure.allocator.unused import PinnedSegment, Unused, unused_at_end
+from tenure.model.allocator import Snapshot
+from tenure.store.torch_snapshot import snapshot_from_bytes
+
+
+def called(program: Program, line: int) -> None:
+    """Let the last allocation have been asked for at this line."""
+    program.events[-1]["frames"] = [{"name": "step", "filename": "train.py", "line": line}]
+
+
+def read(program: Program, keep_last: int | None = None) -> Snapshot:
+    return snapshot_from_bytes(program.pickled(keep_last), "made")
+
+
+def lines(snapshot: Snapshot, found: tuple[StackBytes, ...]) -> list[tuple[int, int, int]]:
+    """Line, blocks and bytes; line 0 where there is no stack."""
+    told = []
+    for each in found:
+        line = snapshot.frames[snapshot.stacks[each.stack][0]].line if each.stack >= 0 else 0
+        told.append((line, each.num_blocks, each.bytes))
+    return told
+
+
+def leaking(steps: int = 8) -> Program:
+    """Each step keeps a loss and frees its activations."""
+    program = Program()
+    program.allocate(32 * MIB)
+    called(program, 1)
+    for _ in range(steps):
+        activations = program.allocate(12 * MIB)
+        called(program, 2)
+        program.allocate(MIB)
+        called(program, 3)
+        assert activations is not None
+        program.free(activations)
+    return program
+
+
+def test_blocks_in_use_at_the_peak_are_grouped_by_their_stack() -> None:
+    snapshot = read(leaking())
+    replay = replay_snapshot(snapshot, 0)
+
+    found = composition(snapshot, replay)
+
+    assert lines(snapshot, found.at_peak) == [(1, 1, 32 * MIB), (2, 1, 12 * MIB), (3, 8, 8 * MIB)]
+    assert found.earlier_bytes == 0
+
+
+def test_what_is_born_all_along_and_never_freed_is_told() -> None:
+    snapshot = read(leaking())
+
+    found = composition(snapshot, replay_snapshot(snapshot, 0))
+
+    assert lines(snapshot, found.never_freed) == [(3, 8, 8 * MIB)]
+
+
+def test_what_was_there_before_the_trace_has_no_stack_unless_the_end_tells_it() -> None:
+    program = leaking()
+    kept = len(program.events) - 2
+    snapshot = read(program, kept)
+
+    found = composition(snapshot, replay_snapshot(snapshot, 0))
+
+    assert lines(snapshot, found.at_peak) == [(0, 1, 32 * MIB), (2, 1, 12 * MIB), (3, 8, 8 * MIB)]
+    assert found.earlier_bytes == 32 * MIB
+
+
+def test_free_memory_at_the_end_is_told_by_what_keeps_it() -> None:
+    program = Program()
+    large = program.allocate(40 * MIB)
+    inner = program.allocate(4 * MIB)
+    pin = program.allocate(2 * MIB + 100)
+    assert large is not None
+    assert inner is not None
+    assert pin is not None
+    program.free(large)
+    program.free(inner)
+    snapshot = read(program)
+
+    rounded = 2 * MIB + 512
+    assert unused_at_end(snapshot, 0) == Unused(
+        reserved_bytes=60 * MIB,
+        in_use_bytes=rounded,
+        cached_bytes=40 * MIB,
+        pinned_bytes=20 * MIB - rounded,
+        slack_bytes=412,
+        pinned=(PinnedSegment(inner.address, 20 * MIB, 20 * MIB - rounded, 1, -1),),
+    )

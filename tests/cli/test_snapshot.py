@@ -1,0 +1,134 @@
+"""`tenure snapshot` and `tenure advise` say what a snapshot holds, and in one line why they cannot."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+from allocator.recorded import Program
+from tenure.allocator.settings import MIB
+from tenure.cli.main import run_command_line
+
+
+@pytest.fixture
+def snapshot_file(tmp_path: Path) -> str:
+    program = Program()
+    for step in range(12):
+        block = program.allocate((20 + 2 * step) * MIB)
+        assert block is not None
+        program.free(block)
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(program.pickled())
+    return str(path)
+
+
+def test_snapshot_tells_the_peak_the_replay_and_who_asked(
+    snapshot_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+
+    code = run_command_line(["snapshot", snapshot_file])
+
+    assert code == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "device 0      48 events; 0 B were in use before the first",
+        "replay        every one of 12 allocations at its recorded address, 12 segments of the recorded size",
+        "peak          42.00 MiB in use after event 45; 372.00 MiB reserved",
+        "              42.00 MiB in 1 block: train.py:12 in forward",
+        "at the end    372.00 MiB reserved: 0 B in use (of it 0 B more than was asked for), 372.00 MiB in free",
+        "              segments, which empty_cache() gives back, 0 B free beside blocks in use",
+    ]
+
+
+def test_snapshot_as_json_has_the_keys_that_others_rely_on(
+    snapshot_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["snapshot", snapshot_file, "--json"]) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert {"format", "events", "segments", "peak", "fragmentation", "leaks", "replay", "phases"} <= set(told)
+    assert told["replay"] == {
+        "allocations": 12,
+        "allocations_equal": 12,
+        "segments": 12,
+        "segments_equal": 12,
+        "blocks_equal": True,
+        "first_difference": None,
+        "earlier_blocks": 0,
+        "earlier_guessed": 0,
+    }
+    assert (told["peak"]["active_bytes"], told["peak"]["reserved_bytes"]) == (42 * MIB, 372 * MIB)
+
+
+def test_advise_gives_the_line_to_set_and_says_how_sure_it_is(
+    snapshot_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+
+    code = run_command_line(["advise", snapshot_file])
+
+    assert code == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "device 0      372.00 MiB reserved at the peak, with the defaults",
+        "floor         42.00 MiB were in use at once: no setting reserves less",
+        "advice        PYTORCH_ALLOC_CONF=expandable_segments:True",
+        "              (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True up to torch 2.8)",
+        "predicted     60.00 MiB reserved at the peak, 312.00 MiB less, with 3 device allocations instead of 12",
+        "how sure      the recorded settings came out exactly as recorded; those advised are played by torch's rules;",
+        "              no recorded trace has confirmed them for such settings",
+    ]
+
+
+def test_advise_tries_the_settings_that_are_asked_for(snapshot_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["advise", snapshot_file, "--try", "max_split_size_mb:20", "--json"]) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert [each["settings"] for each in told["candidates"]] == ["max_split_size_mb:20"]
+    assert {"floor_bytes", "recorded", "candidates", "advice"} <= set(told)
+
+
+def test_advise_gives_none_where_the_replay_leaves_the_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = Program()
+    program.run(5)
+    told = program.snapshot()
+    allocations = [event for event in told["device_traces"][0] if event["action"] == "alloc"]
+    allocations[3]["addr"] += 512
+    path = tmp_path / "other.pickle"
+    path.write_bytes(pickle.dumps(told))
+
+    assert run_command_line(["advise", str(path)]) == 0
+
+    out = capsys.readouterr().out
+    assert "advice        none: the replay of what was recorded left the trace at event" in out
+    assert "PYTORCH_ALLOC_CONF" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["snapshot", "{none}"], "cannot read"),
+        (["snapshot", "{bad}"], "was it copied whole?"),
+        (["snapshot", "{empty}"], "the snapshot has neither segments nor events"),
+        (["advise", "{good}", "--try", "max_split_size_mb:3"], "max_split_size_mb is 3; torch takes 20 and more"),
+        (["advise", "{good}", "--try", "garbage_collection_threshold:0.5"], "does nothing without"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line(
+    arguments: list[str], expected: str, snapshot_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad").write_bytes(b"\x80\x04]")
+    (tmp_path / "empty").write_bytes(pickle.dumps({"segments": [], "device_traces": []}))
+    names = {"none": tmp_path / "none", "bad": tmp_path / "bad", "empty": tmp_path / "empty", "good": snapshot_file}
+
+    code = run_command_line([each.format(**names) for each in arguments])
+
+    error = capsys.readouterr().err
+    assert code == 2
+    assert error.startswith("tenure: ")
+    assert expected in error
+    assert error.count("\n") == 1
