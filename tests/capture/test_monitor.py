@@ -484,3 +484,36 @@ def test_the_parameters_of_each_optimizer_that_is_still_there_are_hashed(tmp_pat
     assert found[0] == (0, 2)
     assert (1, 2) in found[1:]
     assert found[-2:] == [(1, 2), (1, 2)]
+
+
+def test_a_recorder_above_its_budget_stops_looking_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    with recording(tmp_path, CensusLog(), budget_percent=0.0) as monitor:
+        train_step(model, optimizer)
+        monitor._guard.own_seconds += 11.0
+        train_step(model, optimizer)
+        assert not monitor.is_recording
+        train_step(model, optimizer)
+
+    opened = open_recording(tmp_path)
+    (note,) = [note for note in opened.notes if note.level == "warning"]
+    assert note.text.startswith("the recorder stopped looking: its hooks took 11.")
+    assert [each.step for each in opened.steps] == [1, 2]
+    assert opened.end is not None
+    assert opened.end["reason"] == "budget"
+    assert "recording stopped, the program goes on: its hooks took 11." in capsys.readouterr().err
+
+
+def test_the_environment_replaces_the_budget_of_a_recording_and_must_be_a_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENURE_BUDGET", "0.5%")
+    with record(tmp_path / "a") as run:
+        assert run._monitor is not None
+        assert run._monitor._options.budget_percent == 0.5
+    monkeypatch.setenv("TENURE_BUDGET", "much")
+    with pytest.raises(UsageError, match="TENURE_BUDGET: 'much' is no share from 0% to 100%"), record(tmp_path / "b"):
+        pass

@@ -30,7 +30,8 @@ from tenure.capture.steps.evaluation_calls import EvaluationCalls
 from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
 from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
-from tenure.capture.steps.schedule import can_afford, is_due, is_geometric, watches_calls
+from tenure.capture.steps.own_cost import describe_excess
+from tenure.capture.steps.schedule import Schedule, can_afford, is_due, is_geometric, watches_calls
 from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
 from tenure.capture.system.ranks import find_place
@@ -58,8 +59,8 @@ class Monitor:
         take_census: TakeCensus | None = None,
     ) -> None:
         self._journal = Journal(claim_folder, time_origin=time.time())
-        place = find_place()
-        self._options = (options or MonitorOptions()).at(place)
+        self._options = options or MonitorOptions()
+        self._schedule = Schedule()
         self._guard = Guard(self._note_failure, self._let_go)
         self._manual = False
         self._counters = CounterReader()
@@ -73,11 +74,12 @@ class Monitor:
         self._entry_due = False
         self._forward_seen = False
         self._stopper = Stopper(self._options.stop_after)
-        self._schedule = self._options.make_schedule(place)
+        self._guard.run(self._find_place)
         self._start = self._last_step_time = time.perf_counter()
         self._censuses = CensusWriter(self._journal, take_census)
         self._num_first_calls = 0
         self._copies = ExperimentCopies(self._journal, step=self._options.copy_step)
+        self._extra_seconds = 0.0
         self.step = 0
         self._samples = BetweenSteps(
             self._journal,
@@ -294,7 +296,7 @@ class Monitor:
         seconds, self._last_step_time = now - self._last_step_time, now
         self.step += 1
         if self.step == 1:  # programs that start their own ranks may say only now which is which
-            self._schedule = self._options.make_schedule(find_place())
+            self._find_place()
         self._evaluation_calls.end_step()
         counters = self._counters.read_after_step(self.step, seconds) | self._inputs.end_step()
         elapsed = now - self._start
@@ -319,7 +321,28 @@ class Monitor:
         calls_wanted = due or self._profiler.wants_entry(self.step) or watches_calls(self.step)
         if (calls_wanted or self._may_watch(elapsed)) and not self._manual:
             self._watch_modules()
+        self._stop_above_budget(elapsed)
         self._last_step_time = time.perf_counter()
+
+    def _find_place(self) -> None:
+        place = find_place()
+        self._options = self._options.at(place)
+        self._schedule = self._options.make_schedule(place)
+
+    def _stop_above_budget(self, elapsed: float) -> None:
+        spent = self._censuses.spending.seconds
+        excess = describe_excess(
+            hook_seconds=self._guard.own_seconds - self._extra_seconds - spent,
+            census_seconds=spent,
+            budget_percent=self._options.budget_percent,
+            elapsed=elapsed,
+            censuses_are_held_back=self._schedule.has_extra,
+        )
+        if excess is not None:
+            self._write_note("warning", f"the recorder stopped looking: {excess}")
+            self._write_end("budget", None)
+            self._guard.say_once(excess)
+            self._guard.switch_off()
 
     def _may_watch(self, elapsed: float) -> bool:
         """Not where the program compiles: each compiled call would take the hooks out and put them back."""
@@ -365,6 +388,7 @@ class Monitor:
         self._last_step_time += seconds
 
     def _count_cost(self, seconds: float) -> None:
+        self._extra_seconds += seconds
         self._guard.own_seconds += seconds
 
     def _finish(self, reason: str, exit_code: int | None) -> None:

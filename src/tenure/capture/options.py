@@ -10,6 +10,17 @@ from tenure.capture.steps.schedule import Schedule, is_geometric
 from tenure.capture.system.ranks import Place
 
 
+def read_percent(text: str) -> float:
+    """`1%` or `1` as 1.0; ValueError where it is no share from 0 to 100."""
+    try:
+        share = float(text.strip().removesuffix("%"))
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 100:
+        raise ValueError(f"{text!r} is no share from 0% to 100%")
+    return share
+
+
 @dataclass(frozen=True)
 class MonitorOptions:
     """What `tenure run` was asked for; travels to the program as one JSON environment variable."""

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tenure.capture.monitor import Monitor
-from tenure.capture.options import MonitorOptions
-from tenure.capture.writing.folders import SWITCH_VARIABLE
+from tenure.capture.options import MonitorOptions, read_percent
+from tenure.capture.writing.folders import BUDGET_VARIABLE, SWITCH_VARIABLE
+from tenure.errors import UsageError
 from tenure.store.new_folder import check_free, name_recording
 
 
@@ -46,14 +47,18 @@ def record(
     """Record what runs inside the `with` block into a new folder; diagnose it afterwards.
 
     Changes nothing in the program: holds weak references, never synchronises or collects. `census_at` names the
-    steps to take a census after, instead of the usual schedule. Does nothing under `TENURE=0`.
+    steps to take a census after, instead of the usual schedule. `budget_percent` is the share of the time that the
+    recorder may take; `TENURE_BUDGET` in the environment replaces it. Does nothing under `TENURE=0`.
     """
     folder = Path(path) if path is not None else Path(name_recording(sys.argv[0] if sys.argv else ""))
     if os.environ.get(SWITCH_VARIABLE) == "0":
         yield Run(folder, None)
         return
     check_free(folder)
-    options = MonitorOptions(census_at=None if census_at is None else tuple(census_at), budget_percent=budget_percent)
+    options = MonitorOptions(
+        census_at=None if census_at is None else tuple(census_at),
+        budget_percent=_read_budget(os.environ.get(BUDGET_VARIABLE), budget_percent),
+    )
     monitor = Monitor(lambda: _make_folder(folder), options=options)
     try:
         yield Run(folder, monitor)
@@ -61,6 +66,15 @@ def record(
         monitor.close("exception")
         raise
     monitor.close()
+
+
+def _read_budget(asked: str | None, given: float) -> float:
+    if asked is None:
+        return given
+    try:
+        return read_percent(asked)
+    except ValueError as error:
+        raise UsageError(f"{BUDGET_VARIABLE}: {error}") from None
 
 
 def _make_folder(folder: Path) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from tenure.capture.options import read_percent
 from tenure.capture.steps.census_ranks import takes_censuses
 from tenure.errors import UsageError
 
@@ -83,6 +84,19 @@ class StepList(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
         if steps[0] < 1:
             self.fail("steps are counted from 1", param, ctx)
         return steps
+
+
+class Percent(click.ParamType):  # type: ignore[type-arg]
+    """A share from 0 to 100, with or without the sign."""
+
+    name = "percent"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """`1%` as 1.0."""
+        try:
+            return read_percent(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class RankList(click.ParamType):  # type: ignore[type-arg]

@@ -16,10 +16,10 @@ import click
 
 from tenure.capture.start_up import make_environment
 from tenure.capture.system.ranks import Place, find_place
-from tenure.capture.writing.folders import SWITCH_VARIABLE
+from tenure.capture.writing.folders import BUDGET_VARIABLE, SWITCH_VARIABLE
 from tenure.cli.launch import run_child
 from tenure.cli.patched import under_patch
-from tenure.cli.program import CODE, SCRIPT, Program, ProgramCommand, RankList, StepList, find_program
+from tenure.cli.program import CODE, SCRIPT, Percent, Program, ProgramCommand, RankList, StepList, find_program
 from tenure.cli.run_ranks import check_free_for, find_own, name_shared_recording, wait_for_others
 from tenure.errors import RecordingError, TenureError, UsageError
 from tenure.store.format import FINDINGS_FILE, PROCESS_FILE, name_torch_mark
@@ -39,11 +39,12 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--budget",
-    type=click.FloatRange(min=0, max=100),
-    default=1.0,
+    type=Percent(),
+    default="1%",
     show_default=True,
+    envvar=BUDGET_VARIABLE,
     metavar="PERCENT",
-    help="Share of the program's time that censuses may take.",
+    help="Share of the program's time that the recorder may take. Or TENURE_BUDGET.",
 )
 @click.option("--census-at", type=StepList(), metavar="STEPS", help="Steps to take a census after, as 1,2,5.")
 @click.option(

@@ -145,7 +145,7 @@ def watches_calls(step: int) -> bool:
 def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:
     """Whether to take a census after this step. With several ranks neither cost nor counters have a say."""
     planned = schedule.is_planned(step)
-    if schedule.several_ranks or schedule.steps is not None:
+    if not schedule.has_extra:
         return planned
     if schedule.is_asked_for(step) or (planned and spending.has_free):
         return True
