@@ -74,13 +74,13 @@ class Monitor:
         self._entry_due = False
         self._forward_seen = False
         self._stopper = Stopper(self._options.stop_after)
-        self._guard.run(self._find_place)
         self._start = self._last_step_time = time.perf_counter()
         self._censuses = CensusWriter(self._journal, take_census)
         self._num_first_calls = 0
-        self._copies = ExperimentCopies(self._journal, step=self._options.copy_step)
         self._extra_seconds = 0.0
         self.step = 0
+        self._guard.run(self._find_place)
+        self._copies = ExperimentCopies(self._journal, step=self._options.copy_step)
         self._samples = BetweenSteps(
             self._journal,
             current_step=lambda: self.step,
