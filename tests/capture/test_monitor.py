@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import tempfile
 import threading
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tenure.capture.options import MonitorOptions
 from tenure.capture.record import record
 from tenure.capture.steps import call_cost
 from tenure.capture.steps.stopping import StoppedAfterSteps
+from tenure.capture.writing import local_first
 from tenure.errors import UsageError
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Census
 from tenure.store.recording_file import open_recording, read_census
@@ -517,3 +519,47 @@ def test_the_environment_replaces_the_budget_of_a_recording_and_must_be_a_share(
     monkeypatch.setenv("TENURE_BUDGET", "much")
     with pytest.raises(UsageError, match="TENURE_BUDGET: 'much' is no share from 0% to 100%"), record(tmp_path / "b"):
         pass
+
+
+def test_a_recording_for_a_network_disk_is_written_here_first_and_lies_there_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, here = tmp_path / "target", tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(here))
+    monkeypatch.setattr(local_first, "network_file_system", lambda folder: "nfs4" if folder == target else None)
+    model = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    monkeypatch.setattr("tenure.store.staging.COPY_SECONDS", 0.0)
+    with recording(target, CensusLog()) as monitor:
+        train_step(model, optimizer)
+        train_step(model, optimizer)
+        assert len(list(here.glob("tenure-*"))) == 1
+        monitor._journal.flush_if_due(seconds=0)
+        during = open_recording(target)
+
+    opened = open_recording(target)
+    assert [step.step for step in during.steps] == [1, 2]
+    assert [note.text.partition(" at ")[0] for note in during.notes if note.level == "warning"] == [
+        "what is here was copied"
+    ]
+    assert ([step.step for step in opened.steps], len(opened.censuses) > 1, opened.notes) == ([1, 2], True, ())
+    assert list(here.glob("tenure-*")) == []
+
+
+def test_where_the_network_disk_fails_the_recording_stays_here_and_a_line_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, here = tmp_path / "target", tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(here))
+    monkeypatch.setattr(local_first, "network_file_system", lambda folder: "nfs4" if folder == target else None)
+    model = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    with recording(target, CensusLog()):
+        train_step(model, optimizer)
+        shutil.rmtree(target)
+
+    (left,) = here.glob("tenure-*")
+    assert [step.step for step in open_recording(left).steps] == [1]
+    assert f"could not be copied to {target}" in capsys.readouterr().err

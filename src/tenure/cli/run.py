@@ -122,6 +122,7 @@ def _run(program: Program, overlay: Path | None, asked: dict[str, Any], known: B
             return code
         _remove_if_empty(folder)
         return _say_nothing_recorded(program, code, torch_seen=torch_seen)
+    _complete_staged(own)
     code = _read_polite_stop(own, code, stop_after)
     _note_end(own, code)
     found = 0
@@ -249,6 +250,16 @@ def _read_polite_stop(folder: Path, code: int, stop_after: int | None) -> int:
         if end is not None and end.get("reason") == "stopped":
             return 0
     return code
+
+
+def _complete_staged(folder: Path) -> None:
+    """Copy what a program that was killed has left on this machine's disk."""
+    from tenure.store.staging import complete_staged
+
+    try:
+        complete_staged(folder)
+    except OSError as error:
+        click.echo(f"tenure: {folder} could not be completed: {error.strerror or error}", err=True)
 
 
 def _note_end(folder: Path, code: int) -> None:

@@ -29,6 +29,7 @@ from tenure.store.format import (
 from tenure.store.row_log import RowLog
 from tenure.store.row_reading import join_rows, read_rows
 from tenure.store.sorted_rows import SortedRows
+from tenure.store.staging import describe_staged
 
 if TYPE_CHECKING:
     from tenure.model.heap import Census
@@ -136,7 +137,7 @@ def open_recording(path: str | Path) -> Recording:
     steps, samples = read_rows(folder, STEPS, Step), read_rows(folder, SAMPLES, Sample)
     rows.damaged += steps.damaged + samples.damaged
     censuses, lost = keep_whole_censuses(folder, rows.censuses)
-    notes = [*rows.notes, *rows.describe_losses(), *lost, *steps.notes, *samples.notes]
+    notes = [*rows.notes, *rows.describe_losses(), *lost, *steps.notes, *samples.notes, *describe_staged(folder)]
     return Recording(
         path=str(folder),
         process=process,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenure import __version__
 from tenure.capture.system.host import describe_process
+from tenure.capture.writing.local_first import finish_staging, stage
 from tenure.capture.writing.sources import SourceCopies
 from tenure.store.format import (
     CENSUS,
@@ -23,6 +25,7 @@ from tenure.store.format import (
     name_profile_file,
 )
 from tenure.store.recording_file import RecordingWriter
+from tenure.store.staging import Staging
 
 if TYPE_CHECKING:
     from tenure.capture.writing.history_writing import WrittenHistory
@@ -40,6 +43,7 @@ class Journal:
         self._writer: RecordingWriter | None = None
         self._sources: SourceCopies | None = None
         self._types: set[str] = set()
+        self._staging: Staging | None = None
 
     @property
     def failure(self) -> str | None:
@@ -64,16 +68,20 @@ class Journal:
         """Whether somebody has asked for a census since the last time; from any thread."""
         if self._writer is None:
             return False
+        folder = self._writer.folder if self._staging is None else self._staging.target
         try:
-            (self._writer.folder / CENSUS_WANTED_FILE).unlink()
+            (folder / CENSUS_WANTED_FILE).unlink()
         except OSError:
             return False
         return True
 
     def flush_if_due(self, *, seconds: float) -> None:
-        """Write what waits where nothing was written for so long; from any thread."""
+        """Write what waits where nothing was written for so long, and copy it where it belongs; from any thread."""
         if self._writer is not None:
             self._writer.flush_if_due(seconds=seconds)
+        if self._staging is not None and self._staging.is_due():
+            with suppress(OSError):  # tried again, and told at the end
+                self._staging.copy()
 
     def write_census(self, census: Census) -> None:
         """Write the census file, its row, and copies of the program's files seen in it. May raise OSError.
@@ -145,7 +153,11 @@ class Journal:
             return None
         self.copy_last_sources()
         self._writer.flush()
-        return self._writer.folder
+        if self._staging is None:
+            return self._writer.folder
+        with suppress(OSError):
+            self._staging.copy()
+        return self._staging.target
 
     def write_end(self, row: Mapping[str, object]) -> None:
         """Add the closing row."""
@@ -156,9 +168,13 @@ class Journal:
         """Write what waits; later rows are ignored."""
         if self._writer is not None:
             self._writer.close()
+        if self._staging is not None:
+            staging, self._staging = self._staging, None
+            finish_staging(staging)
 
     def abandon(self) -> None:
         """Write nothing more, not even what waits: it is the parent process's."""
+        self._staging = None
         if self._writer is not None:
             self._writer.abandon()
 
@@ -174,8 +190,13 @@ class Journal:
         if self._writer is None or self._sources is None:
             folder = self._claim_folder()
             process = describe_process() | {"time_origin": self._time_origin, "tenure": __version__}
+            self._staging = stage(folder)
+            folder = folder if self._staging is None else self._staging.local
             self._writer = RecordingWriter(folder, process=process)
             self._sources = SourceCopies(folder, self._writer.append)
+            if self._staging is not None:
+                with suppress(OSError):
+                    self._staging.begin()
         return self._writer, self._sources
 
 
