@@ -272,3 +272,276 @@ RECORD_OF_STATE = """
 )
 def test_a_state_that_is_made_anew_of_its_detached_parts_is_cut(cut: str, found: list[str]) -> None:
     assert rules(RECORD_OF_STATE.format(cut=cut)) == found
+
+
+TEMPLATE = """
+    import torch
+    from torch import nn
+    METRICS = {{}}
+    def register(name):
+        def put(cls):
+            METRICS[name] = cls
+            return cls
+        return put
+    class Base:
+        def __init__(self):
+            self.rows = []
+        def update(self, scores, labels):
+            self.rows.append(self.score(scores, labels))
+        def score(self, scores, labels):
+            raise NotImplementedError
+    @register("margin")
+    class Margin(Base):
+        def score(self, scores, labels):
+            return {given_back}
+    def train(model, loader, optimizer):
+        metrics = [METRICS[each]() for each in ("margin",)]
+        for x, y in loader:
+            scores = model(x)
+            nn.functional.cross_entropy(scores, y).backward()
+            optimizer.step()
+            for metric in metrics:
+                metric.update(scores, y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given_back", "found"),
+    [("scores.mean(1)", ["TN107"]), ("scores.mean(1).tolist()", [])],
+)
+def test_a_method_may_be_one_of_a_class_below(given_back: str, found: list[str]) -> None:
+    assert rules(TEMPLATE.format(given_back=given_back)) == found
+
+
+PAYLOAD = """
+    import torch
+    class Bus:
+        def __init__(self):
+            self.listeners = {{}}
+        def on(self, event, function):
+            self.listeners.setdefault(event, []).append(function)
+        def emit(self, event, **payload):
+            for function in self.listeners.get(event, []):
+                function(**payload)
+    class Audit:
+        def __init__(self, bus):
+            self.trail = []
+            bus.on("batch", self.note)
+        def note(self, *, inputs, loss):
+            self.trail.append({kept})
+    def train(model, loader, optimizer):
+        bus = Bus()
+        audit = Audit(bus)
+        for x in loader:
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            bus.emit("batch", inputs=x, loss=loss.item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"), [("{'inputs': inputs}", ["TN202"]), ("{'rows': len(inputs), 'loss': loss}", [])]
+)
+def test_named_arguments_that_are_handed_on_keep_their_names(kept: str, found: list[str]) -> None:
+    assert rules(PAYLOAD.format(kept=kept)) == found
+
+
+CHAIN = """
+    import torch
+    class Snapshot:
+        def __init__(self, weights, previous):
+            self.weights = weights
+            self.previous = {previous}
+    class History:
+        def __init__(self):
+            self.head = None
+        def take(self, model):
+            weights = {{name: each.detach().clone() for name, each in model.state_dict().items()}}
+            self.head = Snapshot(weights, self.head)
+            {behind}
+    def train(model, loader, optimizer):
+        history = History()
+        for x in loader:
+            model(x).mean().backward()
+            optimizer.step()
+            history.take(model)
+"""
+
+
+@pytest.mark.parametrize(
+    ("previous", "behind", "found"),
+    [("previous", "pass", [("TN202", 6)]), ("None", "pass", []), ("previous", "self.head.previous = None", [])],
+)
+def test_objects_that_keep_the_one_before_are_a_chain(previous: str, behind: str, found: list[tuple[str, int]]) -> None:
+    assert told(CHAIN.format(previous=previous, behind=behind)) == found
+
+
+GIVEN_BACK = """
+    import torch
+    class Recorder:
+        def __init__(self):
+            self.streams = {{}}
+        def stream(self, name):
+            if name not in self.streams:
+                self.streams[name] = []
+            return self.streams[name]
+    def record(recorder, value):
+        recorder.stream("gradients").append({kept})
+    def train(model, loader, optimizer):
+        recorder = Recorder()
+        for x in loader:
+            model(x).mean().backward()
+            record(recorder, [each.grad.clone() for each in model.parameters()])
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("kept", "found"), [("value", ["TN202"]), ("len(value)", [])])
+def test_a_method_gives_back_the_container_that_is_filled(kept: str, found: list[str]) -> None:
+    assert rules(GIVEN_BACK.format(kept=kept)) == found
+
+
+DISPATCHED = """
+    from functools import singledispatch
+    import torch
+    SINK = []
+    @singledispatch
+    def log(value):
+        print(value)
+    @log.register
+    def _(value: torch.Tensor):
+        {kept}
+    def train(model, loader, optimizer):
+        for x in loader:
+            loss = model(x).mean()
+            loss.backward()
+            optimizer.step()
+            log(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"), [("SINK.append(value.detach().cpu())", ["TN202"]), ("print(value.norm().item())", [])]
+)
+def test_what_is_registered_for_a_type_runs_where_the_function_is_called(kept: str, found: list[str]) -> None:
+    assert rules(DISPATCHED.format(kept=kept)) == found
+
+
+SMOOTHED = """
+    import torch
+    from torch import nn
+    def make_smoother(rate):
+        value = None
+        def smooth(new):
+            nonlocal value
+            value = new if value is None else rate * value + (1 - rate) * {added}
+            return value
+        return smooth
+    def train(model, loader, optimizer):
+        smooth = make_smoother(0.9)
+        for x, y in loader:
+            loss = nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            optimizer.step()
+            print(float(smooth({given})))
+"""
+
+
+@pytest.mark.parametrize(
+    ("added", "given", "found"), [("new", "loss", ["TN101"]), ("new", "loss.detach()", []), ("0.5", "loss", [])]
+)
+def test_a_variable_around_a_closure_adds_up(added: str, given: str, found: list[str]) -> None:
+    assert rules(SMOOTHED.format(added=added, given=given)) == found
+
+
+RAISED = """
+    import torch
+    class BadBatch({base}):
+        seen = []
+        def __init__(self, message):
+            super().__init__(message)
+            BadBatch.seen.append({kept})
+    def train(model, loader):
+        for x in loader:
+            try:
+                if model(x).isnan().any():
+                    raise BadBatch("nan")
+            except BadBatch:
+                continue
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "kept", "found"),
+    [("ValueError", "self", ["TN302"]), ("ValueError", "message", []), ("Note", "self", [])],
+)
+def test_an_exception_that_enters_itself_into_a_list_keeps_its_frames(base: str, kept: str, found: list[str]) -> None:
+    assert rules(RAISED.format(base=base, kept=kept)) == found
+
+
+@pytest.mark.parametrize(
+    ("flag", "behind", "found"),
+    [("store_true", "pass", ["TN104"]), ("store_true", "optimizer.zero_grad()", []), ("count", "pass", [])],
+)
+def test_a_flag_of_the_command_line_may_be_set(flag: str, behind: str, found: list[str]) -> None:
+    program = f"""
+        import argparse
+        import torch
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--second-order", action="{flag}")
+        args = parser.parse_args()
+        def step(model, optimizer, x):
+            loss = model(x).square().mean()
+            loss.backward(create_graph=args.second_order)
+            optimizer.step()
+            {behind}
+    """
+    assert rules(program) == found
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"),
+    [
+        ("tuple(map(torch.detach, state))", []),
+        ("tuple(map(lambda each: each.detach(), state))", []),
+        ("tuple(map(torch.sigmoid, state))", ["TN105", "TN107"]),
+    ],
+)
+def test_what_is_detached_one_by_one_has_no_graph(kept: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        class Worker:
+            def __init__(self, policy):
+                self.policy, self.state = policy, (torch.zeros(1, 8), torch.zeros(1, 8))
+            def act(self, x):
+                out, state = self.policy(x, self.state)
+                self.state = {kept}
+                return out.argmax()
+        def main(policy, optimizer, stream):
+            worker = Worker(policy)
+            for x in stream:
+                worker.act(x)
+                policy(x, None)[0].mean().backward()
+                optimizer.step()
+    """
+    assert rules(program) == found
+
+
+@pytest.mark.parametrize(("removed", "found"), [("pass", ["TN303"]), ("steering.hook.remove()", [])])
+def test_an_object_of_each_request_leaves_its_hook(removed: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        class Steering:
+            def __init__(self, model, vector):
+                self.vector = vector
+                self.hook = model.layers[-1].register_forward_hook(self.steer)
+            def steer(self, module, given, out):
+                return out + self.vector
+        def serve(model, requests):
+            for x, vector in requests:
+                steering = Steering(model, vector)
+                print(model(x).argmax())
+                {removed}
+    """
+    assert rules(program) == found

@@ -8,6 +8,7 @@ from tenure.model.source_finding import SourceFinding
 from tenure.rules.source_claim import claim_source, told_by_source_alone
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
+from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.values.tensor_values import tensor_values
 
@@ -31,7 +32,8 @@ def _find(program: Program, function: Function) -> Iterator[ast.Call]:
         if len(call.args) == 2 and isinstance(call.args[1], ast.Call):
             made = call.args[1]
             is_module = dotted(made.func).startswith(("nn.", "torch.nn."))
-            if is_module or tensor_values(program).kind(made, function):
+            is_read = called_name(made) in ("get", "pop", "getattr")
+            if is_module or (not is_read and tensor_values(program).kind(made, function)):
                 yield call
 
 

@@ -8,7 +8,9 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, comes_to_much, is_dict, short_type
+from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
+from tenure.syntax.kept.chained import find_chained
 from tenure.syntax.program.program import Program
 
 _REMEDY = (
@@ -96,6 +98,15 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             rule=RULE.code,
             name=RULE.name,
             remedy="keep what is asked for later, or bound it: `deque(maxlen=n)`, or `.clear()` once it is used",
+        )
+    for chained in find_chained(program):
+        yield claim_source(
+            chained.maker,
+            chained.linking,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"by `{chained.link}` each object that `{chained.place}` is given keeps the one before it.",
+            remedy="let the one before go once its work is done, or keep the last few in a `deque(maxlen=n)`",
         )
 
 

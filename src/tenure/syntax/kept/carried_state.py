@@ -11,6 +11,7 @@ from functools import lru_cache
 from tenure.syntax.kept.computed_from import comes_round, is_computed_from
 from tenure.syntax.kept.kept_graphs import goes_backward_somewhere
 from tenure.syntax.kept.wanted_graphs import is_wanted
+from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
 from tenure.syntax.program.keeping import Keep
 from tenure.syntax.program.lifetimes import INITIALISERS
@@ -20,7 +21,7 @@ from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.value_parts import bound_to, element_of
 from tenure.syntax.values.framework_states import is_trained_elsewhere
-from tenure.syntax.values.graph_values import CUTTING, backward_roots, is_loss_name, is_module_name
+from tenure.syntax.values.graph_values import CUTTING, backward_roots, is_cutting, is_loss_name, is_module_name
 from tenure.syntax.values.tensor_values import TensorValues, tensor_values
 from tenure.syntax.values.without_graph import is_without_graph
 
@@ -177,9 +178,11 @@ def _leads_to(value: ast.expr, place: str, program: Program, function: Function)
         node = waiting.pop()
         if isinstance(node, (ast.Attribute, ast.Name)) and dotted(node) == place:
             return True
+        if isinstance(node, ast.Name) and node is value and _is_given_what_leads_to(node.id, place, program, function):
+            return True
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            if name in CUTTING:
+            if is_cutting(node):
                 continue
             if name and dotted(node.func) == f"self.{name}":
                 called = program.called_by(node, function)
@@ -194,6 +197,17 @@ def _leads_to(value: ast.expr, place: str, program: Program, function: Function)
         elif not isinstance(node, (ast.Compare, ast.Lambda)):
             waiting += list(ast.iter_child_nodes(node))
     return False
+
+
+def _is_given_what_leads_to(name: str, place: str, program: Program, function: Function) -> bool:
+    """Whether a method of the same object hands over what it computes from the place: `self.carry(f(self.h))`."""
+    if name not in function.parameters or not place.startswith("self.") or name in function.bound:
+        return False
+    return any(
+        dotted(call.func).startswith("self.") and caller is not function and is_computed_from(given, place, caller)
+        for caller, call in program.callers(function)
+        for given in given_to(name, function, call)
+    )
 
 
 def _names(value: ast.expr, place: str) -> bool:

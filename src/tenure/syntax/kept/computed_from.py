@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tenure.syntax.program.functions import Function
-from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import dotted
-from tenure.syntax.values.graph_values import CUTTING, FACTS
+from tenure.syntax.values.graph_values import FACTS, is_cutting
 
 
 def is_computed_from(value: ast.expr, place: str, function: Function) -> bool:
@@ -36,7 +35,7 @@ def _led_to(value: ast.expr, function: Function) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, ast.Name):
             waiting += _bound_there(node, function, seen)
-        is_cut = isinstance(node, ast.Call) and called_name(node) in CUTTING
+        is_cut = isinstance(node, ast.Call) and is_cutting(node)
         if is_cut or (isinstance(node, ast.Attribute) and node.attr in FACTS) or isinstance(node, ast.Lambda):
             continue
         if isinstance(node, ast.IfExp):
@@ -54,4 +53,5 @@ def _bound_there(node: ast.Name, function: Function, seen: set[tuple[str, int]])
     lines = reaching_lines(function.source, function.qualname, node.id, node.lineno)
     found = [(line, value) for line, value in bound if line in lines and (node.id, line) not in seen]
     seen.update((node.id, line) for line, _ in found)
-    return [value for _, value in found]
+    put_in = function.contents.get(node.id, ()) if found else ()
+    return [*(value for _, value in found), *put_in]

@@ -82,6 +82,8 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
     if emptied and not by_epoch:
         return None
     kind = _kind(program, keep, function, values)
+    if is_joined and is_without_graph(program, function, keep.node):
+        kind = min(kind, Kind.TENSOR)
     if not kind or not _is_repeated(program, keep, function, kind):
         return None
     if all(_goes_with_its_object(program, *each) for each in origins):
@@ -256,7 +258,8 @@ def _is_looked_up(gathered: Gathered) -> bool:
     where a key is missing."""
     sets_default = isinstance(gathered.keep.node, ast.Call) and called_name(gathered.keep.node) == "setdefault"
     missing = sets_default or gathered.function.name == "__missing__"
-    return missing or any(gathered.keep.place == asked for asked in _looked_up_in(gathered.function.node))
+    name = gathered.keep.place.rpartition(".")[2]
+    return missing or any(name == asked.rpartition(".")[2] for asked in _looked_up_in(gathered.function.node))
 
 
 def _looked_up_in(function: ast.AST) -> Iterator[str]:

@@ -10,7 +10,7 @@ from tenure.syntax.kept.kept_graphs import read_by
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Function, is_in_body, targets_of
 from tenure.syntax.program.program import Program
-from tenure.syntax.program.repeats import is_event, is_of_tests
+from tenure.syntax.program.repeats import is_event, is_of_tests, runs_repeatedly
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.value_parts import bound_names
@@ -27,6 +27,8 @@ def is_hooked_again(program: Program, function: Function, call: ast.Call) -> boo
     makes nor chooses the module, here or where the function is called or its object is made."""
     registered = call.func.value if isinstance(call.func, ast.Attribute) else call.func
     hooks = [*call.args, *(each.value for each in call.keywords)]
+    if called_name(call).startswith("register_module_"):  # of all modules
+        return runs_repeatedly(program, function, call)
     return _comes_back(program, function, registered, hooks, call, 0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,8 +43,10 @@ def find_kept_errors(program: Program) -> Iterator[KeptError]:
         return
     yield from _kept_by_interpreter(program)
     for function in program.functions:
-        if function.name not in INITIALISERS - {"__enter__"}:
+        is_first = function.name in INITIALISERS - {"__enter__"}
+        if not is_first:
             yield from _bound(errors, function)
+        if not is_first or _is_of_error(program, function):
             yield from _collected(errors, function)
 
 
@@ -188,6 +191,8 @@ class _Errors:
         for handler in function.handlers:
             if handler.name == name and handler.lineno <= line <= (handler.end_lineno or line):
                 return "" if _is_stripped(handler, function.source) or _is_of_import(handler) else name
+        if name == "self" and function.name == "__init__" and _is_of_error(self._program, function):
+            return "itself, once it is raised,"
         if function.name in _EXITS and name in function.parameters[-2:]:
             return "" if _is_stripped(function.node, function.source) else name
         failed = [call for call in function.calls_of("set_exception") if call.args and _is_of(call, name)]
@@ -240,6 +245,16 @@ def _is_handed_out(outer: Function, inner: Function) -> bool:
 
 def _is_top(function: Function) -> bool:
     return isinstance(function.node, ast.Module)
+
+
+def _is_of_error(program: Program, function: Function) -> bool:
+    """Whether a function is a method of an exception of the program's own."""
+    if function.owner is None or not function.is_method:
+        return False
+    bases = [base for each in program.relatives(function.owner) for base in each.bases]
+    return any(
+        isinstance(kind := getattr(builtins, base, None), type) and issubclass(kind, Exception) for base in bases
+    )
 
 
 def _gives_errors_back(call: ast.Call) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Function, targets_of
-from tenure.syntax.program.keeping import Keep, is_emptied, keeps_of, outlives
+from tenure.syntax.program.keeping import Keep, declared_in, is_emptied, keeps_of, outlives
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.short_lives import is_short_lived
 from tenure.syntax.text.expressions import called_name
@@ -50,7 +50,12 @@ def _find(program: Program) -> Iterator[KeptGraph]:
             loop = next(
                 (each for each in reversed(function.loops_around(keep.node.lineno)) if values.works_in(each)), None
             )
-            if keep.kind == "batch" or not outlives(keep, function, loop) or is_emptied(keep, function, loop):
+            if (
+                keep.kind == "batch"
+                or keep.place.endswith("()")
+                or not outlives(keep, function, loop)
+                or is_emptied(keep, function, loop)
+            ):
                 continue
             if _is_what_it_computes(program, keep, function, values) or _is_own_method(program, keep, function):
                 continue
@@ -133,7 +138,7 @@ def _runs_modules(program: Program, function: Function) -> bool:
 
 def _is_what_it_computes(program: Program, keep: Keep, function: Function, values: GraphValues) -> bool:
     """Whether the place is a variable of a function that is a part of a model, or that only hands over its result."""
-    if "." in keep.place:
+    if "." in keep.place or keep.place in declared_in(function):
         return False
     if program.is_part_of_module(function):
         return True
@@ -207,7 +212,7 @@ def _walk_uncut(value: ast.AST) -> Iterator[ast.AST]:
     waiting = [value]
     while waiting:
         node = waiting.pop()
-        if not isinstance(node, ast.Call) or called_name(node) not in CUTTING:
+        if not isinstance(node, ast.Call) or (called_name(node) not in CUTTING and called_name(node) != "len"):
             yield node
             waiting += ast.iter_child_nodes(node)
 

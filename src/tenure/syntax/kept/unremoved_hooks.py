@@ -81,7 +81,7 @@ def _why(program: Program, function: Function, call: ast.Call, removed: set[str]
         return "overwritten by the next"
     if any(item.context_expr is call for each in function.withs for item in each.items):
         return ""
-    if function.name in INITIALISERS - {"__enter__"} and kind != "thrown":
+    if function.name in INITIALISERS - {"__enter__"} and kind != "thrown" and (removed or _has_way_out(function)):
         return ""
     entered = function.name == "__enter__" and not removed
     if not entered and not is_hooked_again(program, function, call):
@@ -89,6 +89,11 @@ def _why(program: Program, function: Function, call: ast.Call, removed: set[str]
     if kind == "thrown":
         return "thrown away"
     return "never used to remove it" if not removed else ""
+
+
+def _has_way_out(function: Function) -> bool:
+    """Whether the class removes any hook, even where nobody seems to call that."""
+    return function.owner is None or any(each.calls_of("remove") for each in function.owner.functions)
 
 
 def _use(function: Function, call: ast.Call) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tenure.syntax.program.functions import Function
+    from tenure.syntax.program.program import Program
 
 
 def all_parameters(function: Function) -> tuple[str, ...]:
@@ -60,3 +61,19 @@ def given_to(name: str, function: Function, call: ast.Call) -> Iterator[ast.expr
     for keyword in call.keywords:
         if keyword.arg == name or keyword.arg is None or (takes_named and keyword.arg not in function.parameters):
             yield keyword.value
+
+
+def handed_to(
+    program: Program, name: str, function: Function, call: ast.Call, caller: Function
+) -> Iterator[tuple[ast.expr, Function]]:
+    """As `given_to`, each with its function: where the caller hands on its own `**kwargs`, what it was given by this
+    name."""
+    rest = getattr(caller.node, "args", None)
+    named = rest.kwarg.arg if rest is not None and rest.kwarg is not None else ""
+    handed_on = [each.value for each in call.keywords if each.arg is None and getattr(each.value, "id", "") == named]
+    before = program.callers(caller) if handed_on and named else ()
+    known = [(each.value, where) for where, given in before for each in given.keywords if each.arg == name]
+    for value in given_to(name, function, call):
+        if not known or value not in handed_on:
+            yield value, caller
+    yield from known

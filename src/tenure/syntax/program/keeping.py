@@ -82,7 +82,7 @@ def is_emptied(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
 
 
 def _is_from_outside(keep: Keep, function: Function) -> bool:
-    return keep.place in function.parameters or keep.place in _declared(function)
+    return keep.place in function.parameters or keep.place in declared_in(function)
 
 
 def _added(binding: ast.AugAssign) -> Iterator[Keep]:
@@ -144,6 +144,11 @@ def _adds_to_itself(value: ast.expr, place: str) -> bool:
 
 
 def _called(call: ast.Call) -> Iterator[Keep]:
+    made = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and called_name(call) == "append":
+        place = dotted(made.func)
+        if place and made.func.attr not in ("setdefault", "get") and len(call.args) == 1:
+            yield Keep("element", f"{place}()", call.args[0], call)
     for store in stores_of_call(call):
         if store.kind != "grow" or not store.name or not isinstance(store.value, ast.expr):
             continue
@@ -183,7 +188,10 @@ def _operands(node: ast.expr) -> Iterator[ast.expr]:
     elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Mult)):
         scaled = node.right if isinstance(node.op, ast.Mult) and not isinstance(node.left, ast.BinOp) else node.left
         is_sum = isinstance(scaled, ast.BinOp) and isinstance(scaled.op, (ast.Add, ast.Sub))
+        other = node.left if scaled is node.right else node.right
         yield from _operands(scaled) if is_sum else (node,)
+        if is_sum and not isinstance(other, ast.Constant):
+            yield other
     else:
         yield node
 
@@ -217,7 +225,8 @@ def _asks_for_none(test: ast.expr, place: str) -> bool:
     return dotted(test.left) == place and isinstance(other, ast.Constant) and other.value is None
 
 
-def _declared(function: Function) -> frozenset[str]:
+def declared_in(function: Function) -> frozenset[str]:
+    """Variables that a function says are global, or those of a function around it."""
     if isinstance(function.node, ast.Module):
         return frozenset()
     body = function.node.body

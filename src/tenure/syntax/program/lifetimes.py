@@ -65,6 +65,9 @@ class Lifetimes:
         if self.is_kept_empty_at_first(place, function) or self.is_bounded(place, function):
             yield place, function
             return
+        if place.endswith("()") and steps <= _MOST_STEPS:
+            yield from self._given_back(place[:-2], function, steps)
+            return
         if "." in place or steps > _MOST_STEPS or self._is_emptied_by_name(place, function):
             return
         bound = [value for _, value in function.bound.get(place, ())]
@@ -84,6 +87,15 @@ class Lifetimes:
                     receiver, name = split_receiver(value)
                     if name:
                         yield from self._origins(f"{receiver}.{name}" if receiver else name, caller, steps + 1)
+
+    def _given_back(self, called: str, function: Function, steps: int) -> Iterator[tuple[str, Function]]:
+        """Where the container lives on that a method gives back: `self.stream(name).append(x)`."""
+        call = next((each for each in function.calls if dotted(each.func) == called), None)
+        method = self._program.called_by(call, function) if call is not None else None
+        for each in method.returns if method is not None else ():
+            receiver, name = split_receiver(each.value) if each.value is not None else ("", "")
+            if name and method is not None:
+                yield from self._origins(f"{receiver}.{name}" if receiver else name, method, steps + 1)
 
     def _is_emptied_by_name(self, name: str, function: Function) -> bool:
         return any(
@@ -293,7 +305,7 @@ def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
                 if not name.endswith("[]"):
                     yield binding.lineno, name
                 elif (
-                    isinstance(binding.value, ast.List)
+                    (isinstance(binding.value, ast.List) and binding.value.elts)
                     or _is_part_of(binding.value, name)
                     or _starts_anew(binding, function)
                 ):

@@ -25,7 +25,7 @@ _AS_DIFFERENT = frozenset({"str", "repr", "tuple", "frozenset", "sorted", "int",
 """Calls that give other results for other arguments."""
 _OF_DATA = re.compile(
     r"(^|_)(sample|image|img|video|clip|user|item|doc|document|session|request|example|record|row|patient|molecule|mol"
-    r"|graph|scene|track|frame|query|entity|conversation|utterance|episode|trajectory)_?(id|key)$"
+    r"|graph|scene|track|frame|query|entity|conversation|utterance|episode|trajectory)_?(id|key)s?$"
 )
 """What tells one of the data from another."""
 
@@ -57,6 +57,7 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             bound = [each.value for each in function.bindings if node.id in _names_bound(each)]
+            bound += [each for _, each in function.bound.get(node.id, ()) if _is_given(each, function)]
             if depth < 3 and any(
                 value is not None and _is_open(program, value, function, depth + 1) for value in bound
             ):
@@ -67,6 +68,10 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
                 if depth < 3 and node.id in function.parameters and _is_given_open(program, node.id, function, depth):
                     return True
     return False
+
+
+def _is_given(node: ast.expr, function: Function) -> bool:
+    return isinstance(node, ast.Name) and node.id in function.parameters
 
 
 def _says_open(name: object) -> bool:
@@ -94,9 +99,10 @@ def _names_bound(binding: Binding) -> set[str]:
 
 
 def _is_given_open(program: Program, name: str, function: Function, depth: int) -> bool:
+    calls = [*program.callers(function)[:8], *program.forward_calls(function)[:8]]
     return any(
         _is_open(program, value, caller, depth + 1)
-        for caller, call in program.callers(function)[:8]
+        for caller, call in calls
         for value in given_to(name, function, call)
         if caller is not function
     )

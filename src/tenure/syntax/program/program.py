@@ -45,6 +45,7 @@ class Program:
         self._called: dict[int, Function | None] = {}
         self._callbacks_by_shape: dict[tuple[object, ...], list[Function]] = {}
         self._named: dict[int, Function | None] = {}
+        self._instead: dict[Function, list[Function]] = {}
         self._tops: dict[str, Function] = {}
         self._first_callers: dict[Function, list[tuple[Function, ast.Call]]] | None = None
         self._with_given: dict[tuple[int, int], ast.Call] = {}
@@ -180,6 +181,29 @@ class Program:
     def overriding(self, cls: Class, name: str) -> list[Function]:
         """The methods by which classes below replace one."""
         return self._tree.overriding(cls, name)
+
+    def instead_of(self, called: Function) -> Sequence[Function]:
+        """What a call may run where it means this function: methods of the classes below, and those registered with a
+        `functools.singledispatch` function. Nothing where these are many."""
+        if called not in self._instead:
+            found = list(self._dispatched.get(called, ()))
+            if called.is_method and called.owner is not None and not called.name.startswith("__"):
+                found += self.overriding(called.owner, called.name)
+            self._instead[called] = found if len(found) <= _MOST_RUN else []
+        return self._instead[called]
+
+    @cached_property
+    def _dispatched(self) -> dict[Function, list[Function]]:
+        found: dict[Function, list[Function]] = {}
+        for function in self.functions:
+            for each in getattr(function.node, "decorator_list", ()):
+                register = each.func if isinstance(each, ast.Call) else each
+                if isinstance(register, ast.Attribute) and register.attr == "register":
+                    name = dotted(register.value)
+                    first = self._function_of(name, function.source) if name and "." not in name else None
+                    if first is not None and first is not function:
+                        found.setdefault(first, []).append(function)
+        return found
 
     def share_objects(self, one: Class, other: Class) -> bool:
         """Whether an object may be of both classes."""
@@ -330,7 +354,8 @@ class Program:
             for call in caller.calls:
                 called = self.called_by(call, caller)
                 if called is not None:
-                    found.setdefault(called, []).append((caller, call))
+                    for each in (called, *self.instead_of(called)):
+                        found.setdefault(each, []).append((caller, call))
                     continue
                 shifts = dict(self.objects.run_by(call.func, caller)) if self._asks_for_objects(call, caller) else {}
                 for each in self.may_call(call, caller):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tenure.syntax.program.arguments import default_of, given_to
 from tenure.syntax.program.functions import Function
@@ -26,9 +27,10 @@ def may_be(wanted: bool, node: ast.expr, function: Function, program: Program, s
     if isinstance(node, ast.Compare):
         return True  # now so, now so
     if isinstance(node, ast.Attribute):
-        return any(
-            may_be(wanted, value, where, program, steps + 1) for value, where in _values(node, function, program)
-        )
+        values = list(_values(node, function, program))
+        if not values:
+            return wanted in _of_options(program).get(node.attr, ())
+        return any(may_be(wanted, value, where, program, steps + 1) for value, where in values)
     if not isinstance(node, ast.Name):
         return False
     bound = function.bound.get(node.id, ())
@@ -48,6 +50,24 @@ def _values(node: ast.Attribute, function: Function, program: Program) -> Iterat
         if method is not None and is_property(method):
             yield from ((each.value, method) for each in method.returns if each.value is not None)
         yield from program.attribute_values(cls, node.attr)
+
+
+@lru_cache(maxsize=1)
+def _of_options(program: Program) -> dict[str, set[bool]]:
+    """What the flags of command lines may be, by their names: `add_argument("--second-order", action="store_true")`."""
+    found: dict[str, set[bool]] = {}
+    for function in program.functions:
+        for call in function.calls_of("add_argument"):
+            names = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            actions = [each.value for each in call.keywords if each.arg == "action"]
+            if actions and (dotted(actions[0]).endswith("BooleanOptionalAction") or _stores(actions[0])):
+                for name in names:
+                    found[name.lstrip("-").replace("-", "_")] = {True, False}
+    return found
+
+
+def _stores(action: ast.expr) -> bool:
+    return getattr(action, "value", None) in ("store_true", "store_false")
 
 
 def _may_be_given(wanted: bool, name: str, function: Function, program: Program, steps: int) -> bool:

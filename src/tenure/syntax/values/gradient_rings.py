@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tenure.syntax.program.functions import Binding, Function, is_in_body
 from tenure.syntax.program.program import Program
@@ -73,9 +74,9 @@ def drops_gradients(function: Function, backward: ast.Call | Binding) -> bool:
 
 
 def callers_drop_gradients(program: Program, function: Function, depth: int = 0) -> bool:
-    """Whether all that call a function, or call it back, set gradients to None right behind the call; not where the
-    gradient is one of its own leaves, which they do not know."""
-    if _reads_gradient_of_a_variable(function):
+    """Whether all that call a function, or call it back, set gradients to None right behind the call; not where it
+    reads gradients of other leaves than the parameters that it goes through, which they do not know."""
+    if any(not _is_gone_through(node.value, function) for node in _gradients_read(function)):
         return False
     calls, around = program.callers(function), program.around(function)
     if not calls and around is not None:  # a closure, which somebody is given
@@ -109,14 +110,21 @@ def _reads_gradient_of_a_variable(function: Function) -> bool:
         if isinstance(binding, ast.Assign) and isinstance(binding.targets[0], ast.Name)
         for target in binding.targets
     }
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == "grad"
-        and isinstance(node.ctx, ast.Load)
-        and isinstance(node.value, ast.Name)
-        and node.value.id in leaves
-        for node in ast.walk(function.node)
-    )
+    return any(isinstance(each.value, ast.Name) and each.value.id in leaves for each in _gradients_read(function))
+
+
+def _gradients_read(function: Function) -> Iterator[ast.Attribute]:
+    for node in ast.walk(function.node):
+        is_read = isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Load)
+        if is_read and dotted(node) not in ("torch.autograd.grad", "autograd.grad", "ag.grad"):
+            yield node  # type: ignore[misc]
+
+
+def _is_gone_through(node: ast.expr, function: Function) -> bool:
+    """Whether it is the variable of a loop or a comprehension."""
+    generators = (each for one in function.comprehensions for each in one.generators)
+    names = {part.id for each in generators for part in ast.walk(each.target) if isinstance(part, ast.Name)}
+    return isinstance(node, ast.Name) and node.id in (names | function.loop_names)
 
 
 def _forgets(call: ast.Call, method: str) -> bool:

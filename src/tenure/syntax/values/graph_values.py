@@ -28,6 +28,8 @@ CUTTING = frozenset(
     | {"new_zeros", "new_ones", "new_full", "new_tensor", "new_empty", "sample", "decode", "batch_decode"}
 )
 """Methods and functions whose result leads to no graph."""
+_MAPPING = frozenset({"map", "tree_map", "map_structure", "apply_to_collection", "recursive_apply"})
+"""Functions that apply another one to each of what they are given."""
 FACTS = frozenset(
     {"data", "shape", "dtype", "device", "grad", "ndim", "requires_grad", "is_leaf", "indices", "layout", "names"}
 )
@@ -231,7 +233,7 @@ class GraphValues:
 
     def _call_carries(self, call: ast.Call, *, place: int | None = None) -> bool:
         name = called_name(call)
-        if name in CUTTING or is_without_graph(self._program, self._function, call):
+        if is_cutting(call) or is_without_graph(self._program, self._function, call):
             return False
         called = self._program.called_by(call, self._function)
         made = (called is not None and called.name == "__init__") or self._program.class_of(
@@ -301,6 +303,18 @@ class GraphValues:
                 for name, value in gone_through(loop.target, loop.iter):
                     found.setdefault((name, loop.lineno), []).append(value)
         return found
+
+
+def is_cutting(call: ast.Call) -> bool:
+    """Whether what a call gives leads to no graph: `x.detach()`, `map(torch.detach, xs)`."""
+    name = called_name(call)
+    if name not in _MAPPING:
+        return name in CUTTING
+    functions = [each.body if isinstance(each, ast.Lambda) else each for each in call.args]
+    return any(
+        called_name(each) in CUTTING if isinstance(each, ast.Call) else dotted(each).rpartition(".")[2] in CUTTING
+        for each in functions
+    )
 
 
 def is_module_name(name: str) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from tenure.syntax.program.arguments import all_parameters, annotation_of, given_to
+from tenure.syntax.program.arguments import all_parameters, annotation_of, handed_to
 from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.program.hooked import hooked_functions
 from tenure.syntax.program.objects import is_property
@@ -29,6 +29,7 @@ from tenure.syntax.values.graph_values import (
     CUTTING,
     FACTS,
     FUNCTIONALS,
+    is_cutting,
     is_holding,
     is_loss_name,
     is_module_name,
@@ -274,7 +275,11 @@ class TensorValues:
     def _given(self, name: str, function: Function, calls: Sequence[tuple[Function, ast.Call]]) -> Kind:
         if len(calls) > _MOST_CALLERS:
             return Kind.NOTHING
-        given = (self.kind(value, caller) for caller, call in calls for value in given_to(name, function, call))
+        given = (
+            self.kind(value, where)
+            for caller, call in calls
+            for value, where in handed_to(self._program, name, function, call, caller)
+        )
         return max(given, default=Kind.NOTHING)
 
     def _attribute(self, node: ast.Attribute, function: Function) -> Kind:
@@ -327,9 +332,8 @@ class TensorValues:
             return Kind.NOTHING
         called = self._program.called_by(call, function)
         if called is not None and called.name != "__init__":
-            if is_without_graph(self._program, function, call):
-                return min(Kind.TENSOR, self.returned(called, place))
-            return self.returned(called, place)
+            found = max(self.returned(each, place) for each in (called, *self._program.instead_of(called)))
+            return min(Kind.TENSOR, found) if is_without_graph(self._program, function, call) else found
         if self._is_module(call, function):
             return self._of_module(call, function, place)
         if called is None and (may := self._program.may_call(call, function)):
@@ -354,6 +358,8 @@ class TensorValues:
         made = self._program.class_of(name, function.source) is not None or is_holding(call)
         if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
             return Kind.TENSOR
+        if name == "map" and is_cutting(call):
+            return min(Kind.TENSOR, self._most(call.args, function))
         if name in CONTAINERS or name in _PASSING or made or name in ("partial", "deepcopy", "copy"):
             return self._most(call.args + [each.value for each in call.keywords], function)
         if is_loss_name(name) or self._is_handed_in(name, function):
