@@ -42,6 +42,21 @@ def test_a_signal_brings_a_census_at_the_next_steps_end(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGUSR2) is signal.SIG_DFL
 
 
+def test_a_recorder_within_another_takes_a_census_too_and_leaves_the_signal_to_it(tmp_path: Path) -> None:
+    step, outer, inner = make_step(), CensusLog(), CensusLog()
+    with recording(tmp_path / "outer", outer, census_at=(9,)):
+        step()
+        with recording(tmp_path / "inner", inner, census_at=(9,)):
+            step()
+            send()
+            step()
+        send()
+        step()
+
+    assert (outer.calls, inner.calls) == ([(3, "request"), (4, "request")], [(2, "request")])
+    assert signal.getsignal(signal.SIGUSR2) is signal.SIG_DFL
+
+
 def test_a_handler_of_the_programs_stays_and_the_recording_says_so(tmp_path: Path) -> None:
     step, log, came = make_step(), CensusLog(), []
 

@@ -10,9 +10,18 @@ import signal
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 NAME = "SIGUSR2"
+
+
+_listening: set[CensusSignal] = set()
+"""Of this process: a recorder within another's has its wish too."""
+
+
+def tenure_census_signal(number: int, frame: object) -> None:
+    """The handler."""
+    for each in tuple(_listening):
+        each.asked = True
 
 
 class CensusSignal:
@@ -20,26 +29,21 @@ class CensusSignal:
 
     def __init__(self, *, proc: str = "/proc") -> None:
         self._proc = proc
-        self._handler: Any = None
         self.asked = False
 
     def open(self) -> str | None:
         """Listen; gives back why not, where somebody else handles or ignores the signal, or it cannot be set."""
         number = getattr(signal, NAME, None)
-        if number is None or self._handler is not None:
+        if number is None:
             return None
-        if signal.getsignal(number) is not signal.SIG_DFL or self._is_caught(number):
-            return f"{NAME} is the program's own: it brings no census, `tenure watch --census` does"
-        if threading.current_thread() is not threading.main_thread():
-            return f"{NAME} brings no census, for steps are not made on the main thread; `tenure watch --census` does"
-
-        def tenure_census_signal(number: int, frame: object) -> None:
-            self.asked = True
-
-        signal.signal(number, tenure_census_signal)
-        with suppress(OSError, ValueError):
-            signal.siginterrupt(number, False)  # a system call of the program's that it strikes goes on
-        self._handler = tenure_census_signal
+        if signal.getsignal(number) is not tenure_census_signal:
+            missing = self._describe_obstacle(number)
+            if missing is not None:
+                return missing
+            signal.signal(number, tenure_census_signal)
+            with suppress(OSError, ValueError):
+                signal.siginterrupt(number, False)  # a system call of the program's that it strikes goes on
+        _listening.add(self)
         return None
 
     def take(self) -> bool:
@@ -52,10 +56,20 @@ class CensusSignal:
 
         Not where a failure has ended the recording: a signal that nobody handles would end the program.
         """
-        handler, self._handler = self._handler, None
-        if handler is not None and signal.getsignal(getattr(signal, NAME)) is handler:
+        if self not in _listening:
+            return
+        _listening.discard(self)
+        number = getattr(signal, NAME)
+        if not _listening and signal.getsignal(number) is tenure_census_signal:
             with suppress(ValueError):
-                signal.signal(getattr(signal, NAME), signal.SIG_DFL)
+                signal.signal(number, signal.SIG_DFL)
+
+    def _describe_obstacle(self, number: int) -> str | None:
+        if signal.getsignal(number) is not signal.SIG_DFL or self._is_caught(number):
+            return f"{NAME} is the program's own: it brings no census, `tenure watch --census` does"
+        if threading.current_thread() is not threading.main_thread():
+            return f"{NAME} brings no census, for steps are not made on the main thread; `tenure watch --census` does"
+        return None
 
     def _is_caught(self, number: int) -> bool:
         """Whether C code handles it, which Python does not know of: `faulthandler.register`, an embedding program."""
