@@ -31,7 +31,7 @@ from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
 from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
 from tenure.capture.steps.own_cost import describe_excess
-from tenure.capture.steps.schedule import Schedule, can_afford, is_due, is_geometric, watches_calls
+from tenure.capture.steps.schedule import Schedule, can_afford, can_afford_look, is_due, is_geometric, watches_calls
 from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
 from tenure.capture.system.ranks import find_place
@@ -274,12 +274,13 @@ class Monitor:
 
     def _take_evaluation_call(self, inputs: Any) -> None:
         moment = self._evaluation_calls.take_call()
-        if moment and self._can_afford():
+        elapsed = time.perf_counter() - self._start
+        if moment and can_afford(self._schedule, self._censuses.spending, elapsed=elapsed):
             self._record_census(moment, inputs)
 
-    def _can_afford(self) -> bool:
+    def _can_afford_look(self) -> bool:
         elapsed = time.perf_counter() - self._start
-        return can_afford(self._schedule, self._censuses.spending, elapsed=elapsed)
+        return can_afford_look(self._schedule, self._censuses.spending, elapsed=elapsed)
 
     def _enter_forward(self, inputs: Any) -> None:
         if self._entry_due:
@@ -307,7 +308,7 @@ class Monitor:
             self._history.begin()
         asked = self._samples.take_request()
         due = is_due(self._schedule, self._censuses.spending, step=self.step, elapsed=elapsed, counters=counters)
-        looks_closer = self._samples.is_closer_look_due(self.step, self._can_afford)
+        looks_closer = self._samples.is_closer_look_due(self.step, self._can_afford_look)
         due = looks_closer or due
         if asked and not due:
             self._record_census(REQUEST, inputs)

@@ -1,6 +1,15 @@
 from __future__ import annotations
 
-from tenure.capture.steps.schedule import Cost, Schedule, Spending, has_risen, is_due, is_geometric, watches_calls
+from tenure.capture.steps.schedule import (
+    Cost,
+    Schedule,
+    Spending,
+    can_afford_look,
+    has_risen,
+    is_due,
+    is_geometric,
+    watches_calls,
+)
 
 MIB = 1 << 20
 
@@ -111,3 +120,12 @@ def test_noise_is_no_rise_and_a_counter_seen_once_says_nothing() -> None:
     assert not has_risen({"rss_bytes": 100 * MIB}, {"rss_bytes": 140 * MIB})
     assert not has_risen({}, {"rss_bytes": 100 * MIB})
     assert has_risen({"allocated_bytes": 0}, {"allocated_bytes": 16 * MIB})
+
+
+def test_a_closer_look_has_the_share_for_itself_whatever_the_censuses_before_it_took() -> None:
+    spending = Spending(seconds=100.0, last=Cost(0.5, 0.5))
+    looks = [can_afford_look(Schedule(), spending, elapsed=elapsed) for elapsed in (49.0, 50.0)]
+    others = (Schedule(several_ranks=True), Schedule(steps=frozenset({3})), Schedule(budget_percent=0.0))
+
+    assert looks == [False, True]
+    assert not any(can_afford_look(schedule, spending, elapsed=1e6) for schedule in others)

@@ -160,6 +160,12 @@ def can_afford(schedule: Schedule, spending: Spending, *, elapsed: float) -> boo
     return spending.is_cheap or spending.is_within(schedule.budget_percent, elapsed=elapsed)
 
 
+def can_afford_look(schedule: Schedule, spending: Spending, *, elapsed: float) -> bool:
+    """Whether one of the few closer looks at growth may be taken: one like the last census, by itself, is within the
+    share of the time so far, whatever those before it took."""
+    return schedule.has_extra and spending.last.seconds <= schedule.budget_percent / 100 * elapsed
+
+
 def _is_at_rise(spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:
     if elapsed < RISES_AFTER_SECONDS or step - spending.last_step < STEPS_BETWEEN_RISES:
         return False
