@@ -87,7 +87,7 @@ class Monitor:
             is_busy=lambda: self._guard.busy,
             note=self._write_note,
             start=self._start,
-            closer_looks=self._schedule.has_extra,
+            closer_looks=lambda: self._schedule.has_extra,
         )
         self._history = HistoryOfRecording(
             lambda reason: self._journal.write_history(reason, step=self.step),

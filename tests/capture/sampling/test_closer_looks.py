@@ -21,7 +21,7 @@ class Run:
 
     def __init__(self, *, allowed: bool = True) -> None:
         self.notes: list[str] = []
-        self.looks = CloserLooks(lambda level, text: self.notes.append(text), allowed=allowed)
+        self.looks = CloserLooks(lambda level, text: self.notes.append(text), allowed=lambda: allowed)
         self.step, self.held, self.taken = 0, 1 << 30, []
         self.affordable = True
 
@@ -121,7 +121,7 @@ def test_a_recorder_takes_them_at_steps_ends_and_keeps_to_the_schedule_with_seve
         monkeypatch.setenv("WORLD_SIZE", "2")
     step, log = make_step(), CensusLog()
     later = time.perf_counter() + 1000  # than the recorder's own thread looks
-    with recording(tmp_path, log) as monitor:
+    with recording(tmp_path, log, budget_percent=100.0) as monitor:
         monitor._counters = Growing(monitor)  # type: ignore[assignment]
         for number in range(1, 301):
             step()

@@ -26,7 +26,7 @@ class BetweenSteps:
         is_busy: Callable[[], bool],
         note: Callable[[str, str], None],
         start: float,
-        closer_looks: bool = True,
+        closer_looks: Callable[[], bool],
     ) -> None:
         self._opened = False
         self._note = note

@@ -24,7 +24,7 @@ _WORDS = {"allocated_bytes": "allocated memory", "rss_bytes": "resident memory"}
 class CloserLooks:
     """Steps are handed over in the hooks, trends are looked for on the recorder's thread."""
 
-    def __init__(self, note: Callable[[str, str], None], *, allowed: bool = True) -> None:
+    def __init__(self, note: Callable[[str, str], None], *, allowed: Callable[[], bool]) -> None:
         self._note = note
         self._allowed = allowed
         self._watch = TrendWatch()
@@ -47,8 +47,9 @@ class CloserLooks:
             return
         self._rests_until, self._rests_until_step = now + REST_SECONDS, 2 * trend.last_step
         self._apart = max(LEAST_APART, round(SHARE * (trend.last_step - trend.first_step)))
-        self._note("info", describe(trend, self._apart if self._allowed else None))
-        if self._allowed:
+        allowed = self._allowed()
+        self._note("info", describe(trend, self._apart if allowed else None))
+        if allowed:
             self._left, self._waits = LOOKS, False
             self._wanted_from = trend.last_step
 
