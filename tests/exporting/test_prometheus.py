@@ -91,6 +91,15 @@ def test_metrics_have_base_units_and_say_whose_they_are(tmp_path: Path) -> None:
     }
 
 
+def test_memory_beside_the_allocator_is_what_the_driver_counts_beyond_it(tmp_path: Path) -> None:
+    run = WrittenRun(tmp_path / "run").add_steps(1)
+    run.add_sample(device_process_bytes=5 * GIB, reserved_bytes=4 * GIB)
+
+    told = written(tmp_path, RunCollector(run.folder))
+
+    assert told[key("tenure_device_beside_allocator_bytes", process="main", device="cuda:0")] == GIB
+
+
 def test_counters_are_counters_and_gauges_gauges(tmp_path: Path) -> None:
     two_ranks(tmp_path / "run")
     write_textfile(RunCollector(tmp_path / "run"), tmp_path / "tenure.prom")

@@ -43,6 +43,7 @@ OUTLOOK = RunOutlook(
     peak_shares=PeakShares(0.7, 0.25, 0.05, 2150.0, 12),
     carried_into_forward=CarriedIntoForward(96, 3 * MIB, 0.2),
     idle_grows_per_step=1024.0,
+    ran_out=StepPeak(9_121, None, {"activation": 9 * MIB}),
 )
 
 
@@ -56,6 +57,8 @@ def test_all_that_is_known_is_drawn() -> None:
         "fragmentation 30 % of what is reserved is not in use, 12 % in split blocks; it grows by 1.00 KiB per "
         "step\n"
         "inputs        largest 262,144 elements (step 9,120), longest 512; the peak rises by 2.10 KiB per element\n"
+        "ran out       of device memory after step 9,121: activation 9.00 MiB; `tenure export --blocks` names "
+        "the owners\n"
         "peak          highest 1.17 GiB in step 9,120 · in step 6 tensors were activation 7.00 MiB · what the "
         "highest was made of is not known\n"
         "peaks differ  70 % with the batch, 25 % with what was carried over from the step before, 5 % with neither (12 "

@@ -47,6 +47,9 @@ MAX_FIRST_CALLS = 4
 """Root modules whose first call, before any optimizer step, brings a census: what is let go later is seen in use."""
 STEP_END, FORWARD_ENTRY, FIRST_CALL, REQUEST = "step-end", "forward-entry", "first-call", "request"
 
+WITHIN_STEPS = (EVALUATION, OUT_OF_MEMORY)
+"""Censuses at these moments leave to the next one which modules were called."""
+
 
 class Monitor:
     """Opened in a process that has imported torch; closed at its end. Writes nothing before the first step."""
@@ -237,8 +240,10 @@ class Monitor:
         self._history.begin()
 
     def _take_out_of_memory(self) -> None:
+        started = time.perf_counter()
         if self._history.write_out_of_memory():
             self._record_census(OUT_OF_MEMORY, None)
+        self._last_step_time += time.perf_counter() - started
 
     def take_unseen_step(self, optimizer: Any) -> None:
         """An optimizer has stepped of which no hook told; within the guard."""
@@ -376,7 +381,9 @@ class Monitor:
                 inputs=inputs,
                 optimizers=self._optimizers.live(),
                 ignore=(self, self.__dict__, inputs),
-                called=CalledModules() if moment.startswith(EVALUATION) else self._modules.take_called(),
+                called=CalledModules()
+                if moment.startswith((EVALUATION, OUT_OF_MEMORY))
+                else self._modules.take_called(),
                 counters=self._counters.last,
             )
         except OSError as error:

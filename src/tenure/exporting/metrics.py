@@ -156,6 +156,10 @@ def _add_counters(metrics: Metrics, rows: LatestRows, own: tuple[str, str]) -> N
         counters = rows.samples.counters | rows.steps.counters
     index = counters.get("device_index")
     device = (*own, "" if index is None else f"cuda:{index}")
+    if "device_process_bytes" in counters and "reserved_bytes" in counters:
+        text = "Memory of this process on the device that is not the allocator's: context, kernels, libraries."
+        beside = max(0, counters["device_process_bytes"] - counters["reserved_bytes"])
+        metrics.add("device_beside_allocator_bytes", text, OF_DEVICE, device, beside)
     for name, value in counters.items():
         if name in _HIDDEN:
             continue

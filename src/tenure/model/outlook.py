@@ -105,5 +105,7 @@ class RunOutlook:
     peak_shares: PeakShares | None = None
     carried_into_forward: CarriedIntoForward | None = None
     """By the last census that says it."""
+    ran_out: StepPeak | None = None
+    """What tensors were where device memory ran out for the first time, in the step after this one."""
     idle_grows_per_step: float | None = None
     """Of what is reserved and not in use; None where it does not grow."""

@@ -53,6 +53,9 @@ def _rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
         yield "fragmentation", f"{100 * outlook.idle_share:.0f} % of what is reserved is not in use{split}{grows}"
     if outlook.largest_input is not None:
         yield "inputs", _describe_inputs(outlook)
+    if outlook.ran_out is not None:
+        text = f"of device memory after step {outlook.ran_out.step:,}: {_roles(outlook.ran_out.bytes_by_role or {})}"
+        yield "ran out", f"{text}; `tenure export --blocks` names the owners"
     yield from _peak_rows(outlook)
     carried = outlook.carried_into_forward
     if carried is not None:

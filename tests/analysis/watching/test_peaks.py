@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.watching.simulated import KIB, MIB
-from tenure.analysis.watching.composition import carried_into_forward
+from tenure.analysis.watching.composition import bytes_by_role, carried_into_forward, where_memory_ran_out
 from tenure.analysis.watching.peaks import find_peak_shares, find_peaks
 from tenure.model.outlook import CarriedIntoForward, StepPeak
 from tenure.model.recording import CensusEntry, Step
@@ -118,3 +118,15 @@ def test_what_is_carried_into_the_forward_is_all_that_a_forward_does_not_begin_w
 
     assert carried_into_forward([*entries, entry(4, "step-end", other=50)]) == CarriedIntoForward(3, 25, 0.25)
     assert carried_into_forward([entry(4, "step-end", other=50), entry(5, "forward-entry")]) is None
+
+
+def test_what_tensors_were_where_memory_ran_out_is_told_of_the_first_time_and_is_no_level_between_steps() -> None:
+    entries = [
+        CensusEntry(3, "step-end", "a.npz", 0.1, 5, {"parameter": 4}),
+        CensusEntry(7, "out-of-memory", "b.npz", 0.1, 5, {"activation": 9}),
+        CensusEntry(8, "out-of-memory", "c.npz", 0.1, 5, {"activation": 8}),
+    ]
+
+    assert where_memory_ran_out(entries) == StepPeak(7, None, {"activation": 9})
+    assert where_memory_ran_out(entries[:1]) is None
+    assert bytes_by_role(entries) == ((3, {"parameter": 4}),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenure.model.outlook import CarriedIntoForward
+from tenure.model.outlook import CarriedIntoForward, StepPeak
 from tenure.model.recording import OUT_OF_MEMORY, CensusEntry
 
 PEAK, FORWARD_ENTRY = "peak", "forward-entry"
@@ -28,6 +28,12 @@ def at_the_peak(entries: Sequence[CensusEntry]) -> tuple[int, dict[str, int]] | 
         return None
     heaviest = max(peaks, key=lambda entry: sum(entry.bytes_by_role.values()))
     return heaviest.step, heaviest.bytes_by_role
+
+
+def where_memory_ran_out(entries: Sequence[CensusEntry]) -> StepPeak | None:
+    """The first census taken where it did; None where there is none."""
+    first = next((entry for entry in entries if entry.moment == OUT_OF_MEMORY), None)
+    return None if first is None else StepPeak(first.step, None, first.bytes_by_role)
 
 
 def carried_into_forward(entries: Sequence[CensusEntry]) -> CarriedIntoForward | None:

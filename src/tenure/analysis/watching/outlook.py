@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.watching.composition import at_the_peak, bytes_by_role, carried_into_forward
+from tenure.analysis.watching.composition import at_the_peak, bytes_by_role, carried_into_forward, where_memory_ran_out
 from tenure.analysis.watching.counter_series import Numbers, counter_series
 from tenure.analysis.watching.fragmentation import find_fragmentation
 from tenure.analysis.watching.inputs import find_input_effect
@@ -50,6 +50,7 @@ def read_outlook(recording: Recording) -> RunOutlook:
         peaks=find_peaks(recording.steps, recording.censuses),
         peak_shares=find_peak_shares(recording.steps),
         carried_into_forward=carried_into_forward(recording.censuses),
+        ran_out=where_memory_ran_out(recording.censuses),
         idle_grows_per_step=fragmentation.drift.per_step if fragmentation and fragmentation.drift else None,
     )
 
