@@ -6,7 +6,8 @@ Rows are written as the recorder writes them, with sixteen counters of a device 
 of varying length do, without torch and without waiting between steps; seconds of writing are processor time, those of
 opening by the clock, of the hooks both. Bounds: 50 MiB of own memory, 200 bytes per step, 1 s to open; time in the
 hooks 0.3 % of a 50 ms step and 2 % of a 5 ms step (`hooks`, with torch: steps that are told to be so long, on the
-CPU, without censuses).
+CPU, without censuses). Beside them stand ratios of whole steps by the clock, watched and plain in turns, and plain over
+plain: what a difference below that band says is noise.
 """
 
 from __future__ import annotations
@@ -131,6 +132,44 @@ def hooks(step_seconds: float, steps: int, folder: Path) -> dict[str, float]:
     }
 
 
+def wall_ratios(step_seconds: float, folder: Path, *, rounds: int) -> dict[str, list[float]]:
+    """Medians of watched steps over those of plain ones just before, and plain over plain: the A/A band."""
+    import statistics
+
+    import torch
+
+    from tenure.capture.monitor import Monitor
+    from tenure.capture.options import MonitorOptions
+
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(*(torch.nn.Linear(256, 256) for _ in range(4)))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
+
+    def step(rows: int) -> float:
+        started = time.perf_counter()
+        optimizer.zero_grad()
+        model(torch.ones(rows, 256)).mean().backward()
+        optimizer.step()
+        return time.perf_counter() - started
+
+    rows = 64
+    while min(step(rows) for _ in range(5)) < step_seconds:
+        rows = rows * 5 // 4
+    found: dict[str, list[float]] = {"A/A": [], "watched": []}
+    for number in range(rounds):
+        plain = [statistics.median(step(rows) for _ in range(30)) for _ in range(2)]
+        inner = folder / str(number)
+        inner.mkdir(parents=True)
+        monitor = Monitor(lambda inner=inner: inner, options=MonitorOptions(census_at=(), profile_step=0))  # type: ignore[misc]
+        for _ in range(10):
+            step(rows)
+        watched = statistics.median(step(rows) for _ in range(30))
+        monitor.close()
+        found["A/A"].append(plain[1] / plain[0])
+        found["watched"].append(watched / plain[1])
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=1_000_000)
@@ -153,6 +192,13 @@ def main() -> None:
                 f"{row['processor_microseconds']:.1f} us = {row['processor_percent']:.3f} %   "
                 f"bound {row['bound']:g} %"
             )
+            ratios = wall_ratios(seconds, Path(temporary) / f"ratios-{seconds}", rounds=8)
+            row["ratios"] = ratios
+            for name, values in ratios.items():
+                middle = sorted(values)[len(values) // 2]
+                print(
+                    f"  whole steps by the clock, {name:8} {min(values):.3f} to {max(values):.3f}, median {middle:.3f}"
+                )
     if options.json:
         options.json.write_text(json.dumps({"format": 1, **found}, indent=1) + "\n")
 

@@ -260,7 +260,7 @@ class Monitor:
         if self._guard.off or self._manual:
             return
         if not self._optimizer_seen:
-            self._roots.note((id(module), torch.is_grad_enabled()))
+            self._guard.run(self._roots.note, (id(module), torch.is_grad_enabled()))
         self._guard.run(self.take_root_call, inputs)
         if self._optimizer_seen and module is not None and not getattr(module, "training", True):
             self._guard.run(self._take_evaluation_call, inputs)
