@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import zoo_score
@@ -56,7 +56,7 @@ def try_variant(truth: Truth, by: str, keep: Path) -> Variant | None:
     started = time.monotonic()
     folder = keep / by.replace(" ", "-") / truth.slug
     shutil.rmtree(folder, ignore_errors=True)
-    moved = write_program(program, folder)
+    moved = _also_as_entries(write_program(program, folder))
     findings, error = zoo_score.findings_of(folder / "train.py", folder.with_name(f"{truth.slug}.runs"))
     ranks = [at for at, finding in enumerate(findings, 1) if zoo_score.is_right(moved, finding, folder)]
     right = findings[ranks[0] - 1] if ranks else None
@@ -72,6 +72,12 @@ def try_variant(truth: Truth, by: str, keep: Path) -> Variant | None:
         error=error,
         seconds=time.monotonic() - started,
     )
+
+
+def _also_as_entries(truth: Truth) -> Truth:
+    """The truth, whose names may also be keys: `self.last` that has become `self.things['last']`."""
+    as_keys = (replace(place, name=repr(place.name)) for place in truth.places)
+    return replace(truth, places=(*truth.places, *as_keys))
 
 
 def drawn(truths: Iterable[Truth], names: Iterable[str], share: float) -> Iterator[tuple[Truth, str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,7 +54,8 @@ class ModuleCalls:
         self._handles: tuple[Any, ...] = ()
         self._wanted = False
         self.gave_up = False
-        self._known: dict[int, bool] = {}
+        self._known: dict[int, tuple[weakref.ref[Any], bool]] = {}
+        """By id: a module that was called, and whether it was a root. A later one may get the id of one that went."""
         self._called = CalledModules()
         self.compiles = False
         """Whether the program has compiled anything: from then on modules may be called where nobody sees it."""
@@ -118,8 +120,10 @@ class ModuleCalls:
         self._called.all.add(id(module))
         if self._is_busy():
             return
-        if self._known.get(id(module)) is False and not self.every_root:
-            return
+        if not self.every_root:
+            known = self._known.get(id(module))
+            if known is not None and not known[1] and known[0]() is module:
+                return
         self._guard(self._find_root, module)
 
     def _find_root(self, module: Any) -> None:
@@ -131,8 +135,9 @@ class ModuleCalls:
         if len(self._known) >= MAX_KNOWN_MODULES:
             self._known.clear()
             self._called = CalledModules()
-        is_new = id(module) not in self._known
-        self._known[id(module)] = is_root
+        known = self._known.get(id(module))
+        is_new = known is None or known[0]() is not module
+        self._known[id(module)] = (weakref.ref(module), is_root)
         if not is_root:
             return
         self.cost.num_root_calls += 1

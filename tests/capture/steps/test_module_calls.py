@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from tenure.capture.steps.module_calls import ModuleCalls
+
+ROWS = torch.ones(2, 4)
+
+
+@pytest.fixture
+def seen() -> list[Any]:
+    return []
+
+
+@pytest.fixture
+def calls(seen: list[Any]) -> Iterator[ModuleCalls]:
+    made = ModuleCalls(
+        lambda function, *given: function(*given),
+        lambda: False,
+        lambda: None,
+        lambda inputs, module: seen.append(module),
+    )
+    made.install()
+    yield made
+    made.remove()
+
+
+def test_a_root_call_is_told_and_those_inside_of_it_are_not(calls: ModuleCalls, seen: list[Any]) -> None:
+    whole = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+
+    whole(ROWS)
+    whole(ROWS)
+
+    assert [module is whole for module in seen] == [True, True]
+
+
+def test_a_new_model_where_a_layer_that_is_gone_had_its_address_is_a_root_all_the_same(
+    calls: ModuleCalls, seen: list[Any]
+) -> None:
+    former = nn.Sequential(nn.Linear(4, 4))
+    former(ROWS)
+    seen.clear()
+    later = nn.Linear(4, 4)
+    calls._known[id(later)] = calls._known.pop(id(former[0]))
+    del former
+
+    later(ROWS)
+
+    assert [module is later for module in seen] == [True]
