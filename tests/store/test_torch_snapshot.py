@@ -157,6 +157,8 @@ class Runs:
             pickle.dumps(snapshot(device_traces=[[{"action": "alloc"}]])),
             "a damaged snapshot: KeyError: '`addr` of row 0'",
         ),
+        (pickle.dumps({"segments": [segment(), segment()]}), "a damaged snapshot: ValueError: segments that overlap"),
+        (pickle.dumps({"segments": [segment(total_size=1024)]}), "a damaged snapshot: ValueError: blocks that overlap"),
         (b'{"segments": [', "file: damaged JSON"),
         (b"[" * 100_000, "file: damaged JSON"),
         (gzip.compress(b"x" * 1_000)[:-9], "file: a damaged gzip file"),

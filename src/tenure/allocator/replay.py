@@ -16,6 +16,7 @@ from tenure.allocator.blocks import Block, Pool, Range, cut_off
 from tenure.allocator.earlier_state import EarlierSegment, EarlierState, state_before
 from tenure.allocator.settings import SMALL_SEGMENT, AllocatorSettings, settings_of_snapshot
 from tenure.allocator.simulator import Allocator
+from tenure.errors import SnapshotError
 from tenure.model.allocator import DEFAULT_POOL, Action, BlockState, Events, PoolId, Snapshot
 
 ENDLESS = 1 << 44
@@ -68,7 +69,10 @@ class Replay:
 
 
 def replay_snapshot(snapshot: Snapshot, device: int) -> Replay:
-    """Play the events of one device under the settings that the snapshot tells. Cost: 1 to 2 us per event."""
+    """Play the events of one device under the settings that the snapshot tells. Cost: 1 to 2 us per event.
+
+    Raises SnapshotError where the settings or the state before the first event are none that torch can have.
+    """
     return _Replaying(snapshot, device).run()
 
 
@@ -322,7 +326,10 @@ def _mapped(allocator: Allocator, segment: EarlierSegment, pool: Pool) -> Block:
         pool.insert(gap)
         pool.insert(rest)
     allocator.map_recorded(rest, segment.size)
-    return pool.by_address[segment.address]
+    block = pool.by_address.get(segment.address)
+    if block is None or block.size < segment.size:
+        raise SnapshotError(f"the snapshot's expandable segments touch each other at {segment.address:#x}")
+    return block
 
 
 def recorded_blocks(snapshot: Snapshot, device: int) -> list[tuple[int, int, bool]]:

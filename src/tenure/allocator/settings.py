@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tenure.errors import UsageError
+from tenure.errors import SnapshotError, UsageError
 
 MIB = 1 << 20
 MIN_BLOCK = 512
@@ -217,7 +217,8 @@ def settings_of_snapshot(told: Mapping[str, Any] | None) -> AllocatorSettings:
     """The settings that a snapshot tells in its `allocator_settings`; the defaults where it tells none.
 
     The text of the environment that it holds has those of later torches that have no key of their own; a fraction set
-    by `set_per_process_memory_fraction` is not in it. Text that cannot be parsed counts as empty.
+    by `set_per_process_memory_fraction` is not in it. Text that cannot be parsed counts as empty. SnapshotError where
+    a value is none that torch writes.
     """
     if told is None:
         return AllocatorSettings()
@@ -225,15 +226,26 @@ def settings_of_snapshot(told: Mapping[str, Any] | None) -> AllocatorSettings:
         settings = parse_settings(str(told.get("PYTORCH_CUDA_ALLOC_CONF") or told.get("PYTORCH_ALLOC_CONF") or ""))
     except UsageError:
         settings = AllocatorSettings()
+    try:
+        return _with_told(settings, told)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise SnapshotError(f"the snapshot's allocator_settings are damaged: {error}") from error
+
+
+def _with_told(settings: AllocatorSettings, told: Mapping[str, Any]) -> AllocatorSettings:
     max_split = int(told.get("max_split_size", -1))
     divisions = told.get("roundup_power2_divisions")
-    return replace(
+    found = replace(
         settings,
         max_split_bytes=NO_LIMIT if max_split < 0 else max_split,
         garbage_collection_threshold=float(told.get("garbage_collection_threshold", 0.0)),
         expandable_segments=bool(told.get("expandable_segments", False)),
         roundup_power2_divisions=_told_divisions(divisions) if isinstance(divisions, Mapping) else (0,) * _INTERVALS,
     )
+    for parts in found.roundup_power2_divisions:
+        if parts < 0 or parts & (parts - 1):
+            raise ValueError(f"sizes cannot be rounded to {parts} parts")
+    return found
 
 
 def _told_divisions(told: Mapping[Any, Any]) -> tuple[int, ...]:

@@ -248,8 +248,7 @@ class Allocator:
             return None
         while (block := pool.by_address[address]).size < size:
             rest = block.after
-            assert rest is not None
-            if not self.map(rest, min(size - block.size, rest.size)):
+            if rest is None or not self.map(rest, min(size - block.size, rest.size)):
                 return None
         pool.remove(block)
         return block

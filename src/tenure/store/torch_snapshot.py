@@ -47,6 +47,7 @@ _STATES = {
 _GZIP = b"\x1f\x8b"
 _MOST_UNPACKED = 64
 """A gzip file may grow to so many times its size; snapshots of torch's grow to about ten times."""
+_MOST_BYTES = 1 << 41
 _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError)
 
 
@@ -79,7 +80,7 @@ def snapshot_from_bytes(data: bytes, name: str) -> Snapshot:
     try:
         return _Reader().snapshot(told)
     except _DAMAGED as error:
-        raise SnapshotError(f"{name}: a damaged snapshot: {type(error).__name__}: {error}") from error
+        raise SnapshotError(f"{name}: a damaged snapshot: {_in_one_line(error)}") from error
 
 
 def _unpacked(data: bytes, name: str) -> bytes:
@@ -107,7 +108,11 @@ def _from_pickle(data: bytes, name: str) -> Any:
     except SnapshotError:
         raise
     except Exception as error:  # an unpickler raises whatever it stumbles over
-        raise SnapshotError(f"{name}: a damaged pickle: {type(error).__name__}: {error}") from error
+        raise SnapshotError(f"{name}: a damaged pickle: {_in_one_line(error)}") from error
+
+
+def _in_one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 class _NamelessUnpickler(pickle.Unpickler):
@@ -130,9 +135,11 @@ class _Reader:
         segments = sorted(told["segments"], key=lambda each: (int(each.get("device", 0)), int(each["address"])))
         traces = told.get("device_traces") or ()
         settings = told.get("allocator_settings")
+        read_segments, blocks = self._read_segments(segments), self._read_blocks(segments)
+        _check_places(read_segments, blocks)
         return Snapshot(
-            segments=self._read_segments(segments),
-            blocks=self._read_blocks(segments),
+            segments=read_segments,
+            blocks=blocks,
             traces={device: self._read_events(trace) for device, trace in enumerate(traces)},
             annotations=tuple(map(_read_annotation, told.get("external_annotations") or ())),
             settings=dict(settings) if isinstance(settings, Mapping) else None,
@@ -170,7 +177,7 @@ class _Reader:
     def _read_events(self, trace: Sequence[Mapping[str, Any]]) -> Events:
         actions = list(map(itemgetter("action"), trace))
         self._unknown.update(each for each in actions if each not in _ACTIONS)
-        return Events(
+        events = Events(
             action=np.array([_ACTIONS.get(each, Action.OTHER) for each in actions], dtype=np.int64),
             address=_column(trace, "addr", None, "device_free"),
             bytes=_column(trace, "size", 0),
@@ -179,6 +186,7 @@ class _Reader:
             stack=np.array([self._stack(each.get("frames")) for each in trace], dtype=np.int64),
             pool=np.array([self._pool(each["pool_id"]) if "pool_id" in each else -1 for each in trace], dtype=np.int64),
         )
+        return _check_sizes(events)
 
     def _pool(self, pool: Iterable[Any] | None) -> int:
         if pool is None:
@@ -205,6 +213,27 @@ class _Reader:
         return known
 
 
+def _check_places(segments: Segments, blocks: Blocks) -> None:
+    """ValueError unless segments lie apart, and blocks apart in their segments."""
+    ends = segments.address + segments.bytes
+    apart = (segments.address[1:] >= ends[:-1]) | (segments.device[1:] != segments.device[:-1])
+    if (segments.address < 0).any() or (segments.bytes <= 0).any() or not apart.all():
+        raise ValueError("segments that overlap, or have no bytes")
+    block_ends = blocks.address + blocks.bytes
+    apart = (blocks.address[1:] >= block_ends[:-1]) | (blocks.segment[1:] != blocks.segment[:-1])
+    inside = (blocks.address >= segments.address[blocks.segment]) & (block_ends <= ends[blocks.segment])
+    if (segments.bytes > _MOST_BYTES).any() or (blocks.requested > _MOST_BYTES).any():
+        raise ValueError("more bytes than any device has")
+    if (blocks.bytes <= 0).any() or (blocks.requested < 0).any() or not (apart.all() and inside.all()):
+        raise ValueError("blocks that overlap, have no bytes, or lie outside of their segments")
+
+
+def _check_sizes(events: Events) -> Events:
+    if (events.bytes < 0).any() or (events.bytes > _MOST_BYTES).any():
+        raise ValueError("an event of fewer than no bytes, or of more than any device has")
+    return events
+
+
 def _read_annotation(told: Mapping[str, Any]) -> Annotation:
     is_start = told["stage"] == "START"
     return Annotation(str(told["name"]), is_start, int(told.get("device", 0)), int(told.get("time_us", NO_TIME)))
@@ -220,6 +249,9 @@ def _column(rows: Sequence[Mapping[str, Any]], key: str, missing: int | None = N
             row = values.index(None)
             raise KeyError(f"`{key}` of row {row}") from None
     try:
-        return np.array(values, dtype=np.int64)
+        found = np.array(values, dtype=np.int64)
     except OverflowError:
-        return np.array([int(value) & (2**64 - 1) for value in values], dtype=np.uint64).astype(np.int64)
+        found = np.array([int(value) & (2**64 - 1) for value in values], dtype=np.uint64).astype(np.int64)
+    if found.ndim != 1:
+        raise ValueError(f"`{key}` is no number")
+    return found
