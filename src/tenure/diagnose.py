@@ -23,6 +23,8 @@ from tenure.analysis.process_suspects import (
     find_lasting,
     find_resting,
 )
+from tenure.analysis.watching.rank_notes import describe_beyond_findings
+from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.recording import Recording
@@ -47,7 +49,17 @@ def diagnose(path: str) -> Diagnosis:
     folders = list_recordings(path)
     if not folders:
         raise RecordingError(f"{path} holds no recording; make one with: tenure run -o {path} train.py")
-    return merge(path, [diagnose_process(open_recording(folder)) for folder in folders])
+    recordings = [open_recording(folder) for folder in folders]
+    return _with_ranks(merge(path, [diagnose_process(recording) for recording in recordings]), recordings)
+
+
+def _with_ranks(diagnosis: Diagnosis, recordings: Sequence[Recording]) -> Diagnosis:
+    """The same, which also says on which ranks something grows that no finding explains, and which ended early."""
+    compared = compare_ranks(recordings)
+    if compared is None:
+        return diagnosis
+    told = {rank for each in diagnosis.findings if each.symptom == "growth" for rank in each.ranks}
+    return dataclasses.replace(diagnosis, not_seen=(*diagnosis.not_seen, *describe_beyond_findings(compared, told)))
 
 
 def diagnose_process(recording: Recording, *, ask_copies: bool = True) -> Diagnosis:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.watching.simulated import KIB, MIB, allocator, filling, jumps, resident, sawing, walking
+from tenure.analysis.watching.rank_notes import describe_beyond_findings
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.model.ranks import EarlyEnd, RankComparison, RankDifference, RankLevels
 from tenure.model.recording import CensusEntry, Recording, Step
@@ -170,6 +171,18 @@ def test_of_each_rank_the_newest_recording_after_the_last_restart_is_compared() 
     )
 
     assert (len(found.runs), found.num_attempts_before) == (2, 2)
+
+
+def test_a_diagnosis_is_told_what_grows_where_no_finding_explains_it_and_who_ended_early() -> None:
+    leak = 64 * KIB * np.arange(1000)
+    rows = [{"rss_bytes": level(1000) + leak * (each in (1, 2))} for each in range(4)]
+    rows[3] = {"rss_bytes": level(812)}
+    found = compared(*(rank(each, row, end=None if each == 3 else "exit") for each, row in enumerate(rows)))
+
+    assert list(describe_beyond_findings(found, {2})) == [
+        "rank 1: rss grows by 64.00 KiB per step beyond the other ranks since step 1, and no finding explains it there",
+        "rank 3 ended at step 812, the others at 1,000",
+    ]
 
 
 def test_one_rank_has_nothing_to_be_compared_with() -> None:
