@@ -124,6 +124,7 @@ class Dashboard(App[None]):
     #body { height: 1fr; }
     #body > Static { width: 1fr; }
     #forecast { color: $warning; }
+    #findings { text-wrap: nowrap; text-overflow: ellipsis; }
     #ranks { height: auto; max-height: 12; display: none; }
     .title { text-style: dim; }
     .gone { display: none; }
@@ -249,7 +250,7 @@ class Dashboard(App[None]):
         widget = self._base.query_one(where, Static)
         text = "\n".join(line for line in said if line)
         widget.set_class(not text, "gone")
-        widget.update(Text(text, no_wrap=where == "#findings", overflow="ellipsis"))
+        widget.update(Text(text))
 
     def _show_ranks(self) -> None:
         table = self._base.query_one("#ranks", DataTable)

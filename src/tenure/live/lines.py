@@ -105,10 +105,10 @@ def counts_lines(view: ProcessView) -> list[str]:
 
 
 def finding_line(finding: Finding) -> str:
-    """Rule, how sure, what it weighs, where."""
+    """Rule, where, how sure, what it weighs."""
     sure = "cause unknown" if finding.rule == "TN900" else finding.confidence
     place = f" · {Path(finding.holder.file).name}:{finding.holder.line}" if finding.holder.file else ""
-    return f"{finding.rule} {finding.name} · {sure} · {weight(finding)}{place}"
+    return f"{finding.rule} {finding.name}{place} · {sure} · {weight(finding)}"
 
 
 def findings_lines(diagnosis: Diagnosis | None, *, state: str) -> list[str]:

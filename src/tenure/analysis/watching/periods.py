@@ -74,8 +74,9 @@ def _without_single(values: Numbers) -> Numbers:
 
 def _period(flat: Numbers) -> int | None:
     count = len(flat)
-    spectrum = np.fft.rfft(flat - flat.mean(), 2 * count)
-    alike = np.fft.irfft(np.abs(spectrum) ** 2)[: count // FEWEST_PERIODS + 1]
+    length = 1 << (2 * count - 1).bit_length()  # lengths with large prime factors take several times as long
+    spectrum = np.fft.rfft(flat - flat.mean(), length)
+    alike = np.fft.irfft(np.abs(spectrum) ** 2, length)[: count // FEWEST_PERIODS + 1]
     if alike[0] <= 0:
         return None
     # Fewer products go into longer lags.
