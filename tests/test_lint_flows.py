@@ -545,3 +545,113 @@ def test_an_object_of_each_request_leaves_its_hook(removed: str, found: list[str
                 {removed}
     """
     assert rules(program) == found
+
+
+FLUENT = """
+    import torch
+    from torch import nn
+    class Card:
+        def __init__(self):
+            self.marks = {{}}
+        def mark(self, name, value):
+            self.marks[name] = value
+            return self
+    class School:
+        def __init__(self, net):
+            self.net, self.cards = net, []
+        def exam(self, papers):
+            for paper in papers:
+                answer = self.net(paper)
+                self.cards.append(Card().mark("answer", {answer}).mark("size", len(paper)))
+    def main(batches, optimizer):
+        net = nn.Linear(8, 8)
+        school = School(net)
+        for x in batches:
+            net(x).mean().backward()
+            optimizer.step()
+            school.exam(x)
+"""
+
+
+@pytest.mark.parametrize(("answer", "found"), [("answer", ["TN107"]), ("answer.argmax().item()", [])])
+def test_an_object_that_gives_itself_back_has_what_it_was_given(answer: str, found: list[str]) -> None:
+    assert rules(FLUENT.format(answer=answer)) == found
+
+
+@pytest.mark.parametrize(("why", "found"), [("why", ["TN302"]), ("str(why)", []), ("f'{why}'", []), ("why.args", [])])
+def test_an_object_keeps_an_error_where_it_stores_more_than_its_text(why: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        class Failure:
+            def __init__(self, why):
+                self.why = {why}
+        class Pipeline:
+            def __init__(self, stage):
+                self.stage, self.failures = stage, []
+            def run(self, batch):
+                try:
+                    return self.stage(batch)
+                except RuntimeError as problem:
+                    self.failures.append(Failure(problem))
+    """
+    assert rules(program) == found
+
+
+@pytest.mark.parametrize(("kept", "found"), [("future", ["TN302"]), ("future.done()", [])])
+def test_what_is_called_with_a_future_has_its_error(kept: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        class Board:
+            def __init__(self):
+                self.results = {{}}
+            def finish(self, number):
+                def done(future):
+                    self.results[number] = {kept}
+                return done
+        def main(pool, net, batches):
+            board = Board()
+            for number, x in enumerate(batches):
+                pool.submit(net, x).add_done_callback(board.finish(number))
+            print([each.exception() for each in board.results.values()])
+    """
+    assert rules(program) == found
+
+
+@pytest.mark.parametrize(("start", "found"), [("pass", []), ("self.round += 1", ["TN202"])])
+def test_a_list_of_each_round_empties_none_before_it(start: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        class Store:
+            def __init__(self):
+                self.rows, self.round = {{}}, 0
+            def begin(self):
+                {start}
+                self.rows[self.round] = []
+            def put(self, row):
+                self.rows[self.round].append(row)
+        @torch.no_grad()
+        def sample(policy, x):
+            return policy(x)
+        def train(policy, loader):
+            store = Store()
+            for x in loader:
+                store.begin()
+                store.put(sample(policy, x))
+    """
+    assert rules(program) == found
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "found"), [("x.grad = None", "pass", ["TN104"]), ("pass", "x.grad = None", [])]
+)
+def test_a_gradient_that_is_dropped_before_is_there_behind(before: str, behind: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        def loss_of(net, x):
+            {before}
+            net(x).sum().backward(create_graph=True)
+            loss = x.grad.square().mean()
+            {behind}
+            return loss
+    """
+    assert rules(program) == found

@@ -72,6 +72,16 @@ def install(folder: Path, name: str, version: str, file: str, text: str) -> Path
     return path
 
 
+def run_printed(folder: Path, lines: int, *options: str) -> list[str]:
+    """The first lines that `train.py` of a folder prints under `tenure run`, its packages found there."""
+    paths = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    own = [sys.executable, "-W", "ignore", "-m", "tenure", "run", "--no-diagnose", *options, "train.py"]
+    env = os.environ | {"PYTHONPATH": paths}
+    done = subprocess.run(own, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[:lines]
+
+
 def test_the_installed_file_is_edited_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = install(tmp_path, "kept-rows", "1.3.1", "kept/rows.py", TEXT)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -117,18 +127,62 @@ def test_an_unknown_patch_and_a_missing_package_are_said() -> None:
 def test_a_program_under_a_known_patch_lets_go_of_a_loader_that_it_left(tmp_path: Path) -> None:
     install(tmp_path, "accelerate", "1.3.0", "accelerate/state.py", GRADIENT_STATE)
     (tmp_path / "train.py").write_text(PROGRAM)
-    paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
 
-    def run(*options: str) -> list[str]:
-        own = [sys.executable, "-W", "ignore", "-m", "tenure", "run", "--no-diagnose", *options, "train.py"]
-        env = os.environ | {"PYTHONPATH": paths}
-        done = subprocess.run(own, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()[:3]
-
-    assert run("-o", "plain") == ["True", "True", "False"]
-    assert run("-o", "under", "--with", "known:accelerate-3391") == [
+    assert run_printed(tmp_path, 3, "-o", "plain") == ["True", "True", "False"]
+    assert run_printed(tmp_path, 3, "-o", "under", "--with", "known:accelerate-3391") == [
         "left early is gone",
         "True",
         "True",
+    ]
+
+
+BASE_MODEL = """
+class BaseModel:
+    def __init__(self):
+        self.training_step_outputs = []
+
+    def training_step(self, batch):
+        log = {"loss": (batch * self.weight).square().mean(), "n_samples": len(batch)}
+        self.training_step_outputs.append(log)
+        return log
+
+    def on_train_epoch_end(self):
+        self.training_step_outputs.clear()
+"""
+"""The shape of pytorch-forecasting's class, written for this test."""
+
+FORECAST = """
+import torch
+from pytorch_forecasting.models.base._base_model import BaseModel
+
+model = BaseModel()
+model.weight = torch.ones(3, requires_grad=True)
+log = model.training_step(torch.arange(3.0))
+log["loss"].backward()
+print(model.training_step_outputs[0]["loss"].requires_grad)
+print(model.weight.grad.tolist(), model.training_step_outputs[0]["n_samples"])
+"""
+
+
+@pytest.mark.slow
+def test_a_model_under_a_known_patch_logs_without_graphs_and_learns_the_same(tmp_path: Path) -> None:
+    file = "pytorch_forecasting/models/base/_base_model.py"
+    model = tmp_path / file
+    model.parent.mkdir(parents=True)
+    for folder in list(model.parents)[:3]:
+        folder.joinpath("__init__.py").write_text("")
+    model.write_text(BASE_MODEL)
+    utils = tmp_path / "pytorch_forecasting/utils.py"
+    utils.write_text(
+        "def detach(log):\n    return {k: getattr(v, 'detach', lambda v=v: v)() for k, v in log.items()}\n"
+    )
+    about = tmp_path / "pytorch_forecasting-1.4.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: pytorch-forecasting\nVersion: 1.4.0\n")
+    (tmp_path / "train.py").write_text(FORECAST)
+
+    assert run_printed(tmp_path, 2, "-o", "plain") == ["True", "[0.0, 0.6666666865348816, 2.6666667461395264] 3"]
+    assert run_printed(tmp_path, 2, "-o", "under", "--with", "known:pytorch-forecasting-1924") == [
+        "False",
+        "[0.0, 0.6666666865348816, 2.6666667461395264] 3",
     ]

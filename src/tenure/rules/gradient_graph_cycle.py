@@ -52,7 +52,8 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             root = backward_root(call)
             if root is None or not may_make_graph(program, call, function):
                 continue
-            if not drops_gradients(function, call) and not callers_drop_gradients(program, function):
+            is_of_inputs = any(each.arg == "inputs" for each in call.keywords)
+            if not drops_gradients(function, call) and (is_of_inputs or not callers_drop_gradients(program, function)):
                 yield claim_source(
                     function,
                     call,

@@ -207,8 +207,8 @@ GRIDS = """
 @pytest.mark.parametrize(
     ("size", "put", "found"),
     [
-        ("shape[-2:]", "self.grids[name] = grid", ["TN202"]),
-        ("shape[-2:]", "self.grids.update({name: grid})", ["TN202"]),
+        ("shape[-2:]", "self.grids[name] = grid", ["TN203"]),
+        ("shape[-2:]", "self.grids.update({name: grid})", ["TN203"]),
         ("shape[-2:]", "self.grids.clear(); self.grids[name] = grid", []),
         ("kinds", "self.grids[name] = grid", []),
     ],

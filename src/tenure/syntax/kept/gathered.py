@@ -258,8 +258,10 @@ def _is_looked_up(gathered: Gathered) -> bool:
     where a key is missing."""
     sets_default = isinstance(gathered.keep.node, ast.Call) and called_name(gathered.keep.node) == "setdefault"
     missing = sets_default or gathered.function.name == "__missing__"
-    name = gathered.keep.place.rpartition(".")[2]
-    return missing or any(name == asked.rpartition(".")[2] for asked in _looked_up_in(gathered.function.node))
+    name, owner = gathered.keep.place.rpartition(".")[2], gathered.function.owner
+    functions = owner.functions if owner is not None and "." in gathered.keep.place else [gathered.function]
+    asked = (each for function in functions for each in _looked_up_in(function.node))
+    return missing or any(name == each.rpartition(".")[2] for each in asked)
 
 
 def _looked_up_in(function: ast.AST) -> Iterator[str]:

@@ -11,6 +11,7 @@ from functools import cached_property
 from tenure.model.source import SourceFile
 from tenure.syntax.program.arguments import all_parameters, given_to
 from tenure.syntax.program.functions import Binding, Function, targets_of
+from tenure.syntax.program.hooked import functions_named
 from tenure.syntax.program.keeping import keeps_of
 from tenure.syntax.program.lifetimes import INITIALISERS
 from tenure.syntax.program.program import Program
@@ -137,6 +138,17 @@ class _Errors:
         """Whether the program asks futures for their exceptions."""
         return any(each.calls_of("exception") for each in self._program.functions)
 
+    @cached_property
+    def _called_with_futures(self) -> frozenset[Function]:
+        """What is called with a future once it is done."""
+        return frozenset(
+            each
+            for function in self._program.functions
+            for call in function.calls_of("add_done_callback")
+            if call.args
+            for each in functions_named(self._program, call.args[0], function)
+        )
+
     def name_in(self, value: ast.expr, function: Function) -> str:
         """What an exception is called that a value is, or is made with; "" where it holds none. Its text is none."""
         if isinstance(value, ast.Name):
@@ -176,7 +188,11 @@ class _Errors:
         if called is not None and called.name != "__init__":
             values = [each.value for each in (*called.returns, *called.yields) if each.value is not None]
             return self._questions.answer((called, "returned"), lambda: self._first(values, called))
-        is_class = made.lstrip("_")[:1].isupper() or self._program.class_of(made, function.source) is not None
+        own = self._program.class_of(made, function.source)
+        first = self._program.method_of(own, "__init__") if own is not None else None
+        if first is not None:
+            given = [each for name in first.parameters if _stores(first, name) for each in given_to(name, first, call)]
+        is_class = made.lstrip("_")[:1].isupper() or own is not None
         return self._first(given, function) if is_class or made in ("partial", "list", "tuple", "dict") else ""
 
     def _of_element(self, call: ast.Call, place: ast.expr, function: Function) -> str:
@@ -203,6 +219,8 @@ class _Errors:
             return self._first([each for each in values if _is_caught_there(each, function)], function)
         if name not in function.parameters or (function.is_method and name == function.parameters[0]):
             return ""
+        if self._asks_futures and function in self._called_with_futures:
+            return "a future with its exception"
         if function.name == "emit" and self._logs_errors and _is_log_handler(function):
             return name
         if _is_stripped(function.node, function.source):
@@ -245,6 +263,21 @@ def _is_handed_out(outer: Function, inner: Function) -> bool:
 
 def _is_top(function: Function) -> bool:
     return isinstance(function.node, ast.Module)
+
+
+def _stores(first: Function, name: str) -> bool:
+    """Whether an object stores what it is made with: not where it only makes a text of it, or reads its parts."""
+    waiting: list[ast.AST] = list(getattr(first.node, "body", ()))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and node.id == name:
+            return True
+        is_text = isinstance(node, ast.Call) and called_name(node) in ("str", "repr", "type", "format", "isinstance")
+        if not is_text and not isinstance(node, (ast.Attribute, ast.JoinedStr)):
+            waiting += list(ast.iter_child_nodes(node))
+        elif isinstance(node, ast.Attribute) and node.attr == "__traceback__":
+            return True
+    return False
 
 
 def _is_of_error(program: Program, function: Function) -> bool:

@@ -230,6 +230,10 @@ def _started_by(binding: Binding) -> Iterator[str]:
 
 def _starts_anew(binding: Binding, function: Function) -> bool:
     """`self.outputs[device] = {}`, but not where a key has its first value: under `if device not in self.outputs`."""
+    counted = {dotted(each.target) for each in function.bindings if isinstance(each, ast.AugAssign)}
+    keys = [target.slice for target in targets_of(binding) if isinstance(target, ast.Subscript)]
+    if any(dotted(key) in counted for key in keys):
+        return False  # each key has its own
     return is_unbounded_start(binding.value) and not any(
         isinstance(op, ast.NotIn)
         for test in _tests_around(function, binding.lineno)

@@ -15,7 +15,7 @@ from tenure.syntax.text.value_parts import bound_names, is_made_up
 
 _COUNTING = re.compile(
     r"(^|_)(step|steps|batch|round|trial|iteration|iter|it|number|num|count|counter|ticket|epoch|idx|index|batch_idx|uid"
-    r"|timestep|frame|episode|file|filename|path|url|uri|request_id|offset|start|timestamp|time|uuid|prompt|caption|sentence|query|queries|question|text|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
+    r"|timestep|frame|episode|file|filename|path|url|uri|request_id|offset|start|timestamp|time|day|date|hour|uuid|prompt|caption|sentence|query|queries|question|text|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
 )
 _OPEN_CALLS = frozenset(
     {"id", "data_ptr", "size", "next", "len", "map", "hash", "uuid4", "time", "numel", "tobytes", "hexdigest"}
@@ -62,12 +62,19 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
                 value is not None and _is_open(program, value, function, depth + 1) for value in bound
             ):
                 return True
-            if not bound and (not isinstance(key, ast.Call) or called_name(key) in _AS_DIFFERENT):
+            if all(map(_is_taken_in, bound)) and (not isinstance(key, ast.Call) or called_name(key) in _AS_DIFFERENT):
                 if _says_open(node.id) or _takes_the_rest(node.id, function) or _has_open_parts(node.id, function):
                     return True
                 if depth < 3 and node.id in function.parameters and _is_given_open(program, node.id, function, depth):
                     return True
     return False
+
+
+def _is_taken_in(value: ast.expr | None) -> bool:
+    """Whether a value comes from a queue or the like, so that only its name says what it is."""
+    return isinstance(value, ast.Await) or (
+        isinstance(value, ast.Call) and called_name(value) in ("get_nowait", "recv")
+    )
 
 
 def _is_given(node: ast.expr, function: Function) -> bool:

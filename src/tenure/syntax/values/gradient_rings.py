@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tenure.syntax.program.functions import Binding, Function, is_in_body
 from tenure.syntax.program.program import Program
@@ -68,15 +69,17 @@ def drops_gradients(function: Function, backward: ast.Call | Binding) -> bool:
         isinstance(binding, ast.Assign)
         and isinstance(binding.value, ast.Constant)
         and binding.value.value is None
+        and binding.lineno > backward.lineno
         and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in binding.targets)
         for binding in function.bindings
     )
 
 
 def callers_drop_gradients(program: Program, function: Function, depth: int = 0) -> bool:
-    """Whether all that call a function, or call it back, set gradients to None right behind the call; not where it
-    reads gradients of other leaves than the parameters that it goes through, which they do not know."""
-    if any(not _is_gone_through(node.value, function) for node in _gradients_read(function)):
+    """Whether all that call a function, or call it back, set gradients to None right behind the call; not where these,
+    or it, read gradients of other leaves than the parameters that they go through, nor where gradients are dropped of
+    several modules, of which it may be another one."""
+    if _reads_gradient_of_a_leaf(function) or len(_dropped_of(program)) > 1:
         return False
     calls, around = program.callers(function), program.around(function)
     if not calls and around is not None:  # a closure, which somebody is given
@@ -85,7 +88,10 @@ def callers_drop_gradients(program: Program, function: Function, depth: int = 0)
         bool(calls)
         and depth < _MOST_STEPS
         and all(
-            any(_forgets(each, called_name(each)) and _is_behind(each, call, caller) for each in caller.calls)
+            (
+                not _reads_gradient_of_a_leaf(caller)
+                and any(_forgets(each, called_name(each)) and _is_behind(each, call, caller) for each in caller.calls)
+            )
             or callers_drop_gradients(program, caller, depth + 1)
             for caller, call in calls
         )
@@ -93,8 +99,29 @@ def callers_drop_gradients(program: Program, function: Function, depth: int = 0)
 
 
 def _is_behind(later: ast.Call, call: ast.Call, function: Function) -> bool:
+    """Whether each turn that comes by one call comes by the other then."""
     loops = function.loops_around(call.lineno)
-    return later.lineno > call.lineno and (not loops or is_in_body(later.lineno, loops[-1]))
+    if later.lineno <= call.lineno or (loops and not is_in_body(later.lineno, loops[-1])):
+        return False
+    return not any(
+        isinstance(node, ast.If) and _spans(node, later) and not _spans(node, call) for node in ast.walk(function.node)
+    )
+
+
+def _spans(node: ast.If, call: ast.Call) -> bool:
+    return node.lineno <= call.lineno <= (node.end_lineno or node.lineno)
+
+
+@lru_cache(maxsize=1)
+def _dropped_of(program: Program) -> frozenset[str]:
+    """Last names of what a program calls `zero_grad()` of."""
+    calls = (call for function in program.functions for call in function.calls_of("zero_grad"))
+    receivers = (call.func.value for call in calls if isinstance(call.func, ast.Attribute))
+    return frozenset(dotted(each).rpartition(".")[2] for each in receivers)
+
+
+def _reads_gradient_of_a_leaf(function: Function) -> bool:
+    return any(not _is_gone_through(node.value, function) for node in _gradients_read(function))
 
 
 def forgets_gradients(function: Function) -> bool:

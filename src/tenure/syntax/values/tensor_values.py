@@ -333,6 +333,8 @@ class TensorValues:
         called = self._program.called_by(call, function)
         if called is not None and called.name != "__init__":
             found = max(self.returned(each, place) for each in (called, *self._program.instead_of(called)))
+            if found is Kind.NOTHING and _gives_itself_back(called):
+                found = self._most(arguments_of(call), function)
             return min(Kind.TENSOR, found) if is_without_graph(self._program, function, call) else found
         if self._is_module(call, function):
             return self._of_module(call, function, place)
@@ -462,6 +464,12 @@ def _at_place(value: ast.expr, place: int) -> Iterator[ast.expr]:
         yield from value.elts[place : place + 1] if place >= 0 else ()
     else:
         yield element_of(value, place)
+
+
+def _gives_itself_back(called: Function) -> bool:
+    """Whether a method stores what it is given and returns its object: `card.mark("answer", answer)`."""
+    returns = [dotted(each.value) for each in called.returns]
+    return bool(returns) and called.is_method and set(returns) == {"self"} and bool(called.contents or called.bound)
 
 
 def _taken_out(name: str, function: Function) -> set[object]:
