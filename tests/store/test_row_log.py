@@ -124,6 +124,14 @@ def test_rows_by_column_are_a_sequence_like_any_other(tmp_path: Path) -> None:
         rows[9]
 
 
+def test_the_end_and_the_mean_are_told_without_making_rows(tmp_path: Path) -> None:
+    write(tmp_path, 1, 9)
+    rows = read_rows(tmp_path, "steps", Step).rows
+
+    assert (rows.last(), rows[:0].last()) == ((9, 0.9), (0, 0.0))  # type: ignore[attr-defined]
+    assert rows.mean_seconds() == pytest.approx(0.1)  # type: ignore[attr-defined]
+
+
 def test_a_counter_is_asked_for_without_making_rows(tmp_path: Path) -> None:
     write(tmp_path, 1, 9)
     rows = read_rows(tmp_path, "steps", Step).rows

@@ -85,6 +85,12 @@ class RowColumns(Sequence[Row]):
             self._loaded[name] = self._load(name)
         return self._loaded[name]
 
+    def last(self) -> tuple[int, float]:
+        """Step and time in seconds of the last row, without making it; 0 where there is none."""
+        if not len(self):
+            return 0, 0.0
+        return int(self.column(STEP)[-1]), float(self.column(TIME)[-1]) / self._per_second
+
     def mean_seconds(self) -> float:
         """Mean of the rows' `seconds`, without making rows."""
         return float(self.column(SECONDS).mean()) / self._per_second

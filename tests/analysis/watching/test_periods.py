@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.watching.simulated import KIB, MIB, allocator
-from tenure.analysis.watching.periods import Sawtooth, find_sawtooth, without_sawtooth
+from tenure.analysis.watching.periods import Sawtooth, _course, _fast_length, find_sawtooth, without_sawtooth
 
 
 def saw(period: int, amplitude: float, count: int) -> np.ndarray:
@@ -64,3 +64,21 @@ def test_steps_that_are_missing_make_no_period() -> None:
 
 def test_a_sawtooth_is_a_period_and_an_amplitude() -> None:
     assert find_sawtooth(np.arange(1.0, 61), saw(6, 5.0, 60)) == Sawtooth(6, 5.0)
+
+
+@pytest.mark.parametrize("count", [30, 31, 59, 60])
+@pytest.mark.parametrize("period", [1, 2, 7, 10])
+def test_the_course_of_a_period_is_the_median_of_each_phase_though_the_last_period_is_cut(
+    count: int, period: int
+) -> None:
+    row = np.random.default_rng(count).normal(0, 1, count)
+
+    assert _course(row, period).tolist() == [float(np.median(row[phase::period])) for phase in range(period)]
+
+
+@pytest.mark.parametrize("least", [1, 7, 40, 1_333_327])
+def test_rows_are_transformed_at_lengths_that_are_quick(least: int) -> None:
+    length = _fast_length(least)
+
+    assert least <= length <= 4 * least / 3 + 1
+    assert length // (length & -length) in (1, 3, 5, 9, 15)

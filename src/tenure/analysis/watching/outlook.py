@@ -17,7 +17,8 @@ from tenure.analysis.watching.phases import find_phases
 from tenure.analysis.watching.running_out import steps_until
 from tenure.analysis.watching.slow_growth import find_slow_growth
 from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook
-from tenure.model.recording import Recording
+from tenure.model.recording import Recording, Step
+from tenure.model.row_columns import RowColumns
 
 COUNTERS = ("allocated_bytes", "reserved_bytes", "rss_bytes", "pinned_bytes")
 
@@ -28,12 +29,12 @@ def read_outlook(recording: Recording) -> RunOutlook:
     fragmentation = find_fragmentation(recording.steps)
     inputs = find_input_effect(recording.steps)
     roles, peak = bytes_by_role(recording.censuses), at_the_peak(recording.censuses)
-    last = recording.steps[-1] if len(recording.steps) else None
+    step, seconds = _last(recording.steps)
     return RunOutlook(
         path=recording.path,
         rank=recording.process.get("rank"),
-        steps=last.step if last is not None else 0,
-        seconds=last.time if last is not None else 0.0,
+        steps=step,
+        seconds=seconds,
         seconds_per_step=each,
         end=None if recording.end is None else str(recording.end.get("reason")),
         counters=tuple(_outlooks(recording, each)),
@@ -87,6 +88,13 @@ def _outlook(
         amplitude_bytes=round(saw.amplitude) if saw else None,
         ahead=ahead,
     )
+
+
+def _last(steps: Sequence[Step]) -> tuple[int, float]:
+    """The last step and its time; 0 where there is none."""
+    if isinstance(steps, RowColumns):
+        return steps.last()
+    return (steps[-1].step, steps[-1].time) if steps else (0, 0.0)
 
 
 def _beside_allocator(recording: Recording) -> int | None:

@@ -59,24 +59,35 @@ def _pattern(steps: Numbers, values: Numbers) -> Numbers | None:
     apart = period * (len(values) // period // 2)
     slope = float(np.median(values[apart:] - values[:-apart])) / apart
     flat = values - slope * steps
-    course = np.array([np.median(flat[phase::period]) for phase in range(period)])
+    course = _course(flat, period)
     rest = flat - course[np.arange(len(flat)) % period]
     if scatter_of(rest) >= LEFT * scatter_of(flat) or np.ptp(course) <= STAIRS * abs(slope) * period:
         return None
     return np.asarray(course - course.mean())
 
 
+def _course(flat: Numbers, period: int) -> Numbers:
+    """The median of each phase of the period; the last period may be cut."""
+    whole, rest = divmod(len(flat), period)
+    short = flat[: whole * period].reshape(whole, period)[:, rest:]
+    if not rest:
+        return np.asarray(np.median(short, axis=0))
+    long = np.concatenate([flat[: whole * period].reshape(whole, period)[:, :rest], flat[None, whole * period :]])
+    return np.concatenate([np.median(long, axis=0), np.median(short, axis=0)])
+
+
 def _without_single(values: Numbers) -> Numbers:
     """The median of each value and its neighbours: what an evaluation leaves for one step is gone."""
-    inner = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
+    before, here, after = values[:-2], values[1:-1], values[2:]
+    inner = np.maximum(np.minimum(before, here), np.minimum(np.maximum(before, here), after))
     return np.concatenate([values[:1], inner, values[-1:]])
 
 
 def _period(flat: Numbers) -> int | None:
-    count = len(flat)
-    length = 1 << (2 * count - 1).bit_length()  # lengths with large prime factors take several times as long
+    count, lags = len(flat), len(flat) // FEWEST_PERIODS + 1
+    length = _fast_length(count + lags)
     spectrum = np.fft.rfft(flat - flat.mean(), length)
-    alike = np.fft.irfft(np.abs(spectrum) ** 2, length)[: count // FEWEST_PERIODS + 1]
+    alike = np.fft.irfft(np.abs(spectrum) ** 2, length)[:lags]
     if alike[0] <= 0:
         return None
     # Fewer products go into longer lags.
@@ -92,3 +103,9 @@ def _period(flat: Numbers) -> int | None:
     while first + 1 < len(alike) and alike[first + 1] > alike[first]:
         first += 1
     return first
+
+
+def _fast_length(least: int) -> int:
+    """The smallest length from `least` on that is a small odd number times a power of two: others take up to twenty
+    times as long to transform."""
+    return min(odd << max(0, (-(-least // odd) - 1).bit_length()) for odd in (1, 3, 5, 9, 15))
