@@ -16,15 +16,18 @@ def test_the_launcher_says_which_rank_this_is() -> None:
     assert (place.has_others, bool(place.node)) == (True, True)
 
 
-def test_without_a_launcher_the_process_group_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("size", "expected"), [(4, (3, None, 4, None)), (1, (None, None, None, None))])
+def test_without_a_launcher_a_process_group_of_several_says_it(
+    size: int, expected: tuple[int | None, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     group = SimpleNamespace(
-        is_available=lambda: True, is_initialized=lambda: True, get_rank=lambda: 3, get_world_size=lambda: 4
+        is_available=lambda: True, is_initialized=lambda: True, get_rank=lambda: size - 1, get_world_size=lambda: size
     )
     monkeypatch.setitem(sys.modules, "torch.distributed", group)
 
     place = find_place({})
 
-    assert (place.rank, place.local_rank, place.world_size, place.restart) == (3, None, 4, None)
+    assert (place.rank, place.local_rank, place.world_size, place.restart) == expected
 
 
 def test_a_process_alone_has_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,4 +56,5 @@ def _ask_group() -> tuple[int | None, int | None]:
     distributed: Any = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None, None
-    return int(distributed.get_rank()), int(distributed.get_world_size())
+    world_size = int(distributed.get_world_size())
+    return (int(distributed.get_rank()), world_size) if world_size > 1 else (None, None)
