@@ -66,6 +66,22 @@ def test_the_end_of_a_trace_with_expandable_segments_comes_out_as_recorded(seed:
     assert (replay.first_difference, replay.blocks_equal) == (None, True)
 
 
+def test_pages_below_those_that_an_expandable_segment_had_at_first_belong_to_it() -> None:
+    program = Program(AllocatorSettings(expandable_segments=True))
+    low, high = program.allocate(20 * MIB), program.allocate(20 * MIB)
+    assert low is not None
+    assert high is not None
+    program.free(low)
+    program.allocator.give_back()
+    program.allocate(15 * MIB)
+    kept = [event["action"] for event in program.events[-2:]]
+
+    replay = replay_snapshot(read(program, 2), 0)
+
+    assert kept == ["segment_map", "alloc"]
+    assert replay.is_equal
+
+
 @given(seed=st.integers(0, 10_000), share=st.floats(0, 1))
 def test_where_it_leaves_a_cut_off_trace_the_state_before_it_was_guessed(seed: int, share: float) -> None:
     program = Program()

@@ -12,15 +12,13 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tenure.allocator.blocks import Block, Pool, Range, cut_off
-from tenure.allocator.earlier_state import EarlierSegment, EarlierState, state_before
+from tenure.allocator.blocks import Block, Range
+from tenure.allocator.earlier_state import EarlierState, state_before
+from tenure.allocator.laid_out import ENDLESS, lay_out, lowest_addresses
 from tenure.allocator.settings import SMALL_SEGMENT, AllocatorSettings, settings_of_snapshot
 from tenure.allocator.simulator import Allocator
-from tenure.errors import SnapshotError
 from tenure.model.allocator import DEFAULT_POOL, Action, BlockState, Events, PoolId, Snapshot
 
-ENDLESS = 1 << 44
-"""Addresses of an expandable segment: more than any device has; a snapshot does not tell how many were reserved."""
 _GIVEN = (Action.SEGMENT_ALLOC, Action.SEGMENT_MAP)
 
 
@@ -145,7 +143,8 @@ class _Replaying:
     def run(self) -> Replay:
         events = self._snapshot.traces.get(self._number)
         rows = [] if events is None else _rows(events)
-        lay_out(self._allocator, self._earlier, self._snapshot.pools)
+        bases = lowest_addresses(self._snapshot, self._number, self._earlier)
+        lay_out(self._allocator, self._earlier, self._snapshot.pools, bases)
         counts = self._allocator.counts
         active, reserved = Peak(counts.active_bytes, -1), Peak(counts.reserved_bytes, -1)
         is_whole = True
@@ -284,52 +283,6 @@ class _PoolOfAddress:
             return self._pools[told]
         place = bisect_right(self._starts, address) - 1
         return self._pools[self._numbers[place]] if place >= 0 else DEFAULT_POOL
-
-
-def lay_out(allocator: Allocator, earlier: EarlierState, pools: tuple[PoolId, ...]) -> None:
-    """Put the segments and blocks of an earlier state into an allocator that has none."""
-    free: dict[int, Block] = {}
-    for segment in earlier.segments:
-        pool = allocator.pool(pools[segment.pool], segment.is_small)
-        if segment.is_expandable:
-            free[segment.address] = _mapped(allocator, segment, pool)
-        else:
-            free[segment.address] = allocator.add_segment(segment.address, segment.size, pool, segment.stream)
-    starts = sorted(free)
-    for block in earlier.blocks:
-        start = starts[bisect_right(starts, block.address) - 1] if starts else 0
-        rest = free.get(start)
-        if rest is None or block.address + block.size > rest.address + rest.size or block.address < rest.address:
-            continue  # told as inconsistent already
-        end = rest.address + rest.size
-        placed = allocator.place(rest, block.address, block.size, block.requested)
-        if placed.address + placed.size == end:
-            del free[start]
-        else:
-            following = placed.after
-            assert following is not None
-            free[start] = following
-
-
-def _mapped(allocator: Allocator, segment: EarlierSegment, pool: Pool) -> Block:
-    """A run of memory in an expandable segment. All runs of one pool and stream lie in one segment: a second is made
-    only where the first is full, and that is larger than the device."""
-    addresses = pool.unmapped.get(segment.stream)
-    if addresses:
-        rest = pool.unmapped_by_address[addresses[-1]]
-    else:
-        page = SMALL_SEGMENT if segment.is_small else allocator.settings.large_segment_bytes
-        rest = allocator.add_range(Range(segment.address, ENDLESS, page), pool, segment.stream)
-    if segment.address > rest.address:
-        pool.remove(rest)
-        gap = cut_off(rest, segment.address - rest.address)
-        pool.insert(gap)
-        pool.insert(rest)
-    allocator.map_recorded(rest, segment.size)
-    block = pool.by_address.get(segment.address)
-    if block is None or block.size < segment.size:
-        raise SnapshotError(f"the snapshot's expandable segments touch each other at {segment.address:#x}")
-    return block
 
 
 def recorded_blocks(snapshot: Snapshot, device: int) -> list[tuple[int, int, bool]]:
