@@ -258,7 +258,7 @@ def test_ranks_stand_side_by_side_and_the_next_is_chosen_by_a_key(tmp_path: Path
     table: list[str] = []
 
     async def choose(app: Dashboard) -> None:
-        table.extend(screen_text(app)[1:7])
+        table.extend([*screen_text(app)[1:5], *screen_text(app)[10:12]])
         for _ in range(4):
             heads.append(screen_text(app)[0].partition(" · ")[0])
             await app.press("r")
@@ -267,12 +267,12 @@ def test_ranks_stand_side_by_side_and_the_next_is_chosen_by_a_key(tmp_path: Path
     drive(tmp_path / "run", choose)
     assert heads == ["rank 0", "rank 1", "rank 2", "rank 0"]
     assert [line.split() for line in table] == [
-        "ranks 3 on 1 node · compared up to step 390".split(),
-        "none grows more than the others".split(),
         "process step allocated resident grows by memory ends".split(),
         "rank 0 400 1.02 GiB 2.00 GiB +64.00 KiB/step 5.7 h".split(),
         "rank 1 390 1.02 GiB 2.00 GiB +64.00 KiB/step 5.7 h".split(),
         "rank 2 400 1.02 GiB 2.00 GiB +64.00 KiB/step 5.7 h".split(),
+        "ranks 3 on 1 node · compared up to step 390".split(),
+        "none grows more than the others".split(),
     ]
 
 

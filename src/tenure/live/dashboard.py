@@ -29,6 +29,9 @@ REFRESH_SECONDS = 1.0
 SHARE = 0.1
 """Of the time that looking may take: runs of millions of steps and hundreds of ranks are looked at less often."""
 
+SCROLLBAR = 2
+"""Columns that it takes."""
+
 Look = Callable[[], RunView]
 Find = Callable[[str], Awaitable[Diagnosis]]
 
@@ -107,7 +110,7 @@ class FindingsScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """The report as `tenure diagnose` prints it, as wide as the screen is now."""
-        text = render_diagnosis(self._diagnosis, width=self.app.size.width - 2, color=False)
+        text = render_diagnosis(self._diagnosis, width=self.app.size.width - SCROLLBAR, color=False)
         with VerticalScroll():
             yield Static(text, markup=False, id="report")
         yield Footer()
@@ -165,12 +168,12 @@ class Dashboard(App[None]):
         """One column; what does not fit is scrolled to."""
         yield Static("reading ...", id="head", markup=False)
         with VerticalScroll(id="body"):
-            yield Static(id="beside", markup=False, classes="gone")
             table = DataTable[str](id="ranks", cursor_type="row")
             table.can_focus = False
             yield table
             yield MemoryRows(id="memory")
             yield Static(id="forecast", markup=False, classes="gone")
+            yield Static(id="beside", markup=False, classes="gone")
             yield Static("by role, from censuses", id="roles-title", classes="title gone")
             yield MemoryRows(id="roles")
             yield Static(id="counts", markup=False, classes="gone")
@@ -236,7 +239,7 @@ class Dashboard(App[None]):
         head = lines.headline(view) if self.problem is None else f"{self.problem} · {lines.headline(view)}"
         self._say("#head", [head])
         self._say("#forecast", [lines.forecast_line(view)])
-        self._say("#beside", [lines.ranks_text(self._seen, width=self.size.width)])
+        self._say("#beside", [lines.ranks_text(self._seen, width=self.size.width - SCROLLBAR)])
         self._show_ranks()
         await self._base.query_one("#memory", MemoryRows).show(view.memory)
         self._base.query_one("#roles-title").set_class(not view.roles, "gone")
