@@ -22,7 +22,7 @@ def compare_ranks(recordings: Iterable[Recording]) -> RankComparison | None:
     present = {each.run.rank for each in ranks}
     world = max((each.world_size or 0 for each in ranks), default=0)
     counters = [found for name in COUNTERS for found in find_rank_differences(ranks, name)]
-    levels = (find_levels(ranks, name) for name in COUNTERS)
+    levels = (find_levels(_others(ranks, counters, name), name) for name in COUNTERS)
     return RankComparison(
         runs=tuple(each.run for each in ranks),
         missing=tuple(rank for rank in range(world) if rank not in present),
@@ -35,6 +35,12 @@ def compare_ranks(recordings: Iterable[Recording]) -> RankComparison | None:
         census_seconds=_slowest_pauses(ranks),
         num_attempts_before=num_before,
     )
+
+
+def _others(ranks: Sequence[RankRows], differences: Sequence[RankDifference], name: str) -> list[RankRows]:
+    """Those whose counter is not told to differ: what grows has no level."""
+    told = {rank for each in differences if each.what == name for rank in each.ranks}
+    return [each for each in ranks if each.run.rank not in told]
 
 
 def _together(differences: Sequence[RankDifference]) -> list[RankDifference]:
