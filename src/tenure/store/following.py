@@ -12,6 +12,7 @@ from tenure.store.format import ROWS_FILE, SAMPLES, STEPS, name_tail_file
 from tenure.store.recording_file import keep_whole_censuses, read_process
 from tenure.store.row_reading import join_rows, list_blocks, parse_rows, read_row, rows_after, rows_of
 from tenure.store.sorted_rows import SortedRows
+from tenure.store.staging import describe_staged
 
 if TYPE_CHECKING:
     from tenure.store.row_blocks import Block, KnownColumns
@@ -48,6 +49,7 @@ class FollowedRecording:
         rows = self._rows
         censuses, lost = self._whole_censuses()
         notes = [*rows.notes, *rows.describe_losses(), *lost, *self._steps.notes, *self._samples.notes]
+        notes += describe_staged(self._folder)
         return Recording(
             path=self.path,
             process=self._process,
