@@ -135,6 +135,18 @@ def test_a_record_of_the_program_is_copied_and_not_said_to_be_ours(tmp_path: Pat
     assert open_recording(tmp_path).notes == ()
 
 
+def test_a_record_that_was_asked_for_without_a_device_is_said_once(tmp_path: Path, allocator: FakeAllocator) -> None:
+    allocator.started = False
+    step = make_step()
+    with recording(tmp_path, CensusLog(), census_at=(9,), history_entries=700):
+        step()
+        step()
+
+    assert entries_in(tmp_path) == []
+    texts = [note.text for note in open_recording(tmp_path).notes]
+    assert texts == ["no allocator's record: the program has started no device that keeps one"]
+
+
 def test_a_device_that_starts_later_is_found(tmp_path: Path, allocator: FakeAllocator) -> None:
     allocator.started = False
     step = make_step()

@@ -120,9 +120,11 @@ class HistoryOfRecording:
         return self._num_out_of_memory == 1
 
     def finish(self) -> None:
-        """A last copy where the allocator was recorded at our wish."""
+        """A last copy where a record was asked for; where no device was started that is said."""
         if self._recording:
             self.write(EXIT)
+        elif self._entries:
+            self._note("info", "no allocator's record: the program has started no device that keeps one")
 
 
 def describe_row(written: WrittenHistory, *, reason: str, step: int) -> dict[str, Any]:
