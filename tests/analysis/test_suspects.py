@@ -465,6 +465,21 @@ def test_an_object_made_each_step_is_dropped_by_its_variable_and_variables_of_on
     assert suspect.retained_bytes == 5 * 1024**2
 
 
+def test_an_object_that_a_later_stage_makes_each_step_is_dropped_by_its_variable_too() -> None:
+    """After steps 8, 16, 24, 32, no two of which follow each other."""
+    warm_up = growing("main.net -> Net#early -> .w tensor#e 1KiB parameter", (1, 2, 3, 4), moment="forward-entry")
+    later = [
+        made
+        for step in (8, 16, 24, 32)
+        for moment in ("step-end", "forward-entry")
+        for made in growing(MODEL + LOGITS, (step,), moment=moment)
+    ]
+
+    (suspect,) = (found for found in find_suspects([*warm_up, *later]) if found.symptom == "peak")
+
+    assert sorted(reference.expression for reference in suspect.cut) == ["logits", "outputs", "shifted"]
+
+
 @pytest.mark.parametrize(
     ("kept", "told"),
     [

@@ -29,6 +29,7 @@ BATCH_SHARE = 0.05
 evaluation to end: told only from this share on."""
 SEEN_SHARE = 0.5
 """Of the forward entries with the model of the last one: in at least so many the group must be there."""
+PAIRS = 2
 WEIGHTY_SHARE = 0.01
 """Of the heaviest storage that a holder carries: what is lighter need not be freed by the cut."""
 REMADE_PAIRS = 2
@@ -228,13 +229,26 @@ def _is_leaf_input(view: View, storage: int) -> bool:
 
 
 def _passing_shapes(entries: Sequence[View]) -> Ints:
-    """Shapes of objects that are other objects from one forward entry to the next, wherever two follow each other."""
+    """Shapes of objects that are other objects from one forward entry to the next, wherever two follow each other;
+    of those that no such two have, as in a later stage, between all entries, where there are two pairs or more."""
     passing: set[int] = set()
+    followed: set[int] = set()
+    changed: dict[int, list[bool]] = {}
     for before, after in pairwise(entries):
+        shapes = _shapes_of_objects(after)
         if after.census.step - before.census.step == 1:
-            shapes = np.unique(after.shape[after.census.nodes.kind == NodeKind.OBJECT]).tolist()
-            passing |= {shape for shape in shapes if shape >= 0 and _is_remade(before, after, shape)}
-    return np.array(sorted(passing), dtype=np.int64)
+            passing |= {shape for shape in shapes if _is_remade(before, after, shape)}
+            followed |= shapes & _shapes_of_objects(before)
+        else:
+            for shape in shapes & _shapes_of_objects(before):
+                changed.setdefault(shape, []).append(_is_remade(before, after, shape))
+    late = {shape for shape, each in changed.items() if shape not in followed and len(each) >= PAIRS and all(each)}
+    return np.array(sorted(passing | late), dtype=np.int64)
+
+
+def _shapes_of_objects(view: View) -> set[int]:
+    shapes = np.unique(view.shape[view.census.nodes.kind == NodeKind.OBJECT])
+    return set(shapes[shapes >= 0].tolist())
 
 
 def _is_remade(before: View, after: View, shape: int) -> bool:
