@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tenure.store.recording_file import RecordingWriter
+
 HEAVY = {
     "torch",
     "numpy",
@@ -56,6 +58,16 @@ def test_looking_through_source_loads_nothing_heavy(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\ndef f(total, loss):\n    total.append(loss)\n")
     program = f"from tenure.cli.main import run_command_line; run_command_line(['lint', {str(tmp_path)!r}])"
     assert modules_after(program) & HEAVY == set()
+
+
+def test_watching_a_run_as_text_needs_no_torch_and_no_textual(tmp_path: Path) -> None:
+    RecordingWriter(tmp_path, process={}).close()
+    program = f"from tenure.cli.main import run_command_line; run_command_line(['watch', {str(tmp_path)!r}, '--once'])"
+    assert modules_after(program) & {"torch", "textual"} == set()
+
+
+def test_the_dashboard_needs_no_torch() -> None:
+    assert "torch" not in modules_after("import tenure.live.dashboard, tenure.live.watched_run, tenure.live.attaching")
 
 
 def test_diagnosing_needs_no_torch() -> None:

@@ -160,11 +160,23 @@ def test_without_textual_the_line_says_what_to_do(
     )
 
 
-def test_a_terminal_that_cannot_be_drawn_on_gets_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        monkeypatch.setattr(stream, "isatty", lambda: True)
-    said = []
-    for term in ("xterm-256color", "dumb"):
-        monkeypatch.setenv("TERM", term)
-        said.append(watch._is_for_a_screen())
-    assert said == [True, False]
+class Terminal:
+    def __init__(self, encoding: str) -> None:
+        self.encoding = encoding
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("term", "encoding", "drawn"),
+    [("xterm-256color", "utf-8", True), ("dumb", "utf-8", False), ("xterm", "ascii", False)],
+)
+def test_a_terminal_that_cannot_be_drawn_on_gets_text(
+    monkeypatch: pytest.MonkeyPatch, term: str, encoding: str, drawn: bool
+) -> None:
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, Terminal(encoding))
+    monkeypatch.setenv("TERM", term)
+
+    assert watch._is_for_a_screen() is drawn

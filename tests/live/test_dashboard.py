@@ -333,12 +333,16 @@ def test_a_folder_that_goes_away_is_said_and_what_was_seen_stays(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_the_diagnosis_of_a_recording_that_is_being_written_comes_from_a_process_of_its_own(tmp_path: Path) -> None:
+def test_the_diagnosis_of_a_recording_that_is_being_written_comes_from_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = Program(tmp_path / "run")
     for _ in range(6):
         program.train(100)
         program.take_census()
     said: list[str] = []
+    (tmp_path / "numpy.py").write_text("raise ImportError('a file of the user's')")
+    monkeypatch.chdir(tmp_path)
 
     async def read(app: Dashboard) -> None:
         said.extend(line for line in screen_text(app) if line.startswith(("findings", "  TN")))

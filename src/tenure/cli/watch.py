@@ -55,10 +55,14 @@ def watch_command(folder: str, once: bool, as_json: bool, every: float | None, c
 
 def _is_for_a_screen() -> bool:
     """Whether somebody sits before a terminal that can be drawn on; Textual draws on the error stream."""
-    return (
-        all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
-        and os.environ.get("TERM", "dumb") != "dumb"
-    )
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if os.environ.get("TERM", "dumb") == "dumb" or not all(stream.isatty() for stream in streams):
+        return False
+    try:
+        "▁█·".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _watch_on_screen(folder: str) -> int:

@@ -19,12 +19,13 @@ NICENESS = 10
 async def find(folder: str) -> Diagnosis:
     """The findings so far; about a second per ten censuses. RecordingError in one line where it failed.
 
+    The process has our own module path, for a file of the user's in the working folder may be named like a library.
     Where the caller is cancelled the process is ended.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        "-m",
-        "tenure.live.findings_apart",
+        "-c",
+        f"import sys; sys.path[:] = {sys.path!r}; from tenure.live.findings_apart import main; main()",
         folder,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
@@ -58,7 +59,3 @@ def main() -> None:
     except RecordingError as error:
         sys.exit(str(error))
     sys.stdout.write(diagnosis_as_json(diagnosis))
-
-
-if __name__ == "__main__":
-    main()
