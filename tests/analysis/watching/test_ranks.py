@@ -232,3 +232,24 @@ def test_a_leak_on_one_rank_is_found_in_95_of_100_runs(num_ranks: int) -> None:
         found += [each.ranks for each in told.differences if each.kind == "grows"] == [(1,)]
 
     assert found >= 0.95 * runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_ranks", [2, 8, 64])
+def test_roles_whose_sizes_come_and_go_are_told_of_no_rank(num_ranks: int) -> None:
+    rng = np.random.default_rng(num_ranks)
+
+    def sizes() -> dict[str, int]:
+        return {
+            "activation": int(rng.integers(1e6, 9e6)),
+            "gradient": int(rng.normal(5e6, 1e5)),
+            "other": int(rng.choice([1000, 2000, 5000])),
+            "parameter": 10_000_000,
+        }
+
+    def healthy(number: int) -> Recording:
+        drawn = {step: sizes() for step in CENSUSES}
+        return rank(number, {"x": level(3)}, roles=drawn.__getitem__)
+
+    runs = 100 if num_ranks < 64 else 25
+    assert sum(bool(compared(*map(healthy, range(num_ranks))).differences) for _ in range(runs)) <= 1

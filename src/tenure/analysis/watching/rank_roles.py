@@ -17,8 +17,8 @@ from tenure.model.ranks import RankDifference
 FEWEST_CENSUSES = 5
 FROM_STEP = 4
 """Censuses before it see optimizers and caches being made."""
-LINEAR = 0.2
-"""Scatter around the line over what was gained: more is no steady growth."""
+LINEAR, EXACT = 0.2, 0.01
+"""Scatter around the line over what was gained: more is no steady growth; as little is no accident in five censuses."""
 
 
 def find_role_differences(ranks: Sequence[RankRows]) -> list[RankDifference]:
@@ -68,9 +68,12 @@ def _growth(
         return
     slope, _ = slope_with_error(at, row)
     gain = float(row[-1] - row[0])
-    if slope <= 0 or scatter_of(row - slope * at) > LINEAR * gain:
+    scatter = scatter_of(row - slope * at)
+    if slope <= 0 or scatter > LINEAR * gain:
         return
-    if _concordance(row) >= NormalDist().inv_cdf(1 - CHANCE / len(ranks)) or (np.diff(row) > 0).all():
+    num_roles = len({role for each in ranks for sizes in each.roles.values() for role in sizes})
+    sure = _concordance(beyond) >= NormalDist().inv_cdf(1 - CHANCE / (len(ranks) * num_roles))
+    if sure or (scatter <= EXACT * gain and (np.diff(row) > 0).all()):
         yield RankDifference(role, "grows", (rank,), start, int(gain), slope, role)
 
 
