@@ -21,7 +21,7 @@ from tenure.capture.steps.stopping import StoppedAfterSteps
 from tenure.capture.writing import local_first
 from tenure.errors import UsageError
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Census
-from tenure.store.recording_file import open_recording, read_census
+from tenure.store.recording_file import list_recordings, open_recording, read_census
 
 
 def linear_and_sgd() -> tuple[torch.nn.Module, torch.optim.Optimizer]:
@@ -563,3 +563,20 @@ def test_where_the_network_disk_fails_the_recording_stays_here_and_a_line_says_s
     (left,) = here.glob("tenure-*")
     assert [step.step for step in open_recording(left).steps] == [1]
     assert f"could not be copied to {target}" in capsys.readouterr().err
+
+
+def test_each_of_several_ranks_records_a_part_of_its_program_below_one_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for rank in ("0", "1", "1"):
+        monkeypatch.setenv("RANK", rank)
+        with record(tmp_path / "run", census_at=[]) as run:
+            train_step(model, optimizer)
+        assert len(open_recording(run.path).steps) == 1
+
+    assert [Path(path).name for path in list_recordings(tmp_path / "run")] == [
+        *("rank-00000", "rank-00001", "rank-00001-attempt-2")
+    ]

@@ -33,7 +33,7 @@ CENSUS = ("tenure.capture.heap.census:take_census", "tenure.store.census_file:wr
 KEEP = {  # what stands guard over the rest, what the program itself calls, the hooks around the guard, and the set-up
     "Monitor._make_optimizer_hook", "Monitor._after_optimizer_step", "ModuleCalls.install", "ModuleCalls.resume",
     "ModuleCalls._before_forward", "ModuleCalls._at_root_call", "Monitor.enter_root", "Monitor.stop_if_asked",
-    "call_in_forked_children", "check_free", "_read_budget", "Stopper.check",
+    "call_in_forked_children", "check_free", "_find_free", "_read_budget", "Stopper.check",
     "Guard.run", "Guard.is_shut", "Guard.switch_off", "Guard.say_once", "Monitor.abandon", "Monitor.close",
     "Monitor.begin_step", "Monitor.end_step", "record", "Run.step", "Run.census",
 }  # fmt: skip

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from tenure.capture.monitor import Monitor
 from tenure.capture.options import MonitorOptions, read_percent
-from tenure.capture.writing.folders import BUDGET_VARIABLE, SWITCH_VARIABLE
+from tenure.capture.system.ranks import find_place
+from tenure.capture.writing.folders import BUDGET_VARIABLE, MAX_ATTEMPTS, SWITCH_VARIABLE
 from tenure.errors import UsageError
+from tenure.store.format import name_attempt, name_process_folder
 from tenure.store.new_folder import check_free, name_recording
 
 
@@ -49,12 +51,13 @@ def record(
     Changes nothing in the program: holds weak references, never synchronises or collects. `census_at` names the
     steps to take a census after, instead of the usual schedule. `budget_percent` is the share of the time that the
     recorder may take; `TENURE_BUDGET` in the environment replaces it. Does nothing under `TENURE=0`.
+    With several ranks each records below the folder: `path` is to be the same on all.
     """
     folder = Path(path) if path is not None else Path(name_recording(sys.argv[0] if sys.argv else ""))
     if os.environ.get(SWITCH_VARIABLE) == "0":
         yield Run(folder, None)
         return
-    check_free(folder)
+    folder = _find_free(folder)
     options = MonitorOptions(
         census_at=None if census_at is None else tuple(census_at),
         budget_percent=_read_budget(os.environ.get(BUDGET_VARIABLE), budget_percent),
@@ -66,6 +69,17 @@ def record(
         monitor.close("exception")
         raise
     monitor.close()
+
+
+def _find_free(folder: Path) -> Path:
+    """The folder itself, or below it that of this rank; UsageError where something lies in the way."""
+    place = find_place()
+    if place.rank is None or not place.has_others:
+        check_free(folder)
+        return folder
+    name = name_process_folder(rank=place.rank, pid=os.getpid())
+    attempts = (folder / name_attempt(name, attempt) for attempt in range(1, MAX_ATTEMPTS))
+    return next(free for free in attempts if not free.exists())
 
 
 def _read_budget(asked: str | None, given: float) -> float:
