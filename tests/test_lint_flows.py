@@ -655,3 +655,62 @@ def test_a_gradient_that_is_dropped_before_is_there_behind(before: str, behind: 
             return loss
     """
     assert rules(program) == found
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ('setattr(self, f"row_{step}", row)', ["TN202"]),
+        ('self.register_buffer(f"row_{step}", row)', ["TN202"]),
+        ('setattr(self, "row", row)', []),
+        ('setattr(self, f"row_{self.kind}", row)', []),
+        ('setattr(self, f"row_{step}", row.mean().item())', []),
+    ],
+)
+def test_attributes_with_counted_names_pile_up(call: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        from torch import nn
+        class Bank(nn.Module):
+            kind = "a"
+            def put(self, step, row):
+                {call}
+        def main(net, optimizer, loader):
+            bank = Bank()
+            for step, x in enumerate(loader):
+                net(x).mean().backward()
+                optimizer.step()
+                bank.put(step, x.detach().clone())
+    """
+    assert rules(program) == found
+
+
+@pytest.mark.parametrize(
+    ("memory", "loss", "found"),
+    [
+        ("net.mix(memory, net(x))", "net(x)", ["TN105"]),
+        ("net.mix(memory, net(x)).detach()", "net(x)", []),
+        ("net.mix(memory, net(x))", "net.mix(memory, x)", []),
+    ],
+)
+def test_a_state_that_no_backward_pass_goes_through_is_chained(memory: str, loss: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        from torch import nn
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin = nn.Linear(8, 8)
+            def forward(self, x):
+                return self.lin(x)
+            def mix(self, memory, z):
+                return 0.9 * memory + self.lin(z)
+        def main(optimizer, loader):
+            net, memory = Net(), torch.zeros(8)
+            for x in loader:
+                loss = ({loss} - x).square().mean()
+                loss.backward()
+                optimizer.step()
+                memory = {memory}
+    """
+    assert rules(program) == found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.syntax.kept.computed_from import comes_round, is_computed_from
-from tenure.syntax.kept.kept_graphs import goes_backward_somewhere
+from tenure.syntax.kept.kept_graphs import goes_backward_somewhere, read_by
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
@@ -21,7 +21,14 @@ from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.value_parts import bound_to, element_of
 from tenure.syntax.values.framework_states import is_trained_elsewhere
-from tenure.syntax.values.graph_values import CUTTING, backward_roots, is_cutting, is_loss_name, is_module_name
+from tenure.syntax.values.graph_values import (
+    CUTTING,
+    backward_root,
+    backward_roots,
+    is_cutting,
+    is_loss_name,
+    is_module_name,
+)
 from tenure.syntax.values.tensor_values import TensorValues, tensor_values
 from tenure.syntax.values.without_graph import is_without_graph
 
@@ -248,13 +255,13 @@ def _through_calls(program: Program, function: Function, values: TensorValues) -
     """`loss, hidden = self.fit(chars, hidden)` in a loop, where the graph is retained for the next turn."""
     for binding in function.bindings:
         loops = function.loops_around(binding.lineno)
-        if (
-            not isinstance(binding, ast.Assign)
-            or not loops
-            or not _retains(program, binding.value, function, loops[-1])
-        ):
+        if not isinstance(binding, ast.Assign) or not loops:
             continue
+        retains = _retains(program, binding.value, function, loops[-1])
         for name, place in _bound_places(binding).items():
+            beside = _is_given(name, binding.value) and _is_beside_training(name, function, loops[-1])
+            if not retains and not beside:
+                continue
             if _is_given(name, binding.value) or (
                 _is_there_before(name, function, loops[-1]) and comes_round(binding, name, function)
             ):
@@ -263,6 +270,13 @@ def _through_calls(program: Program, function: Function, values: TensorValues) -
                     name, function, loops[-1]
                 ):
                     yield Carried(function, keep, False)
+
+
+def _is_beside_training(name: str, function: Function, loop: LoopNode) -> bool:
+    """Whether each turn runs backward, and not through the variable: its graph was freed after the first turn."""
+    calls = [each for each in function.calls_of("backward") if is_in_body(each.lineno, loop)]
+    roots = [root for each in calls if (root := backward_root(each)) is not None]
+    return bool(roots) and name not in read_by(roots, function)
 
 
 def _is_given(name: str, value: ast.expr) -> bool:

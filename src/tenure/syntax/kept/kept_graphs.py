@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Function, targets_of
-from tenure.syntax.program.keeping import Keep, declared_in, is_emptied, keeps_of, outlives
+from tenure.syntax.program.keeping import BY_NAME, Keep, declared_in, is_emptied, keeps_of, outlives
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.short_lives import is_short_lived
 from tenure.syntax.text.expressions import called_name
@@ -52,7 +52,7 @@ def _find(program: Program) -> Iterator[KeptGraph]:
             )
             if (
                 keep.kind == "batch"
-                or keep.place.endswith("()")
+                or keep.place.endswith(("()", BY_NAME))
                 or not outlives(keep, function, loop)
                 or is_emptied(keep, function, loop)
             ):

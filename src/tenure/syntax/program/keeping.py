@@ -30,6 +30,8 @@ class Keep:
     node: ast.expr | ast.stmt
 
 
+BY_NAME = "*"
+"""Stands for an attribute whose name is computed: `setattr(self, f"row_{step}", row)`."""
 _KEEPS: WeakKeyDictionary[Function, tuple[Keep, ...]] = WeakKeyDictionary()
 
 
@@ -144,6 +146,12 @@ def _adds_to_itself(value: ast.expr, place: str) -> bool:
 
 
 def _called(call: ast.Call) -> Iterator[Keep]:
+    named = name_set_by(call)
+    if named is not None and not isinstance(named, ast.Constant):
+        owner = call.args[0] if called_name(call) == "setattr" else call.func.value  # type: ignore[attr-defined]
+        place = dotted(owner)
+        if place == "self" and not isinstance(named, ast.Name):
+            yield Keep("element", f"{place}.{BY_NAME}", call.args[-1], call)
     made = call.func.value if isinstance(call.func, ast.Attribute) else None
     if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and called_name(call) == "append":
         place = dotted(made.func)
@@ -170,6 +178,16 @@ def _takes_one(call: ast.Call, method: str) -> bool:
         return len(call.args) == 1 + (method == "insert")
     is_gone_through = method == "update" and len(call.args) == 1 and isinstance(call.args[0], ast.GeneratorExp)
     return is_gone_through or method in GROWING_FUNCTIONS
+
+
+def name_set_by(call: ast.Call) -> ast.expr | None:
+    """The name under which a call sets an attribute: `setattr(self, name, x)`, `self.register_buffer(name, x)`."""
+    name = called_name(call)
+    if name == "setattr" and len(call.args) == 3:
+        return call.args[1]
+    if name == "register_buffer" and isinstance(call.func, ast.Attribute) and len(call.args) == 2:
+        return call.args[0]
+    return None
 
 
 def _sets_default(call: ast.Call, value: ast.expr) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 
 from tenure.syntax.program.arguments import all_parameters, given_to
 from tenure.syntax.program.functions import Binding, Class, Function, targets_of
-from tenure.syntax.program.keeping import first_turns
+from tenure.syntax.program.keeping import BY_NAME, first_turns
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name, split_receiver, value_kind
 from tenure.syntax.text.scopes import MODULE, dotted
@@ -45,6 +45,8 @@ class Lifetimes:
         """Whether a place that a function fills is an attribute, a global or a default that starts as an empty
         container, and so lives longer than a call."""
         name = place.rpartition(".")[2]
+        if name == BY_NAME:
+            return not any(each.calls_of("delattr") for each in self._program.functions_in(function.source))
         if "." not in place:
             is_own = name == "self" and self._is_dict(function)
             return (

@@ -7,7 +7,7 @@ import re
 
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Binding, Function, targets_of
-from tenure.syntax.program.keeping import Keep
+from tenure.syntax.program.keeping import BY_NAME, Keep, name_set_by
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
@@ -126,6 +126,8 @@ def key_of(keep: Keep) -> ast.expr | None:
     """The key of `table[key] = value`, `table.setdefault(key, value)` and `table.update({key: value})`."""
     if isinstance(keep.node, ast.Call) and called_name(keep.node) == "setdefault":
         return keep.node.args[0]
+    if isinstance(keep.node, ast.Call) and keep.place.endswith(BY_NAME):
+        return name_set_by(keep.node)
     if isinstance(keep.node, ast.Call) and called_name(keep.node) == "update" and pair_of(keep) is None:
         shown = keep.node.args[0]
         return shown.keys[0] if isinstance(shown, ast.Dict) and shown.keys else None
