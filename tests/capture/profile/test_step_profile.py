@@ -466,7 +466,12 @@ def test_a_root_that_is_first_called_after_the_profiled_steps_has_two_steps_prof
     assert run(tmp_path / "trains soon", (12, 1), trains=True) == [6, 18]
 
 
-def test_of_two_models_that_take_turns_without_an_optimizer_whole_turns_are_profiled(tmp_path: Path) -> None:
+def test_of_two_models_that_take_turns_without_an_optimizer_whole_turns_are_profiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for user in ("monitor", "profile.profile_planning"):
+        monkeypatch.setattr(f"tenure.capture.{user}.optimizer_was_made", lambda: False)
+
     class Judge(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
