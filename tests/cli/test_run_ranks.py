@@ -105,6 +105,7 @@ def test_ranks_of_one_run_share_a_folder(tmp_path: Path) -> None:
     folders = [prepare_folder(str(tmp_path / "out"), program, place(rank)) for rank in (0, 1)]
     (tmp_path / "out" / "rank-00000").mkdir()
     (tmp_path / "out" / "rank-00000" / "process.json").touch()
+    (tmp_path / "out" / "findings.json").touch()
 
     assert folders == [tmp_path / "out"] * 2
     assert prepare_folder(str(tmp_path / "out"), program, place(1)) == tmp_path / "out"

@@ -126,7 +126,8 @@ def _run(program: Program, overlay: Path | None, asked: dict[str, Any], known: B
     code = _read_polite_stop(own, code, stop_after)
     _note_end(own, code)
     found = 0
-    if not no_diagnose:
+    was_told_to_end = place.has_others and code == -signal.SIGTERM  # torchrun waits to start all ranks again
+    if not no_diagnose and not was_told_to_end:
         if place.has_others:
             wait_for_others(folder, place)
         found = _report(folder, json_file=asked["json_file"], fail_on=asked["fail_on"], known=known)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tenure.capture.system.ranks import Place
 from tenure.errors import RecordingError, UsageError
-from tenure.store.format import PROCESS_FILE, name_process_folder
+from tenure.store.format import FINDINGS_FILE, PROCESS_FILE, name_process_folder
 from tenure.store.new_folder import check_free, name_recording
 
 OTHERS_SECONDS = 20.0
@@ -72,7 +72,7 @@ def _runs(folder: Path, rank: int, place: Place) -> bool:
 
 
 def _is_foreign(child: Path) -> bool:
-    return not child.name.startswith((".torch-imported-", name_process_folder(rank=0, pid=0)[:5]))
+    return not child.name.startswith((".torch-imported-", FINDINGS_FILE, "rank-"))
 
 
 def _start_of_parent() -> float:
