@@ -664,6 +664,7 @@ def test_a_gradient_that_is_dropped_before_is_there_behind(before: str, behind: 
         ('self.register_buffer(f"row_{step}", row)', ["TN202"]),
         ('setattr(self, "row", row)', []),
         ('setattr(self, f"row_{self.kind}", row)', []),
+        ('setattr(self, f"row_{self.kind}", row[0])', []),
         ('setattr(self, f"row_{step}", row.mean().item())', []),
     ],
 )

@@ -12,7 +12,7 @@ from tenure.syntax.kept.kept_graphs import read_by
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Function
-from tenure.syntax.program.keeping import Keep, keeps_of
+from tenure.syntax.program.keeping import BY_NAME, Keep, keeps_of
 from tenure.syntax.program.lifetimes import INITIALISERS, lifetimes
 from tenure.syntax.program.open_keys import is_open_key, key_of, pair_of
 from tenure.syntax.program.program import Program
@@ -102,7 +102,7 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
     by_key = (key_of(keep) is not None and not is_joined) or pair_of(keep) is not None or merges
     if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):
         return None  # what is collected on purpose is emptied so, too
-    if by_key and not viewed and not is_open_key(program, keep, function):
+    if by_key and (not viewed or keep.place.endswith(BY_NAME)) and not is_open_key(program, keep, function):
         return None
     return Gathered(function, keep, kind, _is_loss(keep.value), by_key, at_intervals, viewed, copied)
 
