@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tenure.capture.monitor import Monitor
@@ -73,8 +73,10 @@ def record(
 
 def _find_free(folder: Path) -> Path:
     """The folder itself, or below it that of this rank; UsageError where something lies in the way."""
-    place = find_place()
-    if place.rank is None or not place.has_others:
+    place = None
+    with suppress(Exception):  # a failure of ours stops no program
+        place = find_place()
+    if place is None or place.rank is None or not place.has_others:
         check_free(folder)
         return folder
     name = name_process_folder(rank=place.rank, pid=os.getpid())
