@@ -381,9 +381,7 @@ class Monitor:
                 inputs=inputs,
                 optimizers=self._optimizers.live(),
                 ignore=(self, self.__dict__, inputs),
-                called=CalledModules()
-                if moment.startswith((EVALUATION, OUT_OF_MEMORY))
-                else self._modules.take_called(),
+                called=CalledModules() if moment.startswith(WITHIN_STEPS) else self._modules.take_called(),
                 counters=self._counters.last,
             )
         except OSError as error:
