@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -155,3 +156,17 @@ def test_a_sparse_tensor_is_cut(cut: Cut) -> None:
 
     assert [note[3] for note in notes] == [60]  # three values of four bytes, six indices of eight
     assert not anew.get("sparse", values["sparse"]).requires_grad
+
+
+def test_a_mode_that_changes_a_container_while_it_is_looked_at_ends_in_no_crash(cut: Cut) -> None:
+    values: dict[str, Any] = {"retval": {str(number): made() for number in range(9)}}
+
+    class Emptying(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            values["retval"].pop(next(reversed(values["retval"]), ""), None)
+            return func(*args, **(kwargs or {}))
+
+    with Emptying(), contextlib.suppress(KeyError, RuntimeError):
+        cut(values, 1)
+
+    assert len(values["retval"]) < 9

@@ -190,9 +190,11 @@ look_into(Found *found, PyObject *name, PyObject *value, Py_ssize_t holders)
         PyObject *key, *item;
         plain = 1;
         while (plain > 0 && PyDict_Next(value, &position, &key, &item)) {
+            Py_INCREF(key); /* a mode's code may run meanwhile */
             plain = look_at_item(found, name, value, key, 0, item);
-            if (PyDict_GET_SIZE(value) != size) {
-                plain = 0; /* a mode's code changed it */
+            Py_DECREF(key);
+            if (plain > 0 && PyDict_GET_SIZE(value) != size) {
+                plain = 0; /* it was changed by it */
             }
         }
     }
