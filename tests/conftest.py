@@ -25,6 +25,13 @@ def nothing_compiled_before() -> None:
         dynamo.reset()
 
 
+@pytest.fixture(autouse=True)
+def a_kernel_that_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, recorders in the test's own process do not note that reading shares of pages took
+    long."""
+    monkeypatch.setattr("tenure.capture.sampling.host.LONGEST_SECONDS", float("inf"))
+
+
 @pytest.fixture(autouse=True, scope="module")
 def no_sources_parsed_before() -> Iterator[None]:
     """The trees of sources that a file's tests have parsed go with it: hundreds of thousands of objects, which every

@@ -19,7 +19,8 @@ SHARES_SECONDS = 60.0
 SLOW_SHARE = 0.0005
 """Of the run's time that either may take."""
 LONGEST_SECONDS = 0.2
-"""A walk that took longer was the last: while it lasts no thread of the process can map memory."""
+"""A walk of so much processor time was the last: while it lasts no thread of the process can map memory. What a busy
+machine adds does not count."""
 MOST_CHILDREN = 64
 _STATUS = {
     b"VmRSS": "rss_bytes",
@@ -69,9 +70,9 @@ class HostReader:
 
     def _read_shares(self, now: float) -> dict[str, int]:
         """PSS and USS; never again where it took too long."""
-        before = time.perf_counter()
+        before = time.thread_time()
         rows = _rows(self._text(f"{self._proc}/self/smaps_rollup"))
-        took = time.perf_counter() - before
+        took = time.thread_time() - before
         self._next_shares = now + max(SHARES_SECONDS, took / SLOW_SHARE)
         if took > LONGEST_SECONDS:
             self._next_shares = float("inf")
