@@ -1,7 +1,7 @@
 """How often Tenure is right on the zoo: programs whose leak, or health, is known.
 
     python benchmarks/zoo_score.py                    table on stdout, zoo_score.json beside this file
-    python benchmarks/zoo_score.py --only SLUG        one program
+    python benchmarks/zoo_score.py --only SLUG        one program; a part writes JSON only where --output asks for it
     python benchmarks/zoo_score.py --held-out         only the third set aside (sha256 of the slug mod 3 is 0)
     python benchmarks/zoo_score.py --keep FOLDER      leave the recordings there: FOLDER/SLUG/train and …/fixed
 
@@ -276,7 +276,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="programs at a time (default 2)")
     parser.add_argument("--held-out", action="store_true", help="only the programs set aside")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the recordings in this folder")
-    parser.add_argument("--output", type=Path, default=Path(__file__).with_suffix(".json"), help="where the JSON goes")
+    parser.add_argument("--output", type=Path, help="where the JSON goes (of all programs: zoo_score.json beside this)")
     arguments = parser.parse_args()
     truths = [truth for truth in all_truths() if not arguments.only or truth.slug in arguments.only]
     if arguments.held_out:
@@ -289,7 +289,9 @@ def main() -> None:
     print_scores(scores)
     summary = {name: summarise(group) for name, group in groups(scores).items()}
     result = {"format": 1, "summary": summary, "programs": [asdict(item) for item in scores]}
-    arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+    output = arguments.output or (None if arguments.only or arguments.held_out else Path(__file__).with_suffix(".json"))
+    if output is not None:
+        output.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":
