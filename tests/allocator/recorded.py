@@ -48,13 +48,23 @@ class Program:
     settings: AllocatorSettings = field(default_factory=AllocatorSettings)
     total_bytes: int | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
+    annotations: list[dict[str, Any]] = field(default_factory=list)
+    frames: list[dict[str, Any]] = field(default_factory=lambda: FRAMES)
+    """Those of what comes next, innermost first."""
 
     def __post_init__(self) -> None:
         self.allocator = Allocator(self.settings, _Listening(self, self.total_bytes))
 
     def note(self, action: str, address: int, size: int, stream: int) -> None:
         time = 1_700_000_000_000_000 + len(self.events)
-        told = {"action": action, "addr": address, "size": size, "stream": stream, "time_us": time, "frames": FRAMES}
+        told = {
+            "action": action,
+            "addr": address,
+            "size": size,
+            "stream": stream,
+            "time_us": time,
+            "frames": self.frames,
+        }
         self.events.append(told)
 
     def allocate(self, size: int, stream: int = 0) -> Block | None:
@@ -89,7 +99,7 @@ class Program:
             "segments": [_segment(blocks) for blocks in _segments(self.allocator)],
             "device_traces": [events],
             "allocator_settings": _told(self.settings),
-            "external_annotations": [],
+            "external_annotations": self.annotations,
         }
 
     def pickled(self, keep_last: int | None = None, protocol: int = 4) -> bytes:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from allocator.recorded import Program
-from tenure.allocator.at_peak import StackBytes, composition
+from allocator.training import Training
+from tenure.allocator.at_peak import Composition, Part, StepPhase, composition, phases_by_step
 from tenure.allocator.replay import replay_snapshot
 from tenure.allocator.settings import MIB
+from tenure.allocator.story import story_of
+from tenure.allocator.torch_frames import Phase
 from tenure.allocator.unused import PinnedSegment, Unused, unused_at_end
 from tenure.model.allocator import Snapshot
 from tenure.store.torch_snapshot import snapshot_from_bytes
@@ -20,7 +23,12 @@ def read(program: Program, keep_last: int | None = None) -> Snapshot:
     return snapshot_from_bytes(program.pickled(keep_last), "made")
 
 
-def lines(snapshot: Snapshot, found: tuple[StackBytes, ...]) -> list[tuple[int, int, int]]:
+def composed(snapshot: Snapshot) -> Composition:
+    replay = replay_snapshot(snapshot, 0)
+    return composition(snapshot, story_of(snapshot, replay), replay.active.event)
+
+
+def lines(snapshot: Snapshot, found: tuple[Part, ...]) -> list[tuple[int, int, int]]:
     """Line, blocks and bytes; line 0 where there is no stack."""
     told = []
     for each in found:
@@ -46,20 +54,11 @@ def leaking(steps: int = 8) -> Program:
 
 def test_blocks_in_use_at_the_peak_are_grouped_by_their_stack() -> None:
     snapshot = read(leaking())
-    replay = replay_snapshot(snapshot, 0)
 
-    found = composition(snapshot, replay)
+    found = composed(snapshot)
 
-    assert lines(snapshot, found.at_peak) == [(1, 1, 32 * MIB), (2, 1, 12 * MIB), (3, 8, 8 * MIB)]
+    assert lines(snapshot, found.parts) == [(1, 1, 32 * MIB), (2, 1, 12 * MIB), (3, 8, 8 * MIB)]
     assert found.earlier_bytes == 0
-
-
-def test_what_is_born_all_along_and_never_freed_is_told() -> None:
-    snapshot = read(leaking())
-
-    found = composition(snapshot, replay_snapshot(snapshot, 0))
-
-    assert lines(snapshot, found.never_freed) == [(3, 8, 8 * MIB)]
 
 
 def test_what_was_there_before_the_trace_has_no_stack_unless_the_end_tells_it() -> None:
@@ -67,10 +66,45 @@ def test_what_was_there_before_the_trace_has_no_stack_unless_the_end_tells_it() 
     kept = len(program.events) - 2
     snapshot = read(program, kept)
 
-    found = composition(snapshot, replay_snapshot(snapshot, 0))
+    found = composed(snapshot)
 
-    assert lines(snapshot, found.at_peak) == [(0, 1, 32 * MIB), (2, 1, 12 * MIB), (3, 8, 8 * MIB)]
+    assert lines(snapshot, found.parts) == [(0, 1, 32 * MIB), (2, 1, 12 * MIB), (3, 8, 8 * MIB)]
     assert found.earlier_bytes == 32 * MIB
+
+
+def test_the_peak_is_told_by_role() -> None:
+    training = Training()
+    for _ in range(3):
+        training.step()
+
+    found = composed(training.read())
+
+    assert {role.name: size // MIB for role, size in found.by_role.items() if size >= MIB} == {
+        "ACTIVATION": 26,
+        "OPTIMIZER_STATE": 18,
+        "PARAMETER": 9,
+        "TEMPORARY": 4,
+        "GRADIENT": 3,
+        "INPUT": 2,
+    }
+
+
+def test_each_phase_of_each_step_has_its_own_peak() -> None:
+    training = Training()
+    training.step()
+    snapshot = training.read()
+
+    found = phases_by_step(story_of(snapshot, replay_snapshot(snapshot, 0)))
+
+    peaks = [(each.step, each.phase, each.peak_bytes // MIB) for each in found]
+    assert isinstance(found[0], StepPhase)
+    assert peaks == [
+        (0, Phase.OUTSIDE, 11),
+        (0, Phase.FORWARD, 42),
+        (0, Phase.BACKWARD, 44),
+        (0, Phase.OPTIMIZER, 45),
+        (1, Phase.OUTSIDE, 38),
+    ]
 
 
 def test_free_memory_at_the_end_is_told_by_what_keeps_it() -> None:

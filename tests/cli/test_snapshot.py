@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from allocator.recorded import Program
+from allocator.training import Training
 from tenure.allocator.settings import MIB
 from tenure.cli.main import run_command_line
 
@@ -37,7 +38,8 @@ def test_snapshot_tells_the_peak_the_replay_and_who_asked(
         "device 0      48 events; 0 B were in use before the first",
         "replay        every one of 12 allocations at its recorded address, 12 segments of the recorded size",
         "peak          42.00 MiB in use after event 45; 372.00 MiB reserved",
-        "              42.00 MiB in 1 block: train.py:12 in forward",
+        "by role       unknown 42.00 MiB",
+        "              42.00 MiB unknown in 1 block: train.py:12 in forward",
         "at the end    372.00 MiB reserved: 0 B in use (of it 0 B more than was asked for), 372.00 MiB in free",
         "              segments, which empty_cache() gives back, 0 B free beside blocks in use",
     ]
@@ -61,6 +63,39 @@ def test_snapshot_as_json_has_the_keys_that_others_rely_on(
         "earlier_guessed": 0,
     }
     assert (told["peak"]["active_bytes"], told["peak"]["reserved_bytes"]) == (42 * MIB, 372 * MIB)
+
+
+def test_snapshot_of_a_training_loop_tells_roles_phases_and_what_grows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    training = Training(leak_bytes=MIB)
+    for _ in range(4):
+        training.step()
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(training.program.pickled())
+
+    assert run_command_line(["snapshot", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert run_command_line(["snapshot", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+
+    assert lines[2:7] == [
+        "steps         4 ended in the trace, by the optimizer's steps",
+        "peak          68.00 MiB in use after event 126, in backward of step 3; 84.00 MiB reserved",
+        "by role       activation 26.00 MiB · optimizer state 18.00 MiB · parameter 9.00 MiB · temporary 4.00 MiB ·",
+        "              survivor 4.00 MiB · gradient 3.00 MiB · input 2.00 MiB",
+        "              26.00 MiB activation in 2 blocks, born in forward: /home/me/model.py:12 in helper",
+    ]
+    assert [line for line in lines if line.startswith("grows")] == [
+        "grows         1.00 MiB in 1 block of 4 steps, 4.00 MiB by now, never freed, born in forward:",
+    ]
+    assert told["peak"]["by_role"]["optimizer_state"] == 18 * MIB
+    assert (told["peak"]["phase"], told["peak"]["step"], told["steps"]["basis"]) == ("backward", 3, "optimizer")
+    assert [(leak["bytes_per_step"], leak["steps"], leak["line"]) for leak in told["leaks"]] == [
+        (MIB, 4, "/home/me/loss.py:9 in keep")
+    ]
+    assert {each["phase"] for each in told["phases"]} == {"outside", "forward", "backward", "optimizer", "zero_grad"}
 
 
 def test_advise_gives_the_line_to_set_and_says_how_sure_it_is(

@@ -11,12 +11,11 @@ import pytest
 
 from allocator.recorded import Program
 from tenure.allocator.advisor import advise
-from tenure.allocator.at_peak import composition
-from tenure.allocator.replay import replay_snapshot
 from tenure.allocator.settings import AllocatorSettings
-from tenure.allocator.unused import unused_at_end
+from tenure.cli.snapshot import told_of
 from tenure.errors import SnapshotError
 from tenure.model.allocator import Snapshot
+from tenure.report.snapshot import snapshot_as_dict
 from tenure.store.torch_snapshot import snapshot_from_bytes
 
 NUM_TRIES = int(os.environ.get("FUZZ", "2000"))
@@ -62,8 +61,7 @@ def with_values_changed(data: bytes, chance: random.Random) -> bytes:
 
 def play(snapshot: Snapshot) -> None:
     for device in snapshot.devices:
-        composition(snapshot, replay_snapshot(snapshot, device))
-        unused_at_end(snapshot, device)
+        snapshot_as_dict(told_of(snapshot, device))
         advise(snapshot, device, ["expandable_segments:True"])
 
 

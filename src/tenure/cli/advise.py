@@ -24,7 +24,7 @@ def advise_command(file: str, texts: tuple[str, ...], as_json: bool) -> int:
     from tenure.allocator.advisor import CANDIDATES, advise, conflict_in
     from tenure.allocator.replay import replay_snapshot
     from tenure.allocator.settings import parse_settings
-    from tenure.report.snapshot import advice_as_dict, render_advice
+    from tenure.report.advice import advice_as_dict, render_advice
     from tenure.report.terminal import terminal_form
 
     for text in texts:

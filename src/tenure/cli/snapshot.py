@@ -12,6 +12,7 @@ from tenure.errors import UsageError
 
 if TYPE_CHECKING:
     from tenure.model.allocator import Snapshot
+    from tenure.report.snapshot import Told
 
 FORMAT = 1
 
@@ -24,25 +25,41 @@ def snapshot_command(file: str, as_json: bool) -> int:
 
     Needs neither torch nor a device. No code in the file is run.
     """
-    from tenure.allocator.at_peak import composition
-    from tenure.allocator.replay import replay_snapshot
-    from tenure.allocator.unused import unused_at_end
     from tenure.report.snapshot import render_snapshot, snapshot_as_dict
     from tenure.report.terminal import terminal_form
 
     snapshot = snapshot_in(file)
-    told = []
-    width, _, ascii_only = terminal_form(sys.stdout)
-    for device in snapshot.devices:
-        replay = replay_snapshot(snapshot, device)
-        parts, unused = composition(snapshot, replay), unused_at_end(snapshot, device)
-        if as_json:
-            told.append(snapshot_as_dict(snapshot, replay, parts, unused))
-        else:
-            click.echo(render_snapshot(snapshot, replay, parts, unused, width=width, ascii_only=ascii_only), nl=False)
+    found = [told_of(snapshot, device) for device in snapshot.devices]
     if as_json:
-        print(json.dumps({"format": FORMAT, **told[0], "devices": told}))
+        dicts = list(map(snapshot_as_dict, found))
+        print(json.dumps({"format": FORMAT, **dicts[0], "devices": dicts}))
+        return 0
+    width, _, ascii_only = terminal_form(sys.stdout)
+    for told in found:
+        click.echo(render_snapshot(told, width=width, ascii_only=ascii_only), nl=False)
     return 0
+
+
+def told_of(snapshot: Snapshot, device: int) -> Told:
+    """All that a snapshot tells of one device."""
+    from tenure.allocator.at_peak import composition, phases_by_step
+    from tenure.allocator.leaks import leaks_of
+    from tenure.allocator.replay import replay_snapshot
+    from tenure.allocator.story import story_of
+    from tenure.allocator.unused import unused_at_end
+    from tenure.report.snapshot import Told
+
+    replay = replay_snapshot(snapshot, device)
+    story = story_of(snapshot, replay)
+    return Told(
+        snapshot=snapshot,
+        replay=replay,
+        story=story,
+        peak=composition(snapshot, story, replay.active.event),
+        by_step=phases_by_step(story),
+        leaks=leaks_of(snapshot, story),
+        unused=unused_at_end(snapshot, device),
+    )
 
 
 def snapshot_in(file: str) -> Snapshot:

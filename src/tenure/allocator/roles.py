@@ -1,0 +1,199 @@
+"""What each block was for, by how long it lived: born and freed in which phase, and how many steps later.
+
+Names of functions of the program's own say nothing. What neither lifetime nor size tells is UNKNOWN.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from enum import IntEnum
+
+import numpy as np
+
+from tenure.allocator.lifetimes import Bools, Lives
+from tenure.allocator.phases import Phases
+from tenure.allocator.steps import Basis, Steps
+from tenure.allocator.torch_frames import Phase, asks_for_workspace, phase_of_frames
+from tenure.model.allocator import NO_STACK, Snapshot
+from tenure.model.heap import Ints
+
+
+class BlockRole(IntEnum):
+    """What a block was for.
+
+    RESIDENT lives across steps: parameters, buffers, caches, as far as sizes do not tell which. SURVIVOR was born in a
+    step and outlived the one after it. OUTPUT outlives its backward, as a loss or logits. KEPT_BY_FORWARD was born in a
+    forward and is there at the end, before any backward came: activations, or what a model gives back. WORKSPACE is the
+    scratch memory that torch keeps for cuBLAS.
+    """
+
+    UNKNOWN = 0
+    PARAMETER = 1
+    OPTIMIZER_STATE = 2
+    RESIDENT = 3
+    GRADIENT = 4
+    ACTIVATION = 5
+    KEPT_BY_FORWARD = 6
+    INPUT = 7
+    OUTPUT = 8
+    TEMPORARY = 9
+    SURVIVOR = 10
+    WORKSPACE = 11
+
+
+_ENOUGH = 0.95
+"""Of the bytes of gradients: where blocks that live across steps match so many of their sizes they are parameters."""
+
+
+def roles_of(snapshot: Snapshot, lives: Lives, phases: Phases, steps: Steps) -> Ints:
+    """A `BlockRole` for each row of `lives`; all are UNKNOWN where neither phases nor steps are known."""
+    if steps.basis is Basis.NONE and not (phases.phase != Phase.UNKNOWN).any():
+        return np.full(len(lives), BlockRole.UNKNOWN, dtype=np.int64)
+    role = _by_lifetime(_Born(lives, phases, steps))
+    _by_stack(snapshot, lives, role)
+    _as_their_stack_before(lives, steps, role)
+    _by_size(lives, phases, role)
+    return role
+
+
+class _Born:
+    """Columns of `lives` by phase and step: where each was born and freed, and what lies between."""
+
+    def __init__(self, lives: Lives, phases: Phases, steps: Steps) -> None:
+        self.lives, self.phases, self.steps = lives, phases, steps
+        last = lives.num_events
+        phase = np.append(phases.phase, [_AT_END, _EARLIER]).astype(np.int64)  # rows `last` and -1
+        run = np.append(phases.run, [-1, -2])
+        self.phase, self.freed = phase[lives.born], phase[lives.freed]
+        self.in_one_run = run[lives.born] == run[lives.freed]
+        self.step = steps.of(lives.born)
+        self.steps_lived = steps.of(np.minimum(lives.freed, last)) - self.step
+        self.backwards_lived = self._runs_between(Phase.BACKWARD)
+        self.forwards_lived = self._runs_between(Phase.FORWARD)
+
+    def _runs_between(self, phase: Phase) -> Ints:
+        """Runs of a phase that began in each life and ended in it, or the trace with it."""
+        phases, lives = self.phases, self.lives
+        is_phase = phases.phase == phase
+        begins = is_phase & np.append(True, np.diff(phases.run) != 0) if len(is_phase) else is_phase
+        begun = np.append(0, np.cumsum(begins)).astype(np.int64)
+        found: Ints = begun[np.minimum(lives.freed, lives.num_events)] - begun[lives.born + 1]
+        return found
+
+
+_AT_END, _EARLIER = -1, -2
+
+
+def _by_lifetime(born: _Born) -> Ints:
+    """Rules in their order: of several that hold for a row the last counts."""
+    lives = born.lives
+    earlier, left = lives.is_earlier, lives.is_left
+    role = np.full(len(lives), BlockRole.UNKNOWN, dtype=np.int64)
+    across = born.steps_lived >= 2
+    ends_in_backward = bool(len(born.phases.phase)) and born.phases.phase[-1] == Phase.BACKWARD
+
+    outside = born.phase == Phase.OUTSIDE
+    role[outside & ~left & (born.forwards_lived > 0)] = BlockRole.INPUT
+    forward = born.phase == Phase.FORWARD
+    role[forward & ~left & (born.backwards_lived == 0)] = BlockRole.TEMPORARY
+    role[forward & (born.backwards_lived > 0)] = BlockRole.OUTPUT
+    role[forward & (born.freed == Phase.BACKWARD) & (born.steps_lived == 0)] = BlockRole.ACTIVATION
+    role[forward & left & (born.backwards_lived == 0)] = BlockRole.KEPT_BY_FORWARD
+    if ends_in_backward:
+        role[forward & left & (born.backwards_lived == 1)] = BlockRole.ACTIVATION
+    role[born.phase == Phase.BACKWARD] = BlockRole.GRADIENT
+    optimizer = born.phase == Phase.OPTIMIZER
+    role[optimizer & (left | (born.freed == Phase.OPTIMIZER))] = BlockRole.OPTIMIZER_STATE
+    role[born.in_one_run & (born.phase != Phase.UNKNOWN) & ~earlier] = BlockRole.TEMPORARY
+    role[(born.phase == Phase.UNKNOWN) & ~left & (born.steps_lived == 0)] = BlockRole.TEMPORARY
+
+    role[across & ~earlier] = BlockRole.SURVIVOR
+    role[_first_of_their_kind(born) & across & ~earlier] = BlockRole.RESIDENT
+    role[optimizer & across & _first_of_their_kind(born)] = BlockRole.OPTIMIZER_STATE
+    kept = (born.phase == Phase.BACKWARD) & across & _first_of_their_kind(born)
+    if np.count_nonzero(kept) >= np.count_nonzero(~across & (role == BlockRole.GRADIENT) & ~left):
+        role[kept] = BlockRole.GRADIENT  # zero_grad(set_to_none=False); else gradients go, and these are others
+
+    role[earlier & (born.freed == Phase.BACKWARD)] = BlockRole.ACTIVATION
+    role[earlier & (born.freed == Phase.ZERO_GRAD)] = BlockRole.GRADIENT
+    states = np.unique(lives.bytes[role == BlockRole.OPTIMIZER_STATE])
+    role[earlier & (born.freed == Phase.OPTIMIZER) & np.isin(lives.bytes, states)] = BlockRole.OPTIMIZER_STATE
+    role[earlier & left] = BlockRole.RESIDENT
+    return role
+
+
+def _first_of_their_kind(born: _Born) -> Bools:
+    """Born in the first step in which their phase occurs, from a stack from which none born later stays as long."""
+    lives, across = born.lives, born.steps_lived >= 2
+    first_of: dict[int, int] = {}
+    for phase, step in zip(born.phase.tolist(), born.step.tolist(), strict=True):
+        first_of.setdefault(phase, step)
+    first = np.array([first_of[phase] for phase in born.phase.tolist()], dtype=np.int64)
+    is_first = born.step <= first
+    again = set(zip(lives.stack[across & ~is_first].tolist(), lives.bytes[across & ~is_first].tolist(), strict=True))
+    rows = zip(lives.stack.tolist(), lives.bytes.tolist(), strict=True)
+    return is_first & np.array([row not in again for row in rows], dtype=np.bool_)
+
+
+def _by_stack(snapshot: Snapshot, lives: Lives, role: Ints) -> None:
+    """What torch's own frames say: cuBLAS' workspaces, and of blocks from before the trace whose stacks the end tells
+    those that an optimizer or backward asked for."""
+    stacks = [[snapshot.frames[row] for row in stack] for stack in snapshot.stacks]
+    phases = [_AT_END if each is None else int(each) for each in map(phase_of_frames, stacks)]
+    phase = np.array([*phases, _AT_END], dtype=np.int64)[lives.stack]
+    residents = lives.is_earlier & (role == BlockRole.RESIDENT) & (lives.stack != NO_STACK)
+    role[residents & (phase == Phase.OPTIMIZER)] = BlockRole.OPTIMIZER_STATE
+    role[residents & (phase == Phase.BACKWARD)] = BlockRole.GRADIENT
+    workspaces = np.array([*map(asks_for_workspace, stacks), False], dtype=np.bool_)[lives.stack]
+    role[workspaces & lives.is_left] = BlockRole.WORKSPACE
+
+
+def _as_their_stack_before(lives: Lives, steps: Steps, role: Ints) -> None:
+    """What the end of the trace leaves open is what its stack's blocks of that size were before, or those of any size,
+    where they were one thing."""
+    open_roles = (BlockRole.KEPT_BY_FORWARD, BlockRole.UNKNOWN, BlockRole.OUTPUT)
+    in_last = steps.of(lives.born) == steps.last
+    is_open = np.isin(role, open_roles) & lives.is_left & ~lives.is_earlier
+    seen: defaultdict[tuple[int, int | None], set[int]] = defaultdict(set)
+    known = ~is_open & ~in_last & ~lives.is_earlier
+    columns = (lives.stack[known], lives.bytes[known], role[known])
+    for stack, size, each in zip(*(column.tolist() for column in columns), strict=True):
+        seen[stack, size].add(each)
+        seen[stack, None].add(each)
+    for row in np.flatnonzero(is_open).tolist():
+        stack, size = int(lives.stack[row]), int(lives.bytes[row])
+        before = seen.get((stack, size)) or seen.get((stack, None))
+        if before and len(before) == 1 and BlockRole.UNKNOWN not in before:
+            role[row] = next(iter(before))
+
+
+def _by_size(lives: Lives, phases: Phases, role: Ints) -> None:
+    """A parameter is as large as its gradient; what stands beside each once or twice more is its optimizer's state."""
+    gradients = Counter(_sizes_of_one_step(lives, phases, role))
+    residents: defaultdict[int, list[int]] = defaultdict(list)
+    for row in np.flatnonzero(role == BlockRole.RESIDENT).tolist():
+        residents[int(lives.bytes[row])].append(row)
+    matched = {size: count for size, count in gradients.items() if len(residents[size]) >= count}
+    total = sum(size * count for size, count in gradients.items())
+    if not total or sum(size * count for size, count in matched.items()) < _ENOUGH * total:
+        return
+    copies = min(len(residents[size]) // count for size, count in matched.items()) - 1
+    has_state = bool((role == BlockRole.OPTIMIZER_STATE).any())
+    for size, count in matched.items():
+        rows = residents[size]
+        role[rows[:count]] = BlockRole.PARAMETER
+        if phases.optimizer_runs and not has_state:
+            role[rows[count : count * (1 + copies)]] = BlockRole.OPTIMIZER_STATE
+
+
+def _sizes_of_one_step(lives: Lives, phases: Phases, role: Ints) -> list[int]:
+    """Bytes of the gradients that were there together at the end of a backward, most of them."""
+    chosen = np.flatnonzero(role == BlockRole.GRADIENT)
+    backward = np.flatnonzero(phases.phase == Phase.BACKWARD)
+    if not len(chosen) or not len(backward):
+        return []
+    cuts = np.flatnonzero(np.diff(phases.run[backward])) + 1
+    ends = [int(part[-1]) for part in np.split(backward, cuts)]
+    together = [chosen[(lives.born[chosen] <= end) & (lives.freed[chosen] > end)] for end in ends]
+    found: list[int] = lives.bytes[max(together, key=len)].tolist()
+    return found
