@@ -147,21 +147,22 @@ def test_memory_forecast_counters_and_findings_stand_on_one_screen(tmp_path: Pat
     drawn = [re.sub("[▁-█]+", "~", line) for line in shown]
     assert drawn == [
         "step 400 · out of memory in 5.7 h · 4.0 steps/s · 100 s",
-        "allocated          1.02 GiB ~ +64.00 KiB/step",
-        "reserved           4.00 GiB ~",
-        "resident           2.00 GiB ~",
+        "                        now steps 1 to 400            least–most        grows by",
+        "allocated          1.02 GiB ~ 1.00–1.02 GiB +64.00 KiB/step",
+        "reserved           4.00 GiB ~      4.00 GiB",
+        "resident           2.00 GiB ~      2.00 GiB",
         "out of memory (device) in 5.7 h: about 82,000 steps, 90 % between 79,000 and",
         "84,000; 4.98 GiB left",
         "by role, from censuses",
-        "gradient         512.00 MiB ~",
-        "parameter        512.00 MiB ~",
-        "activation        25.00 MiB ~",
+        "gradient         512.00 MiB ~    512.00 MiB",
+        "parameter        512.00 MiB ~    512.00 MiB",
+        "activation        25.00 MiB ~ 12.5–25.0 MiB",
         "allocator  peak 2.02 GiB · 74 % of reserved not in use, 25 % in split blocks",
         "device  used 5.00 GiB of 8.00 GiB · this process 5.00 GiB · 71 % busy · 60 °C",
         "host  available 20.00 GiB of 32.00 GiB · 12 threads",
         "findings  none · from 2 censuses",
         "note  step 400: allocated memory grows; a closer look comes",
-        *[""] * 8,
+        *[""] * 7,
         " q Quit  c Census now  f Findings",
     ]
 
@@ -182,6 +183,18 @@ def test_the_smallest_window_shows_step_pace_and_what_is_held(tmp_path: Path) ->
         "reserved   4.00 GiB",
         " q Quit  c Census no",
     ]
+
+
+def test_pictures_begin_and_end_at_the_same_columns_in_all_rows(tmp_path: Path) -> None:
+    growing_run(tmp_path / "run")
+    spans: set[tuple[int, int]] = set()
+
+    async def measure(app: Dashboard) -> None:
+        drawn = [found.span() for line in screen_text(app) if (found := re.search("[▁-█]+", line))]
+        spans.update(drawn)
+
+    drive(tmp_path / "run", measure, size=(120, 30))
+    assert spans == {(28, 90)}
 
 
 @pytest.mark.slow

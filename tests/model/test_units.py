@@ -1,10 +1,12 @@
-"""Sizes as people write them."""
+"""Sizes as people write and read them."""
 
 from __future__ import annotations
 
 import pytest
 
-from tenure.model.units import parse_bytes
+from tenure.model.units import format_byte_range, parse_bytes
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,19 @@ def test_a_size_is_read_with_its_unit(text: str | int, num_bytes: int) -> None:
 def test_what_is_no_size_is_said_with_what_would_do(text: str) -> None:
     with pytest.raises(ValueError, match="is no size; write it as in '2GiB'"):
         parse_bytes(text)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "text"),
+    [
+        (313.9 * MIB, 448.4 * MIB, "313.9–448.4 MiB"),
+        (0, 3 * MIB, "0–3.0 MiB"),
+        (1.001 * GIB, 1.02 * GIB, "1.00–1.02 GiB"),
+        (5 * MIB, 5 * MIB, "5.00 MiB"),
+        (0, 0, "0 B"),
+        (12, 440, "12–440 B"),
+        (900 * KIB, 2 * MIB, "0.9–2.0 MiB"),
+    ],
+)
+def test_ranges_have_one_unit_and_no_more_decimals_than_tell_them_apart(least: float, most: float, text: str) -> None:
+    assert format_byte_range(least, most) == text

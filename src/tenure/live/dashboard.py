@@ -12,16 +12,16 @@ from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.screen import ModalScreen, Screen
-from textual.widgets import DataTable, Footer, Sparkline, Static
+from textual.widgets import DataTable, Footer, Static
 
 from tenure.errors import TenureError
 from tenure.live import lines
-from tenure.live.view import MemoryLine, ProcessView, RunView
+from tenure.live.memory_rows import AxesRow, MemoryRows
+from tenure.live.view import ProcessView, RunView
 from tenure.model.finding import Diagnosis
-from tenure.model.units import format_bytes
 from tenure.report.terminal import render_diagnosis
 from tenure.store.format import CENSUS_WANTED_FILE
 
@@ -43,56 +43,6 @@ class _Found:
     diagnosis: Diagnosis | None = None
     of_censuses: int = -1
     failure: str | None = None
-
-
-class MemoryRow(Horizontal):
-    """Name, bytes now, their course over the steps, and growth."""
-
-    DEFAULT_CSS = """
-    MemoryRow { height: 1; }
-    MemoryRow .name { width: 16; }
-    MemoryRow .bytes { width: 11; text-align: right; }
-    MemoryRow Sparkline { width: 1fr; height: 1; margin: 0 1; }
-    MemoryRow .growth { width: auto; max-width: 22; color: $warning; }
-    """
-
-    def __init__(self, line: MemoryLine) -> None:
-        super().__init__(name=line.name)
-        self._line = line
-
-    def compose(self) -> ComposeResult:
-        """Four cells."""
-        yield Static(lines.name_memory(self._line.name), classes="name", markup=False)
-        yield Static(classes="bytes", markup=False)
-        yield Sparkline([])
-        yield Static(classes="growth", markup=False)
-
-    def on_mount(self) -> None:
-        """Fill the cells."""
-        self.show(self._line)
-
-    def show(self, line: MemoryLine) -> None:
-        """New figures of the same memory."""
-        self._line = line
-        self.query_one(".bytes", Static).update(format_bytes(line.last_bytes))
-        self.query_one(Sparkline).data = line.course
-        self.query_one(".growth", Static).update(lines.growth_of(line.grows_per_step))
-
-
-class MemoryRows(Vertical):
-    """Rows that come and go with what is measured."""
-
-    DEFAULT_CSS = "MemoryRows { height: auto; }"
-
-    async def show(self, found: Sequence[MemoryLine]) -> None:
-        """These lines in this order."""
-        rows = list(self.query(MemoryRow))
-        if [row.name for row in rows] != [line.name for line in found]:
-            await self.remove_children()
-            rows = [MemoryRow(line) for line in found]
-            await self.mount_all(rows)
-        for row, line in zip(rows, found, strict=True):
-            row.show(line)
 
 
 class FindingsScreen(ModalScreen[None]):
@@ -121,7 +71,7 @@ class Dashboard(App[None]):
 
     TITLE = "tenure watch"
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (50, "-normal")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (50, "-normal"), (70, "-wide")]  # noqa: RUF012
     CSS = """
     #head { height: auto; max-height: 2; text-style: bold; }
     #body { height: 1fr; }
@@ -132,10 +82,10 @@ class Dashboard(App[None]):
     .title { text-style: dim; }
     .gone { display: none; }
     .-narrow #body { scrollbar-size-vertical: 0; }
+    .-narrow AxesRow, .-normal AxesRow, .-narrow .range, .-normal .range { display: none; }
     .-narrow MemoryRow Sparkline { display: none; }
     .-narrow MemoryRow .name { width: 9; }
     .-narrow MemoryRow .bytes { width: 10; }
-    .-narrow MemoryRow .growth { margin-left: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
@@ -171,6 +121,7 @@ class Dashboard(App[None]):
             table = DataTable[str](id="ranks", cursor_type="row")
             table.can_focus = False
             yield table
+            yield AxesRow(classes="gone")
             yield MemoryRows(id="memory")
             yield Static(id="forecast", markup=False, classes="gone")
             yield Static(id="beside", markup=False, classes="gone")
@@ -241,9 +192,12 @@ class Dashboard(App[None]):
         self._say("#forecast", [lines.forecast_line(view)])
         self._say("#beside", [lines.ranks_text(self._seen, width=self.size.width - SCROLLBAR)])
         self._show_ranks()
-        await self._base.query_one("#memory", MemoryRows).show(view.memory)
+        axes = lines.axes_of(view)
+        self._base.query_one(AxesRow).set_class(not view.memory, "gone")
+        self._base.query_one(AxesRow).show(axes)
+        await self._base.query_one("#memory", MemoryRows).show(view.memory, axes)
         self._base.query_one("#roles-title").set_class(not view.roles, "gone")
-        await self._base.query_one("#roles", MemoryRows).show(view.roles)
+        await self._base.query_one("#roles", MemoryRows).show(view.roles, axes)
         self._say("#counts", lines.counts_lines(view))
         self._say("#notes", lines.notes_lines(view))
         self._show_findings(view)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from tenure.live.view import ONLY, ProcessView, RunView
+from tenure.live.view import ONLY, MemoryLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.outlook import Ahead
-from tenure.model.units import format_about, format_bytes, format_duration
+from tenure.model.units import format_about, format_byte_range, format_bytes, format_duration
 from tenure.report.ranks import render_ranks
 from tenure.report.terminal import weight
 
@@ -77,6 +78,31 @@ def forecast_line(view: ProcessView) -> str:
 def growth_of(per_step: float | None) -> str:
     """`+2.00 KiB/step`, empty where nothing grows."""
     return "" if per_step is None else f"+{format_bytes(per_step)}/step"
+
+
+RANGE_HEAD, GROWTH_HEAD = "least–most", "grows by"
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the pictures of all rows share: the steps that they go over, and columns for what stands beside them."""
+
+    steps: int
+    range_width: int
+    growth_width: int
+
+
+def axes_of(view: ProcessView) -> Axes:
+    """Wide enough for each row of this process."""
+    rows = (*view.memory, *view.roles)
+    ranges = max((len(range_of(row)) for row in rows), default=0)
+    growths = max((len(growth_of(row.grows_per_step)) for row in rows), default=0)
+    return Axes(view.outlook.steps, max(ranges, len(RANGE_HEAD)), max(growths, len(GROWTH_HEAD)) if growths else 0)
+
+
+def range_of(line: MemoryLine) -> str:
+    """`313.9–448.4 MiB`: the least and the most of a row, between which it is drawn."""
+    return format_byte_range(line.least_bytes, line.most_bytes)
 
 
 def counts_lines(view: ProcessView) -> list[str]:

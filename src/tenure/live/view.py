@@ -43,11 +43,16 @@ LAST = (
 
 @dataclass(frozen=True)
 class MemoryLine:
-    """One kind of memory: its bytes now, what they were over the steps, and its growth per step where it has one."""
+    """One kind of memory: its bytes now, what they were over the steps, and its growth per step where it has one.
+
+    `course` is drawn, and flat where it hardly moves; `least_bytes` and `most_bytes` are those of what was measured.
+    """
 
     name: str
     last_bytes: int
     course: tuple[float, ...]
+    least_bytes: float
+    most_bytes: float
     grows_per_step: float | None = None
 
 
@@ -104,7 +109,8 @@ def _memory_lines(recording: Recording, outlook: RunOutlook) -> list[MemoryLine]
         steps, values = counter_series(recording.steps, counter.name)
         course = tuple(thinned(steps, values, most=POINTS)[1].tolist())
         drawn = course if counter.grows_per_step is not None else flattened(course)
-        lines.append(MemoryLine(counter.name, counter.last_bytes, drawn, counter.grows_per_step))
+        ends = min(course), max(course)
+        lines.append(MemoryLine(counter.name, counter.last_bytes, drawn, *ends, counter.grows_per_step))
     return lines
 
 
@@ -117,7 +123,8 @@ def _role_lines(recording: Recording, last_step: int) -> list[MemoryLine]:
     lines = []
     for role in dict.fromkeys(role for _, roles in taken for role in roles):
         values = np.array([roles.get(role, 0) for _, roles in taken], dtype=float)
-        lines.append(MemoryLine(role, int(values[-1]), flattened(over_steps(steps, values, last_step))))
+        drawn = flattened(over_steps(steps, values, last_step))
+        lines.append(MemoryLine(role, int(values[-1]), drawn, float(values.min()), float(values.max())))
     return sorted((line for line in lines if line.last_bytes), key=lambda line: (-line.last_bytes, line.name))
 
 

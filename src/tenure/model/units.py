@@ -17,6 +17,20 @@ def format_bytes(num_bytes: int | float) -> str:
     raise AssertionError("unreachable: the last unit always returns")
 
 
+def format_byte_range(least: float, most: float) -> str:
+    """`313.9–448.4 MiB`, in the unit of the larger, with two decimals where one does not tell them apart; one size
+    where both read alike."""
+    power = 0
+    while abs(most) >= 1024 ** (power + 1) and power < len(_SIZES) - 1:
+        power += 1
+    unit, sizes = _SIZES[power], (least / 1024**power, most / 1024**power)
+    for decimals in (1, 2) if power else (0,):
+        low, high = (f"{size:.{decimals if size else 0}f}" for size in sizes)
+        if low != high:
+            return f"{low}–{high} {unit}"
+    return format_bytes(most)
+
+
 def format_seconds(seconds: float) -> str:
     """`3.2 ms`, `1.4 s`, `2 min 05 s`."""
     if seconds < 1:

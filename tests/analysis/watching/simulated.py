@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -63,3 +63,48 @@ def adding(rng: np.random.Generator, steps: int) -> np.ndarray:
 def dripping(rng: np.random.Generator, steps: int) -> np.ndarray:
     """Keeps the same at each step, or at every few."""
     return rng.uniform(4, 400) * KIB * (np.arange(steps) // rng.integers(1, 20) * 10.0)
+
+
+HEALTHY: dict[str, tuple[Row, ...]] = {
+    "allocator": (allocator,),
+    "allocator with jumps": (allocator, jumps),
+    "allocator and a cache": (allocator, filling),
+    "allocator and a sawtooth": (allocator, sawing),
+    "resident": (resident,),
+    "resident with jumps": (resident, jumps),
+    "resident and a cache": (resident, filling),
+    "resident and a sawtooth": (resident, sawing),
+    "resident that wanders": (resident, walking),
+}
+GROWING: dict[str, tuple[Row, ...]] = {
+    "the same each time": (allocator, dripping),
+    "random sizes": (allocator, adding),
+    "a sawtooth and the same": (allocator, sawing, dripping),
+    "a sawtooth and random sizes": (allocator, sawing, adding),
+    "resident, the same": (resident, dripping),
+    "resident, random sizes": (resident, adding),
+    "resident that wanders": (resident, walking, dripping),
+}
+
+
+def draw(rows: Sequence[Row], seed: int, steps: int) -> np.ndarray:
+    """One run: these rows added up."""
+    rng = np.random.default_rng(seed)
+    return np.sum([row(rng, steps) for row in rows], axis=0)
+
+
+def small_leak_of(rows: Sequence[Row]) -> float:
+    """Bytes per step that have to be found: more where resident memory alone tells."""
+    return 64 * KIB if resident in rows else KIB
+
+
+def draw_with_limit(rows: Sequence[Row], seed: int) -> tuple[np.ndarray, float, int]:
+    """What was seen of a run, a limit half to four times as far, and after how many steps more the run meets it."""
+    rng = np.random.default_rng(seed)
+    seen, ahead = int(rng.choice([200, 500, 1000])), rng.uniform(0.5, 4)
+    count = 8 * seen
+    values = np.sum([row(rng, count) for row in rows], axis=0)
+    early, late = values[seen // 2 : seen], values[-count // 8 :]
+    rate = (np.median(late) - np.median(early)) / (count - count // 16 - 0.75 * seen)
+    limit = float(values[:seen].max() + rate * seen * ahead)
+    return values[:seen], limit, int(np.flatnonzero(values[seen:] >= limit)[0]) + 1

@@ -5,37 +5,15 @@ Rows are drawn anew from fixed seeds, so every run of this test draws the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
-from analysis.watching.simulated import KIB, MIB, Row, allocator, filling, jumps, resident, sawing, walking
+from analysis.watching.simulated import HEALTHY, KIB, MIB, draw, small_leak_of
 from tenure.analysis.watching.slow_growth import SlowGrowth, find_slow_growth
 
 NUM_RUNS = 100
 LOOKS = (500, 1000, 1500, 2000)
 STEPS = np.arange(1.0, LOOKS[-1] + 1)
-HEALTHY: dict[str, tuple[Row, ...]] = {
-    "allocator": (allocator,),
-    "allocator with jumps": (allocator, jumps),
-    "allocator and a cache": (allocator, filling),
-    "allocator and a sawtooth": (allocator, sawing),
-    "resident": (resident,),
-    "resident with jumps": (resident, jumps),
-    "resident and a cache": (resident, filling),
-    "resident and a sawtooth": (resident, sawing),
-    "resident that wanders": (resident, walking),
-}
-
-
-def draw(rows: Sequence[Row], seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return np.sum([row(rng, len(STEPS)) for row in rows], axis=0)
-
-
-def leak_of(rows: Sequence[Row]) -> float:
-    return 64 * KIB if resident in rows else KIB
 
 
 def grows(values: np.ndarray, until: int) -> bool:
@@ -45,7 +23,8 @@ def grows(values: np.ndarray, until: int) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HEALTHY)
 def test_of_a_hundred_healthy_runs_one_at_most_is_told_whenever_one_looks(name: str) -> None:
-    alarms = [seed for seed in range(NUM_RUNS) if any(grows(draw(HEALTHY[name], seed), look) for look in LOOKS)]
+    runs = (draw(HEALTHY[name], seed, len(STEPS)) for seed in range(NUM_RUNS))
+    alarms = [seed for seed, values in enumerate(runs) if any(grows(values, look) for look in LOOKS)]
 
     assert len(alarms) <= 1, alarms
 
@@ -54,7 +33,7 @@ def test_of_a_hundred_healthy_runs_one_at_most_is_told_whenever_one_looks(name: 
 @pytest.mark.parametrize(("name", "least"), [("allocator", 99), ("allocator with jumps", 95), ("resident", 95)])
 def test_a_small_leak_is_found_within_five_hundred_steps(name: str, least: int) -> None:
     rows = HEALTHY[name]
-    found = [grows(draw(rows, seed) + leak_of(rows) * STEPS, 500) for seed in range(NUM_RUNS)]
+    found = [grows(draw(rows, seed, len(STEPS)) + small_leak_of(rows) * STEPS, 500) for seed in range(NUM_RUNS)]
 
     assert sum(found) >= least
 
@@ -63,9 +42,9 @@ def test_a_small_leak_is_found_within_five_hundred_steps(name: str, least: int) 
 @pytest.mark.parametrize("name", ["allocator", "allocator and a cache", "allocator and a sawtooth", "resident"])
 def test_a_small_leak_that_begins_late_is_found_five_hundred_steps_later(name: str) -> None:
     rows = HEALTHY[name]
-    late = leak_of(rows) * np.maximum(0.0, STEPS - (LOOKS[-1] - 500))
+    late = small_leak_of(rows) * np.maximum(0.0, STEPS - (LOOKS[-1] - 500))
 
-    assert sum(grows(draw(rows, seed) + late, LOOKS[-1]) for seed in range(NUM_RUNS)) >= 95
+    assert sum(grows(draw(rows, seed, len(STEPS)) + late, LOOKS[-1]) for seed in range(NUM_RUNS)) >= 95
 
 
 def test_growth_is_told_with_its_rate_and_where_it_was_seen() -> None:
