@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from allocator.recorded import Program
+from allocator.test_pins import results_between_buffers
 from allocator.training import Training
 from tenure.allocator.settings import MIB
 from tenure.cli.main import run_command_line
@@ -96,6 +97,27 @@ def test_snapshot_of_a_training_loop_tells_roles_phases_and_what_grows(
         (MIB, 4, "/home/me/loss.py:9 in keep")
     ]
     assert {each["phase"] for each in told["phases"]} == {"outside", "forward", "backward", "optimizer", "zero_grad"}
+
+
+def test_snapshot_says_what_pins_free_memory_and_what_another_order_saves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(results_between_buffers().pickled())
+
+    assert run_command_line(["snapshot", str(path)]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("fragments"))
+    assert lines[first : first + 6] == [
+        "fragments     after event 17 192.00 MiB were reserved: 0 B in segments without a block in use, 124.00 MiB",
+        "              stuck beside blocks in use",
+        "              124.00 MiB stuck in 2 segments by survivor, 4.00 MiB in 2 blocks since event 5 in step 0:",
+        "              /home/me/train.py:40 in keep",
+        "              replayed: 108.00 MiB less had they been asked for first; 108.00 MiB less had their line used a",
+        "              torch.cuda.MemPool of its own; 128.00 MiB less without them, 124.00 MiB more than they hold",
+    ]
 
 
 def test_advise_gives_the_line_to_set_and_says_how_sure_it_is(

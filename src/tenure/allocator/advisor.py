@@ -11,16 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tenure.allocator.blocks import Block
-from tenure.allocator.earlier_state import state_before
+from tenure.allocator.requests import Kind, Requests, requests_of
 from tenure.allocator.settings import MIB, NO_LIMIT, AllocatorSettings, parse_settings, settings_of_snapshot
 from tenure.allocator.simulated_device import SimulatedDevice
 from tenure.allocator.simulator import Allocator
-from tenure.model.allocator import DEFAULT_POOL, Action, PoolId, Snapshot
+from tenure.model.allocator import Snapshot
 
 LEAST_GAIN = 0.02
 """Of what was reserved: less is not worth a setting."""
 LEAST_GAIN_BYTES = 32 * MIB
-_ALLOCATE, _FREE, _GIVE_BACK = range(3)
 CANDIDATES = (
     "",
     "expandable_segments:True",
@@ -32,17 +31,6 @@ CANDIDATES = (
 )
 """What is tried. Not among them: a threshold for collecting, which does nothing without a fraction of the device's
 memory, and a largest size to split with expandable segments, which grows without end (pytorch#123548)."""
-
-
-@dataclass(frozen=True)
-class Requests:
-    """What a program asked its allocator for, on one device; a row of (kind, number, bytes, stream, pool) each.
-
-    The number names the allocation, so that a free says which. `num_earlier` of them were there before the trace.
-    """
-
-    rows: tuple[tuple[int, int, int, int, PoolId], ...]
-    num_earlier: int
 
 
 @dataclass(frozen=True)
@@ -94,55 +82,21 @@ def conflict_in(settings: AllocatorSettings) -> str:
     return ""
 
 
-def requests_of(snapshot: Snapshot, device: int, settings: AllocatorSettings) -> Requests:
-    """The requests of a trace, those for what was there before it first."""
-    earlier = state_before(snapshot, device, settings)
-    pools = {segment.address: snapshot.pools[segment.pool] for segment in earlier.segments}
-    streams = {segment.address: segment.stream for segment in earlier.segments}
-    starts = sorted(pools)
-    number_at: dict[int, int] = {}
-    rows: list[tuple[int, int, int, int, PoolId]] = []
-    place = 0
-    for block in earlier.blocks:
-        while place + 1 < len(starts) and starts[place + 1] <= block.address:
-            place += 1
-        start = starts[place] if starts else 0
-        number_at[block.address] = len(number_at)
-        stream, pool = streams.get(start, 0), pools.get(start, DEFAULT_POOL)
-        rows.append((_ALLOCATE, number_at[block.address], block.requested, stream, pool))
-    num_earlier = len(rows)
-    events = snapshot.traces.get(device)
-    if events is not None:
-        columns = (events.action, events.address, events.bytes, events.stream, events.pool)
-        num_given = num_earlier
-        for action, address, size, stream, pool_row in zip(*(each.tolist() for each in columns), strict=True):
-            if action == Action.ALLOC:
-                pool = snapshot.pools[pool_row] if pool_row >= 0 else DEFAULT_POOL
-                number_at[address] = num_given
-                rows.append((_ALLOCATE, num_given, size, stream, pool))
-                num_given += 1
-            elif action == Action.FREE_COMPLETED and address in number_at:
-                rows.append((_FREE, number_at.pop(address), 0, stream, DEFAULT_POOL))
-            elif action in (Action.SEGMENT_FREE, Action.SEGMENT_UNMAP) and rows and rows[-1][0] != _GIVE_BACK:
-                rows.append((_GIVE_BACK, -1, 0, 0, DEFAULT_POOL))
-    return Requests(tuple(rows), num_earlier)
-
-
 def _played(requests: Requests, settings: AllocatorSettings, text: str) -> Candidate:
     allocator = Allocator(settings, SimulatedDevice())
     counts = allocator.counts
     held: dict[int, Block] = {}
     peak_reserved = peak_active = 0
     for kind, number, size, stream, pool in requests.rows:
-        if kind == _ALLOCATE:
+        if kind == Kind.ALLOCATE:
             block = allocator.allocate(size, stream, pool)
             if block is not None:  # as good as always: the simulated device has no end
                 held[number] = block
             peak_reserved = max(peak_reserved, counts.reserved_bytes)
             peak_active = max(peak_active, counts.active_bytes)
-        elif kind == _FREE and number in held:
+        elif kind == Kind.FREE and number in held:
             allocator.free(held.pop(number).address)
-        elif kind == _GIVE_BACK:
+        elif kind == Kind.GIVE_BACK:
             allocator.give_back()
     return Candidate(text, peak_reserved, peak_active, counts.num_device_allocations, settings == AllocatorSettings())
 
@@ -153,11 +107,11 @@ def _floor(requests: Requests) -> int:
     in_use: dict[int, int] = {}
     now = most = 0
     for kind, number, size, _, _ in requests.rows:
-        if kind == _ALLOCATE:
+        if kind == Kind.ALLOCATE:
             in_use[number] = settings.round_bytes(size)
             now += in_use[number]
             most = max(most, now)
-        elif kind == _FREE:
+        elif kind == Kind.FREE:
             now -= in_use.pop(number)
     return most
 

@@ -74,6 +74,19 @@ def replay_snapshot(snapshot: Snapshot, device: int) -> Replay:
     return _Replaying(snapshot, device).run()
 
 
+def allocator_after(snapshot: Snapshot, device: int, event: int) -> Allocator | None:
+    """The simulated allocator as it is after this event; None where the replay left the trace for good before it."""
+    playing = _Replaying(snapshot, device)
+    playing.begin()
+    events = snapshot.traces.get(device)
+    for number, row in enumerate([] if events is None else _rows(events)[: event + 1]):
+        try:
+            playing.play(number, *row)
+        except _LostError:
+            return None
+    return playing.allocator
+
+
 @dataclass(frozen=True)
 class _Offer:
     """Memory that the device gave, by the event that says so."""
@@ -135,22 +148,26 @@ class _Replaying:
         self._settings = settings_of_snapshot(snapshot.settings)
         self._earlier = state_before(snapshot, device, self._settings)
         self._device = _RecordedDevice()
-        self._allocator = Allocator(self._settings, self._device)
+        self.allocator = Allocator(self._settings, self._device)
         self._pools = _PoolOfAddress(snapshot, device)
         self._first: Difference | None = None
         self._num_equal = 0
 
+    def begin(self) -> None:
+        """Lay out what was there before the first event."""
+        bases = lowest_addresses(self._snapshot, self._number, self._earlier)
+        lay_out(self.allocator, self._earlier, self._snapshot.pools, bases)
+
     def run(self) -> Replay:
         events = self._snapshot.traces.get(self._number)
         rows = [] if events is None else _rows(events)
-        bases = lowest_addresses(self._snapshot, self._number, self._earlier)
-        lay_out(self._allocator, self._earlier, self._snapshot.pools, bases)
-        counts = self._allocator.counts
+        self.begin()
+        counts = self.allocator.counts
         active, reserved = Peak(counts.active_bytes, -1), Peak(counts.reserved_bytes, -1)
         is_whole = True
         for number, (action, address, size, stream, pool) in enumerate(rows):
             try:
-                self._play(number, action, address, size, stream, pool)
+                self.play(number, action, address, size, stream, pool)
             except _LostError:
                 is_whole = False
                 break
@@ -174,7 +191,8 @@ class _Replaying:
             settings=self._settings,
         )
 
-    def _play(self, number: int, action: int, address: int, size: int, stream: int, pool: int) -> None:
+    def play(self, number: int, action: int, address: int, size: int, stream: int, pool: int) -> None:
+        """Play one event. Raises _LostError where the recorded state cannot be restored."""
         if action == Action.ALLOC:
             self._allocate(number, address, size, stream, self._pools.of(address, pool))
         elif action == Action.FREE_COMPLETED:
@@ -190,7 +208,7 @@ class _Replaying:
 
     def _allocate(self, number: int, address: int, size: int, stream: int, pool: PoolId) -> None:
         try:
-            block = self._allocator.allocate(size, stream, pool)
+            block = self.allocator.allocate(size, stream, pool)
         except _NotOfferedError as error:
             self._differs(number, f"for {size:,} bytes {error}")
             block = None
@@ -199,13 +217,13 @@ class _Replaying:
             return
         if block is not None:
             self._differs(number, f"{size:,} bytes went to {address:#x}; {block.address:#x} was predicted")
-            self._allocator.free(block.address)
+            self.allocator.free(block.address)
         self._take_offers()
         self._place(address, size)
 
     def _free(self, number: int, address: int) -> None:
-        if address in self._allocator.in_use:
-            self._allocator.free(address)
+        if address in self.allocator.in_use:
+            self.allocator.free(address)
         else:
             self._differs(number, f"what lies at {address:#x} is freed, and nothing is in use there")
 
@@ -217,7 +235,7 @@ class _Replaying:
                 number, f"the segment of {size:,} bytes at {address:#x} goes back, and is not free as a whole"
             )
             raise _LostError
-        self._allocator.release(block)
+        self.allocator.release(block)
 
     def _unmap(self, number: int, address: int, size: int) -> None:
         self._take_offers()
@@ -225,7 +243,7 @@ class _Replaying:
         if block is None or address + size > block.address + block.size or block.range is None:
             self._differs(number, f"{size:,} bytes are taken from behind {address:#x}, and are not free")
             raise _LostError
-        self._allocator.unmap(block, address, address + size)
+        self.allocator.unmap(block, address, address + size)
 
     def _take_offers(self) -> None:
         """Memory came that nobody was predicted to ask for: it is there all the same."""
@@ -239,23 +257,23 @@ class _Replaying:
             self._device.offered.popleft()
             text = f"a segment of {offer.size:,} bytes was recorded, and none of that size is needed"
             self._differs(offer.event, text)
-            pool = self._allocator.pool(DEFAULT_POOL, offer.size <= SMALL_SEGMENT)
-            self._allocator.add_segment(offer.address, offer.size, pool, 0)
+            pool = self.allocator.pool(DEFAULT_POOL, offer.size <= SMALL_SEGMENT)
+            self.allocator.add_segment(offer.address, offer.size, pool, 0)
 
     def _place(self, address: int, size: int) -> None:
         block = self._free_block_with(address)
         rounded = self._settings.round_bytes(size)
         if block is None or address + rounded > block.address + block.size:
             raise _LostError
-        self._allocator.place(block, address, rounded, size)
+        self.allocator.place(block, address, rounded, size)
 
     def _free_block_with(self, address: int) -> Block | None:
         """The free block that an address lies in."""
-        for pool in self._allocator.pools():
+        for pool in self.allocator.pools():
             block = pool.by_address.get(address)
             if block is not None:
                 return block
-        around = (block for pool in self._allocator.pools() for block in pool.by_address.values())
+        around = (block for pool in self.allocator.pools() for block in pool.by_address.values())
         return next((block for block in around if block.address <= address < block.address + block.size), None)
 
     def _differs(self, number: int, text: str) -> None:
@@ -263,8 +281,8 @@ class _Replaying:
             self._first = Difference(number, text)
 
     def _blocks(self) -> list[tuple[int, int, bool]]:
-        free = [block for pool in self._allocator.pools() for block in pool.by_address.values()]
-        in_use = self._allocator.in_use.values()
+        free = [block for pool in self.allocator.pools() for block in pool.by_address.values()]
+        in_use = self.allocator.in_use.values()
         return sorted((block.address, block.size, block.in_use) for block in (*free, *in_use))
 
 

@@ -10,12 +10,13 @@ _ENDLESS = 1 << 42
 
 
 class SimulatedDevice:
-    """Gives segments in granules of 2 MiB, as the driver does; `total_bytes` None: without end."""
+    """Gives segments in granules of 2 MiB, as the driver does; `total_bytes` None: without end. `given_bytes` that end
+    at `given_to` are given already."""
 
-    def __init__(self, total_bytes: int | None = None) -> None:
+    def __init__(self, total_bytes: int | None = None, *, given_bytes: int = 0, given_to: int = 0) -> None:
         self.total_bytes = total_bytes
-        self.given_bytes = 0
-        self._next = _FIRST_ADDRESS
+        self.given_bytes = given_bytes
+        self._next = max(_FIRST_ADDRESS, -(-given_to // _GRANULE) * _GRANULE)
 
     def give(self, size: int, stream: int) -> int | None:
         """The address of a new segment, above all that were given before; None where the memory is used up."""

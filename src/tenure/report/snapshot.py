@@ -8,14 +8,16 @@ from typing import Any
 
 from tenure.allocator.at_peak import Composition, Part, StepPhase
 from tenure.allocator.leaks import Leak
+from tenure.allocator.pins import Fragmentation
 from tenure.allocator.replay import Replay
-from tenure.allocator.roles import BlockRole
 from tenure.allocator.steps import Basis
 from tenure.allocator.story import Story
 from tenure.allocator.torch_frames import Phase
 from tenure.allocator.unused import Unused
 from tenure.model.allocator import Snapshot
 from tenure.model.units import format_bytes, format_number
+from tenure.report.block_words import blocks_text, born_text, phase_name, phase_text, role_text
+from tenure.report.fragmentation import fragmentation_as_dict, fragmentation_rows
 from tenure.report.outlook import render_rows
 from tenure.report.replay import replay_as_dict, replay_text
 from tenure.report.stack_line import frames_as_dicts, stack_line
@@ -23,14 +25,6 @@ from tenure.report.stack_line import frames_as_dicts, stack_line
 _MOST_PARTS = 5
 _LEAST_SHARE = 0.01
 """Of the peak: smaller roles are in the JSON only."""
-_PHASES = {
-    Phase.UNKNOWN: "an unknown phase",
-    Phase.OUTSIDE: "outside of forward, backward and optimizer",
-    Phase.FORWARD: "forward",
-    Phase.BACKWARD: "backward",
-    Phase.OPTIMIZER: "the optimizer's step",
-    Phase.ZERO_GRAD: "zero_grad",
-}
 _BASES = {
     Basis.ANNOTATIONS: "the profiler's annotations",
     Basis.OPTIMIZER: "the optimizer's steps",
@@ -51,6 +45,7 @@ class Told:
     by_step: tuple[StepPhase, ...]
     leaks: tuple[Leak, ...]
     unused: Unused
+    fragmentation: Fragmentation | None
 
 
 def render_snapshot(told: Told, *, width: int, ascii_only: bool = False) -> str:
@@ -70,7 +65,7 @@ def snapshot_as_dict(told: Told) -> dict[str, Any]:
             "reserved_bytes": replay.reserved.bytes,
             "event": replay.active.event,
             "step": None if story.steps.basis is Basis.NONE else story.step_at(replay.active.event),
-            "phase": _name(story.phase_at(replay.active.event)),
+            "phase": phase_name(story.phase_at(replay.active.event)),
             "annotation": story.annotation_at(replay.active.event) or None,
             "by_role": {role.name.lower(): size for role, size in told.peak.by_role.items()},
             "by_stack": [_part_as_dict(snapshot, part) for part in told.peak.parts],
@@ -83,11 +78,14 @@ def snapshot_as_dict(told: Told) -> dict[str, Any]:
             "pinned_bytes": unused.pinned_bytes,
             "slack_bytes": unused.slack_bytes,
             "pinned": [{**asdict(each), "line": stack_line(snapshot, each.stack)} for each in unused.pinned],
+            "at_peak": None
+            if told.fragmentation is None
+            else fragmentation_as_dict(snapshot, story, told.fragmentation),
         },
         "leaks": [_leak_as_dict(snapshot, leak) for leak in told.leaks],
         "replay": replay_as_dict(replay),
         "steps": {"basis": story.steps.basis.value, "ends": list(story.steps.ends)},
-        "phases": [{**asdict(each), "phase": _name(each.phase)} for each in told.by_step],
+        "phases": [{**asdict(each), "phase": phase_name(each.phase)} for each in told.by_step],
         "annotations": [asdict(each) for each in story.annotated],
         "unknown_actions": dict(snapshot.unknown_actions),
     }
@@ -112,6 +110,8 @@ def _rows(told: Told) -> Iterator[tuple[str, str]]:
     for pin in unused.pinned[:_MOST_PARTS]:
         free = f"{format_bytes(pin.free_bytes)} of {format_bytes(pin.bytes)}"
         yield "", f"{free} pinned by {blocks_text(pin.num_blocks)}, the largest from {stack_line(snapshot, pin.stack)}"
+    if told.fragmentation is not None and told.fragmentation.stuck_bytes:
+        yield from fragmentation_rows(snapshot, told.story, told.fragmentation)
     for leak in told.leaks[:_MOST_PARTS]:
         yield "grows", _leak_text(snapshot, leak)
     if snapshot.unknown_actions:
@@ -123,7 +123,7 @@ def _peak_rows(told: Told) -> Iterator[tuple[str, str]]:
     replay, story, peak = told.replay, told.story, told.peak
     where = "before the first event" if replay.active.event < 0 else f"after event {replay.active.event:,}"
     phase = story.phase_at(replay.active.event)
-    during = f", {_born(phase)}" if phase is not Phase.UNKNOWN else ""
+    during = f", {phase_text(phase)}" if phase is not Phase.UNKNOWN else ""
     step = f" of step {story.step_at(replay.active.event)}" if during and story.steps.basis is not Basis.NONE else ""
     name = story.annotation_at(replay.active.event)
     named = f" (`{name}`)" if name else ""
@@ -137,13 +137,7 @@ def _peak_rows(told: Told) -> Iterator[tuple[str, str]]:
 
 
 def _part_text(part: Part) -> str:
-    born = "from before the trace" if part.phase is None else f"born {_born(part.phase)}"
-    told = f", {born}" if part.phase is not Phase.UNKNOWN else ""
-    return f"{role_text(part.role)} in {blocks_text(part.num_blocks)}{told}"
-
-
-def _born(phase: Phase) -> str:
-    return _PHASES[phase] if phase is Phase.OUTSIDE else f"in {_PHASES[phase]}"
+    return f"{role_text(part.role)} in {blocks_text(part.num_blocks)}{born_text(part.phase, comma=True)}"
 
 
 def _leak_text(snapshot: Snapshot, leak: Leak) -> str:
@@ -152,28 +146,13 @@ def _leak_text(snapshot: Snapshot, leak: Leak) -> str:
     blocks = "1 block" if number == "1" else f"{number} blocks"
     size = format_bytes(leak.bytes_per_step)
     stays = f"{size} in {blocks} of {leak.num_steps} steps, {format_bytes(leak.bytes)} by now, never freed"
-    phase = f", born {_born(leak.phase)}" if leak.phase is not Phase.UNKNOWN else ""
-    return f"{stays}{phase}: {stack_line(snapshot, leak.stack)}"
-
-
-def role_text(role: BlockRole) -> str:
-    """As it stands in a sentence: `optimizer state`."""
-    return role.name.lower().replace("_", " ")
-
-
-def blocks_text(number: int) -> str:
-    """`1 block`, `1,200 blocks`."""
-    return "1 block" if number == 1 else f"{number:,} blocks"
-
-
-def _name(phase: Phase) -> str | None:
-    return None if phase is Phase.UNKNOWN else phase.name.lower()
+    return f"{stays}{born_text(leak.phase, comma=True)}: {stack_line(snapshot, leak.stack)}"
 
 
 def _part_as_dict(snapshot: Snapshot, part: Part) -> dict[str, Any]:
     return {
         "role": part.role.name.lower(),
-        "phase": "before the trace" if part.phase is None else _name(part.phase),
+        "phase": "before the trace" if part.phase is None else phase_name(part.phase),
         "bytes": part.bytes,
         "blocks": part.num_blocks,
         "frames": frames_as_dicts(snapshot, part.stack),
@@ -189,7 +168,7 @@ def _leak_as_dict(snapshot: Snapshot, leak: Leak) -> dict[str, Any]:
         "steps": leak.num_steps,
         "first_step": leak.first_step,
         "first_event": leak.first_event,
-        "phase": _name(leak.phase),
+        "phase": phase_name(leak.phase),
         "line": stack_line(snapshot, leak.stack),
         "frames": frames_as_dicts(snapshot, leak.stack),
     }
