@@ -271,7 +271,7 @@ def test_ranks_stand_side_by_side_and_the_next_is_chosen_by_a_key(tmp_path: Path
     table: list[str] = []
 
     async def choose(app: Dashboard) -> None:
-        table.extend([*screen_text(app)[1:5], *screen_text(app)[10:12]])
+        table.extend([*screen_text(app)[1:5], *screen_text(app)[11:13]])
         for _ in range(4):
             heads.append(screen_text(app)[0].partition(" · ")[0])
             await app.press("r")
