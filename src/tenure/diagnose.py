@@ -23,6 +23,7 @@ from tenure.analysis.process_suspects import (
     find_lasting,
     find_resting,
 )
+from tenure.analysis.ran_out import find_ran_out
 from tenure.analysis.watching.rank_notes import describe_beyond_findings
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
@@ -84,6 +85,7 @@ def diagnose_process(recording: Recording, *, ask_copies: bool = True) -> Diagno
         censuses=len(evidence.censuses),
         looked_until=evidence.looked_until,
         suppressed=tuple(finding for finding in explained if finding not in findings),
+        ran_out=find_ran_out(evidence.of_tensors, explained, rank=recording.process.get("rank")),
     )
 
 
@@ -183,6 +185,7 @@ def merge(path: str, diagnoses: Sequence[Diagnosis]) -> Diagnosis:
         not_seen=tuple(dict.fromkeys(text for diagnosis in diagnoses for text in diagnosis.not_seen)),
         censuses=_sum_known(diagnosis.censuses for diagnosis in diagnoses),
         looked_until=min((each.looked_until for each in diagnoses if each.looked_until is not None), default=None),
+        ran_out=min((each.ran_out for each in diagnoses if each.ran_out), key=lambda each: each.step, default=None),
     )
 
 

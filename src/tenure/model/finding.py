@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tenure.model.experiment import Drop
+from tenure.model.ran_out import RanOut
 
 Symptom = Literal["growth", "sawtooth", "peak", "survivor", "cycle", "fragmentation", "host"]
 Confidence = Literal["certain", "likely", "possible"]
@@ -145,3 +146,5 @@ class Diagnosis:
     """How many findings were left out because the baseline has them; None without a baseline."""
     baseline: str = ""
     """The file that names what is known."""
+    ran_out: RanOut | None = None
+    """What tensors were where device memory ran out, of the process in which it did first; else None."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING
+from dataclasses import MISSING, asdict
 from typing import Any
 
 from tenure.errors import NewerFormatError, RecordingError
 from tenure.model.finding import CutReference, Diagnosis, Edit, Finding, Forecast, Holder, Interval, Remedy
+from tenure.model.ran_out import HeldThen, RanOut
 
 FORMAT = 1
 
@@ -29,6 +30,7 @@ def diagnosis_as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "censuses": diagnosis.censuses,
         "suppressed": [finding_as_dict(finding) for finding in diagnosis.suppressed],
         **({"looked_until": diagnosis.looked_until} if diagnosis.looked_until is not None else {}),
+        **({"ran_out": asdict(diagnosis.ran_out)} if diagnosis.ran_out is not None else {}),
         **({"known": diagnosis.known, "baseline": diagnosis.baseline} if diagnosis.known is not None else {}),
     }
 
@@ -131,7 +133,14 @@ def _diagnosis_from_dict(values: dict[str, Any]) -> Diagnosis:
         suppressed=tuple(_finding_from_dict(finding) for finding in values.get("suppressed", ())),
         known=values.get("known"),
         baseline=values.get("baseline", ""),
+        ran_out=_ran_out_from(values["ran_out"]) if values.get("ran_out") else None,
     )
+
+
+def _ran_out_from(values: dict[str, Any]) -> RanOut:
+    held = tuple(_only_fields(HeldThen, each) for each in values["held"])
+    found: RanOut = _only_fields(RanOut, {**values, "held": held})
+    return found
 
 
 def _finding_from_dict(values: dict[str, Any]) -> Finding:

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from tenure.model.finding import Diagnosis, Finding, Interval, Remedy, evidence_of
 from tenure.model.units import format_about, format_bytes, format_duration, format_number
 from tenure.report.layout import place_of, relative_to_here, wrap
+from tenure.report.ran_out import render_ran_out
 from tenure.report.retention_tree import draw_path
 from tenure.report.style import Style, plain_ascii
 
@@ -64,7 +65,8 @@ def render_diagnosis(diagnosis: Diagnosis, *, width: int, color: bool, ascii_onl
     """The whole report, ending with a newline; findings in the order given, the first ten in full."""
     width = min(max(width, NARROWEST), WIDEST)
     style = Style(color)
-    blocks = [_render_finding(finding, width=width, style=style) for finding in diagnosis.findings[:FINDINGS_IN_FULL]]
+    blocks = [] if diagnosis.ran_out is None else [render_ran_out(diagnosis.ran_out, width=width, style=style)]
+    blocks += [_render_finding(finding, width=width, style=style) for finding in diagnosis.findings[:FINDINGS_IN_FULL]]
     if diagnosis.findings[FINDINGS_IN_FULL:]:
         blocks.append(_render_rest(diagnosis.findings[FINDINGS_IN_FULL:], width=width))
     if not diagnosis.findings:
