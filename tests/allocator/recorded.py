@@ -71,6 +71,9 @@ class Program:
         block = self.allocator.allocate(size, stream)
         if block is not None:
             self.note("alloc", block.address, size, stream)
+        else:
+            assert self.total_bytes is not None
+            self.note("oom", self.total_bytes - self.allocator.counts.reserved_bytes, size, stream)
         return block
 
     def free(self, block: Block) -> None:

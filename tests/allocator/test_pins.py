@@ -23,9 +23,9 @@ def asked(program: Program, size: int, frames: list[dict[str, object]]) -> Block
     return block
 
 
-def results_between_buffers(steps: int = 10) -> Program:
+def results_between_buffers(steps: int = 10, total_bytes: int | None = None) -> Program:
     """Each step's result of 2 MiB is kept in what its smaller buffer leaves of the segment of the larger one."""
-    program = Program()
+    program = Program(total_bytes=total_bytes)
     for _ in range(steps):
         program.free(asked(program, 64 * MIB, WORK))
         smaller = asked(program, 62 * MIB, WORK)

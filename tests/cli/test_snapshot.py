@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from allocator.recorded import Program
+from allocator.test_out_of_memory import fragmented
 from allocator.test_pins import results_between_buffers
 from allocator.training import Training
 from tenure.allocator.settings import MIB
@@ -117,6 +118,30 @@ def test_snapshot_says_what_pins_free_memory_and_what_another_order_saves(
         "              /home/me/train.py:40 in keep",
         "              replayed: 108.00 MiB less had they been asked for first; 108.00 MiB less had their line used a",
         "              torch.cuda.MemPool of its own; 128.00 MiB less without them, 124.00 MiB more than they hold",
+    ]
+
+
+def test_snapshot_tells_why_memory_ran_out_and_what_would_have_fitted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "104")
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(fragmented().pickled())
+
+    assert run_command_line(["snapshot", str(path)]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("ran out"))
+    assert lines[first : first + 9] == [
+        "ran out       100.00 MiB asked for on stream 0x0 at event 74 in step 9: /home/me/train.py:30 in work",
+        "              a segment of 100.00 MiB was needed, the device had 72.00 MiB left, 28.00 MiB too few;",
+        "              128.00 MiB were reserved",
+        "              free for it: 108.00 MiB, the largest free block 62.00 MiB",
+        "              in use 20.00 MiB: survivor 20.00 MiB",
+        "would fit     by replay with PYTORCH_ALLOC_CONF=max_split_size_mb:20",
+        "would fit     by replay with PYTORCH_ALLOC_CONF=max_split_size_mb:32",
+        "would fit     by replay with PYTORCH_ALLOC_CONF=roundup_power2_divisions:8",
+        "would fit     by replay without 20.00 MiB of survivor, 10 blocks: /home/me/train.py:40 in keep",
     ]
 
 

@@ -22,7 +22,8 @@ _OWN_POOL: PoolId = (0, 1 << 40)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a replay came to. `fits`: whether all requests were served, that which ran out of memory among them."""
+    """What a replay came to. `fits`: whether all requests were served, among them the refused one that it went up
+    to; others that were refused are left out."""
 
     peak_reserved_bytes: int
     fits: bool
@@ -72,8 +73,9 @@ def in_own_pool(course: Course, numbers: Set[int]) -> Course:
     return replace(course, requests=Requests(rows, course.requests.num_earlier))
 
 
-def outcome_of(course: Course, *, total_bytes: int | None = None, last_row: int | None = None) -> Outcome:
-    """Play it, as far as up to and with `last_row`, on a device of so much memory. Cost: 1 to 2 us per request."""
+def outcome_of(course: Course, *, total_bytes: int | None = None, error: int | None = None) -> Outcome:
+    """Play it on a device of so much memory, up to the request that was refused as the `error`-th. Cost: 1 to 2 us per
+    request."""
     earlier = course.earlier
     given = sum(segment.size for segment in earlier.segments)
     end = max((segment.address + segment.size for segment in earlier.segments), default=0)
@@ -88,32 +90,33 @@ def outcome_of(course: Course, *, total_bytes: int | None = None, last_row: int 
     numbers = (row[1] for row in course.requests.rows[:begin])
     laid = zip(numbers, earlier.blocks, strict=True)
     held = {number: found for number, block in laid if (found := allocator.in_use.get(block.address)) is not None}
-    return _played(allocator, course.requests, held, begin, last_row)
+    return _played(allocator, course.requests, held, begin, error)
 
 
 def outcome_under(
-    course: Course, settings: AllocatorSettings, *, total_bytes: int | None = None, last_row: int | None = None
+    course: Course, settings: AllocatorSettings, *, total_bytes: int | None = None, error: int | None = None
 ) -> Outcome:
     """Play it under other settings; what was there before the trace is asked for first then."""
     allocator = Allocator(settings, SimulatedDevice(total_bytes))
-    return _played(allocator, course.requests, {}, 0, last_row)
+    return _played(allocator, course.requests, {}, 0, error)
 
 
-def _played(
-    allocator: Allocator, requests: Requests, held: dict[int, Block], begin: int, last_row: int | None
-) -> Outcome:
+def _played(allocator: Allocator, requests: Requests, held: dict[int, Block], begin: int, error: int | None) -> Outcome:
     counts = allocator.counts
     peak, fits = counts.reserved_bytes, True
-    rows = requests.rows[begin:] if last_row is None else requests.rows[begin : last_row + 1]
-    for kind, number, size, stream, pool in rows:
-        if kind in (Kind.ALLOCATE, Kind.OUT_OF_MEMORY):
+    num_errors = 0
+    for kind, number, size, stream, pool in requests.rows[begin:]:
+        if kind == Kind.ALLOCATE:
             block = allocator.allocate(size, stream, pool)
             fits = fits and block is not None
             peak = max(peak, counts.reserved_bytes)
-            if block is not None and kind == Kind.ALLOCATE:
+            if block is not None:
                 held[number] = block
-            elif block is not None:
-                allocator.free(block.address)
+        elif kind == Kind.OUT_OF_MEMORY:
+            num_errors += 1
+            if num_errors == error:
+                fits = fits and allocator.allocate(size, stream, pool) is not None
+                return Outcome(max(peak, counts.reserved_bytes), fits)
         elif kind == Kind.FREE and number in held:
             allocator.free(held.pop(number).address)
         elif kind == Kind.GIVE_BACK:

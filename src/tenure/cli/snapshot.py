@@ -44,6 +44,7 @@ def told_of(snapshot: Snapshot, device: int) -> Told:
     """All that a snapshot tells of one device."""
     from tenure.allocator.at_peak import composition, phases_by_step
     from tenure.allocator.leaks import leaks_of
+    from tenure.allocator.out_of_memory import out_of_memory_in
     from tenure.allocator.pins import fragmentation_of
     from tenure.allocator.replay import replay_snapshot
     from tenure.allocator.story import story_of
@@ -61,6 +62,7 @@ def told_of(snapshot: Snapshot, device: int) -> Told:
         leaks=leaks_of(snapshot, story),
         unused=unused_at_end(snapshot, device),
         fragmentation=fragmentation_of(snapshot, replay, story),
+        out_of_memory=out_of_memory_in(snapshot, replay, story),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tenure.allocator.at_peak import Composition, Part, StepPhase
 from tenure.allocator.leaks import Leak
+from tenure.allocator.out_of_memory import OutOfMemory
 from tenure.allocator.pins import Fragmentation
 from tenure.allocator.replay import Replay
 from tenure.allocator.steps import Basis
@@ -18,6 +19,7 @@ from tenure.model.allocator import Snapshot
 from tenure.model.units import format_bytes, format_number
 from tenure.report.block_words import blocks_text, born_text, phase_name, phase_text, role_text
 from tenure.report.fragmentation import fragmentation_as_dict, fragmentation_rows
+from tenure.report.out_of_memory import out_of_memory_as_dict, out_of_memory_rows
 from tenure.report.outlook import render_rows
 from tenure.report.replay import replay_as_dict, replay_text
 from tenure.report.stack_line import frames_as_dicts, stack_line
@@ -46,6 +48,7 @@ class Told:
     leaks: tuple[Leak, ...]
     unused: Unused
     fragmentation: Fragmentation | None
+    out_of_memory: OutOfMemory | None
 
 
 def render_snapshot(told: Told, *, width: int, ascii_only: bool = False) -> str:
@@ -82,6 +85,9 @@ def snapshot_as_dict(told: Told) -> dict[str, Any]:
             if told.fragmentation is None
             else fragmentation_as_dict(snapshot, story, told.fragmentation),
         },
+        "out_of_memory": None
+        if told.out_of_memory is None
+        else out_of_memory_as_dict(snapshot, story, told.out_of_memory),
         "leaks": [_leak_as_dict(snapshot, leak) for leak in told.leaks],
         "replay": replay_as_dict(replay),
         "steps": {"basis": story.steps.basis.value, "ends": list(story.steps.ends)},
@@ -99,6 +105,8 @@ def _rows(told: Told) -> Iterator[tuple[str, str]]:
     if told.story.steps.basis is not Basis.NONE:
         yield "steps", f"{len(told.story.steps.ends):,} ended in the trace, by {_BASES[told.story.steps.basis]}"
     yield from _peak_rows(told)
+    if told.out_of_memory is not None:
+        yield from out_of_memory_rows(snapshot, told.story, told.out_of_memory)
     yield (
         "at the end",
         (
