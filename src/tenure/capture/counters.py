@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenure.capture.sampling.allocator import read_allocator
+from tenure.capture.sampling.private_pools import read_private_pools
 from tenure.capture.steps.schedule import is_geometric
 from tenure.capture.system.memory_room import read_memory_room
 
@@ -19,7 +20,8 @@ STEPS_BETWEEN_READINGS = 10
 class CounterReader:
     """Reads counters after steps: after each one, or after each tenth where steps are too quick for that.
 
-    What memory there is and how much is left is read at the steps of the geometric schedule only.
+    What memory there is, how much is left, and what lies in private pools is read at the steps of the geometric
+    schedule only.
     """
 
     def __init__(self) -> None:
@@ -35,7 +37,7 @@ class CounterReader:
             return {}
         self.last = self.read()
         if due:
-            self.last |= read_memory_room()
+            self.last |= read_memory_room() | read_private_pools()
             self.device_uuid = find_device_uuid()
         return self.last
 

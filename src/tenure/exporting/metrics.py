@@ -58,6 +58,9 @@ _KNOWN = {
     "num_alloc_retries": _Known(
         f"{_A}_retries", "Times that the allocator emptied its cache to get memory.", True, True
     ),
+    "num_private_pools": _Known(f"{_A}_private_pools", "Pools of CUDA graphs and the program's own.", True),
+    "private_reserved_bytes": _Known(f"{_A}_private_reserved_bytes", "Reserved in private pools.", True),
+    "private_allocated_bytes": _Known(f"{_A}_private_allocated_bytes", "In use in private pools.", True),
     "num_ooms": _Known(f"{_A}_out_of_memory", "Errors of device memory that ran out.", True, True),
     "device_total_bytes": _Known(f"{_D}_size_bytes", "Memory of the device.", True),
     "device_used_bytes": _Known(f"{_D}_used_bytes", "Memory of the device in use, by all processes.", True),
@@ -155,7 +158,8 @@ def _add_counters(metrics: Metrics, rows: LatestRows, own: tuple[str, str]) -> N
     if rows.steps.time > rows.samples.time:
         counters = rows.samples.counters | rows.steps.counters
     index = counters.get("device_index")
-    device = (*own, "" if index is None else f"cuda:{index}")
+    kind = "xpu" if str(rows.process.get("torch", "")).endswith("+xpu") else "cuda"
+    device = (*own, "" if index is None else f"{kind}:{index}")
     if "device_process_bytes" in counters and "reserved_bytes" in counters:
         text = "Memory of this process on the device that is not the allocator's: context, kernels, libraries."
         beside = max(0, counters["device_process_bytes"] - counters["reserved_bytes"])

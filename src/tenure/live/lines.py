@@ -112,6 +112,8 @@ def counts_lines(view: ProcessView) -> list[str]:
     if outlook.idle_share is not None:
         split = "" if outlook.split_share is None else f", {100 * outlook.split_share:.0f} % in split blocks"
         allocator.append(f"{100 * outlook.idle_share:.0f} % of reserved not in use{split}")
+    if last.get("num_private_pools"):
+        allocator.append(_part("private pools", last.get("private_reserved_bytes")))
     allocator += [_count(last, "num_alloc_retries", "retries"), _count(last, "num_ooms", "out of memory")]
     device = [
         _of("used", last.get("device_used_bytes"), last.get("device_total_bytes")),

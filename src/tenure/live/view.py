@@ -38,6 +38,8 @@ LAST = (
     "num_threads",
     "num_ooms",
     "num_alloc_retries",
+    "num_private_pools",
+    "private_reserved_bytes",
 )
 
 

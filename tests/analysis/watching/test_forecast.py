@@ -48,6 +48,7 @@ ON_DEVICE = {
         ("cpu", ON_HOST, 4, ("host", 19 * MIB)),
         ("cpu", IN_CGROUP, 1, ("cgroup", 20 * MIB)),
         ("cuda:1", ON_DEVICE, 1, ("device", 400 * MIB)),
+        ("xpu:1", ON_DEVICE, 1, ("device", 400 * MIB)),
         ("cuda:0", ON_DEVICE, 1, None),
         ("mps:0", ON_HOST, 1, None),
         ("cpu", {}, 1, None),

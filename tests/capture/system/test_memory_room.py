@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,6 +29,31 @@ def test_the_room_is_read_at_the_steps_of_the_schedule_only() -> None:
     read = {step: ROOM <= set(reader.read_after_step(step, seconds=0.1)) for step in range(1, 13)}
 
     assert [step for step, with_room in read.items() if with_room] == [1, 2, 3, 4, 6, 8, 12]
+
+
+@pytest.mark.parametrize("name", ["cuda", "xpu"])
+def test_a_device_that_the_program_has_started_says_what_it_has_left(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    started = SimpleNamespace(is_initialized=lambda: True, current_device=lambda: 1, mem_get_info=lambda index: (5, 8))
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(**{name: started}))
+
+    room = read_memory_room()
+    assert {key: room[key] for key in room if key.startswith("device")} == {
+        "device_index": 1,
+        "device_total_bytes": 8,
+        "device_free_bytes": 5,
+    }
+
+
+def test_a_device_that_does_not_say_what_is_free_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(index: int) -> None:
+        raise RuntimeError("The device doesn't support querying the available free memory")
+
+    started = SimpleNamespace(is_initialized=lambda: True, current_device=lambda: 0, mem_get_info=refuse)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(xpu=started))
+
+    assert not any(key.startswith("device") for key in read_memory_room())
 
 
 def test_full_collections_are_counted() -> None:

@@ -16,6 +16,7 @@ LATE_SHARE = 0.5
 """Seconds per step are those of the later half of a run: the first steps compile, tune and warm caches."""
 _OF_ALLOCATOR = ("allocated_bytes", "reserved_bytes")
 _OF_HOST = ("rss_bytes", "pinned_bytes")
+_DEVICES = ("cuda", "xpu")
 _HOST_DEVICES = ("cpu", "host")
 
 
@@ -40,9 +41,10 @@ def room_left(device: str, steps: Sequence[Step], samples: Sequence[Sample] = ()
     Of a device, what torch's allocator may still take, its own cache included, above the highest peak. `processes` of
     one machine share the host's memory and are taken to grow alike.
     """
-    if device.startswith("cuda"):
+    kind, _, number = device.partition(":")
+    if kind in _DEVICES:
         index = _last(steps, "device_index")[0]
-        return _device_room(steps, in_cache=True) if device in ("cuda", f"cuda:{index}") else None
+        return _device_room(steps, in_cache=True) if number in ("", str(index)) else None
     return _host_room(steps, samples, max(1, processes)) if device in _HOST_DEVICES else None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tenure.capture.system.host_memory import CGROUP_ROOT, read_cgroup, read_cgroup_files
 
+_BACKENDS = ("cuda", "xpu")
 _MEMINFO = {b"MemTotal": "host_total_bytes", b"MemAvailable": "host_available_bytes"}
 
 
@@ -17,7 +18,7 @@ def read_memory_room() -> dict[str, int]:
     """Bytes by name as docs/recording-format.md lists them; what this system does not say is absent.
 
     Some system calls, 0.1 ms without a device; of a device one question to the driver, and only where the program has
-    started CUDA itself.
+    started CUDA or XPU itself.
     """
     return read_host_room() | _read_device()
 
@@ -59,11 +60,15 @@ def _read_cgroup() -> dict[str, int]:
 
 def _read_device() -> dict[str, int]:
     torch: Any = sys.modules.get("torch")
-    cuda = getattr(torch, "cuda", None)
-    if cuda is None or not cuda.is_initialized() or cuda.is_current_stream_capturing():
+    for name in _BACKENDS:
+        backend = getattr(torch, name, None)
+        if backend is None or not backend.is_initialized():
+            continue
+        if getattr(backend, "is_current_stream_capturing", bool)() or not hasattr(backend, "mem_get_info"):
+            return {}
+        index = backend.current_device()
+        with suppress(RuntimeError):  # some XPUs do not say what is free
+            free, total = backend.mem_get_info(index)
+            return {"device_index": int(index), "device_total_bytes": int(total), "device_free_bytes": int(free)}
         return {}
-    index = cuda.current_device()
-    with suppress(RuntimeError):
-        free, total = cuda.mem_get_info(index)
-        return {"device_index": int(index), "device_total_bytes": int(total), "device_free_bytes": int(free)}
     return {}
