@@ -145,6 +145,32 @@ def test_snapshot_tells_why_memory_ran_out_and_what_would_have_fitted(
     ]
 
 
+def test_snapshot_of_a_folder_compares_the_ranks_in_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    for rank in range(3):
+        training = Training(leak_bytes=20 * MIB if rank == 1 else 0)
+        for _ in range(5):
+            training.step()
+        path = tmp_path / "iteration_10" / f"rank{rank}_memory_snapshot.pickle"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(training.program.pickled())
+
+    assert run_command_line(["snapshot", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert run_command_line(["snapshot", str(tmp_path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+
+    assert lines[:4] == [
+        "ranks         3 of iteration 10: peaks from 64.00 MiB (rank 0) to 164.00 MiB (rank 1)",
+        "rank 1        100.00 MiB more survivor at its peak than the others' median, since step 0 of the trace:",
+        "              /home/me/loss.py:9 in keep",
+        "rank 0        64.00 MiB in use at the peak, 80.00 MiB reserved: activation 26.00 MiB · optimizer state 18.00",
+    ]
+    assert (told["moment"], [odd["rank"] for odd in told["odd"]]) == ("iteration 10", [1])
+
+
 def test_advise_gives_the_line_to_set_and_says_how_sure_it_is(
     snapshot_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

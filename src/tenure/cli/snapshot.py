@@ -1,9 +1,10 @@
-"""`tenure snapshot`: a memory snapshot of torch's: when it was how full, who asked for it, and whether it replays."""
+"""`tenure snapshot`: memory snapshots of torch's, one or one of each rank: what happened, and what would help."""
 
 from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ import click
 from tenure.errors import UsageError
 
 if TYPE_CHECKING:
+    from tenure.allocator.ranks import RankSummary
     from tenure.model.allocator import Snapshot
     from tenure.report.snapshot import Told
 
@@ -18,13 +20,16 @@ FORMAT = 1
 
 
 @click.command("snapshot", short_help="A memory snapshot of torch's: how full, who, when.")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=str))
+@click.argument("file", metavar="FILE|DIR", type=click.Path(path_type=str))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def snapshot_command(file: str, as_json: bool) -> int:
     """Read a file of torch.cuda.memory._dump_snapshot, and play its events on a simulated allocator.
 
-    Needs neither torch nor a device. No code in the file is run.
+    Of a folder with a file for each rank (torchtitan, Composer) the newest moment's ranks are compared. Needs neither
+    torch nor a device. No code in the file is run.
     """
+    if Path(file).is_dir():
+        return _tell_ranks(file, as_json=as_json)
     from tenure.report.snapshot import render_snapshot, snapshot_as_dict
     from tenure.report.terminal import terminal_form
 
@@ -38,6 +43,37 @@ def snapshot_command(file: str, as_json: bool) -> int:
     for told in found:
         click.echo(render_snapshot(told, width=width, ascii_only=ascii_only), nl=False)
     return 0
+
+
+def _tell_ranks(folder: str, *, as_json: bool) -> int:
+    """The ranks of a folder's newest moment beside each other."""
+    from tenure.allocator.ranks import compare
+    from tenure.report.rank_snapshots import ranks_compared_as_dict, render_ranks_compared
+    from tenure.report.terminal import terminal_form
+    from tenure.store.rank_snapshots import rank_snapshots
+
+    found = rank_snapshots(folder)
+    compared = compare([_summary(rank, str(file)) for rank, file in found.files.items()])
+    if as_json:
+        print(json.dumps({"format": FORMAT, **ranks_compared_as_dict(compared, found.moment)}))
+        return 0
+    width, _, ascii_only = terminal_form(sys.stdout)
+    text = render_ranks_compared(compared, found.moment, found.num_others, width=width, ascii_only=ascii_only)
+    click.echo(text, nl=False)
+    return 0
+
+
+def _summary(rank: int, file: str) -> RankSummary:
+    """One rank's snapshot, of the device that it used most."""
+    from tenure.allocator.ranks import summary_of
+    from tenure.allocator.replay import replay_snapshot
+    from tenure.allocator.story import story_of
+    from tenure.report.stack_line import stack_line
+
+    snapshot = snapshot_in(file)
+    replays = [replay_snapshot(snapshot, device) for device in snapshot.devices]
+    replay = max(replays, key=lambda each: each.active.bytes)
+    return summary_of(rank, snapshot, replay, story_of(snapshot, replay), lambda stack: stack_line(snapshot, stack))
 
 
 def told_of(snapshot: Snapshot, device: int) -> Told:
