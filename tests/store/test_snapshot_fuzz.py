@@ -12,6 +12,7 @@ import pytest
 from allocator.recorded import Program
 from tenure.allocator.advisor import advise
 from tenure.allocator.settings import AllocatorSettings
+from tenure.cli.recorded_snapshot import ReadSnapshot
 from tenure.cli.snapshot import told_of
 from tenure.errors import SnapshotError
 from tenure.model.allocator import Snapshot
@@ -61,7 +62,7 @@ def with_values_changed(data: bytes, chance: random.Random) -> bytes:
 
 def play(snapshot: Snapshot) -> None:
     for device in snapshot.devices:
-        snapshot_as_dict(told_of(snapshot, device))
+        snapshot_as_dict(told_of(ReadSnapshot(snapshot), device))
         advise(snapshot, device, ["expandable_segments:True"])
 
 

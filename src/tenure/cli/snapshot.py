@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tenure.errors import UsageError
+from tenure.cli.recorded_snapshot import ReadSnapshot, is_one_recording, read_snapshot_of, snapshot_in
 
 if TYPE_CHECKING:
     from tenure.allocator.ranks import RankSummary
-    from tenure.model.allocator import Snapshot
     from tenure.report.snapshot import Told
 
 FORMAT = 1
@@ -25,19 +24,20 @@ FORMAT = 1
 def snapshot_command(file: str, as_json: bool) -> int:
     """Read a file of torch.cuda.memory._dump_snapshot, and play its events on a simulated allocator.
 
-    Of a folder with a file for each rank (torchtitan, Composer) the newest moment's ranks are compared. Needs neither
-    torch nor a device. No code in the file is run.
+    Of a folder with a file for each rank (torchtitan, Composer) the newest moment's ranks are compared; of a recording
+    the newest copy is read, with the names that hold its blocks. Needs neither torch nor a device. No code in the file
+    is run.
     """
-    if Path(file).is_dir():
+    if Path(file).is_dir() and not is_one_recording(file):
         return _tell_ranks(file, as_json=as_json)
     from tenure.report.snapshot import render_snapshot, snapshot_as_dict
     from tenure.report.terminal import terminal_form
 
-    snapshot = snapshot_in(file)
-    found = [told_of(snapshot, device) for device in snapshot.devices]
+    read = read_snapshot_of(file)
+    found = [told_of(read, device) for device in read.snapshot.devices]
     if as_json:
         dicts = list(map(snapshot_as_dict, found))
-        print(json.dumps({"format": FORMAT, **dicts[0], "devices": dicts}))
+        print(json.dumps({"format": FORMAT, "copy": read.where or None, **dicts[0], "devices": dicts}))
         return 0
     width, _, ascii_only = terminal_form(sys.stdout)
     for told in found:
@@ -76,7 +76,7 @@ def _summary(rank: int, file: str) -> RankSummary:
     return summary_of(rank, snapshot, replay, story_of(snapshot, replay), lambda stack: stack_line(snapshot, stack))
 
 
-def told_of(snapshot: Snapshot, device: int) -> Told:
+def told_of(read: ReadSnapshot, device: int) -> Told:
     """All that a snapshot tells of one device."""
     from tenure.allocator.at_peak import composition, phases_by_step
     from tenure.allocator.leaks import leaks_of
@@ -87,6 +87,7 @@ def told_of(snapshot: Snapshot, device: int) -> Told:
     from tenure.allocator.unused import unused_at_end
     from tenure.report.snapshot import Told
 
+    snapshot = read.snapshot
     replay = replay_snapshot(snapshot, device)
     story = story_of(snapshot, replay)
     return Told(
@@ -99,14 +100,5 @@ def told_of(snapshot: Snapshot, device: int) -> Told:
         unused=unused_at_end(snapshot, device),
         fragmentation=fragmentation_of(snapshot, replay, story),
         out_of_memory=out_of_memory_in(snapshot, replay, story),
+        owners={address: owner for (of, address), owner in read.owners.items() if of == device},
     )
-
-
-def snapshot_in(file: str) -> Snapshot:
-    """The snapshot in a file; UsageError where it tells of no device."""
-    from tenure.store.torch_snapshot import read_snapshot
-
-    snapshot = read_snapshot(file)
-    if not snapshot.devices:
-        raise UsageError(f"{file}: the snapshot has neither segments nor events; was anything allocated on a device?")
-    return snapshot

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tenure.allocator.advisor import Advice, Candidate
 from tenure.allocator.replay import Replay
+from tenure.model.live_block import OwnedBlock
 from tenure.model.units import format_bytes
 from tenure.report.outlook import render_rows
+from tenure.report.owners import holder_rows, holders_as_dicts
 from tenure.report.replay import replay_text
 
 _UNCONFIRMED = "by torch's rules; no recorded trace has confirmed them for such settings"
 
 
-def render_advice(advice: Advice, replay: Replay, *, width: int, ascii_only: bool = False) -> str:
-    """What to set, or that nothing is to be gained, as lines of at most `width`."""
-    return render_rows(_advice_rows(advice, replay), width=width, ascii_only=ascii_only)
+def render_advice(
+    advice: Advice,
+    replay: Replay,
+    owners: Sequence[OwnedBlock] = (),
+    where: str = "",
+    *,
+    width: int,
+    ascii_only: bool = False,
+) -> str:
+    """What to set, or that nothing is to be gained, as lines of at most `width`; of a recording also `where` its copy
+    was made, and whose what is in use was."""
+    copy = [("copy", where)] if where else []
+    rows = (*copy, *_advice_rows(advice, replay), *holder_rows(owners))
+    return render_rows(rows, width=width, ascii_only=ascii_only)
 
 
-def advice_as_dict(advice: Advice, replay: Replay) -> dict[str, Any]:
+def advice_as_dict(advice: Advice, replay: Replay, owners: Sequence[OwnedBlock] = ()) -> dict[str, Any]:
     """The same as `tenure advise --json` gives it for one device."""
     return {
         "device": replay.device,
         "floor_bytes": advice.floor_bytes,
         "recorded": _candidate_as_dict(advice.recorded),
+        "holders": holders_as_dicts(owners),
         "candidates": list(map(_candidate_as_dict, advice.candidates)),
         "advice": environment_line(advice.best.settings) if advice.best is not None and replay.is_equal else None,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,11 +16,13 @@ from tenure.allocator.story import Story
 from tenure.allocator.torch_frames import Phase
 from tenure.allocator.unused import Unused
 from tenure.model.allocator import Snapshot
+from tenure.model.live_block import OwnedBlock
 from tenure.model.units import format_bytes, format_number
 from tenure.report.block_words import blocks_text, born_text, phase_name, phase_text, role_text
 from tenure.report.fragmentation import fragmentation_as_dict, fragmentation_rows
 from tenure.report.out_of_memory import out_of_memory_as_dict, out_of_memory_rows
 from tenure.report.outlook import render_rows
+from tenure.report.owners import holder_rows, holders_as_dicts, holders_text
 from tenure.report.replay import replay_as_dict, replay_text
 from tenure.report.stack_line import frames_as_dicts, stack_line
 
@@ -38,7 +40,7 @@ _BASES = {
 
 @dataclass(frozen=True)
 class Told:
-    """All that is known of one device of a snapshot."""
+    """All that is known of one device of a snapshot; `owners` by address, empty without a recording beside it."""
 
     snapshot: Snapshot
     replay: Replay
@@ -49,6 +51,7 @@ class Told:
     unused: Unused
     fragmentation: Fragmentation | None
     out_of_memory: OutOfMemory | None
+    owners: Mapping[int, OwnedBlock]
 
 
 def render_snapshot(told: Told, *, width: int, ascii_only: bool = False) -> str:
@@ -88,7 +91,8 @@ def snapshot_as_dict(told: Told) -> dict[str, Any]:
         "out_of_memory": None
         if told.out_of_memory is None
         else out_of_memory_as_dict(snapshot, story, told.out_of_memory),
-        "leaks": [_leak_as_dict(snapshot, leak) for leak in told.leaks],
+        "leaks": [_leak_as_dict(told, leak) for leak in told.leaks],
+        "holders": holders_as_dicts(told.owners.values()),
         "replay": replay_as_dict(replay),
         "steps": {"basis": story.steps.basis.value, "ends": list(story.steps.ends)},
         "phases": [{**asdict(each), "phase": phase_name(each.phase)} for each in told.by_step],
@@ -115,13 +119,15 @@ def _rows(told: Told) -> Iterator[tuple[str, str]]:
             f"segments, which empty_cache() gives back, {format_bytes(unused.pinned_bytes)} free beside blocks in use"
         ),
     )
+    yield from holder_rows(told.owners.values())
     for pin in unused.pinned[:_MOST_PARTS]:
         free = f"{format_bytes(pin.free_bytes)} of {format_bytes(pin.bytes)}"
         yield "", f"{free} pinned by {blocks_text(pin.num_blocks)}, the largest from {stack_line(snapshot, pin.stack)}"
     if told.fragmentation is not None and told.fragmentation.stuck_bytes:
         yield from fragmentation_rows(snapshot, told.story, told.fragmentation)
     for leak in told.leaks[:_MOST_PARTS]:
-        yield "grows", _leak_text(snapshot, leak)
+        held = _held_by(told, leak)
+        yield "grows", f"{_leak_text(snapshot, leak)}{f'; held by {held}' if held else ''}"
     if snapshot.unknown_actions:
         names = ", ".join(f"{count:,} `{action}`" for action, count in sorted(snapshot.unknown_actions.items()))
         yield "left out", f"{names}: not known to this version"
@@ -167,8 +173,16 @@ def _part_as_dict(snapshot: Snapshot, part: Part) -> dict[str, Any]:
     }
 
 
-def _leak_as_dict(snapshot: Snapshot, leak: Leak) -> dict[str, Any]:
+def _held_by(told: Told, leak: Leak) -> str:
+    """The names that lead to most of a leak's blocks; "" where none is known."""
+    addresses = told.story.lives.address[list(leak.rows)].tolist()
+    return holders_text(map(told.owners.get, addresses))
+
+
+def _leak_as_dict(told: Told, leak: Leak) -> dict[str, Any]:
+    snapshot = told.snapshot
     return {
+        "held_by": _held_by(told, leak) or None,
         "bytes": leak.bytes,
         "blocks": leak.num_blocks,
         "bytes_per_step": leak.bytes_per_step,
