@@ -6,6 +6,8 @@ import shutil
 import tempfile
 import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -53,6 +55,24 @@ def test_each_optimizer_step_is_a_step_and_each_due_census_has_a_forward_entry(t
     assert opened.end is not None
     assert (opened.end["reason"], opened.end["steps"]) == ("exit", 5)
     assert read_census(opened, opened.censuses[2]).moment == "forward-entry"
+
+
+def test_what_a_census_takes_is_no_part_of_any_steps_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("tenure.capture.monitor.time", SimpleNamespace(perf_counter=lambda: now[0], time=lambda: 1e9))
+
+    class LongCensus(CensusLog):
+        def __call__(self, **asked: Any) -> Census:
+            now[0] += 1000.0
+            return super().__call__(**asked)
+
+    model, optimizer = linear_and_sgd()
+    with recording(tmp_path, LongCensus(), profile_step=0):
+        for _ in range(5):
+            now[0] += 2.0
+            train_step(model, optimizer)
+
+    assert [step.seconds for step in open_recording(tmp_path).steps] == [2.0] * 5
 
 
 def test_the_entry_census_is_given_positional_and_keyword_arguments_of_the_root_call(tmp_path: Path) -> None:

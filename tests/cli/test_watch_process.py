@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 
 from tenure.capture.writing.folders import RECORDING_VARIABLE
 from tenure.cli.main import run_command_line
-from tenure.cli.watch_process import find_folder, is_process
+from tenure.cli.watch_process import find_folder, is_process, start_again
 from tenure.store.recording_file import RecordingWriter
 
 WAIT = "import sys; print('up', flush=True); sys.stdin.read()"
@@ -71,7 +72,7 @@ def test_a_process_of_somebody_elses_is_one_line_that_says_how_to_start_it(
     version = ".".join(map(str, sys.version_info[:2]))
     assert capsys.readouterr().err == (
         f"tenure: process {pid} was not started by `tenure run`, and Python {version} cannot look into a running "
-        f"program (3.14 can); start it again as: tenure run -c {WAIT}\n"
+        f"program (3.14 can); start it again as: tenure run -c {shlex.quote(WAIT)}\n"
     )
 
 
@@ -121,3 +122,17 @@ def test_a_run_whose_folder_is_gone_is_one_line(tmp_path: Path, capsys: pytest.C
         assert run_command_line(["watch", str(pid)]) == 2
 
     assert capsys.readouterr().err == f"tenure: process {pid} recorded into {folder}, which is gone\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "again"),
+    [
+        (["/usr/bin/python3.11", "train.py", "--name", "two words"], "tenure run train.py --name 'two words'"),
+        (["python", "-m", "lib.train"], "tenure run -m lib.train"),
+        (["python", "-u", "train.py"], "tenure run -- python -u train.py"),
+        (["./train.sh"], "tenure run -- ./train.sh"),
+        ([], "tenure run train.py"),
+    ],
+)
+def test_the_command_to_start_it_again_is_one_that_records(command: list[str], again: str) -> None:
+    assert start_again(command) == again

@@ -241,9 +241,10 @@ class Monitor:
 
     def _take_out_of_memory(self) -> None:
         started = time.perf_counter()
-        if self._history.write_out_of_memory():
-            self._record_census(OUT_OF_MEMORY, None)
+        is_first = self._history.write_out_of_memory()
         self._last_step_time += time.perf_counter() - started
+        if is_first:
+            self._record_census(OUT_OF_MEMORY, None)
 
     def take_unseen_step(self, optimizer: Any) -> None:
         """An optimizer has stepped of which no hook told; within the guard."""
@@ -374,6 +375,8 @@ class Monitor:
                 self._journal.write_parameters(found, step=self.step, optimizer=number)
 
     def _record_census(self, moment: str, inputs: Any) -> None:
+        """Take and write one; what it takes within a step is not counted as the step's."""
+        started = time.perf_counter()
         try:
             self._censuses.write(
                 step=self.step,
@@ -388,6 +391,8 @@ class Monitor:
             if is_from_signal_handler(error):  # TimeoutError is an OSError
                 raise
             self._guard.switch_off(f"cannot write the recording: {error.strerror or error}")
+        finally:
+            self._last_step_time += time.perf_counter() - started
 
     def _count_pause(self, seconds: float) -> None:
         self._count_cost(seconds)

@@ -7,8 +7,9 @@ own code (`tenure.record`) has nothing in it, and is named by its folder.
 from __future__ import annotations
 
 import json
+import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,12 +84,19 @@ def _attach(process: psutil.Process) -> str:
     from tenure.store.new_folder import name_recording
 
     if not can_attach():
-        command = " ".join(process.cmdline()[1:]) or "train.py"
         version = ".".join(map(str, sys.version_info[:2]))
         raise UsageError(
             f"process {process.pid} was not started by `tenure run`, and Python {version} cannot look into a running "
-            f"program (3.14 can); start it again as: tenure run {command}"
+            f"program (3.14 can); start it again as: {start_again(process.cmdline())}"
         )
     folder = Path(name_recording(f"process-{process.pid}"))
     print(f"tenure: process {process.pid} is recorded from now on, into {folder}", file=sys.stderr)
     return str(attach(process.pid, folder))
+
+
+def start_again(command: Sequence[str]) -> str:
+    """How a person records the same from its start: Python's own script or module by itself, all else as a command."""
+    executable, *arguments = command or ("python", "train.py")
+    is_python = Path(executable).name.startswith(("python", "pypy"))
+    by_itself = is_python and arguments and (arguments[0] in ("-m", "-c") or not arguments[0].startswith("-"))
+    return f"tenure run {shlex.join(arguments)}" if by_itself else f"tenure run -- {shlex.join(command)}"

@@ -30,6 +30,17 @@ def test_evaluations_between_do_not_hide_the_period() -> None:
     assert [getattr(find_sawtooth(steps, row), "period", None) for row in rows] == [40] * 10
 
 
+def test_a_pool_that_grows_between_does_not_hide_the_period() -> None:
+    steps = np.arange(1.0, 481)
+    noise = np.random.default_rng(1).normal(0, 100 * KIB, 480)
+    jumps = 30 * MIB * (steps > 100) + 12 * MIB * (steps > 333)
+    row = saw(40, 8 * MIB, 480) + 64 * KIB * steps + jumps + noise
+
+    found = find_sawtooth(steps, row)
+    assert found is not None
+    assert (found.period, found.amplitude) == (40, pytest.approx(8 * MIB, rel=0.05))
+
+
 def test_what_is_left_without_the_sawtooth_is_the_trend() -> None:
     steps = np.arange(1.0, 301)
     left = without_sawtooth(steps, saw(30, 8 * MIB, 300) + KIB * steps)

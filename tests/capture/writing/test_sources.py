@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import linecache
 import os
 from pathlib import Path
@@ -51,6 +52,25 @@ def test_copies_end_at_their_bound(tmp_path: Path, rows: list[dict[str, Any]], m
     SourceCopies(tmp_path, rows.append).add_program([str(path) for path in paths])
 
     assert [Path(row["path"]).name for row in rows] == ["part0.py", "part1.py"]
+
+
+def test_a_file_that_finds_no_room_is_said_once_and_leaves_nothing(
+    tmp_path: Path, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_half(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[:3])
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr(Path, "write_bytes", write_half)
+    paths = [tmp_path / f"part{number}.py" for number in range(2)]
+    for path in paths:
+        path.write_text("name = 'part'\n")
+    SourceCopies(tmp_path, rows.append).add_program([str(path) for path in paths])
+
+    text = f"sources are not copied any more, from {paths[0]} on: File too large"
+    assert rows == [{"kind": "note", "level": "warning", "text": text, "step": None}]
+    assert list((tmp_path / "sources").iterdir()) == []
 
 
 def test_tenures_own_files_are_a_librarys_but_its_demos_are_programs() -> None:

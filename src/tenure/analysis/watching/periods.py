@@ -18,6 +18,9 @@ LEFT = 0.5
 STAIRS = 1.5
 """Times what the row grows by in a period: stairs up or down, less their slope, are no sawtooth."""
 FEWEST_PERIODS = 3
+JUMP = 8.0
+"""Standard deviations of the changes from step to step: larger rises are jumps."""
+MOST_JUMPS = 8
 FEWEST_POINTS = 30
 
 
@@ -47,9 +50,17 @@ def without_sawtooth(steps: Numbers, values: Numbers) -> Numbers:
 
 
 def _pattern(steps: Numbers, values: Numbers) -> Numbers | None:
-    """The median course of one period around its own mean, beginning with the first step."""
+    """Of the row, or, where it has none, of the row less its jumps."""
     if len(values) < FEWEST_POINTS or np.any(np.diff(steps) != 1):
         return None
+    found = _pattern_of(steps, values)
+    if found is None and (risen := _risen_at_once(values)) is not None:
+        return _pattern_of(steps, values - risen)
+    return found
+
+
+def _pattern_of(steps: Numbers, values: Numbers) -> Numbers | None:
+    """The median course of one period around its own mean, beginning with the first step."""
     smooth = _without_single(values)
     slope, _ = slope_with_error(steps, smooth)
     period = _period(smooth - slope * steps)
@@ -74,6 +85,19 @@ def _course(flat: Numbers, period: int) -> Numbers:
         return np.asarray(np.median(short, axis=0))
     long = np.concatenate([flat[: whole * period].reshape(whole, period)[:, :rest], flat[None, whole * period :]])
     return np.concatenate([np.median(long, axis=0), np.median(short, axis=0)])
+
+
+def _risen_at_once(values: Numbers) -> Numbers | None:
+    """What the row has risen by in its few largest jumps until each step: pools that grew, which hide a period. None
+    where there are no jumps, or more than `MOST_JUMPS`.
+
+    Falls stay, for a sawtooth's are as large.
+    """
+    rises = np.diff(_without_single(values), prepend=values[0])
+    jumps = np.flatnonzero(rises > JUMP * scatter_of(rises))
+    if not 0 < len(jumps) <= MOST_JUMPS:
+        return None
+    return np.cumsum(np.where(np.isin(np.arange(len(values)), jumps), rises, 0.0))
 
 
 def _without_single(values: Numbers) -> Numbers:

@@ -7,11 +7,12 @@ import linecache
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from tenure.capture.heap.origins import OWN_FOLDER, is_library_file, is_own_file
-from tenure.store.format import SOURCE, SOURCES_FOLDER
+from tenure.store.format import NOTE, SOURCE, SOURCES_FOLDER
 
 MAX_FILES = 2000
 MAX_BYTES = 20_000_000
@@ -59,11 +60,24 @@ class SourceCopies:
             return
         name = hashlib.sha1(data, usedforsecurity=False).hexdigest()[:16] + ".py"
         self._folder.mkdir(exist_ok=True)
-        if not (self._folder / name).exists():
-            (self._folder / name).write_bytes(data)
+        copy = self._folder / name
+        if not copy.exists():
+            try:
+                copy.write_bytes(data)
+            except OSError as error:
+                self._give_up(copy, path, error)
+                return
             self._num_bytes += len(data)
             self._num_files += 1
         self._append_row({"kind": SOURCE, "path": path, "file": name, "origin": origin})
+
+    def _give_up(self, copy: Path, path: str, error: OSError) -> None:
+        """No room for this file, nor for later ones: findings have no lines there, the recording goes on."""
+        self._num_files = MAX_FILES
+        with suppress(OSError):
+            copy.unlink()
+        text = f"sources are not copied any more, from {path} on: {error.strerror or error}"
+        self._append_row({"kind": NOTE, "level": "warning", "text": text, "step": None})
 
 
 def list_program_files() -> list[str]:
