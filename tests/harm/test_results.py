@@ -26,6 +26,7 @@ PROGRAMS = (
     ("train_checkpointed.py",),
     ("train_custom_function.py",),
     ("train_in_generators.py",),
+    ("train_in_tuples.py",),
     ("deaths.py",),
 )
 

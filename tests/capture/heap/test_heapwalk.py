@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import ctypes
 import functools
 import gc
 import itertools
@@ -696,3 +697,44 @@ def test_every_failing_allocation_ends_in_a_memory_error() -> None:
         failures += 1
 
     assert [sys.getrefcount(item) for item in counted] == before
+
+
+def new_list_of(*first: object, places: int) -> list[object]:
+    """A list as C code makes one before it fills it: empty places after the first ones."""
+    new, put, keep = (ctypes.pythonapi[name] for name in ("PyList_New", "PyList_SetItem", "Py_IncRef"))
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_ssize_t]
+    put.argtypes = [ctypes.py_object, ctypes.c_ssize_t, ctypes.py_object]
+    keep.argtypes = [ctypes.py_object]
+    made: list[object] = new(places)
+    for place, item in enumerate(first):
+        keep(item)  # the list takes this one
+        put(made, place, item)
+    return made
+
+
+@pytest.mark.parametrize("is_filled", [heapwalk.is_filled_python, pytest.param(heapwalk.is_filled, marks=needs_native)])
+def test_a_sequence_that_is_still_being_filled_is_told_from_a_full_one(is_filled: Callable[[Any], bool]) -> None:
+    seen = []
+
+    def items() -> Iterator[str]:
+        yield "first"
+        yield "second"
+        (half,) = (item for item in gc.get_objects() if type(item) is tuple and gc.get_referents(item) == SECOND_FIRST)
+        seen.extend([is_filled(half), heapwalk.filled_places(half)])
+        del half
+
+    class Row(tuple[Any, ...]):
+        pass
+
+    tuple(items())
+    unfilled = new_list_of(1, "two", places=4)
+
+    assert seen == [False, ["first", "second"]]
+    assert [is_filled(item) for item in (unfilled, [], (), [None], ("a", "b"), Row((1, 2)), Row(()))] == [
+        *(False, True, True, True, True, True, True)
+    ]
+    assert heapwalk.filled_places(unfilled) == [1, "two"]
+    del unfilled[2:]
+
+
+SECOND_FIRST = ["second", "first"]

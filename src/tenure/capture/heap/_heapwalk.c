@@ -1886,6 +1886,24 @@ heapwalk_atexit_handlers(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
 #endif
 }
 
+PyDoc_STRVAR(is_filled_doc, "is_filled(sequence) -> whether no place of a tuple or list is still empty");
+
+static PyObject *
+heapwalk_is_filled(PyObject *Py_UNUSED(module), PyObject *sequence)
+{
+    if (!PyTuple_Check(sequence) && !PyList_Check(sequence)) {
+        PyErr_SetString(PyExc_TypeError, "is_filled takes a tuple or a list");
+        return NULL;
+    }
+    PyObject **items = PySequence_Fast_ITEMS(sequence);
+    for (Py_ssize_t i = PySequence_Fast_GET_SIZE(sequence); i-- > 0;) {
+        if (items[i] == NULL) {
+            Py_RETURN_FALSE;
+        }
+    }
+    Py_RETURN_TRUE;
+}
+
 static PyMethodDef heapwalk_methods[] = {
     {"atexit_handlers", heapwalk_atexit_handlers, METH_NOARGS, atexit_handlers_doc},
     {"walk", heapwalk_walk, METH_VARARGS, walk_doc},
@@ -1893,6 +1911,7 @@ static PyMethodDef heapwalk_methods[] = {
     {"frame_values", heapwalk_frame_values, METH_VARARGS, frame_values_doc},
     {"thread_stack_bytes", heapwalk_thread_stack_bytes, METH_O, thread_stack_bytes_doc},
     {"instance_values", heapwalk_instance_values, METH_O, instance_values_doc},
+    {"is_filled", heapwalk_is_filled, METH_O, is_filled_doc},
     {NULL, NULL, 0, NULL},
 };
 

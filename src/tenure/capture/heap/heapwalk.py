@@ -134,6 +134,24 @@ def instance_values(item: object) -> list[tuple[str, object]] | None:
     return values
 
 
+def is_filled_python(sequence: tuple[object, ...] | list[object]) -> bool:
+    """The twin of `is_filled`: a collector's visit skips what is empty."""
+    return type(sequence) not in (tuple, list) or len(gc.get_referents(sequence)) == len(sequence)
+
+
+is_filled: Callable[[Any], bool] = _heapwalk.is_filled if NATIVE else is_filled_python
+"""Whether no place of a tuple or list is still empty; to read an empty place ends the process.
+
+While `tuple(step(batch) for batch in batches)` or `zip(*(...))` runs, the collector knows the tuple and most of its
+places are empty. A nanosecond per place.
+"""
+
+
+def filled_places(sequence: tuple[object, ...] | list[object]) -> list[object]:
+    """What stands in the places of a tuple or list that is still being filled, in their order."""
+    return gc.get_referents(sequence)[::-1]
+
+
 def atexit_handlers() -> list[tuple[Any, Any, Any]]:
     """Function, arguments and keywords (or None) of every registered exit handler, in order of registration.
 

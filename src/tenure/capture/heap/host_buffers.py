@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from tenure.capture.heap import labels
 from tenure.capture.heap.descriptions import type_name
+from tenure.capture.heap.heapwalk import filled_places, is_filled
 from tenure.capture.heap.kinds import array_contents, is_array
 from tenure.model.heap import ReferenceKind
 
@@ -63,6 +64,8 @@ def _last(item: object) -> object:
     last: list[object] = []
     if isinstance(item, dict):
         last = list(itertools.islice(reversed(dict.values(item)), 1))
+    elif isinstance(item, (list, tuple)) and not is_filled(item):
+        last = filled_places(item)[-1:]
     elif isinstance(item, (list, tuple)):
         last = list(list.__getitem__(item, slice(-1, None)) if isinstance(item, list) else tuple(item)[-1:])
     elif isinstance(item, collections.deque):

@@ -58,7 +58,7 @@ def dict_items(owner: dict[Any, Any], *, kind: Kind = Kind.ITEM) -> Iterator[Nam
 
 def _of_sequence(owner: Any) -> Iterator[Named]:
     base = tuple if isinstance(owner, tuple) else list
-    for index, value in enumerate(base.__iter__(owner)):
+    for index, value in enumerate(base.__iter__(owner) if heapwalk.is_filled(owner) else heapwalk.filled_places(owner)):
         yield value, Kind.INDEX, str(index)
     yield from _of_instance(owner)
 
