@@ -53,12 +53,12 @@ class Program:
         self.writer.add_row("samples", json.dumps(sample))
         self.writer.flush()
 
-    def take_census(self) -> None:
-        name = f"census-{self.step:06d}.npz"
+    def take_census(self, moment: str = "step-end") -> None:
+        name = f"census-{self.step:06d}-{moment}.npz"
         kept = f"main.history -> list -> [*{self.step // 100}] tensor 4MiB"
-        write_census(self.folder / name, census(kept, step=self.step))
+        write_census(self.folder / name, census(kept, step=self.step, moment=moment))
         roles = {"parameter": 512 * MIB, "gradient": 512 * MIB, "activation": 64 * KIB * self.step}
-        row = {"kind": "census", "step": self.step, "moment": "step-end", "file": name, "seconds": 0.1}
+        row = {"kind": "census", "step": self.step, "moment": moment, "file": name, "seconds": 0.1}
         self.writer.append({**row, "num_objects": 9, "bytes_by_role": roles}, flush=True)
 
     def note(self, text: str) -> None:
@@ -165,6 +165,20 @@ def test_memory_forecast_counters_and_findings_stand_on_one_screen(tmp_path: Pat
         *[""] * 7,
         " q Quit  c Census now  f Findings",
     ]
+
+
+def test_what_a_peak_was_made_of_is_told_where_a_census_saw_it(tmp_path: Path) -> None:
+    program = Program(tmp_path / "run")
+    program.train(6)
+    program.take_census("peak")
+    told: list[str] = []
+
+    async def look(app: Dashboard) -> None:
+        told.extend(line for line in screen_text(app) if line.startswith("peak"))
+
+    drive(program.folder, look, size=(140, 24))
+    made_of = "parameter 512.00 MiB · gradient 512.00 MiB · activation 384.00 KiB"
+    assert told == [f"peak  highest 2.00 GiB in step 6 · in step 6 tensors were {made_of}"]
 
 
 def test_the_smallest_window_shows_step_pace_and_what_is_held(tmp_path: Path) -> None:

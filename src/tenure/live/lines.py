@@ -9,6 +9,7 @@ from tenure.live.view import ONLY, MemoryLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.outlook import Ahead
 from tenure.model.units import format_about, format_byte_range, format_bytes, format_duration
+from tenure.report.outlook import say_peak
 from tenure.report.ranks import render_ranks
 from tenure.report.terminal import weight
 
@@ -106,7 +107,7 @@ def range_of(line: MemoryLine) -> str:
 
 
 def counts_lines(view: ProcessView) -> list[str]:
-    """Device, host and allocator in a line each, of what was counted."""
+    """What a step's peak was made of, allocator, device and host, in a line each, of what was counted."""
     last, outlook = view.last, view.outlook
     allocator = [_part("peak", last.get("allocated_peak_bytes"))]
     if outlook.idle_share is not None:
@@ -128,7 +129,8 @@ def counts_lines(view: ProcessView) -> list[str]:
         _with_unit(last.get("num_threads"), "threads"),
         _with_unit(last.get("num_files"), "open files"),
     ]
-    named = (("allocator", allocator), ("device", device), ("host", host))
+    at_peak = [say_peak(outlook)] if outlook.roles_at_peak else []
+    named = (("peak", at_peak), ("allocator", allocator), ("device", device), ("host", host))
     return [f"{name}  {' · '.join(filter(None, parts))}" for name, parts in named if any(parts)]
 
 

@@ -102,8 +102,8 @@ def _describe_inputs(outlook: RunOutlook) -> str:
     return text
 
 
-def _peak_rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
-    """The highest peak that a step is known for, what the peaks' tensors were, and why peaks differ."""
+def say_peak(outlook: RunOutlook) -> str:
+    """The highest peak that a step is known for, and what the tensors were at one; empty where neither is known."""
     told = [(peak.bytes, peak.step) for peak in outlook.peaks if peak.bytes is not None]
     parts = [f"highest {format_bytes(max(told)[0])} in step {max(told)[1]:,}"] if told else []
     if outlook.roles_at_peak:
@@ -112,8 +112,13 @@ def _peak_rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
         parts.append(f"{where}tensors were {_roles(outlook.roles_at_peak)}")
     if parts and told and max(told)[1] not in [peak.step for peak in outlook.peaks if peak.bytes_by_role]:
         parts.append("what the highest was made of is not known")
-    if parts:
-        yield "peak", " · ".join(parts)
+    return " · ".join(parts)
+
+
+def _peak_rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
+    """The same, and why peaks differ."""
+    if peak := say_peak(outlook):
+        yield "peak", peak
     shares = outlook.peak_shares
     if shares is not None:
         carried = f"{_percent(shares.carried)} with what was carried over from the step before"
