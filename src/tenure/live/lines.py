@@ -9,7 +9,7 @@ from tenure.live.view import ONLY, MemoryLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.outlook import Ahead
 from tenure.model.units import format_about, format_byte_range, format_bytes, format_duration
-from tenure.report.outlook import say_peak
+from tenure.report.outlook import say_peak, say_time
 from tenure.report.ranks import render_ranks
 from tenure.report.terminal import weight
 
@@ -73,7 +73,9 @@ def forecast_line(view: ProcessView) -> str:
         return ""
     latest = "no latest" if end.latest is None else format_about(end.latest)
     steps = f"about {format_about(end.steps)} steps, 90 % between {format_about(end.soonest)} and {latest}"
-    return f"out of memory ({_LIMITS[end.limit]}) in {time_until(end)}: {steps}; {format_bytes(end.room_bytes)} left"
+    when = say_time(end)
+    left = f"{format_bytes(end.room_bytes)} left"
+    return f"out of memory ({_LIMITS[end.limit]}) in {'; '.join(filter(None, (when, steps, left)))}"
 
 
 def growth_of(per_step: float | None) -> str:

@@ -87,9 +87,17 @@ def _describe_end(ahead: Ahead) -> str:
         f"out of memory ({_LIMITS[ahead.limit]}) in about {format_about(ahead.steps)} steps, 90 % between "
         f"{format_about(ahead.soonest)} and {latest}"
     )
-    if ahead.seconds_per_step is not None:
-        text += f"; about {format_duration(ahead.steps * ahead.seconds_per_step)}"
-    return text
+    return f"{text}; {say_time(ahead)}" if ahead.seconds_per_step is not None else text
+
+
+def say_time(ahead: Ahead) -> str:
+    """`about 4.3 h, 3.9 h to 4.9 h`: what the steps take; empty where no step was timed."""
+    each = ahead.seconds_per_step
+    if each is None:
+        return ""
+    soonest = format_duration(ahead.soonest * each)
+    latest = "no latest" if ahead.latest is None else format_duration(ahead.latest * each)
+    return f"about {format_duration(ahead.steps * each)}, {soonest} to {latest}"
 
 
 def _describe_inputs(outlook: RunOutlook) -> str:

@@ -44,7 +44,7 @@ def test_a_trend_brings_two_looks_and_a_note() -> None:
     (note,) = run.notes
     assert 400 < first < second
     assert note.startswith(f"{GROWS} allocated memory by about ")
-    assert note.endswith(f"a closer look is taken now and one {second - first} steps later")
+    assert note.endswith(f"two closer looks come, {second - first} steps apart")
 
 
 def test_a_run_that_does_not_grow_has_none() -> None:
@@ -87,7 +87,7 @@ def test_where_none_is_allowed_growth_is_noted_all_the_same() -> None:
 
     (note,) = run.notes
     assert run.taken == []
-    assert note.endswith("; no closer look, for with several ranks, or at chosen steps, censuses keep to their steps")
+    assert note.endswith("; no closer looks, for with several ranks, or at chosen steps, censuses keep to their steps")
 
 
 def test_trends_are_looked_for_each_few_seconds_and_not_at_each_look(monkeypatch: pytest.MonkeyPatch) -> None:

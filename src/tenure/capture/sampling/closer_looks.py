@@ -72,7 +72,7 @@ def describe(trend: Trend, apart: int | None) -> str:
     looks; None where there are none."""
     what, rate = _WORDS[trend.name], format_bytes(trend.per_step)
     if apart is None:
-        looks = "no closer look, for with several ranks, or at chosen steps, censuses keep to their steps"
+        looks = "no closer looks, for with several ranks, or at chosen steps, censuses keep to their steps"
     else:
-        looks = f"a closer look is taken now and one {apart:,} steps later"
+        looks = f"two closer looks come, {apart:,} steps apart"
     return f"{GROWS} {what} by about {rate} per step over steps {trend.first_step:,} to {trend.last_step:,}; {looks}"
