@@ -37,7 +37,8 @@ def test_growing_batches_are_advised_expandable_segments() -> None:
     assert advice.recorded.peak_reserved_bytes == sum(20 + 2 * step for step in range(12)) * MIB
     assert advice.best is not None
     assert (advice.best.settings, advice.best.peak_reserved_bytes) == ("expandable_segments:True", 60 * MIB)
-    assert (advice.recorded.is_confirmed, advice.best.is_confirmed) == (True, False)
+    confirmed = {each.settings for each in (advice.recorded, *advice.candidates) if each.is_confirmed}
+    assert confirmed == {"", "expandable_segments:True"}  # traces that torch recorded came out as recorded
 
 
 def test_where_all_of_it_is_in_use_nothing_is_advised() -> None:

@@ -89,6 +89,16 @@ def test_the_peak_is_told_by_role() -> None:
     }
 
 
+def test_what_the_program_calls_its_memory_is_told() -> None:
+    program = leaking()
+    for event in program.events[-12:]:
+        event["user_metadata"] = "last steps"
+
+    found = composed(read(program))
+
+    assert found.by_label == {"": (32 + 5) * MIB, "last steps": (12 + 3) * MIB}
+
+
 def test_each_phase_of_each_step_has_its_own_peak() -> None:
     training = Training()
     training.step()

@@ -60,7 +60,7 @@ def test_where_all_of_it_is_needed_nothing_would_have_fitted() -> None:
     _, error = told(program)
 
     assert error is not None
-    assert (error.settings, error.releases) == ((), ())
+    assert (error.settings, error.releases, error.lacking_bytes) == ((), (), 120 * MIB)
     assert error.free == FreeMemory(largest=0, same=0, other_size=0, other_streams=0, other_pools=0)
 
 

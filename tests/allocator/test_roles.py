@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from allocator.recorded import Program
-from allocator.training import ACTIVATIONS, PARAMETERS, Training
+from allocator.training import ACTIVATIONS, MODEL, OPTIMIZER, PARAMETERS, Training
 from tenure.allocator.replay import replay_snapshot
 from tenure.allocator.roles import BlockRole
 from tenure.allocator.settings import MIB
@@ -134,7 +134,7 @@ def test_steps_are_told_by_what_comes_again_where_no_stack_is() -> None:
 
     assert story.steps.basis is Basis.PERIOD
     assert story.steps.last == 5
-    assert Counter(BlockRole(int(role)).name for role in story.role) == {"TEMPORARY": 12, "SURVIVOR": 6}
+    assert Counter(BlockRole(int(role)).name for role in story.role) == {"UNKNOWN": 12, "SURVIVOR": 6}
 
 
 def test_a_climb_through_equal_layers_is_no_step() -> None:
@@ -144,6 +144,70 @@ def test_a_climb_through_equal_layers_is_no_step() -> None:
         scratch = program.allocate(2 * MIB)
         assert scratch is not None
         program.free(scratch)
+
+    assert told(snapshot_from_bytes(program.pickled(), "made")).steps.basis is Basis.NONE
+
+
+def test_frees_without_stacks_are_of_the_phase_around_them() -> None:
+    training = Training(engine_stacks=True)
+    for _ in range(3):
+        training.step()
+    whole = told(training.read())
+    for event in training.program.events:
+        if event["action"].startswith("free"):
+            event["frames"] = []
+
+    story = told(training.read())
+
+    assert story.steps.ends[0] > whole.steps.ends[0]  # what is freed after the optimizer's step counts to it
+    assert (story.role == whole.role).all()
+
+
+def test_without_stacks_what_annotations_do_not_tell_is_unknown() -> None:
+    training = Training()
+    for _ in range(2):
+        training.step()
+    optimizer = [event["time_us"] for event in training.program.events if event["frames"] == OPTIMIZER]
+    for event in training.program.events:
+        event["frames"] = []
+    middle = optimizer[len(optimizer) - 4]  # the second step's
+    for first, last in ((optimizer[0], middle - 20), (middle, optimizer[-1])):
+        annotation = {"name": "Optimizer.step#AdamW.step", "device": 0}
+        training.program.annotations += [
+            {**annotation, "stage": "START", "time_us": first},
+            {**annotation, "stage": "END", "time_us": last + 1},
+        ]
+
+    story = told(training.read())
+
+    assert story.steps.basis is Basis.OPTIMIZER
+    assert set(story.phases.phase.tolist()) == {Phase.OPTIMIZER, Phase.UNKNOWN}
+    assert BlockRole.ACTIVATION not in story.role
+
+
+def test_what_an_error_of_memory_frees_keeps_the_role_it_had() -> None:
+    program = Program(total_bytes=60 * MIB, frames=MODEL)
+    kept = [program.allocate(20 * MIB) for _ in range(2)]
+    assert program.allocate(40 * MIB) is None
+    for block in kept:
+        assert block is not None
+        program.free(block)
+
+    story = told(snapshot_from_bytes(program.pickled(), "made"))
+
+    assert set(story.role.tolist()) == {BlockRole.KEPT_BY_FORWARD}
+
+
+def test_a_loop_inside_of_a_step_is_no_step() -> None:
+    program = Program(frames=[])
+    first = program.allocate(200 * MIB)
+    assert first is not None
+    program.free(first)
+    for _ in range(12):
+        both = program.allocate(12 * MIB), program.allocate(3 * MIB)
+        for block in both:
+            assert block is not None
+            program.free(block)
 
     assert told(snapshot_from_bytes(program.pickled(), "made")).steps.basis is Basis.NONE
 

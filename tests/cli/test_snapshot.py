@@ -185,6 +185,20 @@ def test_advise_gives_the_line_to_set_and_says_how_sure_it_is(
         "advice        PYTORCH_ALLOC_CONF=expandable_segments:True",
         "              (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True up to torch 2.8)",
         "predicted     60.00 MiB reserved at the peak, 312.00 MiB less, with 3 device allocations instead of 12",
+        "how sure      the recorded settings came out exactly as recorded, as did published traces under those advised",
+    ]
+
+
+def test_advice_that_no_trace_has_confirmed_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(results_between_buffers().pickled())
+
+    assert run_command_line(["advise", str(path), "--try", "max_split_size_mb:20"]) == 0
+
+    assert capsys.readouterr().out.splitlines()[-2:] == [
         "how sure      the recorded settings came out exactly as recorded; those advised are played by torch's rules;",
         "              no recorded trace has confirmed them for such settings",
     ]

@@ -42,10 +42,12 @@ class StepPhase:
 
 @dataclass(frozen=True)
 class Composition:
-    """`parts` were in use at the peak, largest first; `earlier_bytes` of them since before the trace began."""
+    """`parts` were in use at the peak, largest first; `earlier_bytes` of them since before the trace began. `by_label`
+    is by what the program called it, largest first, "" what it did not name; empty where it named nothing."""
 
     parts: tuple[Part, ...]
     earlier_bytes: int
+    by_label: dict[str, int]
 
     @property
     def by_role(self) -> dict[BlockRole, int]:
@@ -61,7 +63,16 @@ def composition(snapshot: Snapshot, story: Story, event: int) -> Composition:
     rows = story.lives.in_use_after(event)
     lives = story.lives
     earlier = int(lives.bytes[rows[lives.is_earlier[rows]]].sum())
-    return Composition(parts_of(snapshot, story, rows), earlier)
+    return Composition(parts_of(snapshot, story, rows), earlier, _by_label(snapshot, story, rows))
+
+
+def _by_label(snapshot: Snapshot, story: Story, rows: Ints) -> dict[str, int]:
+    labels = story.lives.label[rows]
+    found = {
+        snapshot.labels[label] if label >= 0 else "": int(story.lives.bytes[rows[labels == label]].sum())
+        for label in np.unique(labels).tolist()
+    }
+    return dict(sorted(found.items(), key=lambda each: -each[1])) if snapshot.labels else {}
 
 
 def parts_of(snapshot: Snapshot, story: Story, rows: Ints) -> tuple[Part, ...]:

@@ -21,7 +21,8 @@ class Lives:
     """The blocks of one device that were in use at some time, in the order of their births; a row each.
 
     `bytes` are what was asked for. `born` is an event, or BEFORE; `freed` the event by which it was free again, or
-    `num_events` where it was not. `stack` is an index into the snapshot's stacks, -1 where none is known.
+    `num_events` where it was not. `stack` is an index into the snapshot's stacks, `label` into its labels, -1
+    where none is known.
     """
 
     address: Ints
@@ -30,6 +31,7 @@ class Lives:
     freed: Ints
     stack: Ints
     stream: Ints
+    label: Ints
     num_events: int
 
     def __len__(self) -> int:
@@ -54,24 +56,24 @@ def lives_of(snapshot: Snapshot, device: int, earlier: EarlierState) -> Lives:
     """Every block's life. Cost: half a microsecond per event."""
     events = snapshot.traces.get(device)
     num_events = 0 if events is None else len(events)
-    rows = [(block.address, block.requested, BEFORE, NO_STACK, 0) for block in earlier.blocks]
+    rows = [(block.address, block.requested, BEFORE, NO_STACK, 0, -1) for block in earlier.blocks]
     freed = [num_events] * len(rows)
     row_at = {row[0]: number for number, row in enumerate(rows)}
     if events is not None:
-        columns = (events.action, events.address, events.bytes, events.stack, events.stream)
+        columns = (events.action, events.address, events.bytes, events.stack, events.stream, events.label)
         told = zip(*(column.tolist() for column in columns), strict=True)
-        for number, (action, address, size, stack, stream) in enumerate(told):
+        for number, (action, address, size, stack, stream, label) in enumerate(told):
             if action == Action.ALLOC:
                 row_at[address] = len(rows)
-                rows.append((address, size, number, stack, stream))
+                rows.append((address, size, number, stack, stream, label))
                 freed.append(num_events)
             elif action == Action.FREE_COMPLETED:
                 row = row_at.pop(address, None)
                 if row is not None:
                     freed[row] = number
-    address, size, born, stack, stream = np.array(rows, dtype=np.int64).reshape(len(rows), 5).T
+    address, size, born, stack, stream, labels = np.array(rows, dtype=np.int64).reshape(len(rows), 6).T
     stack = _with_stacks_at_end(snapshot, device, row_at, stack)
-    return Lives(address, size, born, np.array(freed, dtype=np.int64), stack, stream, num_events)
+    return Lives(address, size, born, np.array(freed, dtype=np.int64), stack, stream, labels, num_events)
 
 
 def _with_stacks_at_end(snapshot: Snapshot, device: int, row_at: dict[int, int], stack: Ints) -> Ints:

@@ -85,6 +85,11 @@ class OutOfMemory:
         return self.reserved_bytes + self.device_free_bytes
 
     @property
+    def lacking_bytes(self) -> int:
+        """What this process would need beyond its limit if no byte of it were lost: 0 where it would fit."""
+        return max(self.in_use_bytes + self.asked_bytes - self.limit_bytes, 0)
+
+    @property
     def is_held_back(self) -> bool:
         """Whether the device had enough: then a fraction that was set for the process stood in the way."""
         return self.device_free_bytes >= self.segment_bytes

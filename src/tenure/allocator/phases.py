@@ -75,7 +75,7 @@ def phases_of(snapshot: Snapshot, device: int) -> Phases:
         if named is not None:
             part = phase[stretch.first : stretch.last]
             part[part == _NONE] = named
-    phase = _filled(phase)
+    phase = _filled(phase, _of_kinds_without_stacks(events))
     changes = np.flatnonzero(np.diff(phase)) + 1
     run = np.zeros(len(phase), dtype=np.int64)
     run[changes] = 1
@@ -115,8 +115,19 @@ def _without_python(snapshot: Snapshot, events: Events) -> Bools:
     return found
 
 
-def _filled(phase: Ints) -> Ints:
-    """What stacks and annotations leave open, by what comes before and after it."""
+def _of_kinds_without_stacks(events: Events) -> Bools:
+    """Events of which none of its kind has a stack, as frees where only allocations were recorded with theirs."""
+    found = np.zeros(len(events), dtype=np.bool_)
+    for action in np.unique(events.action).tolist():
+        chosen = events.action == action
+        if (events.stack[chosen] == NO_STACK).all():
+            found |= chosen
+    return found
+
+
+def _filled(phase: Ints, mute: Bools) -> Ints:
+    """What stacks and annotations leave open, by what comes before and after it. `mute` events are as those before;
+    where all are, what annotations do not tell is unknown."""
     known = np.flatnonzero(phase != _NONE)
     if not len(known):
         return np.full(len(phase), Phase.UNKNOWN, dtype=np.int64)
@@ -132,6 +143,8 @@ def _filled(phase: Ints) -> Ints:
     loss = (before == Phase.FORWARD) & np.isin(after, (Phase.FORWARD, Phase.BACKWARD, _NONE))
     without_modules = (after == Phase.BACKWARD) & (before != Phase.BACKWARD)
     found[is_open & (loss if by_modules else without_modules) & trains] = Phase.FORWARD
+    as_before = is_open & mute
+    found[as_before] = Phase.UNKNOWN if mute.all() else np.where(before == _NONE, after, before)[as_before]
     return found.astype(np.int64)
 
 

@@ -6,6 +6,7 @@ Names of functions of the program's own say nothing. What neither lifetime nor s
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from enum import IntEnum
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from tenure.allocator.lifetimes import Bools, Lives
 from tenure.allocator.phases import Phases
 from tenure.allocator.steps import Basis, Steps
-from tenure.allocator.torch_frames import Phase, asks_for_workspace, phase_of_frames
+from tenure.allocator.torch_frames import Phase, asks_for_workspace, moves_module, phase_of_frames
 from tenure.model.allocator import NO_STACK, Snapshot
 from tenure.model.heap import Ints
 
@@ -45,15 +46,32 @@ _ENOUGH = 0.95
 """Of the bytes of gradients: where blocks that live across steps match so many of their sizes they are parameters."""
 
 
-def roles_of(snapshot: Snapshot, lives: Lives, phases: Phases, steps: Steps) -> Ints:
-    """A `BlockRole` for each row of `lives`; all are UNKNOWN where neither phases nor steps are known."""
+def roles_of(snapshot: Snapshot, lives: Lives, phases: Phases, steps: Steps, errors: Ints) -> Ints:
+    """A `BlockRole` for each row of `lives`; `errors` are the events at which memory ran out.
+
+    All are UNKNOWN where neither phases nor steps are known.
+    """
     if steps.basis is Basis.NONE and not (phases.phase != Phase.UNKNOWN).any():
         return np.full(len(lives), BlockRole.UNKNOWN, dtype=np.int64)
+    lives = _as_if_errors_had_ended_it(lives, errors, steps)
     role = _by_lifetime(_Born(lives, phases, steps))
     _by_stack(snapshot, lives, role)
     _as_their_stack_before(lives, steps, role)
     _by_size(lives, phases, role)
     return role
+
+
+def _as_if_errors_had_ended_it(lives: Lives, errors: Ints, steps: Steps) -> Lives:
+    """What is freed after an error of memory in the same step, or before anything else is asked for, is freed because
+    of it: that says nothing of its use."""
+    freed = lives.freed.copy()
+    for error in errors.tolist():
+        rows = lives.in_use_after(error)
+        later = lives.born[lives.born > error]
+        at_once = lives.freed[rows] < (later.min() if len(later) else lives.num_events)
+        of_step = steps.of(lives.freed[rows]) == steps.of(np.array([error]))
+        freed[rows[of_step | at_once]] = lives.num_events
+    return replace(lives, freed=freed)
 
 
 class _Born:
@@ -102,10 +120,10 @@ def _by_lifetime(born: _Born) -> Ints:
     if ends_in_backward:
         role[forward & left & (born.backwards_lived == 1)] = BlockRole.ACTIVATION
     role[born.phase == Phase.BACKWARD] = BlockRole.GRADIENT
+    role[(born.phase == Phase.UNKNOWN) & (born.freed == Phase.ZERO_GRAD)] = BlockRole.GRADIENT
     optimizer = born.phase == Phase.OPTIMIZER
     role[optimizer & (left | (born.freed == Phase.OPTIMIZER))] = BlockRole.OPTIMIZER_STATE
     role[born.in_one_run & (born.phase != Phase.UNKNOWN) & ~earlier] = BlockRole.TEMPORARY
-    role[(born.phase == Phase.UNKNOWN) & ~left & (born.steps_lived == 0)] = BlockRole.TEMPORARY
 
     role[across & ~earlier] = BlockRole.SURVIVOR
     role[_first_of_their_kind(born) & across & ~earlier] = BlockRole.RESIDENT
@@ -136,14 +154,16 @@ def _first_of_their_kind(born: _Born) -> Bools:
 
 
 def _by_stack(snapshot: Snapshot, lives: Lives, role: Ints) -> None:
-    """What torch's own frames say: cuBLAS' workspaces, and of blocks from before the trace whose stacks the end tells
-    those that an optimizer or backward asked for."""
+    """What torch's own frames say: cuBLAS' workspaces, what a moved module asked for, and of blocks from before the
+    trace whose stacks the end tells those that an optimizer or backward asked for."""
     stacks = [[snapshot.frames[row] for row in stack] for stack in snapshot.stacks]
     phases = [_AT_END if each is None else int(each) for each in map(phase_of_frames, stacks)]
     phase = np.array([*phases, _AT_END], dtype=np.int64)[lives.stack]
     residents = lives.is_earlier & (role == BlockRole.RESIDENT) & (lives.stack != NO_STACK)
     role[residents & (phase == Phase.OPTIMIZER)] = BlockRole.OPTIMIZER_STATE
     role[residents & (phase == Phase.BACKWARD)] = BlockRole.GRADIENT
+    moved = np.array([*map(moves_module, stacks), False], dtype=np.bool_)[lives.stack]
+    role[moved & lives.is_left & (role == BlockRole.UNKNOWN)] = BlockRole.RESIDENT
     workspaces = np.array([*map(asks_for_workspace, stacks), False], dtype=np.bool_)[lives.stack]
     role[workspaces & lives.is_left] = BlockRole.WORKSPACE
 
@@ -187,13 +207,12 @@ def _by_size(lives: Lives, phases: Phases, role: Ints) -> None:
 
 
 def _sizes_of_one_step(lives: Lives, phases: Phases, role: Ints) -> list[int]:
-    """Bytes of the gradients that were there together at the end of a backward, most of them."""
+    """Bytes of the gradients that were there together before the trace or at the end of a backward, most of them."""
     chosen = np.flatnonzero(role == BlockRole.GRADIENT)
-    backward = np.flatnonzero(phases.phase == Phase.BACKWARD)
-    if not len(chosen) or not len(backward):
+    if not len(chosen):
         return []
-    cuts = np.flatnonzero(np.diff(phases.run[backward])) + 1
-    ends = [int(part[-1]) for part in np.split(backward, cuts)]
+    is_backward = phases.phase == Phase.BACKWARD
+    ends = [-1, *np.flatnonzero(is_backward & ~np.append(is_backward[1:], False)).tolist()]
     together = [chosen[(lives.born[chosen] <= end) & (lives.freed[chosen] > end)] for end in ends]
     found: list[int] = lives.bytes[max(together, key=len)].tolist()
     return found

@@ -20,6 +20,9 @@ PROFILER_STEP = "ProfilerStep#"
 _MOST_RISE = 0.5
 """Of a period's swing, from one low point to the next: what rises by more is one climb, as through a model's layers."""
 
+_LEAST_SWING = 0.5
+"""Of all of a trace's: what moves memory by less is a loop inside of a step, as over an optimizer's parameters."""
+
 
 class Basis(Enum):
     """What the ends of steps were found by."""
@@ -102,7 +105,7 @@ def _calls(phases: Phases) -> list[Stretch]:
 
 
 def _ends_of_periods(lives: Lives) -> list[int]:
-    """Low points of memory in use, a period apart; none where what is called one is a climb."""
+    """Low points of memory in use, a period apart; none where they are a climb, or small."""
     born = np.flatnonzero(~lives.is_earlier)
     requests = lives.bytes[born] * (int(lives.stack.max(initial=0)) + 2) + lives.stack[born] + 1
     length = period_of(requests)
@@ -111,8 +114,9 @@ def _ends_of_periods(lives: Lives) -> list[int]:
     in_use = _in_use_before(lives, lives.born[born])
     last = in_use[-length:]
     low = int(np.argmin(last)) + len(born) - length
-    rise = abs(int(in_use[low] - in_use[low - length]))
-    if rise > _MOST_RISE * int(last.max() - last.min()):
+    full = in_use + lives.bytes[born]
+    rise, swing = abs(int(in_use[low] - in_use[low - length])), int(full[-length:].max() - last.min())
+    if rise > _MOST_RISE * swing or swing < _LEAST_SWING * int(full.max() - in_use.min()):
         return []
     found: list[int] = lives.born[born[low % length or length :: length]].tolist()
     return found

@@ -12,7 +12,7 @@ from tenure.allocator.replay import Replay
 from tenure.allocator.roles import roles_of
 from tenure.allocator.steps import Steps, steps_of
 from tenure.allocator.torch_frames import Phase
-from tenure.model.allocator import Snapshot
+from tenure.model.allocator import Action, Snapshot
 from tenure.model.heap import Ints
 
 
@@ -45,5 +45,8 @@ def story_of(snapshot: Snapshot, replay: Replay) -> Story:
     lives = lives_of(snapshot, replay.device, replay.earlier)
     phases = phases_of(snapshot, replay.device)
     steps = steps_of(snapshot, replay.device, phases, lives)
-    role = roles_of(snapshot, lives, phases, steps)
+    events = snapshot.traces.get(replay.device)
+    is_error = np.zeros(0, dtype=np.bool_) if events is None else events.action == Action.OOM
+    errors = np.flatnonzero(is_error)
+    role = roles_of(snapshot, lives, phases, steps, errors)
     return Story(lives, phases, steps, role, annotated(snapshot, replay.device))

@@ -22,10 +22,11 @@ class Phase(IntEnum):
     ZERO_GRAD = 5
 
 
+_MODULE = "torch/nn/modules/module.py"
 _CALLS = frozenset(("_call_impl", "_wrapped_call_impl", "__call__"))
 _DOORS: tuple[tuple[str, frozenset[str], Phase], ...] = (
-    ("torch/nn/modules/module.py", _CALLS, Phase.FORWARD),
-    ("torch/nn/modules/module.py", frozenset(("zero_grad",)), Phase.ZERO_GRAD),
+    (_MODULE, _CALLS, Phase.FORWARD),
+    (_MODULE, frozenset(("zero_grad",)), Phase.ZERO_GRAD),
     ("torch/optim/optimizer.py", frozenset(("zero_grad",)), Phase.ZERO_GRAD),
     ("torch/optim/optimizer.py", frozenset(("wrapper", "profile_hook_step", "_use_grad")), Phase.OPTIMIZER),
     ("torch/_tensor.py", frozenset(("backward",)), Phase.BACKWARD),
@@ -67,6 +68,11 @@ def caller_of(frames: Sequence[Frame]) -> Frame | None:
     """The line outside of torch's doors that a stack came in by; None where it came through none."""
     inside = [place for place, frame in enumerate(frames) if _door(frame) is not None]
     return frames[inside[-1] + 1] if inside and inside[-1] + 1 < len(frames) else None
+
+
+def moves_module(frames: Sequence[Frame]) -> bool:
+    """Whether a module was moved or cast, which makes its parameters and buffers anew."""
+    return any(frame.function == "_apply" and _normal(frame.file).endswith(_MODULE) for frame in frames)
 
 
 def asks_for_workspace(frames: Sequence[Frame]) -> bool:

@@ -48,7 +48,8 @@ class Events:
     """The events of one device, oldest first; a row each.
 
     `bytes` of ALLOC and FREE_* are what was asked for, of SEGMENT_* what the device gave. `address` of OOM is the
-    device's free bytes. `stack` is an index into the snapshot's `stacks`, `pool` one into its `pools` (-1: not told).
+    device's free bytes. `stack` is an index into the snapshot's `stacks`, `pool` one into its `pools`, `label` one into
+    its `labels`: what the program called it (`torch.cuda.memory._set_memory_metadata`); -1: not told.
     """
 
     action: Ints
@@ -58,6 +59,7 @@ class Events:
     time_us: Ints
     stack: Ints
     pool: Ints
+    label: Ints
 
     def __len__(self) -> int:
         return len(self.action)
@@ -131,6 +133,7 @@ class Snapshot:
     stacks: tuple[tuple[int, ...], ...] = ()
     frames: tuple[Frame, ...] = ()
     pools: tuple[PoolId, ...] = (DEFAULT_POOL,)
+    labels: tuple[str, ...] = ()
     annotations: tuple[Annotation, ...] = ()
     settings: Mapping[str, Any] | None = None
     unknown_actions: Mapping[str, int] = field(default_factory=dict)

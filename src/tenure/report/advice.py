@@ -74,7 +74,12 @@ def _advice_rows(advice: Advice, replay: Replay) -> Iterator[tuple[str, str]]:
             f"{best.num_device_allocations:,} device allocations instead of {recorded.num_device_allocations:,}"
         ),
     )
-    if not best.is_confirmed:
+    if best.is_confirmed:
+        yield (
+            "how sure",
+            "the recorded settings came out exactly as recorded, as did published traces under those advised",
+        )
+    else:
         yield "how sure", f"the recorded settings came out exactly as recorded; those advised are played {_UNCONFIRMED}"
 
 

@@ -42,6 +42,7 @@ def out_of_memory_as_dict(snapshot: Snapshot, story: Story, error: OutOfMemory) 
         "reserved_bytes": error.reserved_bytes,
         "in_use_bytes": error.in_use_bytes,
         "limit_bytes": error.limit_bytes,
+        "lacking_bytes": error.lacking_bytes,
         "held_back_by_fraction": error.is_held_back,
         "free": asdict(error.free),
         "by_role": {role.name.lower(): size for role, size in error.in_use.by_role.items()},
@@ -95,7 +96,10 @@ def _ways(snapshot: Snapshot, error: OutOfMemory) -> Iterator[str]:
     for release in (error.releases or ())[:_MOST_WAYS]:
         size = f"{format_bytes(release.bytes)} of {role_text(release.role)}"
         yield f"by replay without {size}, {_where(snapshot, release)}"
-    if error.settings == () and not error.releases:
+    if error.lacking_bytes:
+        lacking = format_bytes(error.lacking_bytes)
+        yield f"what is in use and this request are {lacking} more than there is: no setting helps, only less in use"
+    elif error.settings == () and not error.releases:
         yield "by none of the settings tried, nor without any one place's blocks that a step may do without"
     elif error.releases is None:
         yield "not told: the replay of what was recorded does not run out of memory there"

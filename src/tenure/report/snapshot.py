@@ -74,6 +74,7 @@ def snapshot_as_dict(told: Told) -> dict[str, Any]:
             "phase": phase_name(story.phase_at(replay.active.event)),
             "annotation": story.annotation_at(replay.active.event) or None,
             "by_role": {role.name.lower(): size for role, size in told.peak.by_role.items()},
+            "by_label": told.peak.by_label or None,
             "by_stack": [_part_as_dict(snapshot, part) for part in told.peak.parts],
             "earlier_bytes": told.peak.earlier_bytes,
         },
@@ -146,6 +147,9 @@ def _peak_rows(told: Told) -> Iterator[tuple[str, str]]:
     heavy = [(role, size) for role, size in peak.by_role.items() if size >= _LEAST_SHARE * max(replay.active.bytes, 1)]
     if heavy:
         yield "by role", " · ".join(f"{role_text(role)} {format_bytes(size)}" for role, size in heavy)
+    if peak.by_label:
+        sizes = ((f"`{label}`" if label else "not named", format_bytes(size)) for label, size in peak.by_label.items())
+        yield "by label", " · ".join(list(map(" ".join, sizes))[:_MOST_PARTS])
     for part in peak.parts[:_MOST_PARTS]:
         yield "", f"{format_bytes(part.bytes)} {_part_text(part)}: {stack_line(told.snapshot, part.stack)}"
 

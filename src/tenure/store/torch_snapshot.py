@@ -129,6 +129,7 @@ class _Reader:
         self._frames: dict[Frame, int] = {}
         self._frame_by_dict: dict[int, int] = {}
         self._pools: dict[PoolId, int] = {DEFAULT_POOL: 0}
+        self._labels: dict[str, int] = {}
         self._unknown: Counter[str] = Counter()
 
     def snapshot(self, told: Mapping[str, Any]) -> Snapshot:
@@ -146,6 +147,7 @@ class _Reader:
             stacks=tuple(self._stacks),
             frames=tuple(self._frames),
             pools=tuple(self._pools),
+            labels=tuple(self._labels),
             unknown_actions=dict(self._unknown),
         )
 
@@ -185,8 +187,12 @@ class _Reader:
             time_us=_column(trace, "time_us", NO_TIME),
             stack=np.array([self._stack(each.get("frames")) for each in trace], dtype=np.int64),
             pool=np.array([self._pool(each["pool_id"]) if "pool_id" in each else -1 for each in trace], dtype=np.int64),
+            label=np.array([self._label(each.get("user_metadata")) for each in trace], dtype=np.int64),
         )
         return _check_sizes(events)
+
+    def _label(self, told: Any) -> int:
+        return self._labels.setdefault(str(told), len(self._labels)) if told else -1
 
     def _pool(self, pool: Iterable[Any] | None) -> int:
         if pool is None:
