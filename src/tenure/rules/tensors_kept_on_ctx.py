@@ -12,6 +12,7 @@ from tenure.rules.source_claim import claim_source
 from tenure.syntax.edits.saved_on_ctx import save_for_backward
 from tenure.syntax.kept.outputs_on_ctx import find_outputs_on_ctx
 from tenure.syntax.program.program import Program
+from tenure.syntax.text.expressions import called_name
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -51,7 +52,7 @@ def _message(suspect: Suspect, on_ctx: str, function: str) -> str:
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """`ctx.y = y` for a `y` that forward returns (a ring), or that it computes for backward (backward frees it not)."""
     for stored in find_outputs_on_ctx(program):
-        by_call = isinstance(stored.statement, ast.Call)
+        by_call = isinstance(stored.statement, ast.Call) and called_name(stored.statement) == stored.attribute
         where = f"`{stored.attribute}({stored.ctx}, ...)`" if by_call else f"`{stored.ctx}.{stored.attribute}`"
         ring = (
             f"{where} keeps an output of {stored.function.class_name}, and so a ring through its own graph, which only "
@@ -66,7 +67,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             message=ring if stored.is_output else computed,
             remedy=f"`{stored.ctx}.save_for_backward(...)` keeps tensors without a ring, and lets backward free them",
             edits=()
-            if by_call
+            if isinstance(stored.statement, ast.Call)
             else save_for_backward(stored.function.source, stored.attribute, stored.statement.lineno, None),
         )
 

@@ -70,9 +70,12 @@ def _find(program: Program) -> Iterator[Carried]:
 
 def _bound(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
     """Attributes, and elements of attributes, that a statement binds to what is computed from them."""
+    declared = {name for each in function.declarations for name in each.names}
     for binding in function.bindings:
         for place, value in _places_bound(binding):
-            if "." not in place or is_module_name(place.partition(".")[0]) or _is_cut_from(value, place):
+            if "." not in place and not (place in declared and isinstance(value, (ast.Call, ast.Subscript))):
+                continue
+            if is_module_name(place.partition(".")[0]) or _is_cut_from(value, place):
                 continue  # modules are rebuilt so, and lists are shortened
             adds = isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add)
             is_display = isinstance(value, (ast.List, ast.Tuple))
@@ -236,7 +239,11 @@ def _is_set_anew(program: Program, keep: Keep, function: Function, *, in_functio
             if binding is keep.node or isinstance(binding, ast.AugAssign) or binding.value is None:
                 continue
             parts = [part for target in targets_of(binding) for part in getattr(target, "elts", [target])]
-            if any(isinstance(part, ast.Attribute) and part.attr == last for part in parts):
+            if any(isinstance(part, ast.Attribute) and part.attr == last for part in parts) or (
+                "." not in keep.place
+                and any(last in one.names for one in each.declarations)
+                and any(isinstance(part, ast.Name) and part.id == last for part in parts)
+            ):
                 if each is function and _is_first_use(binding, function):
                     continue
                 return True

@@ -12,7 +12,7 @@ from tenure.syntax.kept.kept_graphs import read_by
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Function
-from tenure.syntax.program.keeping import BY_NAME, Keep, keeps_of
+from tenure.syntax.program.keeping import BY_NAME, Keep, is_rebuilt, keeps_of
 from tenure.syntax.program.lifetimes import INITIALISERS, lifetimes
 from tenure.syntax.program.open_keys import is_open_key, key_of, pair_of
 from tenure.syntax.program.program import Program
@@ -21,7 +21,7 @@ from tenure.syntax.program.short_lives import is_long_lived, is_short_lived
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
-from tenure.syntax.values.graph_values import is_loss_name
+from tenure.syntax.values.graph_values import is_loss_name, is_loss_value
 from tenure.syntax.values.tensor_values import NUMBERS, TensorValues, tensor_values
 from tenure.syntax.values.views import is_view
 from tenure.syntax.values.without_graph import is_without_graph
@@ -67,12 +67,12 @@ def _waiting(program: Program, keep: Keep, function: Function) -> Gathered | Non
         return None
     if is_wanted(program, keep.place, function) or not runs_repeatedly(program, function):
         return None
-    return Gathered(function, keep, kind, _is_loss(keep.value), False, False, False, False)
+    return Gathered(function, keep, kind, is_loss_value(keep.value), False, False, False, False)
 
 
 def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | None:
     life, values = lifetimes(program), tensor_values(program)
-    is_joined = isinstance(keep.node, ast.Assign) and isinstance(keep.node.targets[0], ast.Attribute)
+    is_joined = is_rebuilt(keep, function)
     origins = [(keep.place, function)] if is_joined else life.origins(keep.place, function)
     if not origins:
         return None
@@ -89,14 +89,14 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
     if all(_goes_with_its_object(program, *each) for each in origins):
         return None
     is_bounded = any(life.is_bounded(*each) for each in origins) or _is_limited(keep, function)
-    copied = is_copy(program, keep.value, function)
+    copied = is_copy(program, keep.value, function) or is_loaded(keep.value, function)
     viewed = is_view(program, keep.value, function, values) and not copied
     if (by_epoch or is_bounded) and not (viewed or kind is Kind.GRAPH):
         return None
     wanted = kind is Kind.GRAPH and any(is_wanted(program, place, where) for place, where in origins)
     if wanted and (is_bounded or by_epoch or not all(_outlives_each_pass(program, *each) for each in origins)):
         return None
-    merges = isinstance(keep.node, ast.AugAssign) and isinstance(keep.node.op, ast.BitOr)
+    merges = key_of(keep) is None and isinstance(keep.node, ast.AugAssign) and isinstance(keep.node.op, ast.BitOr)
     if kind is Kind.GRAPH and _is_given_back(keep, function):
         return None
     by_key = (key_of(keep) is not None and not is_joined) or pair_of(keep) is not None or merges
@@ -104,7 +104,7 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
         return None  # what is collected on purpose is emptied so, too
     if by_key and (not viewed or keep.place.endswith(BY_NAME)) and not is_open_key(program, keep, function):
         return None
-    return Gathered(function, keep, kind, _is_loss(keep.value), by_key, at_intervals, viewed, copied)
+    return Gathered(function, keep, kind, is_loss_value(keep.value), by_key, at_intervals, viewed, copied)
 
 
 def _is_given_back(keep: Keep, function: Function) -> bool:
@@ -146,7 +146,7 @@ def _kind(program: Program, keep: Keep, function: Function, values: TensorValues
         return Kind.TENSOR if joined else min(Kind.TENSOR, max(attributes, default=Kind.NOTHING))
     if function.name in INITIALISERS or (isinstance(keep.value, ast.Name) and _NAMES.fullmatch(keep.value.id)):
         return Kind.NOTHING
-    found = values.kind(keep.value, function)
+    found = values.kind(keep.value, function) or Kind(int(is_loaded(keep.value, function)))
     return found or Kind(
         int(_may_be_tensor(keep.value) and lifetimes(program).is_used_as_tensors(keep.place, function))
     )
@@ -190,12 +190,13 @@ def _is_limited(keep: Keep, function: Function) -> bool:
     )
 
 
-def _is_loss(value: ast.expr) -> bool:
-    """Whether a value is a loss by its name, or by a name within."""
-    return any(
-        is_loss_name(node.id if isinstance(node, ast.Name) else node.attr)
-        for node in ast.walk(value)
-        if isinstance(node, (ast.Name, ast.Attribute))
+def is_loaded(value: ast.expr, function: Function) -> bool:
+    """Whether a value is a module that was given the parameters of another: `new.load_state_dict(net.state_dict())`."""
+    return isinstance(value, ast.Name) and any(
+        isinstance(call.func, ast.Attribute)
+        and dotted(call.func.value) == value.id
+        and any(isinstance(each, ast.Call) and called_name(each) == "state_dict" for each in call.args)
+        for call in function.calls_of("load_state_dict")
     )
 
 

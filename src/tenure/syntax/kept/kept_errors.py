@@ -57,7 +57,8 @@ def _bound(errors: _Errors, function: Function) -> Iterator[KeptError]:
             continue
         for place, value in _places(binding):
             name = errors.name_in(value, function)
-            if name and _outlives(place, binding, function, name):
+            of_others = place.endswith("[]") and errors.lives_on(place.removesuffix("[]"), binding, function)
+            if name and (of_others or _outlives(place, binding, function, name)):
                 yield KeptError(function, binding, name, place)
                 break
 

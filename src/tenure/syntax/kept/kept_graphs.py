@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.model.source import SourceFile
-from tenure.syntax.program.functions import Function, targets_of
+from tenure.syntax.program.functions import Function, is_in_body, targets_of
 from tenure.syntax.program.keeping import BY_NAME, Keep, declared_in, is_emptied, keeps_of, outlives
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.short_lives import is_short_lived
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
-from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.value_parts import bound_names, gone_through
-from tenure.syntax.values.graph_values import CUTTING, GraphValues, Returned, backward_roots, modules_of
+from tenure.syntax.values.graph_values import CUTTING, GraphValues, Returned, backward_roots, is_loss_value, modules_of
 from tenure.syntax.values.tensor_values import tensor_values
 from tenure.syntax.values.without_graph import is_without_graph
 
@@ -45,6 +45,8 @@ def _find(program: Program) -> Iterator[KeptGraph]:
     for function in program.functions:
         values = followed.values.get(function)
         if values is None:
+            kept = (each for each in keeps_of(function) if _is_kept_in_own_loop(program, each, function))
+            yield from (KeptGraph(function, each, is_loss_value(each.value)) for each in kept)
             continue
         for keep in keeps_of(function):
             loop = next(
@@ -66,6 +68,45 @@ def _find(program: Program) -> Iterator[KeptGraph]:
                 continue
             if not _goes_with_its_object(program, keep, function):
                 yield KeptGraph(function, keep, values.is_loss(keep.value))
+
+
+def _is_kept_in_own_loop(program: Program, keep: Keep, function: Function) -> bool:
+    """Whether a loop of a function that runs no module itself gathers in a variable what it was given with a graph,
+    and neither gives back nor runs backward through what is made of it."""
+    loops = function.loops_around(keep.node.lineno)
+    if keep.kind != "element" or not loops or not keep.place.isidentifier() or program.is_part_of_module(function):
+        return False
+    if keep.place in function.parameters or not outlives(keep, function, loops[-1]):
+        return False
+    if is_emptied(keep, function, loops[-1]) or not _is_made_in(loops[-1], keep.value, function):
+        return False
+    if tensor_values(program).kind(keep.value, function) is not Kind.GRAPH:
+        return False
+    given_back = [each.value for each in (*function.returns, *function.yields) if each.value is not None]
+    wanted = keep.place in read_by(given_back, function) or goes_backward_somewhere(program, keep, function)
+    if wanted or _is_handed_on(keep.place, function):
+        return False
+    return not is_without_graph(program, function, keep.node)
+
+
+def _is_handed_on(name: str, function: Function) -> bool:
+    """Whether a variable is stored, or given to more than is asked of a list."""
+    stored = [value for values in function.contents.values() for value in values]
+    stored += [value for place, values in function.bound.items() for _, value in values if place != name]
+    if any(isinstance(each, ast.Name) and each.id == name for value in stored for each in ast.walk(value)):
+        return True
+    return any(called_name(call) not in ("len", "print") for call in function.handing.get(name, ()))
+
+
+def _is_made_in(loop: LoopNode, value: ast.expr, function: Function) -> bool:
+    """Whether each turn of a loop binds what a value is made of, or calls what makes it."""
+    if isinstance(value, ast.Call):
+        return True
+    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    if any(is_in_body(line, loop) for name in names for line, _ in function.bound.get(name, ())):
+        return True
+    called = (dotted(call.func).partition(".") for call in function.calls if is_in_body(call.lineno, loop))
+    return isinstance(value, ast.Attribute) and any(method and name in names for name, _, method in called)
 
 
 def _goes_with_its_object(program: Program, keep: Keep, function: Function) -> bool:

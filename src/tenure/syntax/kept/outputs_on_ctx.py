@@ -11,6 +11,7 @@ from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name, target_pairs
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.store_calls import stores_of_call
 from tenure.syntax.values.tensor_values import TensorValues, tensor_values
 
 _WITH_OUTPUT = "setup_context"
@@ -45,13 +46,28 @@ def _stored_in(function: Function, values: TensorValues) -> Iterator[StoredOutpu
         return
     ctx, outputs = function.parameters[0], _outputs(function)
     for binding in function.bindings:
-        if isinstance(binding, ast.Assign):
-            for attribute, value in _set_on(ctx, binding):
-                kept = [each for each in _parts(value) if isinstance(each, ast.Name)]
-                if any(each.id in outputs for each in kept):
-                    yield StoredOutput(function, binding, ctx, attribute, True)
-                elif any(_is_computed(each, function, values) for each in _parts(value)):
-                    yield StoredOutput(function, binding, ctx, attribute, False)
+        for attribute, value in _set_on(ctx, binding) if isinstance(binding, ast.Assign) else ():
+            is_output = _is_output(value, outputs)
+            if is_output or any(_is_computed(each, function, values) for each in _parts(value)):
+                assert isinstance(binding, ast.Assign)
+                yield StoredOutput(function, binding, ctx, attribute, is_output)
+    for call in function.calls:
+        for attribute, value in _put_on(ctx, call):
+            is_output = _is_output(value, outputs)
+            if is_output or any(_is_computed(each, function, values) for each in _parts(value)):
+                yield StoredOutput(function, call, ctx, attribute, is_output)
+
+
+def _is_output(value: ast.expr, outputs: set[str]) -> bool:
+    return any(isinstance(each, ast.Name) and each.id in outputs for each in _parts(value))
+
+
+def _put_on(ctx: str, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """`setattr(ctx, "y", y)` and `ctx.kept.append(y)`."""
+    for store in stores_of_call(call):
+        of_ctx = store.receiver == ctx or store.receiver.startswith(f"{ctx}.")
+        if of_ctx and store.kind in ("attribute", "grow", "item") and isinstance(store.value, ast.expr):
+            yield store.name or "...", store.value
 
 
 def _stored_by_another(program: Program, function: Function, values: TensorValues) -> Iterator[StoredOutput]:
@@ -93,6 +109,8 @@ def _set_on(ctx: str, binding: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
         is_display = isinstance(target, (ast.Tuple, ast.List))
         pairs = target_pairs(target, binding.value) if is_display else [(target, binding.value)]  # type: ignore[arg-type]
         for part, value in pairs:
+            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Attribute):
+                part = part.value
             if isinstance(part, ast.Attribute) and getattr(part.value, "id", None) == ctx:
                 yield part.attr, value or binding.value
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tenure.syntax.text.expressions import called_name, split_receiver
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.store_calls import stores_of_call
-from tenure.syntax.text.value_parts import bound_names, bound_to, gone_through
+from tenure.syntax.text.value_parts import bound_to, gone_through
 
 if TYPE_CHECKING:
     from tenure.syntax.program.functions import Function
@@ -33,9 +33,19 @@ def bindings_of(function: Function) -> dict[str, list[tuple[int, ast.expr]]]:
     for each in function.withs:
         for item in each.items:
             if item.optional_vars is not None:
-                for name in bound_names(item.optional_vars):
-                    found.setdefault(name, []).append((each.lineno, item.context_expr))
+                for name, value in bound_to(item.optional_vars, entered(item, "__enter__")):
+                    found.setdefault(name, []).append((each.lineno, value))
     return found
+
+
+def entered(item: ast.withitem, method: str) -> ast.Call:
+    """The call of `__enter__` or `__exit__` that a `with` statement makes, the same node each time."""
+    made: dict[str, ast.Call] = item.__dict__.setdefault("_entered", {})
+    if method not in made:
+        func = ast.Attribute(value=item.context_expr, attr=method, ctx=ast.Load())
+        call = ast.Call(func=ast.copy_location(func, item.context_expr), args=[], keywords=[])
+        made[method] = ast.copy_location(call, item.context_expr)
+    return made[method]
 
 
 def contents_of(function: Function) -> dict[str, list[ast.expr]]:

@@ -72,6 +72,7 @@ _NOTED: dict[type, str] = {
     **{ast.Return: "returns", ast.Delete: "deletes", ast.ExceptHandler: "handlers"},
     **dict.fromkeys((ast.Yield, ast.YieldFrom), "yields"),
     **dict.fromkeys((ast.Import, ast.ImportFrom), "imports"),
+    **dict.fromkeys((ast.Global, ast.Nonlocal), "declarations"),
 }
 """Which list of its function a node goes to."""
 _WITHOUT_NODES = frozenset(

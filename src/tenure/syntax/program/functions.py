@@ -42,6 +42,7 @@ class Function:
     yields: list[ast.Yield | ast.YieldFrom] = field(default_factory=list)
     imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
     comprehensions: list[Comprehension] = field(default_factory=list)
+    declarations: list[ast.Global | ast.Nonlocal] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -84,6 +85,16 @@ class Function:
     def contents(self) -> dict[str, list[ast.expr]]:
         """What is put into each container."""
         return contents_of(self)
+
+    @cached_property
+    def handing(self) -> dict[str, list[ast.Call]]:
+        """Per variable the calls that it is given to as it is."""
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.calls:
+            for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+                if isinstance(each, ast.Name):
+                    found.setdefault(each.id, []).append(call)
+        return found
 
     @cached_property
     def loop_names(self) -> frozenset[str]:

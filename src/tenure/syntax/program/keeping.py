@@ -48,7 +48,9 @@ def _keeps_of(function: Function) -> Iterator[Keep]:
             yield from _added(binding)
         elif isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.BitOr):
             place = dotted(binding.target)
-            if "." in place and "[]" not in place:
+            if place and "[]" not in place and isinstance(binding.value, ast.Dict):
+                yield from (Keep("element", place, each, binding) for each in binding.value.values)
+            elif "." in place and "[]" not in place:
                 yield Keep("element", place, binding.value, binding)
         elif isinstance(binding, ast.Assign):
             for target in binding.targets:
@@ -66,8 +68,11 @@ def outlives(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
         bound = [line for line in bound if line not in first]
     if loop is not None:
         inside = any(is_in_body(each, loop) for each in bound)
+        if keep.place in function.loop_names and isinstance(keep.node, ast.Assign):
+            return False
         return not inside and (bool(bound) or "." in keep.place or _is_from_outside(keep, function))
-    rebinds = keep.kind == "sum" and keep.place in function.parameters
+    is_anew = keep.kind == "sum" or _binds(keep)
+    rebinds = is_anew and keep.place in function.parameters
     return not bound and not rebinds and ("." in keep.place or _is_from_outside(keep, function))
 
 
@@ -81,6 +86,18 @@ def is_emptied(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
         and dotted(call.func.value) == keep.place
     )
     return any(loop is None or is_in_body(each, loop) for each in emptied)
+
+
+def is_rebuilt(keep: Keep, function: Function) -> bool:
+    """Whether an attribute, or a variable of a function around, is bound to what it was and more."""
+    if "." in keep.place:
+        joins = isinstance(keep.node, ast.Assign) and isinstance(keep.node.value, ast.Call)
+        return _binds(keep) and (joins or keep.place.startswith("self."))
+    return _binds(keep) and any(keep.place in each.names for each in function.declarations)
+
+
+def _binds(keep: Keep) -> bool:
+    return isinstance(keep.node, ast.Assign) and keep.place in map(dotted, keep.node.targets)
 
 
 def _is_from_outside(keep: Keep, function: Function) -> bool:
@@ -110,14 +127,32 @@ def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
     if place.startswith("self.") and "[]" not in place and _gathers_many(binding.value):
         yield Keep("batch", place, binding.value, binding)
         return
-    if place and isinstance(binding.value, ast.Call) and called_name(binding.value) in _JOINING:
-        parts = getattr(binding.value.args[0], "elts", ()) if binding.value.args else ()
-        if any(dotted(part) == place for part in parts):
-            yield from (Keep("element", place, part, binding) for part in parts if dotted(part) != place)
-        return
-    for value in _alternatives(binding.value):
-        if place and isinstance(value, ast.BinOp) and _mentions(value, place):
+    for value in _alternatives(binding.value) if place else ():
+        added = list(added_anew(value, place))
+        yield from (Keep("element", place, part, binding) for part in added)
+        if not added and isinstance(value, ast.BinOp) and _mentions(value, place):
             yield from (Keep("sum", place, part, binding) for part in _operands(value) if not _mentions(part, place))
+
+
+def added_anew(value: ast.expr, place: str) -> Iterator[ast.expr]:
+    """What a new container has beside what was in the place: `torch.cat([rows, x])`, `rows + [x]`, `[*rows, x]`,
+    `{**rows, key: x}`, `rows | {key: x}`, and `(x, rows)`, which leads to all before."""
+    if isinstance(value, ast.Call) and called_name(value) in _JOINING and value.args:
+        parts = getattr(value.args[0], "elts", ())
+        if any(dotted(part) == place for part in parts):
+            yield from (part for part in parts if dotted(part) != place)
+    elif isinstance(value, (ast.List, ast.Tuple)):
+        parts = [part.value if isinstance(part, ast.Starred) else part for part in value.elts]
+        if any(dotted(part) == place for part in parts):
+            yield from (part for part in parts if dotted(part) != place)
+    elif isinstance(value, ast.Dict):
+        if any(key is None and dotted(part) == place for key, part in zip(value.keys, value.values, strict=True)):
+            yield from (part for key, part in zip(value.keys, value.values, strict=True) if key is not None)
+    elif isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.BitOr)):
+        sides = [value.left, value.right]
+        if any(dotted(each) == place for each in sides):
+            for each in sides:
+                yield from each.values if isinstance(each, ast.Dict) else getattr(each, "elts", ())
 
 
 def _is_whole(key: ast.expr) -> bool:
@@ -150,7 +185,7 @@ def _called(call: ast.Call) -> Iterator[Keep]:
     if named is not None and not isinstance(named, ast.Constant):
         owner = call.args[0] if called_name(call) == "setattr" else call.func.value  # type: ignore[attr-defined]
         place = dotted(owner)
-        if place == "self" and not isinstance(named, ast.Name):
+        if place == "self":
             yield Keep("element", f"{place}.{BY_NAME}", call.args[-1], call)
     made = call.func.value if isinstance(call.func, ast.Attribute) else None
     if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and called_name(call) == "append":

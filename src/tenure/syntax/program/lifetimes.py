@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 
 from tenure.syntax.program.arguments import all_parameters, given_to
 from tenure.syntax.program.functions import Binding, Class, Function, targets_of
-from tenure.syntax.program.keeping import BY_NAME, first_turns
+from tenure.syntax.program.keeping import BY_NAME, added_anew, first_turns
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name, split_receiver, value_kind
 from tenure.syntax.text.scopes import MODULE, dotted
@@ -156,8 +156,9 @@ class Lifetimes:
         return any(base.rpartition(".")[2].endswith("Optimizer") for base in bases)
 
     def _is_global(self, name: str, function: Function) -> bool:
+        is_declared = any(name in each.names for each in function.declarations if isinstance(each, ast.Global))
         is_local = any(name in _names(binding) for binding in function.bindings) or name in function.parameters
-        return not is_local and (function.source.path, name) in self._globals
+        return (is_declared or not is_local) and (function.source.path, name) in self._globals
 
     def _is_dict(self, function: Function) -> bool:
         own = self._program.class_of(function.class_name, function.source) if function.class_name else None
@@ -299,14 +300,17 @@ def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
                 yield from ((call.lineno, name) for name in _aliased(call.func.value.id, function))
     for delete in function.deletes:
         yield from ((delete.lineno, _plain(target)) for target in delete.targets)
+    declared = {name for each in function.declarations for name in each.names}
     for binding in function.bindings:
         for name in _names(binding):
+            if name in declared and isinstance(binding, ast.Assign) and not _is_joined(binding, name):
+                yield binding.lineno, name
             if function.qualname == MODULE and is_unbounded_start(binding.value):
                 continue
             if "." in name and not isinstance(binding, ast.AugAssign) and function.name not in INITIALISERS:
                 if function.calls_of(*_JOINING) and binding.lineno in first_turns(function, name):
                     continue
-                if _is_joined(binding.value, name) or dotted(binding.value) == name.rpartition(".")[2]:
+                if _is_joined(binding, name) or dotted(binding.value) == name.rpartition(".")[2]:
                     continue  # all that was there stays, or is what goes by this name elsewhere
                 if not name.endswith("[]"):
                     yield binding.lineno, name
@@ -318,12 +322,10 @@ def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
                     yield binding.lineno, name.replace("[]", "")
 
 
-def _is_joined(value: ast.expr | None, name: str) -> bool:
-    """`self.bank = torch.cat([self.bank, x])`: all that was there stays."""
-    if not isinstance(value, ast.Call) or called_name(value) not in ("cat", "concat", "hstack", "vstack"):
-        return False
-    parts = getattr(value.args[0], "elts", ()) if value.args else ()
-    return any(dotted(part) == name for part in parts)
+def _is_joined(binding: Binding, name: str) -> bool:
+    """`self.bank = torch.cat([self.bank, x])`, `self.rows = [*self.rows, x]`: all that was there stays."""
+    is_alone = any(dotted(target).replace("[]", "") == name for target in targets_of(binding))
+    return is_alone and binding.value is not None and next(added_anew(binding.value, name), None) is not None
 
 
 def _aliased(name: str, function: Function) -> Iterator[str]:

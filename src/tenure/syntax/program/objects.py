@@ -52,6 +52,7 @@ _OF_MODULES = frozenset({"ModuleList", "ModuleDict", "Sequential"})
 _SAME = frozenset(
     {"get", "values", "items", "pop", "popleft", "popitem", "setdefault", "copy", "get_nowait", "to", "cuda", "cpu"}
     | {"eval", "train", "float", "half", "requires_grad_", "apply", "result", "enter_context", "union", "bfloat16"}
+    | {"__enter__"}
 )
 """Methods that give back their object, or what is in it."""
 _DEEPEST = 30

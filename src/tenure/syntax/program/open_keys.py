@@ -35,7 +35,7 @@ def is_open_key(program: Program, keep: Keep, function: Function) -> bool:
     pair = pair_of(keep)
     if pair is not None:
         return not isinstance(pair.elts[0], ast.Name) and _is_open(program, pair.elts[0], function, 0)
-    if isinstance(keep.node, ast.AugAssign):  # table |= made(keys)
+    if isinstance(keep.node, ast.AugAssign) and _dict_of(keep) is None:  # table |= made(keys)
         given = keep.value.args if isinstance(keep.value, ast.Call) else [keep.value]
         return any(_is_open(program, each, function, 0) for each in given)
     key = key_of(keep)
@@ -122,6 +122,14 @@ def pair_of(keep: Keep) -> ast.Tuple | None:
     return pair if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else None
 
 
+def _dict_of(keep: Keep) -> ast.Dict | None:
+    """The dict that is written out in `table = {**table, key: value}` and `table = table | {key: value}`."""
+    whole = keep.node.value if isinstance(keep.node, (ast.Assign, ast.AugAssign)) else None
+    sides = [whole.left, whole.right] if isinstance(whole, ast.BinOp) else [whole]
+    found = (each for each in sides if isinstance(each, ast.Dict))
+    return next((each for each in found if any(part is keep.value for part in each.values)), None)
+
+
 def key_of(keep: Keep) -> ast.expr | None:
     """The key of `table[key] = value`, `table.setdefault(key, value)` and `table.update({key: value})`."""
     if isinstance(keep.node, ast.Call) and called_name(keep.node) == "setdefault":
@@ -131,5 +139,8 @@ def key_of(keep: Keep) -> ast.expr | None:
     if isinstance(keep.node, ast.Call) and called_name(keep.node) == "update" and pair_of(keep) is None:
         shown = keep.node.args[0]
         return shown.keys[0] if isinstance(shown, ast.Dict) and shown.keys else None
+    merged = _dict_of(keep)
+    if merged is not None:
+        return next((key for key, part in zip(merged.keys, merged.values, strict=True) if part is keep.value), None)
     targets = keep.node.targets if isinstance(keep.node, ast.Assign) else []
     return next((each.slice for each in targets if isinstance(each, ast.Subscript)), None)

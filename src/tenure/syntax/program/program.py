@@ -13,6 +13,8 @@ from typing import TypeVar
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
+from tenure.syntax.program.applications import APPLYING, FOR_EACH, application
+from tenure.syntax.program.bound_values import entered
 from tenure.syntax.program.class_tree import ClassTree, is_module_base
 from tenure.syntax.program.file_walk import FileWalk
 from tenure.syntax.program.functions import Class, Function, pairs_of, takes
@@ -21,7 +23,6 @@ from tenure.syntax.program.objects import Objects
 from tenure.syntax.program.property_reads import property_reads
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
-from tenure.syntax.text.value_parts import element_of
 
 _METHODS_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str, tuple) for name in dir(kind))
 _CONTAINERS = frozenset({"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "field"})
@@ -50,6 +51,7 @@ class Program:
         self._first_callers: dict[Function, list[tuple[Function, ast.Call]]] | None = None
         self._with_given: dict[tuple[int, int], ast.Call] = {}
         self._applications: dict[int, ast.Call | None] = {}
+        self._applied_again: dict[int, bool] = {}
         self._imported: dict[str, dict[str, Imported]] = {}
         self.objects = Objects(self)
         self._tree = ClassTree(self)
@@ -309,20 +311,24 @@ class Program:
             for item in each.items:
                 classes = self.objects.classes_of(item.context_expr, caller)
                 for method in ("__enter__", "__exit__") if classes else ():
-                    key = (id(item), -1 - len(method))
-                    if key not in self._with_given:
-                        func = ast.Attribute(value=item.context_expr, attr=method, ctx=ast.Load())
-                        made = ast.Call(func=ast.copy_location(func, item.context_expr), args=[], keywords=[])
-                        self._with_given[key] = ast.copy_location(made, item.context_expr)
                     run = (self.method_of(cls, method) for cls in classes)
-                    yield from ((one, self._with_given[key]) for one in run if one is not None)
+                    yield from ((one, entered(item, method)) for one in run if one is not None)
 
     def _application_of(self, call: ast.Call) -> ast.Call | None:
-        if called_name(call) not in _APPLYING:
+        if called_name(call) not in APPLYING:
             return None
         if id(call) not in self._applications:
-            self._applications[id(call)] = _application(call)
+            made = self._applications[id(call)] = application(call)
+            self._applied_again[id(made)] = called_name(call) in FOR_EACH
         return self._applications[id(call)]
+
+    def is_application(self, call: ast.Call) -> bool:
+        """Whether a call is one that a function given with its arguments comes to."""
+        return id(call) in self._applied_again
+
+    def applies_again(self, call: ast.Call) -> bool:
+        """Whether it is one for each element: of `map(f, xs)`, `pool.imap(f, xs)`."""
+        return self._applied_again.get(id(call), False)
 
     def _shifted(self, call: ast.Call, num_given: int) -> ast.Call:
         """A call with the arguments before its own that `partial` has given, of which nothing is known here."""
@@ -349,8 +355,8 @@ class Program:
     def _found_callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
         found: dict[Function, list[tuple[Function, ast.Call]]] = {}
         for caller in self.functions:
-            for each, entered in self._entered(caller):
-                found.setdefault(each, []).append((caller, entered))
+            for each, entering in self._entered(caller):
+                found.setdefault(each, []).append((caller, entering))
             for call in caller.calls:
                 called = self.called_by(call, caller)
                 if called is not None:
@@ -512,28 +518,6 @@ class Program:
             self._by_name.setdefault(function.name, []).append(function)
         for cls in walk.classes:
             self.classes.setdefault(cls.node.name, []).append(cls)
-
-
-_APPLYING = frozenset(
-    {"partial", "submit", "apply_async", "map", "starmap", "imap", "call_soon", "to_thread", "run_in_executor", "spawn"}
-    | {"checkpoint", "Thread", "Timer", "Process", "run_sync", "filter", "create_thread"}
-)
-
-
-def _application(call: ast.Call) -> ast.Call | None:
-    """The call `f(x)` that `submit(f, x)` or `Thread(target=f, args=(x,))` comes to."""
-    args = call.args[1:] if called_name(call) == "run_in_executor" else call.args
-    target = next((each.value for each in call.keywords if each.arg == "target"), None)
-    if target is not None:
-        rest = next((each.value for each in call.keywords if each.arg == "args"), None)
-        given = rest.elts if isinstance(rest, (ast.Tuple, ast.List)) else []
-        return ast.copy_location(ast.Call(func=target, args=given, keywords=[]), call)
-    if not args or isinstance(args[0], ast.Starred):
-        return None
-    if called_name(call) in ("map", "imap", "filter"):
-        args = [args[0], *(each if isinstance(each, ast.Starred) else element_of(each, 0) for each in args[1:])]
-    keywords = [each for each in call.keywords if each.arg not in ("timeout", "chunksize", "use_reentrant")]
-    return ast.copy_location(ast.Call(func=args[0], args=args[1:], keywords=keywords), call)
 
 
 def _is_super(node: ast.expr) -> bool:

@@ -25,7 +25,7 @@ _FILLING = re.compile(
 )
 """Methods whose name says that they are called for one thing after another."""
 _TEXTS = re.compile(r"(\w+_)?(text|prompt|sentence|caption|question|query|word|phrase)s?")
-_BY_ITSELF = ("forward", "__call__", "__missing__", "__setitem__")
+_BY_ITSELF = ("forward", "__call__", "__missing__", "__setitem__", "__next__")
 """Methods that Python, and torch, call where something else is written."""
 _MOST_CALLERS = 4
 
@@ -41,13 +41,17 @@ def runs_repeatedly(program: Program, function: Function, node: ast.AST | None =
 def _is_repeated(program: Program, function: Function, depth: int) -> bool:
     if isinstance(function.node, ast.Module):
         return False
-    if function in hooked_functions(program) or function in _handlers(program):
+    if function in hooked_functions(program) or function in _handlers(program) or _answers_requests(function):
         return True
     callers = [each for each in program.callers(function) if not is_of_tests(each[0]) or is_of_tests(function)]
     is_called = function.name == "__call__"
     if is_event(function) and not (is_called and callers):
         return True
     if any(caller.runs_each_turn(call) and not (is_called and _is_of_turn(caller, call)) for caller, call in callers):
+        return True
+    if any(program.applies_again(call) or _is_in_lambda_of_turn(caller, call) for caller, call in callers):
+        return True
+    if any(caller is function and _comes_again(program, call, function) for caller, call in callers):
         return True
     if any(
         depth < _MOST_CALLERS and caller is not function and _is_repeated(program, caller, depth + 1)
@@ -59,18 +63,67 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
     return not callers and bool(function.class_name) and bool(_FILLING.match(function.name))
 
 
+def _is_in_lambda_of_turn(caller: Function, call: ast.Call) -> bool:
+    """Whether a call is the work of a lambda that a loop of the function calls by its name."""
+    return any(
+        any(node is call for node in ast.walk(value)) and any(map(caller.runs_each_turn, caller.calls_of(name)))
+        for name, values in caller.bound.items()
+        for _, value in values
+        if isinstance(value, ast.Lambda)
+    )
+
+
+_COUNTED = re.compile(r"(\w+_)?(step|iteration|iter|epoch|round|turn|episode|batch|attempt)(_\w+)?s?")
+
+
+def _comes_again(program: Program, call: ast.Call, function: Function) -> bool:
+    """Whether a function starts itself for its next step: by a timer, or with a counter one higher. One that goes down
+    a tree does neither."""
+    if program.is_application(call):
+        return True
+    sums = (each for each in call.args if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Add))
+    return any(isinstance(each.left, ast.Name) and bool(_COUNTED.fullmatch(each.left.id)) for each in sums)
+
+
+_ROUTES = frozenset({"get", "post", "put", "patch", "route", "websocket", "api_route"})
+_JOBS = frozenset({"task", "job", "scheduled_job", "consumer", "subscriber", "event"})
+
+
+def _answers_requests(function: Function) -> bool:
+    """Whether a framework calls a function for each request or message: `@app.post("/run")`, `@worker.task`."""
+    for each in getattr(function.node, "decorator_list", ()):
+        name = dotted(each.func) if isinstance(each, ast.Call) else dotted(each)
+        owner, _, last = name.rpartition(".")
+        if owner and last in _ROUTES and isinstance(each, ast.Call) and each.args:
+            return True
+        if owner and last in _JOBS and owner not in ("torch", "pytest"):
+            return True
+    return False
+
+
 _HANDLED = ("ITERATION_", "GET_BATCH_", "EPOCH_", "BATCH_")
+
+
+_WITH_ONE = frozenset({"step", "optimize", "subscribe", "do"})
+"""Of those below: methods that other things have too, with other arguments."""
+_CALLING_AGAIN = frozenset({"Engine", "Interface", "ChatInterface", "minimize", "fmin", "least_squares", *_WITH_ONE})
+"""What calls the function that it is given first again and again: ignite, gradio, optimizers."""
 
 
 @lru_cache(maxsize=1)
 def _handlers(program: Program) -> frozenset[Function]:
     """Functions that ignite calls for each batch or epoch: `engine.add_event_handler(Events.EPOCH_COMPLETED, f)`, and
-    those under `@engine.on(Events.ITERATION_COMPLETED(every=10))`."""
+    those under `@engine.on(Events.ITERATION_COMPLETED(every=10))`; those that what calls them again is given."""
     found: set[Function] = set()
     for function in program.functions:
         for call in function.calls_of("add_event_handler"):
             if len(call.args) > 1 and _is_handled(call.args[0]):
                 found.update(functions_named(program, call.args[1], function))
+        for call in function.calls_of(*_CALLING_AGAIN):
+            named = [*call.args[:1], *(each.value for each in call.keywords if each.arg in ("fn", "closure", "func"))]
+            for each in named if len(call.args) == 1 or called_name(call) not in _WITH_ONE else ():
+                if isinstance(each, (ast.Name, ast.Attribute)) and not program.called_by(call, function):
+                    found.update(functions_named(program, each, function))
         for each in getattr(function.node, "decorator_list", ()):
             if isinstance(each, ast.Call) and called_name(each) == "on" and any(map(_is_handled, each.args)):
                 found.add(function)

@@ -334,6 +334,15 @@ def is_loss_name(name: str) -> bool:
     return bool(_LOSS.search(name))
 
 
+def is_loss_value(value: ast.expr) -> bool:
+    """Whether a value is a loss by its name, or by a name within."""
+    return any(
+        is_loss_name(node.id if isinstance(node, ast.Name) else node.attr)
+        for node in ast.walk(value)
+        if isinstance(node, (ast.Name, ast.Attribute))
+    )
+
+
 def backward_roots(function: Function, *, returns_go_backward: bool = False) -> tuple[ast.expr, ...]:
     """What backward passes of a function start from; what it returns where callers, or a framework, run backward."""
     calls = function.calls_of("backward", "manual_backward")

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from tenure.syntax.program.arguments import all_parameters, annotation_of, handed_to
+from tenure.syntax.program.arguments import all_parameters, annotation_of, given_to, handed_to
 from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.program.hooked import hooked_functions
 from tenure.syntax.program.objects import is_property
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
-from tenure.syntax.text.expressions import called_name
+from tenure.syntax.program.shared_names import shared_values
+from tenure.syntax.text.expressions import called_name, value_kind
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, dotted
@@ -62,9 +63,14 @@ NUMBERS = frozenset(
 _OF_TENSORS = frozenset({"detach", "detach_", "cpu", "cuda", "requires_grad_", "contiguous", "unsqueeze", "squeeze"})
 """Methods that nothing but tensors has."""
 _OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str) for name in dir(kind)) | {"popleft", "index_fill"}
+_RUNNING = frozenset({"submit", "to_thread", "run_in_executor", "apply_async", "apply", "run_sync"})
+"""Calls that are given a function with its arguments, and that give back what leads to its result."""
 _CASTS = frozenset({"float", "type"})
 """Methods that give a tensor where the function of the name, or what is asked without arguments, gives none."""
-_PASSING = frozenset({"zip", "map", "enumerate", "reversed", "sorted", "next", "iter", "max", "min", "filter", "chain"})
+_PASSING = frozenset(
+    {"zip", "map", "enumerate", "reversed", "sorted", "next", "iter", "max", "min", "filter", "chain"}
+    | {"reduce", "vars", "replace", "asdict"}
+)
 _NOT_TENSORS = frozenset(
     {"device", "Generator", "manual_seed", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "load"}
     | {"save", "compile", "is_tensor", "is_grad_enabled", "get_default_dtype", "set_default_dtype", "Size", "dtype"}
@@ -160,7 +166,7 @@ class TensorValues:
             if name in _of_lambda_hooks(function, line):
                 return Kind.GRAPH
             outer = self._program.around(function)
-            return self._from_around(name, outer) if outer is not None else Kind.NOTHING
+            return self._from_around(name, outer) if outer is not None else self._global(name, function)
         if len(bound) + is_parameter > 1:
             lines = reaching_lines(function.source, function.qualname, name, line)
             bound = [(at, value) for at, value in bound if at in lines]
@@ -170,7 +176,8 @@ class TensorValues:
         whole = [self._without(taken, value, function) for value in values] if taken else []
         if whole and all(each is not None for each in whole):
             return max(each for each in whole if each is not None)
-        found = self._most([*values, *function.contents.get(name, ())], function)
+        found = max(self._most([*values, *function.contents.get(name, ())], function), self._shared(name, function))
+        found = max(found, self._filled(name, values, function))
         found = max(found, self._parameter(name, function) if is_parameter else self._of_attributes(name, function))
         if found is Kind.NOTHING and name in used_as_tensors(self._program, function):
             return Kind.TENSOR
@@ -245,17 +252,58 @@ class TensorValues:
             if bound.startswith(name + ".")
             for _, value in values
         ]
+        inside += [
+            value for place, values in function.contents.items() if place.startswith(name + ".") for value in values
+        ]
         return self._most(inside, function)
 
     def _from_around(self, name: str, outer: Function) -> Kind:
         """A name that an inner function reads: any binding of the function around it may be in force."""
         bound = self.bindings(outer).get(name, [])
         if bound:
-            return self._most([*(value for _, value in bound), *outer.contents.get(name, ())], outer)
+            found = self._most([*(value for _, value in bound), *outer.contents.get(name, ())], outer)
+            return max(found, self._shared(name, outer))
         if name in all_parameters(outer):
             return self._parameter(name, outer)
         further = self._program.around(outer)
-        return self._from_around(name, further) if further is not None else Kind.NOTHING
+        return self._from_around(name, further) if further is not None else self._global(name, outer)
+
+    def _filled(self, name: str, values: list[ast.expr], function: Function) -> Kind:
+        """What functions put into a variable that starts empty here and that they are given."""
+        if not any(value_kind(value) == "empty" for value in values):
+            return Kind.NOTHING
+        return max((self.kind(*each) for each in self._put_by_called(name, "", function)), default=Kind.NOTHING)
+
+    def _put_by_called(self, name: str, attribute: str, function: Function) -> Iterator[tuple[ast.expr, Function]]:
+        """What functions put into a variable, or bind its attribute to, that they are given as it is."""
+        for call in function.handing.get(name, ()):
+            called = self._program.called_by(call, function)
+            if called is None or called is function:
+                continue
+            for own in called.parameters:
+                given = given_to(own, called, call)
+                if any(isinstance(each, ast.Name) and each.id == name for each in given):
+                    place = own + attribute
+                    yield from ((value, called) for _, value in called.bound.get(place, ()) if attribute)
+                    yield from ((value, called) for value in called.contents.get(place, ()))
+
+    def _shared(self, name: str, owner: Function) -> Kind:
+        """What functions inside make of a variable, or of an attribute of one."""
+        values = shared_values(self._program).get((owner, name), ())
+        return max((self.kind(value, where) for value, where in values), default=Kind.NOTHING)
+
+    def _global(self, name: str, function: Function) -> Kind:
+        """What a variable of a file is, or an attribute of one: any binding may be in force."""
+        top = self._program.top_with(name.partition(".")[0], function.source)
+        if top is None and self._program.class_of(name.partition(".")[0], function.source) is not None:
+            top = self._program.top_of(function.source)
+        if top is None or name in _of_lambdas(function):
+            return Kind.NOTHING
+        return self._questions.answer((top, name, "global"), lambda: self._of_top(name, top))
+
+    def _of_top(self, name: str, top: Function) -> Kind:
+        own = [*(value for _, value in top.bound.get(name, ())), *top.contents.get(name, ())]
+        return max(self._most(own, top), self._shared(name, top))
 
     def _parameter(self, name: str, function: Function) -> Kind:
         if function.is_method and name == function.parameters[0]:
@@ -295,12 +343,26 @@ class TensorValues:
         if name.startswith("self.") and name.count(".") == 1 and function.owner is not None:
             return self._of_self(name, function)
         whole = self.kind(node.value, function)
+        if not whole and isinstance(node.value, ast.Name):
+            put = self._put_by_called(node.value.id, f".{node.attr}", function)
+            most = max((self.kind(*each) for each in put), default=Kind.NOTHING)
+            if most:
+                return most
         classes = self._program.objects.classes_of(node.value, function)
         found = [self._of_attribute(each, node.attr) for each in classes[:_MOST_CLASSES]]
         known = [each for each in found if each is not None]
+        if name and not known and not whole:
+            return self._attribute_of_shared(name, function)
         if not known:
             return whole
-        return min(max(known), whole if whole else Kind.TENSOR)
+        return min(max(known), whole) if whole else max(known)
+
+    def _attribute_of_shared(self, name: str, function: Function) -> Kind:
+        """What functions set as an attribute of a variable of the file, or of a class: `State.last = out`."""
+        head = name.partition(".")[0]
+        if head in function.bound or head in all_parameters(function):
+            return Kind.NOTHING
+        return self._global(name, function)
 
     def _of_self(self, name: str, function: Function) -> Kind:
         """What a class binds an attribute to; in the same method it comes first."""
@@ -358,6 +420,11 @@ class TensorValues:
         if isinstance(call.func, ast.Attribute):
             return self._of_method(call, function, name, call.func.value)
         made = self._program.class_of(name, function.source) is not None or is_holding(call)
+        if name == "getattr" and len(call.args) > 1:
+            return self.kind(call.args[0], function)
+        lambdas = [value for _, value in self.bindings(function).get(name, ()) if isinstance(value, ast.Lambda)]
+        if lambdas:
+            return self._most((each.body for each in lambdas), function)
         if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
             return Kind.TENSOR
         if name == "map" and is_cutting(call):
@@ -390,6 +457,10 @@ class TensorValues:
         return max((self._of_attribute(cls, name) or Kind.NOTHING for name in names), default=Kind.NOTHING)
 
     def _of_method(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind:
+        if name == "__enter__" or (name in _RUNNING and call.args):
+            given = self._of_run(call, function, name, receiver)
+            if given is not None:
+                return given
         own = self.kind(receiver, function)
         if name in ("state_dict", "named_parameters", "parameters"):
             return Kind.TENSOR
@@ -406,9 +477,20 @@ class TensorValues:
             return Kind.TENSOR
         if is_holding(call):
             return self._most(call.args + [each.value for each in call.keywords], function)
-        if dotted(receiver) in ("copy", "functools", "collections", "itertools"):
+        if dotted(receiver) in ("copy", "functools", "collections", "itertools", "asyncio", "dataclasses"):
             return self._most(call.args, function)
         return Kind.NOTHING
+
+    def _of_run(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind | None:
+        """What a `with` statement, or a pool, runs of the program's functions; None where it runs none."""
+        objects = self._program.objects
+        if name == "__enter__":
+            methods = [self._program.method_of(each, name) for each in objects.classes_of(receiver, function)]
+            known = [self.returned(each) for each in methods if each is not None]
+        else:
+            run = objects.run_by(call.args[int(name == "run_in_executor")], function)
+            known = [self.returned(each) for each, _ in run]
+        return max(known) if known else (self.kind(receiver, function) if name == "__enter__" else None)
 
     def _is_handed_in(self, name: str, function: Function) -> bool:
         """Whether what is called is a value of the function: a parameter, or an element of one."""
@@ -494,6 +576,12 @@ def _of_lambda_hooks(function: Function, line: int) -> set[str]:
         if isinstance(given, ast.Lambda)
         for parameter in given.args.args[1:]
     }
+
+
+def _of_lambdas(function: Function) -> set[str]:
+    """Parameters of the lambdas in a function."""
+    lambdas = (node for node in ast.walk(function.node) if isinstance(node, ast.Lambda))
+    return {parameter.arg for each in lambdas for parameter in each.args.args}
 
 
 def _yields_nothing(called: Function) -> bool:
