@@ -3,9 +3,9 @@
     python benchmarks/ranks.py [--ranks 256] [--steps 10000] [--json FILE]
 
 The recordings are made in a temporary folder: four as the recorder writes them, with sixteen counters,
-and copies of these under other ranks; rank 7 leaks 1 MiB more per step. What is measured runs in a
-process of its own: seconds by the clock from list of folders to comparison, imports left out, and what its resident
-memory rose by at most.
+and copies of these under other ranks; rank 7 leaks 1 MiB more per step. What is measured runs in
+processes of its own: seconds by the clock from list of folders to comparison, imports left out, and what resident
+memory rose by at most; then the same of what the dashboard does at its first look and at one without news.
 """
 
 from __future__ import annotations
@@ -83,23 +83,44 @@ def compare(run: str) -> None:
     print(json.dumps(found))
 
 
+def follow(run: str) -> None:
+    """What the dashboard does: the first look and one at which nothing is new. Prints one JSON object."""
+    from tenure.live.watched_run import WatchedRun
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    watched, seconds = WatchedRun(run), []
+    for _ in range(2):
+        started = time.perf_counter()
+        watched.look()
+        seconds.append(time.perf_counter() - started)
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = {"first_look_seconds": seconds[0], "next_look_seconds": seconds[1]}
+    print(json.dumps(found | {"looks_rise_mebibytes": (after - before) / 1024}))
+
+
+def run_apart(work: str, run: Path) -> dict[str, object]:
+    command = [sys.executable, __file__, "--in-process", work, "--run", str(run)]
+    found: dict[str, object] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", type=int, default=256)
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--compare", help=argparse.SUPPRESS)
+    parser.add_argument("--in-process", choices=["compare", "follow"], help=argparse.SUPPRESS)
+    parser.add_argument("--run", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.compare:
-        compare(options.compare)
+    if options.in_process:
+        {"compare": compare, "follow": follow}[options.in_process](options.run)
         return
     with tempfile.TemporaryDirectory() as temporary:
         run = Path(temporary) / "run"
         make(run, ranks=options.ranks, steps=options.steps)
         size = sum(file.stat().st_size for file in run.rglob("*") if file.is_file())
-        command = [sys.executable, __file__, "--compare", str(run)]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = json.loads(text) | {"steps": options.steps, "mebibytes_on_disk": size / (1 << 20)}
+        found = run_apart("compare", run) | run_apart("follow", run)
+    found |= {"steps": options.steps, "mebibytes_on_disk": size / (1 << 20)}
     for key, value in found.items():
         print(f"{key:20} {value:.2f}" if isinstance(value, float) else f"{key:20} {value}")
     if options.json:

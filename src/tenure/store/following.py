@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from tenure.errors import RecordingError
 from tenure.model.recording import CensusEntry, Note, Recording, Sample, Step
-from tenure.store.format import ROWS_FILE, SAMPLES, STEPS, name_tail_file
+from tenure.model.row_columns import Column, RowColumns
+from tenure.store.format import MICROSECONDS, MISSING, ROWS_FILE, SAMPLES, STEPS, name_tail_file
 from tenure.store.recording_file import keep_whole_censuses, read_process
-from tenure.store.row_reading import join_rows, list_blocks, parse_rows, read_row, rows_after, rows_of
+from tenure.store.row_blocks import Block, KnownColumns, find_blocks
+from tenure.store.row_reading import join_rows, list_blocks, parse_rows
 from tenure.store.sorted_rows import SortedRows
 from tenure.store.staging import describe_staged
-
-if TYPE_CHECKING:
-    from tenure.store.row_blocks import Block, KnownColumns
+from tenure.store.tail_columns import TailColumns
 
 Row = TypeVar("Row")
 
@@ -110,11 +112,10 @@ class _FollowedRows(Generic[Row]):
         self._kind = kind
         self._make = make
         self._tail = _Lines(folder / name_tail_file(kind))
-        self._lines: list[dict[str, Any]] = []
-        self._made: list[Row] = []
+        self._rows = TailColumns()
         self._files: list[Path] = []
         self._blocks: list[Block] = []
-        self._columns: KnownColumns | None = None
+        self._columns = KnownColumns()
         self._unsure = False
         self.notes: tuple[Note, ...] = ()
 
@@ -123,13 +124,17 @@ class _FollowedRows(Generic[Row]):
         files = self._read_tail()
         if files != self._files:
             self._take_blocks(files)
-        if not self._blocks or self._columns is None:
-            self._made += [read_row(line, self._make) for line in self._lines[len(self._made) :]]
-            return tuple(self._made)
-        after = rows_after(self._blocks, self._lines)
+        blocks, known = tuple(self._blocks), self._columns
+        tail = self._rows.after(blocks[-1].last_time if blocks else None)
         # The tail begins anew after its block was written: until that was seen its lines are no others' successors.
-        self._unsure = len(after) < len(self._lines)
-        return rows_of(self._blocks, after, self._make, self._columns.column)
+        self._unsure = len(tail) < len(self._rows)
+
+        def load(name: str) -> Column:
+            older = known.column(blocks, name) if blocks else tail.column(name)[:0]
+            return np.concatenate([older, tail.column(name)])
+
+        names = dict.fromkeys([*(name for block in blocks for name in block.names), *tail.names])
+        return RowColumns(tuple(names), load, self._make, per_second=MICROSECONDS, missing=MISSING)
 
     def _read_tail(self) -> list[Path]:
         """Take the tail's new lines; the blocks that were there before and after, so that no row is in neither."""
@@ -138,18 +143,15 @@ class _FollowedRows(Generic[Row]):
             files = list_blocks(self._folder, self._kind)
             if files != known or self._unsure or self._tail.has_shrunk():
                 self._tail.restart()
-                self._lines, self._made, self._unsure = [], [], False
-            self._lines += parse_rows(self._tail.take_new())[0]
+                self._rows, self._unsure = TailColumns(), False
+            self._rows.add(parse_rows(self._tail.take_new())[0])
             known = list_blocks(self._folder, self._kind)
             if known == files:
                 return files
 
     def _take_blocks(self, files: list[Path]) -> None:
-        from tenure.store.row_blocks import KnownColumns, find_blocks
-
         new = [file for file in files if file not in self._files]
         blocks, notes = find_blocks(new)
         self._blocks += blocks
         self.notes += notes
         self._files = files
-        self._columns = self._columns or KnownColumns()

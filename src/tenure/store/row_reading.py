@@ -149,25 +149,15 @@ def rows_of(
     import numpy as np
 
     from tenure.model.row_columns import COUNTER, RowColumns
+    from tenure.store.tail_columns import column_of
 
     kinds = dict.fromkeys(tuple(row.get("counters", ())) for row in tail)
     counters = [f"{COUNTER}{name}" for kind in kinds for name in kind]
     names = dict.fromkeys([*(name for block in blocks for name in block.names), *counters])
     return RowColumns(
         tuple(names),
-        lambda name: np.concatenate([read_column(blocks, name), np.array(_column_of(tail, name), dtype=np.int64)]),
+        lambda name: np.concatenate([read_column(blocks, name), np.array(column_of(tail, name), dtype=np.int64)]),
         make,
         per_second=MICROSECONDS,
         missing=MISSING,
     )
-
-
-def _column_of(rows: Sequence[dict[str, Any]], name: str) -> list[int]:
-    from tenure.model.row_columns import COUNTER, STEP
-
-    if name == STEP:
-        return [int(row[STEP]) for row in rows]
-    if not name.startswith(COUNTER):
-        return [round(row[name] * MICROSECONDS) for row in rows]
-    counter = name.removeprefix(COUNTER)
-    return [int(row.get("counters", {}).get(counter, MISSING)) for row in rows]
