@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from heaps import census
 from tenure.errors import RecordingError
 from tenure.live.dashboard import Dashboard
 from tenure.live.findings_apart import find
+from tenure.live.view import RunView
 from tenure.live.watched_run import WatchedRun
 from tenure.model.finding import Diagnosis
 from tenure.store.census_file import write_census
@@ -328,6 +330,27 @@ def test_the_findings_key_opens_the_whole_report_and_closes_it(tmp_path: Path) -
     drive(growing_run(tmp_path / "run").folder, open_and_close)
     assert screens[0][0].startswith("nothing found")
     assert screens[1][0].startswith("step 400")
+
+
+@pytest.mark.parametrize(("number", "said"), [(1, "reading ..."), (256, "reading 256 processes ...")])
+def test_until_the_first_look_is_over_it_is_said_what_is_read(number: int, said: str) -> None:
+    may_end = threading.Event()
+    heads: list[str] = []
+
+    def look() -> RunView:
+        may_end.wait()
+        return RunView(())
+
+    async def run() -> None:
+        app = Dashboard(look, Finder(), num_processes=number)
+        async with app.run_test(size=(80, 10)) as pilot:
+            heads.append(screen_text(app)[0])
+            may_end.set()
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+
+    asyncio.run(run())
+    assert heads == [said]
 
 
 def test_a_run_that_has_recorded_nothing_yet_is_waited_for(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from tenure.model.outlook import Ahead, CarriedIntoForward, CounterOutlook, PeakShares, RunOutlook, StepPeak
+from tenure.model.outlook import Ahead, CarriedIntoForward, CounterOutlook, PeakShares, PhasePeaks, RunOutlook, StepPeak
 from tenure.report.outlook import outlook_as_dict, render_outlook
 
 MIB = 1 << 20
@@ -44,6 +44,7 @@ OUTLOOK = RunOutlook(
     carried_into_forward=CarriedIntoForward(96, 3 * MIB, 0.2),
     idle_grows_per_step=1024.0,
     ran_out=StepPeak(9_121, None, {"activation": 9 * MIB}),
+    phase_peaks=PhasePeaks(6, "cuda:0", {"forward": 7 * MIB, "backward": 9 * MIB, "other": 0}),
 )
 
 
@@ -62,6 +63,7 @@ def test_all_that_is_known_is_drawn() -> None:
         "the owners\n"
         "peak          highest 1.17 GiB in step 9,120 · in step 6 tensors were activation 7.00 MiB · what the "
         "highest was made of is not known\n"
+        "phases        forward 7.00 MiB · backward 9.00 MiB at most, of what step 6 touched\n"
         "peaks differ  70 % with the batch, 25 % with what was carried over from the step before, 5 % with neither (12 "
         "new highest peaks)\n"
         "carried over  3.00 MiB, 20 % of all tensors, by step 96, into the next forward\n"

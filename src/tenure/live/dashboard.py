@@ -67,7 +67,10 @@ class FindingsScreen(ModalScreen[None]):
 
 
 class Dashboard(App[None]):
-    """Shows what `look` gives back, asked each second on a thread, and what `find` finds, asked at new censuses."""
+    """Shows what `look` gives back, asked each second on a thread, and what `find` finds, asked at new censuses.
+
+    `num_processes` are said until the first look is over: hundreds of ranks take tens of seconds.
+    """
 
     TITLE = "tenure watch"
     ENABLE_COMMAND_PALETTE = False
@@ -102,8 +105,9 @@ class Dashboard(App[None]):
             self.run = run
             self.problem = problem
 
-    def __init__(self, look: Look, find: Find) -> None:
+    def __init__(self, look: Look, find: Find, *, num_processes: int = 1) -> None:
         super().__init__()
+        self._num_processes = num_processes
         self._look = look
         self._find = find
         self._seen = RunView(())
@@ -116,7 +120,8 @@ class Dashboard(App[None]):
 
     def compose(self) -> ComposeResult:
         """One column; what does not fit is scrolled to."""
-        yield Static("reading ...", id="head", markup=False)
+        what = f" {self._num_processes:,} processes" if self._num_processes > 1 else ""
+        yield Static(f"reading{what} ...", id="head", markup=False)
         with VerticalScroll(id="body"):
             table = DataTable[str](id="ranks", cursor_type="row")
             table.can_focus = False
@@ -300,5 +305,6 @@ def watch_on_screen(folder: str) -> None:
     """Show the run in `folder` until the person quits."""
     from tenure.live.findings_apart import find
     from tenure.live.watched_run import WatchedRun
+    from tenure.store.recording_file import list_recordings
 
-    Dashboard(WatchedRun(folder).look, find).run()
+    Dashboard(WatchedRun(folder).look, find, num_processes=len(list_recordings(folder))).run()

@@ -9,7 +9,7 @@ from tenure.live.view import ONLY, MemoryLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.outlook import Ahead
 from tenure.model.units import format_about, format_byte_range, format_bytes, format_duration
-from tenure.report.outlook import say_peak, say_time
+from tenure.report.outlook import say_peak, say_phases, say_time
 from tenure.report.ranks import render_ranks
 from tenure.report.terminal import weight
 
@@ -132,7 +132,13 @@ def counts_lines(view: ProcessView) -> list[str]:
         _with_unit(last.get("num_files"), "open files"),
     ]
     at_peak = [say_peak(outlook)] if outlook.roles_at_peak else []
-    named = (("peak", at_peak), ("allocator", allocator), ("device", device), ("host", host))
+    named = (
+        ("peak", at_peak),
+        ("phases", [say_phases(outlook)]),
+        ("allocator", allocator),
+        ("device", device),
+        ("host", host),
+    )
     return [f"{name}  {' · '.join(filter(None, parts))}" for name, parts in named if any(parts)]
 
 

@@ -78,6 +78,16 @@ class CarriedIntoForward:
 
 
 @dataclass(frozen=True)
+class PhasePeaks:
+    """The most bytes alive in each phase of a profiled step (`forward`, `backward`, `optimizer`, `other`), of the
+    storages on `device` that its operations made or used: what only rests is not among them."""
+
+    step: int
+    device: str
+    bytes: dict[str, int]
+
+
+@dataclass(frozen=True)
 class RunOutlook:
     """One process's run. `end` is None while it runs, and after a kill or crash."""
 
@@ -109,3 +119,5 @@ class RunOutlook:
     """What tensors were where device memory ran out for the first time, in the step after this one."""
     idle_grows_per_step: float | None = None
     """Of what is reserved and not in use; None where it does not grow."""
+    phase_peaks: PhasePeaks | None = None
+    """By the last profiled step."""

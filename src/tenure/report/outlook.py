@@ -123,10 +123,21 @@ def say_peak(outlook: RunOutlook) -> str:
     return " · ".join(parts)
 
 
+def say_phases(outlook: RunOutlook) -> str:
+    """`forward 0.90 MiB · backward 1.20 MiB at most, of what step 6 touched`; empty where no step was profiled."""
+    peaks = outlook.phase_peaks
+    if peaks is None:
+        return ""
+    parts = (f"{phase} {format_bytes(size)}" for phase, size in peaks.bytes.items() if size)
+    return f"{' · '.join(parts)} at most, of what step {peaks.step:,} touched"
+
+
 def _peak_rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
     """The same, and why peaks differ."""
     if peak := say_peak(outlook):
         yield "peak", peak
+    if phases := say_phases(outlook):
+        yield "phases", phases
     shares = outlook.peak_shares
     if shares is not None:
         carried = f"{_percent(shares.carried)} with what was carried over from the step before"

@@ -13,6 +13,7 @@ from tenure.analysis.watching.inputs import find_input_effect
 from tenure.analysis.watching.limits import Room, room_of, seconds_per_step
 from tenure.analysis.watching.peaks import find_peak_shares, find_peaks
 from tenure.analysis.watching.periods import find_sawtooth
+from tenure.analysis.watching.phase_peaks import read_phase_peaks
 from tenure.analysis.watching.phases import find_phases
 from tenure.analysis.watching.running_out import steps_until
 from tenure.analysis.watching.slow_growth import find_slow_growth
@@ -52,6 +53,7 @@ def read_outlook(recording: Recording) -> RunOutlook:
         peak_shares=find_peak_shares(recording.steps),
         carried_into_forward=carried_into_forward(recording.censuses),
         ran_out=where_memory_ran_out(recording.censuses),
+        phase_peaks=read_phase_peaks(recording.path, recording.profiles),
         idle_grows_per_step=fragmentation.drift.per_step if fragmentation and fragmentation.drift else None,
     )
 
