@@ -63,6 +63,16 @@ def test_the_history_of_an_optimizer_that_states_its_size_is_silent_while_it_fil
     assert (find_suspects(drawn(kept, lambda step: step)) == ()) is silent
 
 
+@pytest.mark.parametrize(("capacity", "silent"), [(1000, False), (100, True)])
+def test_a_handlers_capacity_of_records_does_not_excuse_tensors_in_them_until_it_is_half_reached(
+    capacity: int, silent: bool
+) -> None:
+    handler = f"main.held -> logging.handlers.MemoryHandler bound={capacity} -> .buffer list length=64 -> "
+    kept = f"{handler}[*{{n}}] logging.LogRecord#r* -> .args tuple#a* -> [1] tensor 64KiB"
+
+    assert (find_suspects(drawn(kept, lambda step: step)) == ()) is silent
+
+
 @pytest.mark.parametrize(
     ("behind", "through_graph"),
     [

@@ -4,9 +4,7 @@ from program import Program
 from voices import Aviary, VoiceNet
 
 
-def main(hints=Hints):
-    torch.manual_seed(2)
-    aviary = Aviary()
+def taught(aviary):
     teacher = VoiceNet(256)
     adam = torch.optim.Adam(teacher.parameters(), lr=2e-3)
     for _ in range(20):
@@ -15,7 +13,13 @@ def main(hints=Hints):
         adam.zero_grad()
         loss.backward()
         adam.step()
-    program = Program(VoiceNet(48), teacher.eval(), aviary, hints)
+    return teacher.eval()
+
+
+def main(hints=Hints):
+    torch.manual_seed(2)
+    aviary = Aviary()
+    program = Program(VoiceNet(48), taught(aviary), aviary, hints)
     print("imitation", round(program.imitate(40), 4))
     for part in range(3):
         print("accuracy", round(program.refine(25), 3))

@@ -148,3 +148,20 @@ def test_a_function_that_a_library_caches_is_told_where_it_is_defined() -> None:
     sources = {LIBRARY: SourceFile(LIBRARY, "", "library"), MINE: SourceFile(MINE, "rows = Rows(table)\n")}
 
     assert by_the_users_call(cached, sources) == cached
+
+
+def stored(text: str, function: str = "WeakKeyDictionary.__setitem__") -> list[tuple[str, int]]:
+    """Places of what a dict of a library's keeps in its own `data`."""
+    reference = HoldingReference(
+        "attribute", "data", "_made.data[*]", sites=(SourceLocation(LIBRARY, 3, function),), element=True
+    )
+    found = by_the_users_call(reference, {LIBRARY: SourceFile(LIBRARY, "", "library"), MINE: SourceFile(MINE, text)})
+    return [(site.file, site.line) for site in found.sites]
+
+
+def test_a_store_by_key_stands_for_the_line_inside_a_librarys_dict() -> None:
+    text = "_made = WeakKeyDictionary()\nother[g] = 1\n_made.x = 2\n_made[g] = Made(g)\ncache._made[h] += 1\n"
+
+    assert stored(text) == [(MINE, 4), (MINE, 5)]
+    assert stored(text, "WeakKeyDictionary.__copy__") == [(LIBRARY, 3)]
+    assert stored("_made = WeakKeyDictionary()\nprint(_made[g])\n") == [(LIBRARY, 3)]

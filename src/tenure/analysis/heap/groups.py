@@ -227,9 +227,11 @@ def is_bounded(view: View, container: int) -> bool:
     """The container, or the object that owns it, states a bound that it keeps: to fill it is meant.
 
     The owner of a table of an optimizer's state is the optimizer. The bound of a cached function is mostly a default
-    that nobody weighed: it counts once it is half reached. So does an optimizer's beyond LBFGS's own of 100.
+    that nobody weighed: it counts once it is half reached. So does an optimizer's beyond LBFGS's own of 100, and that
+    of a handler of `logging`, which counts records whatever they hold.
     """
     nodes, references = view.census.nodes, view.census.references
+    records = _holds_log_records(view, container)
     length = int(nodes.length[container])
     owners = [container]
     for reference in view.graph.references_to(container):
@@ -240,7 +242,7 @@ def is_bounded(view: View, container: int) -> bool:
     owners += _optimizers_above(view, container)
     bounds = [(owner, int(nodes.bound[owner])) for owner in owners if nodes.bound[owner] > 0]
     return any(
-        length <= bound and (2 * _filled(view, owner, length) >= bound or not _is_far(view, owner, bound))
+        length <= bound and (2 * _filled(view, owner, length) >= bound or not (records or _is_far(view, owner, bound)))
         for owner, bound in bounds
     )
 
@@ -254,6 +256,11 @@ def _is_far(view: View, owner: int, bound: int) -> bool:
     """Whether the bound may be one that no run reaches."""
     optimizer = view.graph.type_names[owner].startswith("torch.optim.")
     return _is_cached_function(view, owner) or (optimizer and bound > _USUAL_HISTORY)
+
+
+def _holds_log_records(view: View, container: int) -> bool:
+    targets = (int(view.census.references.target[r]) for r in view.graph.references_from(container))
+    return any(view.graph.type_names[target] == "logging.LogRecord" for target in targets)
 
 
 def _optimizers_above(view: View, container: int) -> list[int]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from tenure.analysis.sites.logged_values import is_of_logging, logged_values
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
@@ -30,6 +31,9 @@ def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceF
     if source is None or source.origin == "yours" or reference.kind == "cache":
         return reference
     inside = reference.sites[:1]
+    if is_of_logging(source.path):
+        name, calls = logged_values(sources)
+        return replace(reference, name=name, sites=calls, library_sites=inside) if calls else reference
     name = _called_as(inside[0].function)
     calls = tuple(_calls_of(name, sources)) if name else ()
     if calls:
@@ -66,8 +70,29 @@ def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFil
 
         return tuple(_places(owner, sources, fits))
 
-    found = called(method) or called(*GROWING_METHODS)
+    found = called(method) or (*called(*GROWING_METHODS), *_stores_by_key(reference, owner, sources))
     yield from found or _places(owner, sources, lambda call: _name_of(call) == owner)
+
+
+def _stores_by_key(
+    reference: HoldingReference, owner: str, sources: Mapping[str, SourceFile]
+) -> Iterator[SourceLocation]:
+    """`owner[key] = value`, where a library's class of the owner stores in its `__setitem__`."""
+    if not any(site.function.endswith(".__setitem__") for site in reference.sites):
+        return
+    for source in sources.values():
+        if source.origin == "yours" and owner in source.text:
+            for line in sorted(line for line, stored_in in _subscript_stores(source) if stored_in == owner):
+                yield SourceLocation(source.path, line, enclosing_function(source, line))
+
+
+def _subscript_stores(source: SourceFile) -> Iterator[tuple[int, str]]:
+    """Line and last name of what is stored in, of each assignment to a subscript."""
+    for node in _nodes_in(source):
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Subscript):
+                    yield node.lineno, _last_name(target.value)
 
 
 def _calls_that_lead_there(
@@ -128,11 +153,14 @@ def _places(word: str, sources: Mapping[str, SourceFile], fits: Callable[[ast.Ca
 
 
 def _calls_in(source: SourceFile) -> list[ast.Call]:
+    return [node for node in _nodes_in(source) if isinstance(node, ast.Call)]
+
+
+def _nodes_in(source: SourceFile) -> Iterable[ast.AST]:
     try:
-        tree = parse(source)
+        return ast.walk(parse(source))
     except SourceError:
-        return []
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        return ()
 
 
 def _name_of(call: ast.Call) -> str:

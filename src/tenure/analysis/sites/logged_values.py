@@ -1,0 +1,70 @@
+"""The user's own statement behind a record that a handler of `logging` keeps: the call that logged more than text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+
+from tenure.errors import SourceError
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.syntax.text.scopes import enclosing_function, parse
+
+_LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception"})
+_FORMAT = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])")
+
+
+def is_of_logging(path: str) -> bool:
+    """Whether a file is one of the standard library's `logging`."""
+    return PurePath(path).parent.name == "logging" and PurePath(path).name in ("__init__.py", "handlers.py")
+
+
+def logged_values(sources: Mapping[str, SourceFile]) -> tuple[str, tuple[SourceLocation, ...]]:
+    """Calls of loggers whose record refers to objects of the program, and what the first of them gives: `loss` of
+    `log.debug("loss %s", loss)`, `exc_info` of one that logs an error with its frames. Numbers (`%d`, `%.3f`) are no
+    objects of that kind."""
+    found = sorted(_calls(sources), key=lambda each: (each[1].file, each[1].line))
+    return (found[0][0], tuple(site for _, site in found)) if found else ("", ())
+
+
+def _calls(sources: Mapping[str, SourceFile]) -> Iterator[tuple[str, SourceLocation]]:
+    for source in sources.values():
+        if source.origin != "yours" or "log" not in source.text:
+            continue
+        try:
+            tree = parse(source)
+        except SourceError:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and (given := _given(node)):
+                yield given, SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
+
+
+def _given(call: ast.Call) -> str:
+    """What a call of a logger hands over beside text and numbers; "" of every other call."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LEVELS | {"log"} or not call.args:
+        return ""
+    message, *values = call.args[1:] if call.func.attr == "log" else call.args
+    text = _text(message)
+    if text is None:
+        return ""
+    if call.func.attr == "exception" or any(word.arg == "exc_info" for word in call.keywords):
+        return "exc_info"
+    kinds = [kind for kind in _FORMAT.findall(text) if kind != "%"]
+    kinds += ["s"] * (len(values) - len(kinds))
+    return next(
+        (_name(value) for value, kind in zip(values, kinds, strict=False) if kind in "sra" and _name(value)), ""
+    )
+
+
+def _text(message: ast.expr) -> str | None:
+    """A message as it stands in the source, "" of an f-string; None of anything that is no text."""
+    if isinstance(message, ast.Constant) and isinstance(message.value, str):
+        return message.value
+    return "" if isinstance(message, ast.JoinedStr) else None
+
+
+def _name(value: ast.expr) -> str:
+    """The last name of what is handed over; a call makes something new, mostly a number."""
+    return str(getattr(value, "attr", "") or getattr(value, "id", "")) if not isinstance(value, ast.Call) else ""
