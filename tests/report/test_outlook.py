@@ -109,3 +109,10 @@ def test_json_has_plain_values_only() -> None:
 
     assert told["counters"][0]["ahead"]["limit"] == "device"  # type: ignore[index]
     assert told["largest_input"] == (262_144, 9_120)
+
+
+@pytest.mark.parametrize(("running", "said"), [(True, "running"), (False, "no end was recorded")])
+def test_a_run_that_is_seen_to_go_on_is_told_from_one_that_left_no_end(running: bool, said: str) -> None:
+    first = render_outlook(dataclasses.replace(OUTLOOK, running=running), width=200).splitlines()[0]
+
+    assert first.endswith(f"steps per second · {said}")

@@ -6,11 +6,12 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from tenure.cli.watch_process import find_folder, is_process
+from tenure.cli.watch_process import find_folder, is_process, is_running
 from tenure.errors import RecordingError, UsageError
 from tenure.model.outlook import RunOutlook
 from tenure.model.ranks import RankComparison
@@ -90,7 +91,10 @@ def _read(folder: str) -> tuple[list[RunOutlook], RankComparison | None]:
         raise RecordingError(f"{folder} holds no recording yet; a program records from its first step on")
     ranks = compare_ranks(map(open_recording, paths)) if len(paths) > 1 else None
     shown = paths if ranks is None or len(paths) <= MOST_SHOWN else _choose(ranks)
-    return [read_outlook(open_recording(path)) for path in shown], ranks
+    recordings = map(open_recording, shown)
+    return [
+        replace(read_outlook(each), running=each.end is None and is_running(each.process)) for each in recordings
+    ], ranks
 
 
 def _choose(ranks: RankComparison) -> list[str]:

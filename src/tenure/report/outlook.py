@@ -36,7 +36,8 @@ def render_rows(rows: Iterable[tuple[str, str]], *, width: int, ascii_only: bool
 
 
 def _rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
-    state = "no end was recorded" if outlook.end is None else f"ended: {outlook.end}"
+    going_on = "running" if outlook.running else "no end was recorded"
+    state = going_on if outlook.end is None else f"ended: {outlook.end}"
     pace = "" if outlook.seconds_per_step is None else f" · {_pace(outlook.seconds_per_step)}"
     rank = "" if outlook.rank is None else f"rank {outlook.rank} · "
     yield "run", f"{rank}step {outlook.steps:,} · {format_duration(outlook.seconds)}{pace} · {state}"
