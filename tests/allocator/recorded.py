@@ -53,6 +53,7 @@ class Program:
     """Those of what comes next, innermost first."""
 
     def __post_init__(self) -> None:
+        self.frames_at: dict[int, list[dict[str, Any]]] = {}
         self.allocator = Allocator(self.settings, _Listening(self, self.total_bytes))
 
     def note(self, action: str, address: int, size: int, stream: int) -> None:
@@ -71,6 +72,7 @@ class Program:
         block = self.allocator.allocate(size, stream)
         if block is not None:
             self.note("alloc", block.address, size, stream)
+            self.frames_at[block.address] = self.frames
         else:
             assert self.total_bytes is not None
             self.note("oom", self.total_bytes - self.allocator.counts.reserved_bytes, size, stream)
@@ -99,7 +101,7 @@ class Program:
         """What `torch.cuda.memory._snapshot()` would give; `keep_last` events, as a full ring buffer has them."""
         events = self.events if keep_last is None else self.events[len(self.events) - keep_last :]
         return {
-            "segments": [_segment(blocks) for blocks in _segments(self.allocator)],
+            "segments": [_segment(blocks, self.frames_at) for blocks in _segments(self.allocator)],
             "device_traces": [events],
             "allocator_settings": _told(self.settings),
             "external_annotations": self.annotations,
@@ -122,7 +124,7 @@ def _segments(allocator: Allocator) -> list[list[Block]]:
     return found
 
 
-def _segment(blocks: list[Block]) -> dict[str, Any]:
+def _segment(blocks: list[Block], frames_at: dict[int, list[dict[str, Any]]]) -> dict[str, Any]:
     return {
         "device": 0,
         "address": blocks[0].address,
@@ -137,7 +139,7 @@ def _segment(blocks: list[Block]) -> dict[str, Any]:
                 "size": block.size,
                 "requested_size": block.requested,
                 "state": "active_allocated" if block.in_use else "inactive",
-                "frames": [],
+                "frames": frames_at.get(block.address, []) if block.in_use else [],
             }
             for block in blocks
         ],

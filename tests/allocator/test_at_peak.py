@@ -64,12 +64,15 @@ def test_blocks_in_use_at_the_peak_are_grouped_by_their_stack() -> None:
 def test_what_was_there_before_the_trace_has_no_stack_unless_the_end_tells_it() -> None:
     program = leaking()
     kept = len(program.events) - 2
-    snapshot = read(program, kept)
+    told = read(program, kept)
+    program.frames_at.clear()  # as where recording began later
+    untold = read(program, kept)
 
-    found = composed(snapshot)
+    found, without = composed(told), composed(untold)
 
-    assert lines(snapshot, found.parts) == [(0, 1, 32 * MIB), (2, 1, 12 * MIB), (3, 8, 8 * MIB)]
-    assert found.earlier_bytes == 32 * MIB
+    assert lines(told, found.parts) == [(12, 1, 32 * MIB), (2, 1, 12 * MIB), (3, 8, 8 * MIB)]
+    assert lines(untold, without.parts) == [(0, 1, 32 * MIB), (2, 1, 12 * MIB), (3, 8, 8 * MIB)]
+    assert found.earlier_bytes == without.earlier_bytes == 32 * MIB
 
 
 def test_the_peak_is_told_by_role() -> None:
@@ -136,5 +139,5 @@ def test_free_memory_at_the_end_is_told_by_what_keeps_it() -> None:
         cached_bytes=40 * MIB,
         pinned_bytes=20 * MIB - rounded,
         slack_bytes=412,
-        pinned=(PinnedSegment(inner.address, 20 * MIB, 20 * MIB - rounded, 1, -1),),
+        pinned=(PinnedSegment(inner.address, 20 * MIB, 20 * MIB - rounded, 1, 0),),
     )

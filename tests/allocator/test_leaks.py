@@ -41,6 +41,26 @@ def test_a_healthy_loop_has_no_leaks() -> None:
     assert found(training.read()) == ()
 
 
+def test_what_is_kept_every_third_step_is_told() -> None:
+    training = Training()
+    for step in range(12):
+        training.leak_bytes = MIB if step % 3 == 2 else 0
+        training.step()
+
+    (leak,) = found(training.read())
+
+    assert (leak.num_steps, leak.first_step, leak.bytes_per_step) == (4, 2, MIB)
+
+
+def test_what_is_kept_in_the_first_steps_alone_is_not() -> None:
+    training = Training(leak_bytes=MIB)
+    for step in range(9):
+        training.leak_bytes = MIB if step < 4 else 0
+        training.step()
+
+    assert found(training.read()) == ()
+
+
 def test_two_steps_are_not_enough_to_tell() -> None:
     training = Training(leak_bytes=MIB)
     for _ in range(2):

@@ -94,7 +94,7 @@ def test_a_trace_that_begins_in_mid_life_is_judged_from_where_its_blocks_lay() -
     assert error is not None
     assert error.free == whole.free
     assert error.settings is None  # asked for anew what was there before would lie side by side
-    assert error.releases == (Release(-1, BlockRole.UNKNOWN, 10, 20 * MIB),)
+    assert error.releases == (Release(0, BlockRole.UNKNOWN, 10, 20 * MIB),)
 
 
 def test_a_trace_without_an_error_has_none() -> None:

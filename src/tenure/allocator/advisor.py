@@ -71,9 +71,15 @@ def advise(snapshot: Snapshot, device: int, texts: Sequence[str] = CANDIDATES) -
     found = [_played(requests, parse_settings(text), text) for text in tried]
     found.sort(key=lambda each: (each.peak_reserved_bytes, each.num_device_allocations, len(each.settings)))
     least = max(LEAST_GAIN * recorded.peak_reserved_bytes, LEAST_GAIN_BYTES)
-    best = next(iter(found), None)
+    best = _simplest(found, least)
     gains = best is not None and recorded.peak_reserved_bytes - best.peak_reserved_bytes >= least
     return Advice(_floor(requests), recorded, tuple(found), best if gains else None)
+
+
+def _simplest(found: Sequence[Candidate], least: float) -> Candidate | None:
+    """Of those that come near the one that reserves least, one that recorded traces have confirmed, or the shortest."""
+    near = [each for each in found if each.peak_reserved_bytes < found[0].peak_reserved_bytes + least]
+    return min(near, key=lambda each: (not each.is_confirmed, len(each.settings)), default=None)
 
 
 def conflict_in(settings: AllocatorSettings) -> str:

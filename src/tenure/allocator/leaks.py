@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -38,7 +39,7 @@ class Leak:
 def leaks_of(snapshot: Snapshot, story: Story) -> tuple[Leak, ...]:
     """Largest first; none where the trace has no steps that are told apart.
 
-    In at least three steps, and half of those in the trace, something has to be born that stays, and nothing of the
+    In at least three steps, at regular distances up to the end, something has to be born that stays, and nothing of the
     same place may have gone after two steps or more, as from a full cache; one that is still filling looks like a leak.
     """
     lives = story.lives
@@ -49,9 +50,15 @@ def leaks_of(snapshot: Snapshot, story: Story) -> tuple[Leak, ...]:
     by_place: defaultdict[tuple[int, Phase], defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row, site, step in zip(rows.tolist(), sites, steps, strict=True):
         by_place[site, story.phase_at(int(lives.born[row]))][step].append(row)
-    least = max(_LEAST_STEPS, (story.steps.last + 1) // 2)
-    found = [_leak(story, *place, born) for place, born in by_place.items() if len(born) >= least]
+    last = story.steps.last
+    found = [_leak(story, *place, born) for place, born in by_place.items() if _is_regular(sorted(born), last)]
     return tuple(sorted(found, key=lambda leak: (-leak.bytes, leak.stack)))
+
+
+def _is_regular(steps: list[int], last: int) -> bool:
+    """Whether births in these steps go on to the end, with no gap of more than twice the usual one."""
+    gaps = [later - earlier for earlier, later in pairwise(steps)]
+    return len(steps) >= _LEAST_STEPS and max(*gaps, last - steps[-1]) <= 2 * median(gaps)
 
 
 def _leak(story: Story, stack: int, phase: Phase, born: dict[int, list[int]]) -> Leak:

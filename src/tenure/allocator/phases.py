@@ -143,9 +143,18 @@ def _filled(phase: Ints, mute: Bools) -> Ints:
     loss = (before == Phase.FORWARD) & np.isin(after, (Phase.FORWARD, Phase.BACKWARD, _NONE))
     without_modules = (after == Phase.BACKWARD) & (before != Phase.BACKWARD)
     found[is_open & (loss if by_modules else without_modules) & trains] = Phase.FORWARD
-    as_before = is_open & mute
-    found[as_before] = Phase.UNKNOWN if mute.all() else np.where(before == _NONE, after, before)[as_before]
-    return found.astype(np.int64)
+    return (
+        _as_before(found.astype(np.int64), is_open & mute)
+        if not mute.all()
+        else np.where(is_open, Phase.UNKNOWN, found)
+    )
+
+
+def _as_before(phase: Ints, chosen: Bools) -> Ints:
+    """The chosen events' phases as of the last before them that is not chosen; of the first ones as of the next."""
+    told = np.flatnonzero(~chosen)
+    place = np.searchsorted(told, np.arange(len(phase)), side="right") - 1
+    return phase[told[np.maximum(place, 0)]]
 
 
 def _optimizer_runs(phase: Ints, stretches: tuple[Stretch, ...]) -> tuple[Stretch, ...]:

@@ -45,6 +45,8 @@ class BlockRole(IntEnum):
 _ENOUGH = 0.95
 """Of the bytes of gradients: where blocks that live across steps match so many of their sizes they are parameters."""
 
+_OFTEN = 3
+
 
 def roles_of(snapshot: Snapshot, lives: Lives, phases: Phases, steps: Steps, errors: Ints) -> Ints:
     """A `BlockRole` for each row of `lives`; `errors` are the events at which memory ran out.
@@ -141,15 +143,21 @@ def _by_lifetime(born: _Born) -> Ints:
 
 
 def _first_of_their_kind(born: _Born) -> Bools:
-    """Born in the first step in which their phase occurs, from a stack from which none born later stays as long."""
+    """Born in the first step in which their phase occurs, from a stack from which none born later stays as long; where
+    steps are told by their period alone, whatever does not come again in three of them."""
     lives, across = born.lives, born.steps_lived >= 2
     first_of: dict[int, int] = {}
     for phase, step in zip(born.phase.tolist(), born.step.tolist(), strict=True):
         first_of.setdefault(phase, step)
     first = np.array([first_of[phase] for phase in born.phase.tolist()], dtype=np.int64)
     is_first = born.step <= first
-    again = set(zip(lives.stack[across & ~is_first].tolist(), lives.bytes[across & ~is_first].tolist(), strict=True))
-    rows = zip(lives.stack.tolist(), lives.bytes.tolist(), strict=True)
+    rows = list(zip(lives.stack.tolist(), lives.bytes.tolist(), strict=True))
+    steps: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+    for row in np.flatnonzero(across).tolist():
+        steps[rows[row]].add(int(born.step[row]))
+    if born.steps.basis is Basis.PERIOD:
+        return np.array([len(steps.get(row, ())) < _OFTEN for row in rows], dtype=np.bool_)
+    again = {rows[row] for row in np.flatnonzero(across & ~is_first).tolist()}
     return is_first & np.array([row not in again for row in rows], dtype=np.bool_)
 
 
@@ -169,22 +177,24 @@ def _by_stack(snapshot: Snapshot, lives: Lives, role: Ints) -> None:
 
 
 def _as_their_stack_before(lives: Lives, steps: Steps, role: Ints) -> None:
-    """What the end of the trace leaves open is what its stack's blocks of that size were before, or those of any size,
-    where they were one thing."""
+    """What the end of the trace leaves open is what its stack's blocks of that size were in earlier steps, or those of
+    any size, where they were one thing."""
     open_roles = (BlockRole.KEPT_BY_FORWARD, BlockRole.UNKNOWN, BlockRole.OUTPUT)
-    in_last = steps.of(lives.born) == steps.last
     is_open = np.isin(role, open_roles) & lives.is_left & ~lives.is_earlier
-    seen: defaultdict[tuple[int, int | None], set[int]] = defaultdict(set)
-    known = ~is_open & ~in_last & ~lives.is_earlier
-    columns = (lives.stack[known], lives.bytes[known], role[known])
-    for stack, size, each in zip(*(column.tolist() for column in columns), strict=True):
-        seen[stack, size].add(each)
-        seen[stack, None].add(each)
+    step = steps.of(lives.born)
+    first: defaultdict[tuple[int, int | None], dict[int, int]] = defaultdict(dict)
+    known = ~is_open & ~lives.is_earlier
+    columns = (lives.stack[known], lives.bytes[known], role[known], step[known])
+    for stack, size, each, born in zip(*(column.tolist() for column in columns), strict=True):
+        first[stack, size].setdefault(each, born)
+        first[stack, None].setdefault(each, born)
     for row in np.flatnonzero(is_open).tolist():
         stack, size = int(lives.stack[row]), int(lives.bytes[row])
-        before = seen.get((stack, size)) or seen.get((stack, None))
-        if before and len(before) == 1 and BlockRole.UNKNOWN not in before:
-            role[row] = next(iter(before))
+        for key in ((stack, size), (stack, None)):
+            before = [each for each, born in first.get(key, {}).items() if born < int(step[row])]
+            if before:
+                role[row] = before[0] if len(before) == 1 and before[0] != BlockRole.UNKNOWN else role[row]
+                break
 
 
 def _by_size(lives: Lives, phases: Phases, role: Ints) -> None:
