@@ -26,6 +26,21 @@ def test_a_ring_of_a_metric_and_its_closure_is_an_island_cut_at_the_attribute() 
     assert not island.through_cpp
 
 
+def test_a_ring_over_a_tensors_own_hook_is_cut_at_what_the_hook_closes_over() -> None:
+    hook = "function#gate file=gating.py:11 name=gated.<locals>.<lambda>"
+    ring = (
+        f"island -> {hook} -> <cell activation> tensor#t 1MiB -> <hook> collections.OrderedDict#hooks -> [323] {hook}"
+    )
+    graph = build_graph(census(ring))
+    (island,) = find_islands(graph)
+
+    assert render_path(graph, island.ring)[-3:] == (
+        "closure variable `activation` of gated.<locals>.<lambda> (gating.py:11)",
+        " (hooks)",
+        "[323]",
+    )
+
+
 def test_a_ring_that_something_unseen_holds_is_no_island() -> None:
     graph = build_graph(census("island -> list#l unseen=1 -> [0] list#l\nisland -> list#l -> [1] tensor 4B"))
 

@@ -204,7 +204,8 @@ def _best_cut(graph: Graph, ring: list[int], *, without: Collection[int] = ()) -
         if int(references.target[reference]) in inside and reference not in without
     ]
 
-    through_hook, kinds = any(graph.hook_tables[node] for node in ring), graph.census.nodes.kind
+    through_hook = any(graph.hook_tables[node] for node in ring) or ReferenceKind.HOOK in references.kind[choices]
+    kinds = graph.census.nodes.kind
 
     def preference(reference: int) -> tuple[int, bool, int, str, int]:
         kind = ReferenceKind(int(references.kind[reference]))
