@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import platform
 import re
 import threading
 from collections.abc import Awaitable, Callable
@@ -330,6 +331,21 @@ def test_the_findings_key_opens_the_whole_report_and_closes_it(tmp_path: Path) -
     drive(growing_run(tmp_path / "run").folder, open_and_close)
     assert screens[0][0].startswith("nothing found")
     assert screens[1][0].startswith("step 400")
+
+
+def test_a_program_that_was_killed_is_gone_without_an_end(tmp_path: Path) -> None:
+    program = Program(tmp_path / "run")
+    program.train(4)
+    process = json.loads((program.folder / "process.json").read_text())
+    gone = process | {"pid": 2**22 + 1, "node": platform.node(), "time": 1.0}
+    (program.folder / "process.json").write_text(json.dumps(gone))
+    heads: list[str] = []
+
+    async def look(app: Dashboard) -> None:
+        heads.append(screen_text(app)[0])
+
+    drive(program.folder, look)
+    assert heads == ["step 4 · 4.0 steps/s · 1 s · gone without an end"]
 
 
 @pytest.mark.parametrize(("number", "said"), [(1, "reading ..."), (256, "reading 256 processes ...")])

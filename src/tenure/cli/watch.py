@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from tenure.cli.watch_process import find_folder, is_process, is_running
+from tenure.cli.watch_process import find_folder, is_process
 from tenure.errors import RecordingError, UsageError
 from tenure.model.outlook import RunOutlook
 from tenure.model.ranks import RankComparison
@@ -84,6 +84,7 @@ def _read(folder: str) -> tuple[list[RunOutlook], RankComparison | None]:
     """Each process, of many ranks some; and the ranks beside each other."""
     from tenure.analysis.watching.outlook import read_outlook
     from tenure.analysis.watching.ranks import compare_ranks
+    from tenure.live.running import is_running
     from tenure.store.recording_file import list_recordings, open_recording
 
     paths = list_recordings(folder)
@@ -93,7 +94,8 @@ def _read(folder: str) -> tuple[list[RunOutlook], RankComparison | None]:
     shown = paths if ranks is None or len(paths) <= MOST_SHOWN else _choose(ranks)
     recordings = map(open_recording, shown)
     return [
-        replace(read_outlook(each), running=each.end is None and is_running(each.process)) for each in recordings
+        replace(read_outlook(each), running=is_running(each.process) if each.end is None else None)
+        for each in recordings
     ], ranks
 
 

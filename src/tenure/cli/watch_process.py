@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tenure.capture.writing.folders import RECORDING_VARIABLE
 from tenure.errors import RecordingError, UsageError
@@ -42,21 +42,6 @@ def find_folder(pid: int) -> str:
     except psutil.AccessDenied:
         raise UsageError(f"process {pid} is another user's; name the folder that its run writes") from None
     return _attach(process) if folder is None else _own_folder(folder, pid)
-
-
-def is_running(process: Mapping[str, Any]) -> bool:
-    """Whether the recorded process still lives, as far as this machine can tell: one of its number that began before
-    the recording did."""
-    import platform
-
-    import psutil
-
-    if process.get("node") != platform.node() or not isinstance(process.get("pid"), int):
-        return False
-    try:
-        return bool(psutil.Process(process["pid"]).create_time() <= float(process.get("time", 0)))
-    except psutil.Error:
-        return False
 
 
 def _run_folders(process: psutil.Process) -> Iterator[str]:

@@ -49,6 +49,8 @@ def headline(view: ProcessView) -> str:
     parts.append(format_duration(outlook.seconds))
     if outlook.end is not None:
         parts.append(f"ended: {outlook.end}")
+    elif outlook.running is False:
+        parts.append("gone without an end")
     elif view.quiet_seconds > max(LONG_SECONDS, LATE * (outlook.seconds_per_step or 0.0)):
         parts.append(f"no step for {format_duration(view.quiet_seconds)}")
     return " · ".join(parts if view.name == ONLY else [view.name, *parts])

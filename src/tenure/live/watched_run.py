@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
+from tenure.live.running import is_running
 from tenure.live.view import ProcessView, RunView, make_view
 from tenure.model.recording import Recording
 from tenure.store.following import FollowedRecording
@@ -60,4 +61,6 @@ class _State:
         if self._made is None or seen != self._seen:
             self._made = make_view(recording, run_folder=run_folder)
             self._seen = seen
-        return replace(self._made, quiet_seconds=now - self._since)
+        running = is_running(recording.process) if recording.end is None else None
+        outlook = replace(self._made.outlook, running=running)
+        return replace(self._made, outlook=outlook, quiet_seconds=now - self._since)

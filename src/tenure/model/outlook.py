@@ -90,7 +90,7 @@ class PhasePeaks:
 @dataclass(frozen=True)
 class RunOutlook:
     """One process's run. `end` is None while it runs, and after a kill or crash; `running` is for who can see the
-    process itself to set."""
+    process itself to set: None where it cannot be told, or has an end."""
 
     path: str
     rank: int | None
@@ -122,4 +122,4 @@ class RunOutlook:
     """Of what is reserved and not in use; None where it does not grow."""
     phase_peaks: PhasePeaks | None = None
     """By the last profiled step."""
-    running: bool = False
+    running: bool | None = None
