@@ -10,6 +10,7 @@ import random
 import pytest
 
 from allocator.recorded import Program
+from allocator.training import Training
 from tenure.allocator.advisor import advise
 from tenure.allocator.settings import AllocatorSettings
 from tenure.cli.recorded_snapshot import ReadSnapshot
@@ -24,11 +25,26 @@ STRANGE = (None, -1, 0, 1, 1 << 62, -(1 << 63), "", "alloc", [], {}, 0.5, True)
 
 
 def small_snapshot(seed: int) -> bytes:
-    program = Program(AllocatorSettings(expandable_segments=seed % 2 == 1))
+    if seed % 4 == 3:
+        return trained(seed)
+    program = Program(AllocatorSettings(expandable_segments=seed % 2 == 1), total_bytes=(80 << 20) * (seed % 3) or None)
     program.run(seed, steps=12)
     if seed % 3 == 0:
         return json.dumps(program.snapshot(8)).encode()
     return program.pickled(8, protocol=seed % 5)
+
+
+def trained(seed: int) -> bytes:
+    """The end of two steps, with an annotation and what the program calls its memory."""
+    training = Training(leak_bytes=1 << 20, engine_stacks=seed % 8 == 3)
+    training.step()
+    training.step()
+    program = training.program
+    for stage, event in (("START", -9), ("END", -2)):
+        told = {"name": "Optimizer.step#A", "stage": stage, "device": 0, "time_us": program.events[event]["time_us"]}
+        program.annotations.append(told)
+    program.events[-5]["user_metadata"] = "late"
+    return program.pickled(24)
 
 
 def with_bytes_changed(data: bytes, chance: random.Random) -> bytes:

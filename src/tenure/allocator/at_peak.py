@@ -98,11 +98,13 @@ def phases_by_step(story: Story) -> tuple[StepPhase, ...]:
     np.add.at(changes, lives.born[~lives.is_earlier], lives.bytes[~lives.is_earlier])
     np.subtract.at(changes, lives.freed, lives.bytes)
     in_use = int(lives.bytes[lives.is_earlier].sum()) + np.cumsum(changes[:-1])
-    steps = story.steps.of(np.arange(lives.num_events))
-    keys = steps * len(Phase) + phases.phase
-    found = []
-    for key in np.unique(keys).tolist():
-        chosen = np.flatnonzero(keys == key)
-        step, phase = divmod(key, len(Phase))
-        found.append(StepPhase(step, Phase(phase), int(chosen[0]), len(chosen), int(in_use[chosen].max())))
+    keys = story.steps.of(np.arange(lives.num_events)) * len(Phase) + phases.phase
+    told, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    peaks = np.zeros(len(told), dtype=np.int64)
+    np.maximum.at(peaks, inverse, in_use)
+    columns = (told, first, counts, peaks)
+    found = [
+        StepPhase(key // len(Phase), Phase(key % len(Phase)), event, count, peak)
+        for key, event, count, peak in zip(*(column.tolist() for column in columns), strict=True)
+    ]
     return tuple(sorted(found, key=lambda each: each.event))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -159,18 +160,16 @@ def _as_before(phase: Ints, chosen: Bools) -> Ints:
 
 def _optimizer_runs(phase: Ints, stretches: tuple[Stretch, ...]) -> tuple[Stretch, ...]:
     """Where optimizers stepped: events in that phase with no forward or backward between, and annotated stretches."""
-    steps = [each for each in stretches if each.name.startswith(OPTIMIZER_STEP)]
     found: list[Stretch] = []
     chosen = np.flatnonzero(phase == Phase.OPTIMIZER)
     work = np.cumsum(np.isin(phase, (Phase.FORWARD, Phase.BACKWARD)))
     if len(chosen):
         cuts = np.flatnonzero(np.diff(work[chosen])) + 1
         found += [Stretch("", int(part[0]), int(part[-1]) + 1) for part in np.split(chosen, cuts)]
-    found += [each for each in steps if not any(run.first < each.last and each.first < run.last for run in found)]
-    named = [_named(run, steps) for run in sorted(found, key=lambda run: (run.first, run.last))]
-    return tuple(named)
-
-
-def _named(run: Stretch, steps: list[Stretch]) -> Stretch:
-    names = [each.name for each in steps if each.first < run.last and run.first < each.last]
-    return Stretch(names[0], run.first, run.last) if names and not run.name else run
+    for step in (each for each in stretches if each.name.startswith(OPTIMIZER_STEP)):
+        place = bisect_left(found, step.first + 1, key=lambda run: run.last)
+        if place < len(found) and found[place].first < step.last:
+            found[place] = replace(found[place], name=found[place].name or step.name)
+        else:
+            found.insert(place, step)
+    return tuple(found)

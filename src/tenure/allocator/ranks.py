@@ -15,6 +15,7 @@ from tenure.allocator.replay import Replay
 from tenure.allocator.roles import BlockRole
 from tenure.allocator.story import Story
 from tenure.model.allocator import Action, Snapshot
+from tenure.model.heap import Ints
 
 LEAST_BYTES = 16 << 20
 LEAST_SHARE = 0.05
@@ -136,14 +137,18 @@ def _by_step(story: Story) -> tuple[Mapping[BlockRole, int], ...]:
     lives = story.lives
     if not story.steps.ends:
         return ()
-    changes = np.zeros(lives.num_events + 1, dtype=np.int64)
-    np.add.at(changes, lives.born[~lives.is_earlier], lives.bytes[~lives.is_earlier])
-    np.subtract.at(changes, lives.freed, lives.bytes)
-    in_use = np.cumsum(changes[:-1])
+    by_role = {role: _in_use(story, np.flatnonzero(story.role == role)) for role in BlockRole}
+    in_use = np.sum(list(by_role.values()), axis=0)
     bounds = [0, *story.steps.ends, lives.num_events]
-    found = []
-    for first, last in pairwise(bounds):
-        rows = lives.in_use_after(first + int(np.argmax(in_use[first:last])))
-        sizes = np.bincount(story.role[rows], lives.bytes[rows], len(BlockRole))
-        found.append({role: int(sizes[role]) for role in BlockRole if sizes[role]})
-    return tuple(found)
+    fullest = [first + int(np.argmax(in_use[first:last])) for first, last in pairwise(bounds)]
+    return tuple({role: int(bytes_[at]) for role, bytes_ in by_role.items() if bytes_[at]} for at in fullest)
+
+
+def _in_use(story: Story, rows: Ints) -> Ints:
+    """Bytes in these rows of the lives after each event."""
+    lives = story.lives
+    changes = np.zeros(lives.num_events + 1, dtype=np.int64)
+    np.add.at(changes, np.maximum(lives.born[rows], 0), lives.bytes[rows])
+    np.subtract.at(changes, lives.freed[rows], lives.bytes[rows])
+    found: Ints = np.cumsum(changes[:-1])
+    return found

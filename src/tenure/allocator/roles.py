@@ -46,6 +46,8 @@ _ENOUGH = 0.95
 """Of the bytes of gradients: where blocks that live across steps match so many of their sizes they are parameters."""
 
 _OFTEN = 3
+_MOST_ENDS = 64
+"""Of backward: so many are looked at for the sizes of gradients."""
 
 
 def roles_of(snapshot: Snapshot, lives: Lives, phases: Phases, steps: Steps, errors: Ints) -> Ints:
@@ -223,6 +225,6 @@ def _sizes_of_one_step(lives: Lives, phases: Phases, role: Ints) -> list[int]:
         return []
     is_backward = phases.phase == Phase.BACKWARD
     ends = [-1, *np.flatnonzero(is_backward & ~np.append(is_backward[1:], False)).tolist()]
-    together = [chosen[(lives.born[chosen] <= end) & (lives.freed[chosen] > end)] for end in ends]
+    together = [chosen[(lives.born[chosen] <= end) & (lives.freed[chosen] > end)] for end in ends[:_MOST_ENDS]]
     found: list[int] = lives.bytes[max(together, key=len)].tolist()
     return found
