@@ -51,6 +51,16 @@ def test_tensors_of_the_device_are_told_by_role_and_holder_the_heaviest_first() 
     assert find_ran_out([census("main.x -> tensor 1MiB"), out_of_memory()], ()) == TOLD
 
 
+def test_what_a_graph_has_saved_is_told_by_the_tensors_that_it_is_of() -> None:
+    loss = "main.losses -> list -> [*20] tensor 4B cuda -> .grad_fn MulBackward0"
+    saved = f"{loss} -> .saved tensor 1MiB cuda activation"
+    further = f"{loss} -> .next AddBackward0 -> .saved tensor 2MiB cuda activation"
+    found = find_ran_out([census(f"{saved}\n{further}", moment="out-of-memory")], ())
+
+    assert found is not None
+    assert found.held[0] == HeldThen("activation", "losses[*].grad_fn", 60 * MIB, 40)
+
+
 def test_without_such_a_census_nothing_is_told() -> None:
     assert find_ran_out([census("main.x -> tensor 1MiB")], ()) is None
 

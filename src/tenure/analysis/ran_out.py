@@ -33,7 +33,7 @@ def find_ran_out(censuses: Iterable[Census], findings: Sequence[Finding], *, ran
     shapes = Shapes()
     view = view_census(census, shapes)
     device = _device_of(census)
-    groups = _groups(view, device)
+    groups = _groups(view, shapes, device)
     heaviest = sorted(groups.items(), key=lambda item: -_bytes_of(census, item[1]))[:MOST_TOLD]
     rules = {finding.fingerprint: finding.rule for finding in reversed(findings)}
     return RanOut(
@@ -52,12 +52,15 @@ def _device_of(census: Census) -> int:
     return max(sums, key=lambda device: (census.text(device) != "cpu", sums[device]))
 
 
-def _groups(view: View, device: int) -> dict[Key, list[int]]:
-    """Rows of storages on the device, by role and holder."""
+def _groups(view: View, shapes: Shapes, device: int) -> dict[Key, list[int]]:
+    """Rows of storages on the device, by role and holder; what one graph has saved is together."""
     storages, groups = view.census.storages, defaultdict(list)
     for row, (node, role) in enumerate(zip(storages.node.tolist(), storages.role.tolist(), strict=True)):
-        if storages.device[row] == device:
-            groups[role, -1 if role in WITHOUT_NAMES else int(view.shape[node])].append(row)
+        if storages.device[row] != device:
+            continue
+        shape = -1 if role in WITHOUT_NAMES else int(view.shape[node])
+        graph = shapes.graph[shape] if shape >= 0 else -1
+        groups[role, graph if graph >= 0 else shape].append(row)
     return groups
 
 
@@ -77,13 +80,14 @@ def _held(view: View, shapes: Shapes, key: Key, rows: Sequence[int], rules: dict
 
 
 def _name(view: View, rows: Sequence[int]) -> str:
-    """Of the heaviest one; with `[*]` for the containers that several are elements of."""
+    """Of the heaviest one; with `[*]` for the containers that several are elements of, and no way within a graph."""
     storages, references = view.census.storages, view.census.references
     heaviest = max(rows, key=lambda row: int(storages.bytes[row]))
     path = path_to(view.graph, view.paths, int(storages.node[heaviest]))
     elements = (reference for reference in path if references.kind[reference] in _ELEMENTS)
     many = {int(references.source[reference]) for reference in elements} if len(rows) > 1 else ()
-    return expression(view.graph, path, many=many)
+    before, graph, _ = expression(view.graph, path, many=many).partition(".grad_fn")
+    return before + graph
 
 
 def _bytes_of(census: Census, rows: Sequence[int]) -> int:

@@ -79,3 +79,13 @@ def test_nothing_is_asked_while_a_graph_is_captured_or_before_a_device_is_starte
     sys.modules["torch"].cuda.is_current_stream_capturing = lambda: True
 
     assert read_private_pools() == {}
+
+
+def test_a_torch_that_refuses_to_say_costs_these_counters_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> bool:
+        raise RuntimeError("Tried to instantiate dummy base class _cuda_isCurrentStreamCapturing")
+
+    start(monkeypatch, older_snapshot)
+    sys.modules["torch"].cuda.is_current_stream_capturing = refuse
+
+    assert read_private_pools() == {}

@@ -19,12 +19,13 @@ def read_private_pools() -> dict[str, int]:
     The allocator lists all of its blocks for it, so it is asked at few steps.
     """
     name = started_backend()
-    backend: Any = getattr(sys.modules["torch"], name) if name is not None else None
-    if name is None or getattr(backend, "is_current_stream_capturing", bool)():
+    if name is None:
         return {}
+    backend: Any = getattr(sys.modules["torch"], name)
     with suppress(RuntimeError):
-        segments = _segments(backend, name)
-        return {} if segments is None else private_pool_counters(segments, device=int(backend.current_device()))
+        if not getattr(backend, "is_current_stream_capturing", bool)():
+            segments = _segments(backend, name)
+            return {} if segments is None else private_pool_counters(segments, device=int(backend.current_device()))
     return {}
 
 

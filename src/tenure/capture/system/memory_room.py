@@ -64,10 +64,10 @@ def _read_device() -> dict[str, int]:
         backend = getattr(torch, name, None)
         if backend is None or not backend.is_initialized():
             continue
-        if getattr(backend, "is_current_stream_capturing", bool)() or not hasattr(backend, "mem_get_info"):
-            return {}
-        index = backend.current_device()
         with suppress(RuntimeError):  # some XPUs do not say what is free
+            if getattr(backend, "is_current_stream_capturing", bool)() or not hasattr(backend, "mem_get_info"):
+                return {}
+            index = backend.current_device()
             free, total = backend.mem_get_info(index)
             return {"device_index": int(index), "device_total_bytes": int(total), "device_free_bytes": int(free)}
         return {}
