@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import sys
 from pathlib import Path
 
@@ -125,6 +126,20 @@ def test_a_run_that_is_over_takes_no_census(tmp_path: Path, capsys: pytest.Captu
 
     assert capsys.readouterr().err == f"tenure: {folder}: its run is over, so no census can be taken any more\n"
     assert not (folder / ".census-wanted").exists()
+
+
+def test_a_program_that_was_killed_is_over_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = record(tmp_path / "run", steps=20, end=False)
+    process = json.loads((folder / "process.json").read_text())
+    gone = process | {"pid": 2**22 + 1, "node": platform.node(), "time": 1.0}
+    (folder / "process.json").write_text(json.dumps(gone))
+    monkeypatch.setattr(watch.time, "sleep", lambda seconds: pytest.fail("waited for a program that is gone"))
+
+    assert run_command_line(["watch", str(folder), "--every", "2"]) == 0
+    assert run_command_line(["watch", str(folder), "--census"]) == 2
+    assert capsys.readouterr().err == f"tenure: {folder}: its run is over, so no census can be taken any more\n"
 
 
 def test_a_terminal_gets_the_dashboard_and_options_keep_the_text(

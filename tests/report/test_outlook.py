@@ -116,3 +116,17 @@ def test_a_run_that_is_seen_to_go_on_is_told_from_one_that_left_no_end(running: 
     first = render_outlook(dataclasses.replace(OUTLOOK, running=running), width=200).splitlines()[0]
 
     assert first.endswith(f"steps per second · {said}")
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("exit", "ended: exit"),
+        ("recorder-failure", "the recorder stopped: it failed, or could not write"),
+        ("budget", "the recorder stopped: it had used up its budget"),
+    ],
+)
+def test_an_end_of_the_recorder_is_no_end_of_the_program(end: str, said: str) -> None:
+    first = render_outlook(dataclasses.replace(OUTLOOK, end=end), width=200).splitlines()[0]
+
+    assert first.endswith(f"steps per second · {said}")

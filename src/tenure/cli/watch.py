@@ -31,7 +31,7 @@ CLEAR = "\033[H\033[2J"
     "--every",
     type=click.FloatRange(min=0.5),
     metavar="SECONDS",
-    help="Print the text again so often until the run has ended or Ctrl-C.",
+    help="Print the text again so often until the run is over or Ctrl-C.",
 )
 @click.option("--census", is_flag=True, help="Have the running program take a census at its next step's end.")
 def watch_command(folder: str, once: bool, as_json: bool, every: float | None, census: bool) -> int:
@@ -49,9 +49,14 @@ def watch_command(folder: str, once: bool, as_json: bool, every: float | None, c
     while True:
         outlooks, ranks = _read(folder)
         _print(outlooks, ranks, as_json=as_json, again=every is not None)
-        if every is None or all(outlook.end is not None for outlook in outlooks):
+        if every is None or all(map(_is_over, outlooks)):
             return 0
         time.sleep(every)
+
+
+def _is_over(outlook: RunOutlook) -> bool:
+    """Whether nothing more can come: it has an end, or its process is gone without one."""
+    return outlook.end is not None or outlook.running is False
 
 
 def _is_for_a_screen() -> bool:
@@ -107,9 +112,11 @@ def _choose(ranks: RankComparison) -> list[str]:
 
 def _ask_for_census(folder: str) -> None:
     """Leave a file for each process that has not ended. UsageError where none is left, or it cannot be written."""
+    from tenure.live.running import is_running
     from tenure.store.recording_file import list_recordings, open_recording
 
-    running = [path for path in list_recordings(folder) if open_recording(path).end is None]
+    recordings = map(open_recording, list_recordings(folder))
+    running = [each.path for each in recordings if each.end is None and is_running(each.process) is not False]
     if not running:
         raise UsageError(f"{folder}: its run is over, so no census can be taken any more")
     try:

@@ -271,7 +271,7 @@ class Dashboard(App[None]):
         view = self.shown
         if view is None:
             return
-        if view.outlook.end is not None:
+        if view.outlook.end is not None or view.outlook.running is False:
             self.notify("its run is over: no census can be taken any more", severity="warning")
             return
         try:

@@ -9,7 +9,7 @@ from tenure.live.view import ONLY, MemoryLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.outlook import Ahead
 from tenure.model.units import format_about, format_byte_range, format_bytes, format_duration
-from tenure.report.outlook import say_peak, say_phases, say_time
+from tenure.report.outlook import say_end, say_peak, say_phases, say_time
 from tenure.report.ranks import render_ranks
 from tenure.report.terminal import weight
 
@@ -48,7 +48,7 @@ def headline(view: ProcessView) -> str:
         parts.append(pace(outlook.seconds_per_step))
     parts.append(format_duration(outlook.seconds))
     if outlook.end is not None:
-        parts.append(f"ended: {outlook.end}")
+        parts.append(say_end(outlook.end))
     elif outlook.running is False:
         parts.append("gone without an end")
     elif view.quiet_seconds > max(LONG_SECONDS, LATE * (outlook.seconds_per_step or 0.0)):

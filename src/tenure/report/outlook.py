@@ -16,6 +16,10 @@ NAMES = {
     "rss_bytes": "resident",
     "pinned_bytes": "pinned",
 }
+_ENDS_OF_RECORDER = {
+    "budget": "the recorder stopped: it had used up its budget",
+    "recorder-failure": "the recorder stopped: it failed, or could not write",
+}
 _LIMITS = {"device": "device", "cgroup": "cgroup", "host": "machine"}
 
 
@@ -37,7 +41,7 @@ def render_rows(rows: Iterable[tuple[str, str]], *, width: int, ascii_only: bool
 
 def _rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
     going_on = "running" if outlook.running else "no end was recorded"
-    state = going_on if outlook.end is None else f"ended: {outlook.end}"
+    state = going_on if outlook.end is None else say_end(outlook.end)
     pace = "" if outlook.seconds_per_step is None else f" · {_pace(outlook.seconds_per_step)}"
     rank = "" if outlook.rank is None else f"rank {outlook.rank} · "
     yield "run", f"{rank}step {outlook.steps:,} · {format_duration(outlook.seconds)}{pace} · {state}"
@@ -66,6 +70,11 @@ def _rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
         yield "roles", f"{_roles(outlook.roles)} (census after step {outlook.roles_at:,})"
     for note in outlook.notes:
         yield "note", note
+
+
+def say_end(reason: str) -> str:
+    """`ended: exit`; where it was the recorder that ended, and not the program as far as it knows, that."""
+    return _ENDS_OF_RECORDER.get(reason, f"ended: {reason}")
 
 
 def _describe(counter: CounterOutlook) -> str:
