@@ -164,7 +164,7 @@ def test_snapshot_of_a_folder_compares_the_ranks_in_it(
 
     assert lines[:4] == [
         "ranks         3 of iteration 10: peaks from 64.00 MiB (rank 0) to 164.00 MiB (rank 1)",
-        "rank 1        100.00 MiB more survivor at its peak than the others' median, since step 0 of the trace:",
+        "rank 1        100.00 MiB more survivor at its most than the others' median, since step 0 of the trace:",
         "              /home/me/loss.py:9 in keep",
         "rank 0        64.00 MiB in use at the peak, 80.00 MiB reserved: activation 26.00 MiB · optimizer state 18.00",
     ]

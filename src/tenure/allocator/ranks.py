@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import median
 
 import numpy as np
 
-from tenure.allocator.at_peak import composition
+from tenure.allocator.at_peak import composition, parts_of
 from tenure.allocator.replay import Replay
 from tenure.allocator.roles import BlockRole
 from tenure.allocator.story import Story
@@ -30,13 +29,14 @@ _BEGUN = 0.1
 
 @dataclass(frozen=True)
 class RankSummary:
-    """One rank's trace. `by_step` has the bytes of each role at the peak of each step, `by_place` those of each role
-    and line at the peak of all."""
+    """One rank's trace. `at_peak` has the bytes of each role at its peak, `by_role` the most that each role had at any
+    time, `by_step` in each step, `by_place` that of each line at the role's time."""
 
     rank: int
     active_bytes: int
     reserved_bytes: int
     num_events: int
+    at_peak: Mapping[BlockRole, int]
     by_role: Mapping[BlockRole, int]
     by_step: tuple[Mapping[BlockRole, int], ...]
     by_place: Mapping[tuple[BlockRole, str], int]
@@ -45,8 +45,8 @@ class RankSummary:
 
 @dataclass(frozen=True)
 class OddRank:
-    """`bytes_more` of `role` than the others' median, at its peak; negative: less. `since_step` is the first step of
-    the trace from which on it is so in each, None where steps are not told or it is so at the peak alone."""
+    """`bytes_more` of `role` than the others' median, each at its most; negative: less. `since_step` is the first step
+    of the trace from which on it is so in each, None where steps are not told or it is so at the peak alone."""
 
     rank: int
     role: BlockRole
@@ -68,18 +68,21 @@ def summary_of(
     rank: int, snapshot: Snapshot, replay: Replay, story: Story, line_of: Callable[[int], str]
 ) -> RankSummary:
     """What is kept of one rank's snapshot to compare it; `line_of` words a stack."""
-    peak = composition(snapshot, story, replay.active.event)
+    in_use = {role: _in_use(story, np.flatnonzero(story.role == role)) for role in BlockRole}
     by_place: defaultdict[tuple[BlockRole, str], int] = defaultdict(int)
-    for part in peak.parts:
-        by_place[part.role, line_of(part.stack)] += part.bytes
+    for role, sizes in in_use.items():
+        rows = story.lives.in_use_after(int(np.argmax(sizes)) if len(sizes) else -1)
+        for part in parts_of(snapshot, story, rows[story.role[rows] == role]):
+            by_place[role, line_of(part.stack)] += part.bytes
     events = snapshot.traces.get(replay.device)
     return RankSummary(
         rank=rank,
         active_bytes=replay.active.bytes,
         reserved_bytes=replay.reserved.bytes,
         num_events=replay.num_events,
-        by_role=peak.by_role,
-        by_step=_by_step(story),
+        at_peak=composition(snapshot, story, replay.active.event).by_role,
+        by_role={role: int(sizes.max(initial=0)) for role, sizes in in_use.items() if sizes.any()},
+        by_step=_by_step(story, in_use),
         by_place=dict(by_place),
         out_of_memory=events is not None and bool((events.action == Action.OOM).any()),
     )
@@ -132,16 +135,14 @@ def _line(summary: RankSummary, others: Sequence[RankSummary], role: BlockRole) 
     return max(sorted(lines), key=more, default="")
 
 
-def _by_step(story: Story) -> tuple[Mapping[BlockRole, int], ...]:
-    """What was in use by role when each step was fullest; nothing where steps are not told."""
-    lives = story.lives
+def _by_step(story: Story, in_use: Mapping[BlockRole, Ints]) -> tuple[Mapping[BlockRole, int], ...]:
+    """The most of each role in each step; nothing where steps are not told."""
     if not story.steps.ends:
         return ()
-    by_role = {role: _in_use(story, np.flatnonzero(story.role == role)) for role in BlockRole}
-    in_use = np.sum(list(by_role.values()), axis=0)
-    bounds = [0, *story.steps.ends, lives.num_events]
-    fullest = [first + int(np.argmax(in_use[first:last])) for first, last in pairwise(bounds)]
-    return tuple({role: int(bytes_[at]) for role, bytes_ in by_role.items() if bytes_[at]} for at in fullest)
+    most = {role: np.maximum.reduceat(sizes, [0, *story.steps.ends]).tolist() for role, sizes in in_use.items()}
+    return tuple(
+        {role: sizes[step] for role, sizes in most.items() if sizes[step]} for step in range(story.steps.last + 1)
+    )
 
 
 def _in_use(story: Story, rows: Ints) -> Ints:

@@ -58,7 +58,7 @@ def _rows(compared: RanksCompared, moment: str, num_others: int) -> Iterator[tup
         yield "", "none differs from the others by a twentieth of the peak in any role"
     for summary in ranks if len(ranks) <= _MOST_RANKS else ():
         roles = " · ".join(
-            f"{role_text(role)} {format_bytes(size)}" for role, size in list(summary.by_role.items())[:3]
+            f"{role_text(role)} {format_bytes(size)}" for role, size in list(summary.at_peak.items())[:3]
         )
         reserved = format_bytes(summary.reserved_bytes)
         text = f"{format_bytes(summary.active_bytes)} in use at the peak, {reserved} reserved: {roles}"
@@ -69,7 +69,7 @@ def _odd_text(odd: OddRank) -> str:
     more = "more" if odd.bytes_more > 0 else "less"
     since = "" if odd.since_step is None else f", since step {odd.since_step} of the trace"
     size = format_bytes(abs(odd.bytes_more))
-    return f"{size} {more} {role_text(odd.role)} at its peak than the others' median{since}: {odd.line}"
+    return f"{size} {more} {role_text(odd.role)} at its most than the others' median{since}: {odd.line}"
 
 
 def _summary_as_dict(summary: RankSummary) -> dict[str, Any]:
@@ -79,6 +79,7 @@ def _summary_as_dict(summary: RankSummary) -> dict[str, Any]:
         "reserved_bytes": summary.reserved_bytes,
         "events": summary.num_events,
         "out_of_memory": summary.out_of_memory,
+        "at_peak": {role.name.lower(): size for role, size in summary.at_peak.items()},
         "by_role": {role.name.lower(): size for role, size in summary.by_role.items()},
         "by_step": [{role.name.lower(): size for role, size in step.items()} for step in summary.by_step],
     }
