@@ -138,9 +138,9 @@ def test_snapshot_tells_why_memory_ran_out_and_what_would_have_fitted(
         "              128.00 MiB were reserved",
         "              free for it: 108.00 MiB, the largest free block 62.00 MiB",
         "              in use 20.00 MiB: survivor 20.00 MiB",
+        "would fit     by replay with PYTORCH_ALLOC_CONF=expandable_segments:True",
         "would fit     by replay with PYTORCH_ALLOC_CONF=max_split_size_mb:20",
         "would fit     by replay with PYTORCH_ALLOC_CONF=max_split_size_mb:32",
-        "would fit     by replay with PYTORCH_ALLOC_CONF=roundup_power2_divisions:8",
         "would fit     by replay without 20.00 MiB of survivor, 10 blocks: /home/me/train.py:40 in keep",
     ]
 

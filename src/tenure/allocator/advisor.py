@@ -32,7 +32,7 @@ CANDIDATES = (
 """What is tried. Not among them: a threshold for collecting, which does nothing without a fraction of the device's
 memory, and a largest size to split with expandable segments, which grows without end (pytorch#123548)."""
 
-_CONFIRMED = (AllocatorSettings(), AllocatorSettings(expandable_segments=True))
+CONFIRMED = (AllocatorSettings(), AllocatorSettings(expandable_segments=True))
 """Under these settings recorded traces have come out as recorded (docs/accuracy.md)."""
 
 
@@ -107,7 +107,7 @@ def _played(requests: Requests, settings: AllocatorSettings, text: str) -> Candi
             allocator.free(held.pop(number).address)
         elif kind == Kind.GIVE_BACK:
             allocator.give_back()
-    return Candidate(text, peak_reserved, peak_active, counts.num_device_allocations, settings in _CONFIRMED)
+    return Candidate(text, peak_reserved, peak_active, counts.num_device_allocations, settings in CONFIRMED)
 
 
 def _floor(requests: Requests) -> int:

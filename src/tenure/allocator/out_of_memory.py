@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.allocator.advisor import CANDIDATES
+from tenure.allocator.advisor import CANDIDATES, CONFIRMED
 from tenure.allocator.at_peak import Composition, composition
 from tenure.allocator.call_sites import call_sites
 from tenure.allocator.moment import Room, rooms_after
@@ -60,8 +60,9 @@ class OutOfMemory:
     """The last of `num_errors` errors. `asked_bytes` may be rounded up, as torch writes it.
 
     `segment_bytes` was the device asked for, of which it had `device_free_bytes` left; `limit_bytes` are these and what
-    was reserved. `settings` serve the request by replay, least reserved first, as do `releases`, smallest first; both
-    are None where the replay of what was recorded does not run out of memory as well.
+    was reserved. `settings` serve the request by replay, those first that recorded traces have confirmed, then least
+    reserved first; so do `releases`, smallest first. Both are None where the replay of what was recorded does not run
+    out of memory as well.
     """
 
     event: int
@@ -163,8 +164,9 @@ def _settings(course: Course, limit: int, error: int) -> tuple[str, ...]:
         settings: AllocatorSettings = parse_settings(text)
         if settings != course.settings:
             outcome = outcome_under(course, settings, total_bytes=limit, error=error)
-            found += [(outcome.peak_reserved_bytes, len(text), text)] if outcome.fits else []
-    return tuple(text for _, _, text in sorted(found))
+            rank = (settings not in CONFIRMED, outcome.peak_reserved_bytes, len(text), text)
+            found += [rank] if outcome.fits else []
+    return tuple(text for *_, text in sorted(found))
 
 
 def _releases(snapshot: Snapshot, story: Story, event: int) -> list[tuple[Release, set[int]]]:
