@@ -262,3 +262,124 @@ def main(loader):
         add(net)
 """
     assert rules(text) == found
+
+
+@pytest.mark.parametrize(
+    ("key", "found"),
+    [
+        ("int((x > 0).sum())", ["TN203"]),
+        ("lengths.max().item()", ["TN203"]),
+        ("tuple(x[0].tolist())", ["TN203"]),
+        ("' '.join(given)", ["TN203"]),
+        ("given['id']", ["TN203"]),
+        ("given.id", ["TN203"]),
+        ("tuple(options.items())", ["TN203"]),
+        ("self.calls", ["TN203"]),
+        ("self.level", []),
+        ("given['task']", []),
+        ("given.dtype", []),
+        ("given.item()", []),
+    ],
+)
+def test_a_key_is_another_one_each_time_where_data_or_a_counter_decides_it(key: str, found: list[str]) -> None:
+    text = f"""
+import torch
+from torch import nn
+class Tables(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.calls, self.level = {{}}, 0, 0
+    def forward(self, x, lengths, given, **options):
+        self.calls += 1
+        self.level += 1
+        key = {key}
+        if key not in self.table:
+            self.table[key] = torch.ones(4, 4)
+        return self.table[key]
+    def start(self):
+        self.level = 0
+"""
+    assert rules(text) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [("sigmas.tolist()", ["TN203"]), ("self.levels", []), ("range(len(sigmas))", [])]
+)
+def test_numbers_out_of_a_tensor_are_other_keys_each_time(given: str, found: list[str]) -> None:
+    text = f"""
+import torch
+class Planes:
+    def __init__(self, levels):
+        self.levels, self.ready = levels, {{}}
+    def plane(self, sigma):
+        if sigma not in self.ready:
+            self.ready[sigma] = torch.ones(8, 8)
+        return self.ready[sigma]
+    def __call__(self, sigmas):
+        return [self.plane(each) for each in {given}]
+"""
+    assert rules(text) == found
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "found"),
+    [
+        ("self.layer.register_forward_hook(lambda m, i, o: self.rows.append(o))", "pass", ["TN107"]),
+        ("self.layer.register_forward_hook(lambda *given: self.rows.append(given[-1]))", "pass", ["TN107"]),
+        ("self.layer.register_forward_hook(lambda m, i, o: self.rows.append(o.detach()))", "pass", ["TN202"]),
+        ("self.layer.register_forward_hook(lambda m, i, o: self.rows.append(o.mean().item()))", "pass", []),
+        ("self.layer.register_forward_hook(lambda m, i, o: self.rows.append(o.detach()))", "self.rows.clear()", []),
+        ("self.layer.register_full_backward_hook(lambda m, i, o: self.rows.append(o[0]))", "pass", ["TN202"]),
+        ("self.layer.register_full_backward_hook(lambda m, i, o: self.rows.append(o[0][:, :1]))", "pass", ["TN204"]),
+        ("self.layer.weight.register_hook(lambda grad: self.rows.append(grad.clone()))", "pass", ["TN202"]),
+        ("pass", "out.register_hook(self.rows.append)", ["TN202"]),
+        ("pass", "out.register_hook(lambda grad: self.rows.append(grad.norm().item()))", []),
+        ("print(lambda m, i, o: self.rows.append(o))", "pass", []),
+    ],
+)
+def test_a_lambda_that_is_a_hook_runs_again_with_what_torch_gives_it(first: str, then: str, found: list[str]) -> None:
+    text = f"""
+import torch
+from torch import nn
+class Probe:
+    def __init__(self, net):
+        self.net, self.rows = net, []
+        self.layer = net[0]
+        {first}
+    def run(self, x):
+        out = self.net(x)
+        {then}
+        out.sum().backward()
+        return out.sum().item()
+def main(loader):
+    probe = Probe(nn.Sequential(nn.Linear(8, 8)))
+    for x in loader:
+        print(probe.run(x))
+"""
+    assert rules(text) == found
+
+
+@pytest.mark.parametrize(
+    ("batches", "found"),
+    [
+        ("itertools.cycle(loader)", ["TN202"]),
+        ("endless(loader)", ["TN202"]),
+        ("itertools.cycle([0.1, 0.2])", []),
+        ("itertools.cycle(names)", []),
+        ("itertools.chain(loader)", []),
+    ],
+)
+def test_a_loader_that_is_gone_through_again_and_again_by_cycle_is_kept_whole(batches: str, found: list[str]) -> None:
+    text = f"""
+import itertools
+from itertools import cycle
+import torch
+from torch.utils.data import DataLoader
+def endless(batches):
+    return cycle(batches)
+def main(data, names):
+    loader = DataLoader(data, batch_size=8)
+    for batch in {batches}:
+        print(batch)
+"""
+    assert rules(text) == found

@@ -11,6 +11,7 @@ from tenure.rules.path_questions import GROWING, comes_to_much, is_dict, short_t
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.kept.chained import find_chained
+from tenure.syntax.kept.cycled_loaders import find_cycled_loaders
 from tenure.syntax.program.program import Program
 
 _REMEDY = (
@@ -107,6 +108,15 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             name=RULE.name,
             message=f"by `{chained.link}` each object that `{chained.place}` is given keeps the one before it.",
             remedy="let the one before go once its work is done, or keep the last few in a `deque(maxlen=n)`",
+        )
+    for cycled in find_cycled_loaders(program):
+        yield claim_source(
+            cycled.function,
+            cycled.call,
+            rule=RULE.code,
+            name=RULE.name,
+            message="`itertools.cycle` keeps every batch of the loader's first pass, and gives the same ones again.",
+            remedy="begin the loader anew: `while True: yield from loader`",
         )
 
 

@@ -12,6 +12,7 @@ from tenure.syntax.kept.kept_graphs import read_by
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Function
+from tenure.syntax.program.hooked import lambda_hook_around
 from tenure.syntax.program.keeping import BY_NAME, Keep, is_rebuilt, keeps_of
 from tenure.syntax.program.lifetimes import INITIALISERS, lifetimes
 from tenure.syntax.program.open_keys import is_open_key, key_of, pair_of
@@ -144,7 +145,10 @@ def _kind(program: Program, keep: Keep, function: Function, values: TensorValues
             if name.startswith("self.")
         )
         return Kind.TENSOR if joined else min(Kind.TENSOR, max(attributes, default=Kind.NOTHING))
-    if function.name in INITIALISERS or (isinstance(keep.value, ast.Name) and _NAMES.fullmatch(keep.value.id)):
+    if isinstance(keep.node, ast.Call) and called_name(keep.node) == "register_hook":
+        return Kind.TENSOR  # `x.register_hook(self.gradients.append)`
+    is_first = function.name in INITIALISERS and lambda_hook_around(keep.node, function) is None
+    if is_first or (isinstance(keep.value, ast.Name) and _NAMES.fullmatch(keep.value.id)):
         return Kind.NOTHING
     found = values.kind(keep.value, function) or Kind(int(is_loaded(keep.value, function)))
     return found or Kind(
@@ -165,6 +169,8 @@ def _may_be_tensor(value: ast.expr) -> bool:
 def _is_repeated(program: Program, keep: Keep, function: Function, kind: Kind) -> bool:
     """Whether the statement runs again and again; results that one call collects in its own loop are wanted, unless
     they have graphs, are numbers that a loop has of each of its turns, or the loop never ends."""
+    if lambda_hook_around(keep.node, function) is not None:
+        return True
     loops = function.loops_around(keep.node.lineno)
     in_own_loop = (
         kind is Kind.GRAPH or is_one_number(keep.value) or ("." in keep.place and any(map(_is_endless, loops)))

@@ -32,6 +32,50 @@ def hooked_functions(program: Program) -> Mapping[Function, Kind]:
     return found
 
 
+def lambda_hook_around(node: ast.AST, function: Function) -> ast.Call | None:
+    """The call that registers as a hook the lambda in which a call or a name of a function stands."""
+    line = getattr(node, "lineno", 0)
+    for call in function.calls_of(*_FORWARD, *_WITHOUT_GRAPH):
+        if call.lineno <= line <= (call.end_lineno or call.lineno):
+            hooks = (each for each in call.args if isinstance(each, ast.Lambda))
+            if any(part is node for each in hooks for part in ast.walk(each.body)):
+                return call
+    return None
+
+
+def lambda_hook_arguments(function: Function, line: int) -> dict[str, Kind]:
+    """What torch gives to lambdas that a line registers as hooks, by the names of their parameters; no modules."""
+    found: dict[str, Kind] = {}
+    for call in function.calls_of(*_FORWARD, *_WITHOUT_GRAPH):
+        if call.lineno <= line <= (call.end_lineno or call.lineno):
+            kind = Kind.GRAPH if called_name(call) in _FORWARD else Kind.TENSOR
+            first = int(called_name(call) not in ("register_hook", "register_post_accumulate_grad_hook"))
+            for each in call.args:
+                if isinstance(each, ast.Lambda):
+                    found |= {parameter.arg: kind for parameter in each.args.args[first:]}
+                    rest = each.args.vararg
+                    found |= {rest.arg: kind} if rest is not None else {}
+    return found
+
+
+def tuples_given(program: Program, function: Function, line: int) -> frozenset[str]:
+    """Parameters of a hook, or of a lambda that a line registers as one, that torch gives tuples: inputs of a module,
+    and gradients of its inputs and outputs."""
+    passed = hooked_functions(program).get(function)
+    found = _tuples(function.parameters[int(function.is_method) :], passed) if passed is not None else frozenset()
+    for call in function.calls_of(*_FORWARD, *_WITHOUT_GRAPH):
+        if call.lineno <= line <= (call.end_lineno or call.lineno):
+            kind = Kind.GRAPH if called_name(call) in _FORWARD else Kind.TENSOR
+            hooks = (each for each in call.args if isinstance(each, ast.Lambda))
+            for each in hooks:
+                found |= _tuples(tuple(parameter.arg for parameter in each.args.args), kind)
+    return found
+
+
+def _tuples(names: tuple[str, ...], kind: Kind) -> frozenset[str]:
+    return frozenset(names[1:-1] if kind is Kind.GRAPH else names[1:])
+
+
 def functions_named(program: Program, node: ast.expr, function: Function) -> Iterator[Function]:
     """Functions of the program that an expression may mean: by name, `partial`, what a call of the program's own
     gives back, or the objects that it may be."""

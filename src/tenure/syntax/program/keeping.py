@@ -192,6 +192,9 @@ def _called(call: ast.Call) -> Iterator[Keep]:
         place = dotted(made.func)
         if place and made.func.attr not in ("setdefault", "get") and len(call.args) == 1:
             yield Keep("element", f"{place}()", call.args[0], call)
+    given = call.args[0] if call.args and called_name(call) == "register_hook" else None
+    if isinstance(given, ast.Attribute) and given.attr in _ONE and (place := dotted(given.value)):
+        yield Keep("element", place, given, call)
     for store in stores_of_call(call):
         if store.kind != "grow" or not store.name or not isinstance(store.value, ast.expr):
             continue

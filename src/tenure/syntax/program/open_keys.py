@@ -19,13 +19,14 @@ _COUNTING = re.compile(
 )
 _OPEN_CALLS = frozenset(
     {"id", "data_ptr", "size", "next", "len", "map", "hash", "uuid4", "time", "numel", "tobytes", "hexdigest"}
-    | {"digest", "time_ns", "perf_counter", "monotonic"}
+    | {"digest", "time_ns", "perf_counter", "monotonic", "tolist", "join", "randint", "random", "count_nonzero"}
 )
 _AS_DIFFERENT = frozenset({"str", "repr", "tuple", "frozenset", "sorted", "int", "round", "bytes", "encode", "strip"})
 """Calls that give other results for other arguments."""
 _OF_DATA = re.compile(
     r"(^|_)(sample|image|img|video|clip|user|item|doc|document|session|request|example|record|row|patient|molecule|mol"
     r"|graph|scene|track|frame|query|entity|conversation|utterance|episode|trajectory)_?(id|key)s?$"
+    r"|^(ids|line|word|words|smiles|formula|molecule|duration|sequence)$"
 )
 """What tells one of the data from another."""
 
@@ -51,13 +52,19 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
             given_back = (each.value for each in called.returns if each.value is not None)
             if any(_is_open(program, value, called, depth + 2) for value in given_back):
                 return True
-        if isinstance(node, ast.Attribute) and (node.attr == "shape" or _says_open(node.attr)):
+        if isinstance(node, ast.Attribute) and (node.attr == "shape" or _says_open(node.attr) or _is_id(node)):
             return True
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and _says_open(node.slice.value):
+        if isinstance(node, ast.Attribute) and _is_counted_up(dotted(node), function):
+            return True
+        named = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
+        if named == "id" or _says_open(named):
+            return True
+        if isinstance(node, ast.Call) and called_name(node) in ("item", "int") and _is_reckoned(node):
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             bound = [each.value for each in function.bindings if node.id in _names_bound(each)]
             bound += [each for _, each in function.bound.get(node.id, ()) if _is_given(each, function)]
+            bound += _listed(node.id, function)
             if depth < 3 and any(
                 value is not None and _is_open(program, value, function, depth + 1) for value in bound
             ):
@@ -68,6 +75,45 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
                 if depth < 3 and node.id in function.parameters and _is_given_open(program, node.id, function, depth):
                     return True
     return False
+
+
+def _is_id(node: ast.Attribute) -> bool:
+    """`sample.id`, of what a loop goes through or a function is given."""
+    return node.attr == "id" and isinstance(node.value, ast.Name) and node.value.id not in ("self", "cls")
+
+
+def _is_counted_up(name: str, function: Function) -> bool:
+    """Whether methods add to an attribute, and none but the first sets it back."""
+    if not name.startswith("self.") or function.owner is None:
+        return False
+    bound = [
+        (binding, each)
+        for each in function.owner.functions
+        for binding in each.bindings
+        if any(dotted(target) == name for target in targets_of(binding))
+    ]
+    adds = [each for each, _ in bound if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add)]
+    sets = [where for each, where in bound if each not in adds]
+    return any(isinstance(each.value, ast.Constant) for each in adds) and all(
+        where.name in ("__init__", "__post_init__") for where in sets
+    )
+
+
+def _is_reckoned(call: ast.Call) -> bool:
+    """`int((x > 0).sum())`, `lengths.max().item()`: a number that data decides."""
+    inner = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0] if call.args else None
+    return isinstance(inner, ast.Call) and called_name(inner) in ("sum", "max", "count_nonzero") and not inner.args
+
+
+def _listed(name: str, function: Function) -> list[ast.expr]:
+    """`sigmas.tolist()` of `for sigma in sigmas.tolist()`, in a loop or a comprehension."""
+    loops = [(each.target, each.iter) for each in function.loops if not isinstance(each, ast.While)]
+    loops += [(each.target, each.iter) for one in function.comprehensions for each in one.generators]
+    return [
+        iterated
+        for target, iterated in loops
+        if name in bound_names(target) and isinstance(iterated, ast.Call) and called_name(iterated) == "tolist"
+    ]
 
 
 def _is_taken_in(value: ast.expr | None) -> bool:
@@ -96,9 +142,10 @@ def _has_open_parts(name: str, function: Function) -> bool:
 
 
 def _takes_the_rest(name: str, function: Function) -> bool:
-    """Whether a name is that of `*args`: whatever the function is called with."""
+    """Whether a name is that of `*args` or `**options`: whatever the function is called with."""
     arguments = getattr(function.node, "args", None)
-    return arguments is not None and arguments.vararg is not None and arguments.vararg.arg == name
+    rest = (arguments.vararg, arguments.kwarg) if arguments is not None else ()
+    return any(each is not None and each.arg == name for each in rest)
 
 
 def _names_bound(binding: Binding) -> set[str]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from tenure.syntax.program.arguments import all_parameters, annotation_of, given_to, handed_to
 from tenure.syntax.program.functions import Class, Function
-from tenure.syntax.program.hooked import hooked_functions
+from tenure.syntax.program.hooked import hooked_functions, lambda_hook_arguments
 from tenure.syntax.program.objects import is_property
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
@@ -163,8 +163,8 @@ class TensorValues:
         bound = self.bindings(function).get(name, [])
         is_parameter = name in all_parameters(function)
         if not bound and not is_parameter:
-            if name in _of_lambda_hooks(function, line):
-                return Kind.GRAPH
+            if name in (given := lambda_hook_arguments(function, line)):
+                return given[name]
             outer = self._program.around(function)
             return self._from_around(name, outer) if outer is not None else self._global(name, function)
         if len(bound) + is_parameter > 1:
@@ -563,18 +563,6 @@ def _taken_out(name: str, function: Function) -> set[object]:
         and dotted(call.func.value) == name
         and call.args
         and isinstance(call.args[0], ast.Constant)
-    }
-
-
-def _of_lambda_hooks(function: Function, line: int) -> set[str]:
-    """Parameters, but the module, of lambdas that a line registers as forward hooks."""
-    return {
-        parameter.arg
-        for call in function.calls
-        if called_name(call) == "register_forward_hook" and call.lineno <= line <= (call.end_lineno or call.lineno)
-        for given in call.args
-        if isinstance(given, ast.Lambda)
-        for parameter in given.args.args[1:]
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tenure.syntax.program.arguments import all_parameters, given_to
 from tenure.syntax.program.functions import Function, targets_of
+from tenure.syntax.program.hooked import tuples_given
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
@@ -56,6 +57,8 @@ class _Views:
         if isinstance(value, ast.Subscript):
             if is_made_up(value) and isinstance(value.value, (ast.Subscript, ast.Attribute)):
                 return False  # one of several values that a container has in one place
+            if dotted(value.value) in tuples_given(self._program, function, value.lineno):
+                return False
             of_call = isinstance(value.value, ast.Call) and isinstance(value.slice, ast.Constant)
             return (
                 not (of_call and self._gives_several(value.value, function))
