@@ -84,8 +84,12 @@ class Made:
         return any(marked.intersection(range(line, end + 1)) for line, end, _ in findings(text))
 
     def told_wrongly(self) -> list[str]:
-        """What is said of the program that keeps a number."""
-        return [said for _, _, said in findings(self.text(NUMBERS[self.kind]))]
+        """What is said of the program that keeps a number, but what is said of one that keeps a constant, too: some
+        ways of keeping make what they keep."""
+        constant = Made(self.kind, DIRECT, self.keep, self.loop).text("0")
+        always = {said.partition(": ")[2] for _, _, said in findings(constant)}
+        found = findings(self.text(NUMBERS[self.kind]))
+        return [said for _, _, said in found if said.partition(": ")[2] not in always]
 
 
 def declared(keep: Part, loop: Part) -> str:
@@ -106,6 +110,7 @@ def bound(code: str) -> set[str]:
 
 
 NOTHING = Part("", "", "", "pass")
+DIRECT = Part("direct", "", "", "value = SOURCE")
 
 
 def findings(text: str) -> list[tuple[int, int, str]]:

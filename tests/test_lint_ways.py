@@ -383,3 +383,58 @@ def main(data, names):
         print(batch)
 """
     assert rules(text) == found
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"),
+    [
+        ("list(map(made, xs))", ["TN107"]),
+        ("list(map(counted, xs))", []),
+        ("list(map(float, outs))", []),
+        ("list(map(lambda out: out.item(), outs))", []),
+        ("list(map(torch.Tensor.item, outs))", []),
+        ("list(map(torch.detach, outs))", ["TN202"]),
+        ("list(map(lambda out: out.detach(), outs))", ["TN202"]),
+    ],
+)
+def test_map_gives_what_its_function_gives(kept: str, found: list[str]) -> None:
+    text = f"""
+import torch
+from torch import nn
+NET = nn.Linear(8, 8)
+ROWS = []
+def made(x):
+    return NET(x)
+def counted(x):
+    return NET(x).sum().item()
+def advance(xs):
+    outs = [NET(x) for x in xs]
+    ROWS.append({kept})
+def main(loader):
+    for xs in loader:
+        advance(xs)
+"""
+    assert rules(text) == found
+
+
+@pytest.mark.parametrize(("yielded", "found"), [("net(x)", ["TN107"]), ("net(x).sum().item()", []), ("x", ["TN202"])])
+def test_a_loop_over_an_object_goes_through_what_it_yields(yielded: str, found: list[str]) -> None:
+    text = f"""
+import torch
+from torch import nn
+ROWS = []
+class Outputs:
+    def __init__(self, net, x):
+        self.net, self.x = net, x
+    def __iter__(self):
+        net, x = self.net, self.x
+        yield {yielded}
+def advance(net, x):
+    for out in Outputs(net, x):
+        ROWS.append(out)
+def main():
+    net = nn.Linear(8, 8)
+    for step in range(9):
+        advance(net, torch.randn(8))
+"""
+    assert rules(text) == found

@@ -176,7 +176,10 @@ class TensorValues:
         whole = [self._without(taken, value, function) for value in values] if taken else []
         if whole and all(each is not None for each in whole):
             return max(each for each in whole if each is not None)
+        gone_over = self._gone_over(name, values, function)
+        values = [value for value in values if all(value is not each for each, _ in gone_over)]
         found = max(self._most([*values, *function.contents.get(name, ())], function), self._shared(name, function))
+        found = max([found, *(kind for _, kind in gone_over)])
         found = max(found, self._filled(name, values, function))
         found = max(found, self._parameter(name, function) if is_parameter else self._of_attributes(name, function))
         if found is Kind.NOTHING and name in used_as_tensors(self._program, function):
@@ -267,6 +270,20 @@ class TensorValues:
             return self._parameter(name, outer)
         further = self._program.around(outer)
         return self._from_around(name, further) if further is not None else self._global(name, outer)
+
+    def _gone_over(self, name: str, values: list[ast.expr], function: Function) -> list[tuple[ast.expr, Kind]]:
+        """Of the values of a loop's variable those that are objects of the program, with what these yield."""
+        if name not in function.loop_names:
+            return []
+        found = []
+        for value in values:
+            if any(getattr(loop, "iter", None) is value for loop in function.loops):
+                classes = self._program.objects.classes_of(value, function)
+                methods = [self._program.method_of(each, "__iter__") for each in classes]
+                given = [each for each in methods if each is not None and each.yields]
+                if given:
+                    found.append((value, max(self.returned(each) for each in given)))
+        return found
 
     def _filled(self, name: str, values: list[ast.expr], function: Function) -> Kind:
         """What functions put into a variable that starts empty here and that they are given."""
@@ -427,8 +444,8 @@ class TensorValues:
             return self._most((each.body for each in lambdas), function)
         if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
             return Kind.TENSOR
-        if name == "map" and is_cutting(call):
-            return min(Kind.TENSOR, self._most(call.args, function))
+        if name == "map" and call.args:
+            return self._of_map(call, function)
         if name in CONTAINERS or name in _PASSING or made or name in ("partial", "deepcopy", "copy"):
             return self._most(call.args + [each.value for each in call.keywords], function)
         if is_loss_name(name) or self._is_handed_in(name, function):
@@ -436,6 +453,19 @@ class TensorValues:
                 return Kind.GRAPH
             return self._most(call.args + [each.value for each in call.keywords], function)
         return Kind.NOTHING
+
+    def _of_map(self, call: ast.Call, function: Function) -> Kind:
+        """What the function gives, where it is the program's, or what it is given: `map(torch.detach, xs)`."""
+        applied = call.args[0]
+        run = self._program.objects.run_by(applied, function)
+        if run:
+            return max(self.returned(each) for each, _ in run)
+        body = applied.body if isinstance(applied, ast.Lambda) else None
+        last = called_name(body) if isinstance(body, ast.Call) else dotted(applied).rpartition(".")[2]
+        if last in NUMBERS:
+            return Kind.NOTHING
+        found = self._most(call.args[1:], function)
+        return min(Kind.TENSOR, found) if is_cutting(call) else found
 
     def _copies_tensors(self, copied: list[ast.expr], function: Function) -> bool:
         """Whether what is copied is a module, or an object that has tensors."""
