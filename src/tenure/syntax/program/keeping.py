@@ -185,7 +185,7 @@ def _called(call: ast.Call) -> Iterator[Keep]:
     if named is not None and not isinstance(named, ast.Constant):
         owner = call.args[0] if called_name(call) == "setattr" else call.func.value  # type: ignore[attr-defined]
         place = dotted(owner)
-        if place == "self":
+        if place == "self" and not isinstance(named, ast.Name):
             yield Keep("element", f"{place}.{BY_NAME}", call.args[-1], call)
     made = call.func.value if isinstance(call.func, ast.Attribute) else None
     if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and called_name(call) == "append":

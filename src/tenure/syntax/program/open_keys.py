@@ -142,10 +142,9 @@ def _has_open_parts(name: str, function: Function) -> bool:
 
 
 def _takes_the_rest(name: str, function: Function) -> bool:
-    """Whether a name is that of `*args` or `**options`: whatever the function is called with."""
+    """Whether a name is that of `*args`: whatever the function is called with."""
     arguments = getattr(function.node, "args", None)
-    rest = (arguments.vararg, arguments.kwarg) if arguments is not None else ()
-    return any(each is not None and each.arg == name for each in rest)
+    return arguments is not None and arguments.vararg is not None and arguments.vararg.arg == name
 
 
 def _names_bound(binding: Binding) -> set[str]:
