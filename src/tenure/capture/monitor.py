@@ -31,15 +31,7 @@ from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
 from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
 from tenure.capture.steps.own_cost import describe_excess
-from tenure.capture.steps.schedule import (
-    Schedule,
-    can_afford,
-    can_afford_look,
-    is_due,
-    is_geometric,
-    wants_entry,
-    watches_calls,
-)
+from tenure.capture.steps.schedule import Schedule, can_afford, can_afford_look, is_due, is_geometric, watches_calls
 from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
 from tenure.capture.system.ranks import find_place
@@ -328,8 +320,7 @@ class Monitor:
             self._record_census(REQUEST, inputs)
         if due:
             self._record_census(moment, inputs)
-            entry = wants_entry(self._schedule, self._censuses.spending, step=self.step, elapsed=elapsed)
-            self._set_entry_due(moment == STEP_END and entry)
+            self._set_entry_due(moment == STEP_END and self._schedule.wants_entry(self.step))
             self._plan.after_census(self.step, self._censuses.tensor_bytes, training=self._optimizer_seen)
             self._copies.leave_after(self.step, moment)
         if asked or looks_closer:

@@ -8,7 +8,6 @@ from tenure.capture.steps.schedule import (
     has_risen,
     is_due,
     is_geometric,
-    wants_entry,
     watches_calls,
 )
 
@@ -34,44 +33,13 @@ def test_the_schedule_is_dense_at_first_and_two_per_octave_later() -> None:
     assert [step for step in range(-1, 100) if is_geometric(step)] == [*(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)]
 
 
-def entries(schedule: Schedule, steps: list[int], *, spent: Spending | None = None, elapsed: float = 1.0) -> list[int]:
-    return [step for step in steps if wants_entry(schedule, spent or Spending(), step=step, elapsed=elapsed)]
-
-
 def test_entries_of_forwards_follow_the_first_steps_then_one_per_octave_and_each_that_was_asked_for() -> None:
-    assert entries(Schedule(), PLAN) == [1, 2, 3, 4, 8, 16, 32]
-    assert entries(Schedule(), [5, 6, 7, 100]) == [5, 7, 100]
-    assert entries(Schedule(copy_step=12, last_step=24), PLAN) == [1, 2, 3, 4, 8, 12, 16, 24, 32]
-    assert entries(Schedule(steps=frozenset(PLAN)), PLAN) == PLAN
-
-
-def test_once_half_of_what_is_free_is_spent_entries_leave_the_rest_to_later_steps() -> None:
-    def taken(census_seconds: float) -> tuple[list[int], list[int]]:
-        spending, steps, at_entry = Spending(), [], []
-        cost = Cost(census_seconds, census_seconds)
-        for step in range(1, 101):
-            if is_due(Schedule(), spending, step=step, elapsed=step * 0.1, counters={}):
-                spending.add(cost, step=step, counters={})
-                steps.append(step)
-                if wants_entry(Schedule(), spending, step=step, elapsed=step * 0.1):
-                    spending.add(cost, step=step, counters={})
-                    at_entry.append(step)
-        return steps, at_entry
-
-    assert taken(0.02) == ([*PLAN, 48, 64, 96], [1, 2, 3, 4, 8, 16, 32, 64])
-    assert taken(0.2) == ([*PLAN, 48, 64, 96], [1, 2, 3, 4])
-    assert taken(0.3) == ([1, 2, 3, 4, 6, 8, 12, 16, 24], [1, 2])
-
-
-def test_entries_that_were_asked_for_or_that_the_share_allows_come_whatever_was_spent() -> None:
-    spent = Spending()
-    spent.add(Cost(30.0, 30.0), step=16, counters={})
-
-    assert entries(Schedule(), PLAN, spent=spent) == []
-    assert entries(Schedule(last_step=24), PLAN, spent=spent) == [24]
-    assert entries(Schedule(steps=frozenset(PLAN)), PLAN, spent=spent) == PLAN
-    assert entries(Schedule(), PLAN, spent=spent, elapsed=6000.0) == [1, 2, 3, 4, 8, 16, 32]
-    assert entries(Schedule(several_ranks=True), PLAN, spent=spent) == [1, 2, 3, 4, 8, 16, 32]
+    assert [step for step in PLAN if Schedule().wants_entry(step)] == [1, 2, 3, 4, 8, 16, 32]
+    assert [step for step in (5, 6, 7, 100) if Schedule().wants_entry(step)] == [5, 7, 100]
+    assert [step for step in PLAN if Schedule(copy_step=12, last_step=24).wants_entry(step)] == [
+        *(1, 2, 3, 4, 8, 12, 16, 24, 32)
+    ]
+    assert all(Schedule(steps=frozenset(PLAN)).wants_entry(step) for step in PLAN)
 
 
 def test_calls_are_watched_around_round_steps() -> None:

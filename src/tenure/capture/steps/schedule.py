@@ -17,9 +17,6 @@ FREE_STEPS = 8
 FREE_SECONDS = 3.5
 """So much processor time all censuses together may cost whatever the share: programs of seconds are watched to their
 end."""
-ENTRY_SECONDS = FREE_SECONDS / 2
-"""From then on the rest is kept for later steps: a census at a forward's entry, right after one at a step's end, tells
-less than one of a step that nobody has seen."""
 FREE_WAIT_SECONDS = 120.0
 """After those steps none is free once the user has waited so long: a slow disk costs no processor time."""
 LONG_CENSUS_SECONDS = 5.0
@@ -58,10 +55,12 @@ class Schedule:
         """Whether it is one of the steps that get a census whatever it costs."""
         return step in (self.last_step, self.copy_step)
 
-    def plans_entry(self, step: int) -> bool:
-        """Whether the census after this step is to be followed by one at the next forward's entry: at the first steps,
-        then once per octave. Growth is told at the steps' ends; what is carried into a forward by a few."""
-        return step <= LAST_STEP_OF_ALL_ENTRIES or not is_geometric(step) or _is_power_of_two(step)
+    def wants_entry(self, step: int) -> bool:
+        """Whether the census after this step is followed by one at the next forward's entry: at the first steps, then
+        once per octave. Growth is told at the steps' ends; what is carried into a forward by a few."""
+        if step <= LAST_STEP_OF_ALL_ENTRIES or self.steps is not None or self.is_asked_for(step):
+            return True
+        return not is_geometric(step) or _is_power_of_two(step)
 
 
 @dataclass(frozen=True)
@@ -122,11 +121,6 @@ class Spending:
         cheap = self.processor_seconds + self.last.processor_seconds <= FREE_SECONDS
         return cheap and self.longest_seconds <= LONG_CENSUS_SECONDS
 
-    @property
-    def leaves_entries(self) -> bool:
-        """Whether so little was spent that a forward's entry may be looked at beside the step's end."""
-        return self.processor_seconds + self.last.processor_seconds <= ENTRY_SECONDS
-
     def is_within(self, budget_percent: float, *, elapsed: float) -> bool:
         """Whether one more like the last keeps to the share of the wall time."""
         return self.seconds + self.last.seconds <= budget_percent / 100 * elapsed
@@ -157,15 +151,6 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
         return True
     affordable = spending.is_within(schedule.budget_percent, elapsed=elapsed)
     return affordable and (planned or _is_at_rise(spending, step=step, elapsed=elapsed, counters=counters))
-
-
-def wants_entry(schedule: Schedule, spending: Spending, *, step: int, elapsed: float) -> bool:
-    """Whether the census after this step is followed by one at the next forward's entry."""
-    if schedule.steps is not None or schedule.is_asked_for(step):
-        return True
-    if not schedule.plans_entry(step) or not schedule.has_extra:
-        return schedule.plans_entry(step)
-    return spending.leaves_entries or spending.is_within(schedule.budget_percent, elapsed=elapsed)
 
 
 def can_afford(schedule: Schedule, spending: Spending, *, elapsed: float) -> bool:
