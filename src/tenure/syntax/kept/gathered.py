@@ -23,7 +23,8 @@ from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.values.graph_values import is_loss_name, is_loss_value
-from tenure.syntax.values.tensor_values import NUMBERS, TensorValues, tensor_values
+from tenure.syntax.values.known_names import NUMBERS
+from tenure.syntax.values.tensor_values import TensorValues, tensor_values
 from tenure.syntax.values.views import is_view
 from tenure.syntax.values.without_graph import is_without_graph
 

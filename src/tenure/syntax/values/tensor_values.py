@@ -7,7 +7,6 @@ the program defines, and from a parameter to every call of its function. When in
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -36,60 +35,26 @@ from tenure.syntax.values.graph_values import (
     is_module_name,
     modules_of,
 )
+from tenure.syntax.values.known_names import (
+    ACTIVATIONS,
+    CASTS,
+    NAMED,
+    NOT_TENSORS,
+    NUMBERS,
+    OF_CONTAINERS,
+    OF_TENSORS,
+    PASSING,
+    RUNNING,
+)
 from tenure.syntax.values.leaves import is_leaf
 from tenure.syntax.values.tensor_uses import used_as_tensors
 from tenure.syntax.values.without_graph import is_without_graph, runs_without_graph
+from tenure.syntax.values.written_dicts import Values, taken_out, values_at, values_without
 
-NUMBERS = frozenset(
-    {
-        "item",
-        "tolist",
-        "numpy",
-        "float",
-        "int",
-        "bool",
-        "len",
-        "str",
-        "repr",
-        "isinstance",
-        "hasattr",
-        "range",
-        "format",
-    }
-    | {"dim", "numel", "element_size", "data_ptr", "get_device", "size", "is_contiguous", "type", "id", "hash"}
-    | {"ref", "proxy", "WeakMethod", "nbytes", "print", "nelement", "decode", "batch_decode", "keys"}
-)
-"""What gives no tensor whatever it is given."""
-_OF_TENSORS = frozenset({"detach", "detach_", "cpu", "cuda", "requires_grad_", "contiguous", "unsqueeze", "squeeze"})
-"""Methods that nothing but tensors has."""
-_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str) for name in dir(kind)) | {"popleft", "index_fill"}
-_RUNNING = frozenset({"submit", "to_thread", "run_in_executor", "apply_async", "apply", "run_sync"})
-"""Calls that are given a function with its arguments, and that give back what leads to its result."""
-_CASTS = frozenset({"float", "type"})
-"""Methods that give a tensor where the function of the name, or what is asked without arguments, gives none."""
-_PASSING = frozenset(
-    {"zip", "map", "enumerate", "reversed", "sorted", "next", "iter", "max", "min", "filter", "chain"}
-    | {"reduce", "vars", "replace", "asdict"}
-)
-_NOT_TENSORS = frozenset(
-    {"device", "Generator", "manual_seed", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "load"}
-    | {"save", "compile", "is_tensor", "is_grad_enabled", "get_default_dtype", "set_default_dtype", "Size", "dtype"}
-    | {"finfo", "iinfo", "autocast", "typename", "numel", "is_floating_point", "is_complex", "equal", "allclose"}
-    | {"get_rng_state", "set_rng_state", "seed", "initial_seed", "set_printoptions", "is_autocast_enabled"}
-    | {"use_deterministic_algorithms", "set_num_threads", "get_num_threads", "promote_types", "result_type"}
-    | {"can_cast", "is_inference_mode_enabled", "get_float32_matmul_precision", "set_float32_matmul_precision"}
-    | {"broadcast_shapes", "script", "are_deterministic_algorithms_enabled", "memory_format", "layout"}
-)
-_ACTIVATIONS = re.compile(
-    r"x|z|h|hidden|hidden_states?|features?|inputs_embeds|embeddings?|latents?|states?|scores|query"
-)
 _MOST_CALLERS = 12
 """A parameter of a function with more calls than this is taken for anything."""
 _DEEPEST = 80
 _MOST_CLASSES = 4
-_NAMED = frozenset({"named_parameters", "named_modules", "named_buffers", "named_children", "items", "enumerate"})
-"""What gives pairs of a name, or a number, and a value."""
-_MOST_STEPS = 4
 
 
 @lru_cache(maxsize=1)
@@ -127,7 +92,7 @@ class TensorValues:
             place = node.slice.value if isinstance(node.slice, ast.Constant) else None
             return self._call(node.value, function, place if isinstance(place, int) else None)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            found = self._of_key(node.value, node.slice.value, function)
+            found = self._of_all(values_at(self._program, node.value, node.slice.value, function))
             if found is not None:
                 return found
         if isinstance(node, ast.Compare):
@@ -171,9 +136,11 @@ class TensorValues:
             lines = reaching_lines(function.source, function.qualname, name, line)
             bound = [(at, value) for at, value in bound if at in lines]
             is_parameter = getattr(function.node, "lineno", -1) in lines
-        taken = _taken_out(name, function)
+        taken = taken_out(name, function)
         values = [value for _, value in bound]
-        whole = [self._without(taken, value, function) for value in values] if taken else []
+        whole = (
+            [self._of_all(values_without(self._program, value, taken, function)) for value in values] if taken else []
+        )
         if whole and all(each is not None for each in whole):
             return max(each for each in whole if each is not None)
         gone_over = self._gone_over(name, values, function)
@@ -186,64 +153,10 @@ class TensorValues:
             return Kind.TENSOR
         return found
 
-    def _of_key(self, node: ast.expr, key: object, function: Function) -> Kind | None:
-        """What a dict that is written out has at a key; None where a value may be another one."""
-        displays = list(self._displays(node, function, 0))
-        if not displays:
-            return None
-        found = [self._at(display, key, where) for display, where in displays if display is not None]
-        known = [each for each in found if each is not None]
-        return max(known) if len(known) == len(displays) else None
-
-    def _without(self, keys: set[object], node: ast.expr, function: Function) -> Kind | None:
-        """What a dict that is written out has at its other keys."""
-        displays = list(self._displays(node, function, 0))
-        if not displays or any(display is None for display, _ in displays):
-            return None
-        kept = [
-            self.kind(value, where)
-            for display, where in displays
-            if display is not None
-            for name, value in zip(display.keys, display.values, strict=True)
-            if getattr(name, "value", None) not in keys
-        ]
-        return max(kept, default=Kind.NOTHING)
-
-    def _at(self, display: ast.Dict, key: object, function: Function) -> Kind | None:
-        for name, value in zip(display.keys, display.values, strict=True):
-            if isinstance(name, ast.Constant) and name.value == key:
-                return self.kind(value, function)
-        return None
-
-    def _displays(self, node: ast.expr, function: Function, depth: int) -> Iterator[tuple[ast.Dict | None, Function]]:
-        """The dicts, as they are written, that a value may be; None among them for anything else."""
-        if isinstance(node, ast.Dict) and all(isinstance(each, ast.Constant) for each in node.keys):
-            yield node, function
-            return
-        if is_output_of_engine(node):
-            for each in process_functions(self._program):
-                for given in each.returns:
-                    if given.value is not None:
-                        yield from self._displays(given.value, each, depth + 1)
-            return
-        if depth < _MOST_STEPS and isinstance(node, ast.Name) and node.id not in function.contents:
-            bound = self.bindings(function).get(node.id, ())
-            if node.id in all_parameters(function):
-                bound = ()
-            for _, value in bound:
-                yield from self._displays(value, function, depth + 1)
-            if bound:
-                return
-        if depth < _MOST_STEPS and isinstance(node, ast.Call):
-            one = self._program.called_by(node, function)
-            for each in (one,) if one is not None else self._program.may_call(node, function):
-                values = [given.value for given in each.returns if given.value is not None]
-                for value in values:
-                    yield from self._displays(value, each, depth + 1)
-                if not values and each.name == "__init__":
-                    yield None, function
-            return
-        yield None, function
+    def _of_all(self, values: Values | None) -> Kind | None:
+        return (
+            None if values is None else max((self.kind(value, where) for value, where in values), default=Kind.NOTHING)
+        )
 
     def _of_attributes(self, name: str, function: Function) -> Kind:
         """What a function sets as attributes of a variable: `ticket.answer = answer`."""
@@ -406,8 +319,8 @@ class TensorValues:
 
     def _call(self, call: ast.Call, function: Function, place: int | None = None) -> Kind:
         name = called_name(call)
-        is_cast = name in _CASTS and isinstance(call.func, ast.Attribute)
-        if (name in NUMBERS and not is_cast) or (place == 0 and name in _NAMED):
+        is_cast = name in CASTS and isinstance(call.func, ast.Attribute)
+        if (name in NUMBERS and not is_cast) or (place == 0 and name in NAMED):
             return Kind.NOTHING
         called = self._program.called_by(call, function)
         if called is not None and called.name != "__init__":
@@ -428,7 +341,7 @@ class TensorValues:
     def _of_other(self, call: ast.Call, function: Function, name: str) -> Kind:
         owner = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         if owner in ("torch", "torch.linalg", "torch.fft", "torch.special", *FUNCTIONALS):
-            if name in _NOT_TENSORS or not name[0].islower():
+            if name in NOT_TENSORS or not name[0].islower():
                 return Kind.NOTHING
             given = self._most(arguments_of(call)[1:], function)
             return Kind.TENSOR if name in CUTTING else max(Kind.TENSOR, given)
@@ -446,7 +359,7 @@ class TensorValues:
             return Kind.TENSOR
         if name == "map" and call.args:
             return self._of_map(call, function)
-        if name in CONTAINERS or name in _PASSING or made or name in ("partial", "deepcopy", "copy"):
+        if name in CONTAINERS or name in PASSING or made or name in ("partial", "deepcopy", "copy"):
             return self._most(call.args + [each.value for each in call.keywords], function)
         if is_loss_name(name) or self._is_handed_in(name, function):
             if any(self._is_module_name(each, function) for each in call.args):
@@ -487,7 +400,7 @@ class TensorValues:
         return max((self._of_attribute(cls, name) or Kind.NOTHING for name in names), default=Kind.NOTHING)
 
     def _of_method(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind:
-        if name == "__enter__" or (name in _RUNNING and call.args):
+        if name == "__enter__" or (name in RUNNING and call.args):
             given = self._of_run(call, function, name, receiver)
             if given is not None:
                 return given
@@ -495,11 +408,11 @@ class TensorValues:
         if name in ("state_dict", "named_parameters", "parameters"):
             return Kind.TENSOR
         if name in CUTTING:
-            return Kind.TENSOR if own or name in _OF_TENSORS else Kind.NOTHING
+            return Kind.TENSOR if own or name in OF_TENSORS else Kind.NOTHING
         if own:
-            is_tensor_method = name not in _OF_CONTAINERS and dotted(receiver) != "self"
+            is_tensor_method = name not in OF_CONTAINERS and dotted(receiver) != "self"
             return max(own, self._most(call.args, function)) if is_tensor_method else own
-        if name in _OF_TENSORS and not (call.args and name == "contiguous"):
+        if name in OF_TENSORS and not (call.args and name == "contiguous"):
             return max(Kind.TENSOR, own)
         if dotted(receiver) == "self" or is_loss_name(name) or self._is_module_name(receiver, function):
             return self._most(call.args + [each.value for each in call.keywords], function)
@@ -584,18 +497,6 @@ def _gives_itself_back(called: Function) -> bool:
     return bool(returns) and called.is_method and set(returns) == {"self"} and bool(called.contents or called.bound)
 
 
-def _taken_out(name: str, function: Function) -> set[object]:
-    """Keys that a function takes out of a dict: `outputs.pop("loss")`."""
-    return {
-        call.args[0].value
-        for call in function.calls_of("pop")
-        if isinstance(call.func, ast.Attribute)
-        and dotted(call.func.value) == name
-        and call.args
-        and isinstance(call.args[0], ast.Constant)
-    }
-
-
 def _of_lambdas(function: Function) -> set[str]:
     """Parameters of the lambdas in a function."""
     lambdas = (node for node in ast.walk(function.node) if isinstance(node, ast.Lambda))
@@ -612,7 +513,7 @@ def _is_activation(name: str, function: Function) -> bool:
     annotation = annotation_of(name, function)
     if annotation is not None and not _is_tensor(annotation):
         return False
-    return bool(_ACTIVATIONS.fullmatch(name))
+    return bool(ACTIVATIONS.fullmatch(name))
 
 
 def _is_tensor(annotation: ast.expr | None) -> bool:
