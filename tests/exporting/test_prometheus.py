@@ -207,7 +207,11 @@ def test_without_the_client_library_it_is_one_line(
 def serving_command(tmp_path: Path) -> Iterator[tuple[WrittenRun, str, subprocess.Popen[str]]]:
     run = WrittenRun(tmp_path / "run").add_steps(3)
     command = [sys.executable, "-m", "tenure", "export", str(run.folder), "--serve", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    # A job in the background is started with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, before)
+    with process:
         assert process.stderr is not None
         try:
             line = process.stderr.readline()

@@ -235,10 +235,11 @@ def ring_reference(graph: Graph, reference: int) -> HoldingReference:
             scope_function=census.text(int(nodes.name[source])),
             scope_line=max(0, int(nodes.line[source])),
         )
+    of_closure = references.kind[reference] == ReferenceKind.CELL
     return HoldingReference(
         kind="cycle",
         name=name,
-        expression=f"{graph.type_names[source].rpartition('.')[2]}.{name}",
+        expression=name if of_closure else f"{graph.type_names[source].rpartition('.')[2]}.{name}",
         owner_type=graph.type_names[source],
         scope_file=census.text(int(nodes.file[source])),
         scope_function=census.text(int(nodes.name[source])),
