@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.tenure-ready
 REAL := $(VENV)/.tenure-real-programs
 BENCH := $(VENV)/.tenure-bench
-NATIVE := $(wildcard src/tenure/capture/heap/*.c src/tenure/release/steps/*.c)
+NATIVE := $(wildcard src/tenure/capture/heap/*.c src/tenure/release/steps/*.c src/tenure/store/*.c src/tenure/allocator/*.c)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format pages zoo zoo-programs bench matrix public-names hooks clean
@@ -58,7 +58,7 @@ hooks: $(READY) ## install the pre-commit hooks
 	@$(VENV)/bin/pre-commit install
 
 clean: ## remove what make made
-	rm -rf $(VENV) build dist src/*.egg-info src/tenure/capture/heap/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist src/*.egg-info src/tenure/*/*.so src/tenure/*/*/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # A system without the venv module's own pip (Debian's bare python3) lends the new environment its pip.
 $(VENV)/bin/python:

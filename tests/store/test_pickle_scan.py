@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tenure.errors import SnapshotError
 from tenure.store.pickle_scan import check_pickle
 
-VALUES = {"numbers": [0, 255, 70_000, -1, 2**40, 2**64 - 1, 1.5], "text": "x" * 300, "rest": (None, True, (1, 2, 3, 4))}
+VALUES = {"numbers": [0, 255, 70_000, -1, 2**40, 2**64 - 1, 1.5], "text": "x" * 300, "rest": [None, True, (1, 2, 3, 4)]}
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -60,6 +60,33 @@ def test_places_in_the_memo_are_bounded_by_the_files_size() -> None:
 def test_what_is_cut_off_or_claims_too_much_is_refused(damaged: bytes) -> None:
     with pytest.raises(SnapshotError):
         check_pickle(damaged, "file")
+
+
+def nested(depth: int) -> tuple[object, ...]:
+    """A tuple that holds one twice, and so on: 2**depth when it is written out, or its hash computed."""
+    held: tuple[object, ...] = (1, 2)
+    for _ in range(depth):
+        held = (held, held)
+    return held
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("value", [nested(60), ((1, 2),), (1, "a"), (1, 2, 3, [])])
+def test_a_tuple_of_other_things_than_numbers_is_refused(protocol: int, value: object) -> None:
+    with pytest.raises(SnapshotError, match="a tuple of other things than numbers"):
+        check_pickle(pickle.dumps([0, value], protocol), "file")
+
+
+@pytest.mark.parametrize("value", [(), (1,), (1, 2), (1, None, 3), (1, 2, 3, 4, 5), (2**40, -1), [(7, 0)] * 3])
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_tuples_of_numbers_pass(protocol: int, value: object) -> None:
+    check_pickle(pickle.dumps([0, value, [value]], protocol), "file")
+
+
+@pytest.mark.parametrize("data", [pickle.dumps({1, 2}), pickle.dumps(frozenset((1, 2))), b"\x80\x04]2."])
+def test_sets_and_doubles_are_refused(data: bytes) -> None:
+    with pytest.raises(SnapshotError, match="a memory snapshot has no"):
+        check_pickle(data, "file")
 
 
 def test_the_memo_of_a_large_pickle_passes() -> None:

@@ -141,6 +141,42 @@ class Runs:
         return exec, ("raise SystemExit(3)",)
 
 
+def endless() -> list[object]:
+    """A list that holds one twice, and so on: written out it has no end."""
+    held: list[object] = ["x"]
+    for _ in range(60):
+        held = [held, held]
+    return held
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"segments": endless()},
+        snapshot(segments=[segment(stream=endless())]),
+        snapshot(segments=[segment(blocks=[block(state=endless())])]),
+        snapshot(device_traces=[[{"action": endless(), "addr": 1}]]),
+        snapshot(device_traces=[[{"action": "alloc", "addr": endless()}]]),
+        snapshot(device_traces=[[{"action": "alloc", "addr": 1, "user_metadata": endless()}]]),
+        snapshot(device_traces=[[{"action": "alloc", "addr": 1, "frames": [{"name": endless()}]}]]),
+        snapshot(external_annotations=[{"stage": "START", "name": endless()}]),
+        snapshot(segments=[segment(blocks=shared) for shared in [[block()] * 100] for _ in range(100)]),
+        snapshot(device_traces=[[{"action": "alloc", "addr": 1}] * 100] * 100),
+    ],
+)
+def test_a_small_file_that_stands_for_much_is_refused(told: dict[str, Any]) -> None:
+    with pytest.raises(SnapshotError, match="file: a damaged snapshot"):
+        read(told)
+
+
+def test_settings_that_stand_for_much_are_left_out() -> None:
+    told = snapshot(
+        allocator_settings={"PYTORCH_CUDA_ALLOC_CONF": endless(), "max_split_size": -1, "more": {"a": endless()}}
+    )
+
+    assert read(told).settings == {"max_split_size": -1, "more": {}}
+
+
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
