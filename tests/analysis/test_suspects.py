@@ -289,6 +289,15 @@ ROW = "main.rows -> list -> [{number}] collections.ChainMap -> .maps list#maps{n
 """Of each row one output lies in it, and beside it a value whose graph saves two of a little less."""
 
 
+def test_a_list_that_a_librarys_object_keeps_by_itself_is_told_with_that_objects_type() -> None:
+    drawn = MODEL + "main(train.py:18).batches -> itertools.cycle -> <other> list -> [*{step}] tensor 64KiB"
+
+    (suspect,) = find_suspects(growing(drawn, STEPS))
+
+    assert told(suspect) == ("growth", "batches[*]", ["batches[*]"])
+    assert (suspect.holder.name, suspect.holder.inside) == ("batches", "itertools.cycle")
+
+
 def rows_of_two_kinds(step: int, saved: str) -> str:
     lines = []
     for number in range(step):

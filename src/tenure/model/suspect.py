@@ -63,6 +63,8 @@ class HoldingReference:
     scope_line: int = 0
     element: bool = False
     container_type: str = ""
+    inside: str = ""
+    """Of a nameless container: the type of the object that has it, `itertools.cycle`."""
     calls: str = ""
     """Of hooks the qualified name of the function that most of them call: `attach.<locals>.<lambda>`."""
     sites: tuple[SourceLocation, ...] = ()

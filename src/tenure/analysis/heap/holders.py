@@ -171,8 +171,21 @@ def _reference_along(graph: Graph, path: tuple[int, ...], element: bool, many: C
         scope_line=line,
         element=element,
         container_type=container_type,
+        inside=_nameless_owner(graph, path[named + 1 :]),
         calls=called_by_hooks(graph, owner if element else int(references.target[path[-1]])) if kind == "hook" else "",
     )
+
+
+def _nameless_owner(graph: Graph, path: tuple[int, ...]) -> str:
+    """Type of the object that, along a path, has its container by no name of its own: `itertools.cycle`; "" where all
+    is named."""
+    references, nodes = graph.census.references, graph.census.nodes
+    for reference in path:
+        source = int(references.source[reference])
+        nameless = references.kind[reference] == ReferenceKind.OTHER and not graph.labels[reference]
+        if nameless and nodes.kind[source] == NodeKind.OBJECT:
+            return graph.type_names[source]
+    return ""
 
 
 def gradient_reference(graph: Graph, path: tuple[int, ...]) -> HoldingReference | None:

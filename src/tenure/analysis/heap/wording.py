@@ -26,6 +26,7 @@ _CONTEXTS = ("Context", "_contextvars.Context")
 _CALLABLES = ("function", "method", "functools.partial")
 _LOOPED_OVER = re.compile(r"iter|generator|^(enumerate|zip|map|filter|reversed|tqdm.*)$", re.IGNORECASE)
 """Types of what a running `for` loop keeps on the evaluation stack: no mystery."""
+_UNNAMED = " (unnamed)"
 _FUNCTION_PARTS = ("__closure__", "__defaults__", "__kwdefaults__")
 
 
@@ -102,7 +103,7 @@ def expression(graph: Graph, references: Sequence[int], *, many: Collection[int]
                 blank = blank or graph.census.nodes.length[source] >= LARGE_CONTAINER
                 text += "[*]" if blank else f"[{label}]"
         else:
-            text += _plain_suffix(graph, reference)
+            text += _plain_suffix(graph, reference).replace(_UNNAMED, "")
     return text
 
 
@@ -310,7 +311,7 @@ def _plain_suffix(graph: Graph, reference: int) -> str:
         case _:
             if label in _FUNCTION_PARTS:
                 return ""
-            return f" ({label})" if label else " (unnamed)"
+            return f" ({label})" if label else _UNNAMED
 
 
 def _hop(graph: Graph, reference: int) -> Hop:

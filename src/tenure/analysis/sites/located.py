@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from tenure.analysis.sites.asked_of_library import by_the_call_that_asked
 from tenure.analysis.sites.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.sites.emptied import emptied_by
 from tenure.analysis.sites.key_sites import name_at
@@ -28,7 +29,8 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         return by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
 
     empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
-    holder, named = located(suspect.holder), name_that_stores(suspect.holder, sources, growing=growing)
+    holder = by_the_call_that_asked(located(suspect.holder), sources)
+    named = name_that_stores(suspect.holder, sources, growing=growing)
     record = record_that_is_kept(suspect.holder, sources)
     kept = located(record) if record is not None else None
     if kept is not None and kept.sites:
