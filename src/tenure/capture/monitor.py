@@ -108,6 +108,7 @@ class Monitor:
             on_cost=self._count_cost,
             is_busy=lambda: self._guard.busy,
             period=lambda: 1 if self._optimizer_seen else self._roots.period,
+            as_stream=self._options.plans,
         ).profiler
         self._modules = ModuleCalls(self._guard.run, self._guard.is_shut, self._at_new_root, self.enter_root)
         self._handles = [register_optimizer_step_post_hook(self._make_optimizer_hook())]

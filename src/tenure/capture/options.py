@@ -43,6 +43,9 @@ class MonitorOptions:
     history_entries: int = 0
     """How many allocations the device's allocator keeps on record with their stacks; 0: none are recorded."""
 
+    plans: bool = False
+    """Whether the profiled steps are written as a memory stream, for `tenure plan`."""
+
     def to_json(self) -> str:
         """The text for the environment."""
         return json.dumps(self.as_dict())
@@ -58,6 +61,7 @@ class MonitorOptions:
             "hash_at": self.hash_at,
             "history_entries": self.history_entries,
             "census_ranks": self.census_ranks,
+            "plans": self.plans,
         }
 
     @classmethod
@@ -74,6 +78,7 @@ class MonitorOptions:
             hash_at=None if hash_at is None else tuple(hash_at),
             history_entries=int(values.get("history_entries", 0)),
             census_ranks=values.get("census_ranks"),
+            plans=bool(values.get("plans", False)),
         )
 
     def hashes_after(self, step: int) -> bool:
@@ -97,7 +102,7 @@ class MonitorOptions:
             return Schedule(steps=frozenset(), several_ranks=True)
         return Schedule(
             steps=None if self.census_at is None else frozenset(self.census_at),
-            last_step=self.stop_after,
+            last_step=None if self.plans else self.stop_after,
             copy_step=self.copy_step,
             budget_percent=self.budget_percent,
             several_ranks=place.has_others,

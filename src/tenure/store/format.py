@@ -54,6 +54,11 @@ def name_profile_file(step: int) -> str:
     return f"profile-{step:06d}.npz"
 
 
+def name_stream_file(step: int) -> str:
+    """`stream-000003.npz` for the two steps that end with the third."""
+    return f"stream-{step:06d}.npz"
+
+
 def name_torch_mark(launcher: int) -> str:
     """What lies in the run folder while a program of this launcher runs that has imported torch: it says why nothing
     was recorded. Each rank may have a launcher of its own."""

@@ -170,6 +170,10 @@ class OpWatch:
         _collect((result,), made)
         for tensor in made:
             self._note_storage(tensor, number, number)
+        self._noted(name, used, made)
+
+    def _noted(self, function: str, used: Sequence[Any], made: Sequence[Any]) -> None:
+        """One operation has been noted; for who wants to know more of it."""
 
     def _note_storage(self, tensor: Any, operation: int, birth: int) -> None:
         try:

@@ -7,17 +7,20 @@ behind is seen to be used or not.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.steps.schedule import Schedule
 
 if TYPE_CHECKING:
     from tenure.capture.profile.op_watch import Operation, OpWatch
+    from tenure.capture.profile.stream_watch import StreamWatch
     from tenure.model.heap import Census
     from tenure.model.profile import StepProfile
+    from tenure.model.stream import StepStream
 
 PEAK = "peak"
 EARLIEST_STEP = 5
@@ -44,7 +47,8 @@ class StepProfiler:
 
     `take_census` takes one of moment "peak" for a step; `write` stores what was found; `note` tells why nothing was.
     `period` gives how many steps make one turn of the program, where single calls are counted: a turn stands for each
-    of the two steps then.
+    of the two steps then. With `write_stream` the steps are watched for what owns their memory too, however long that
+    takes, and no census is taken at the peak.
     """
 
     def __init__(
@@ -55,7 +59,9 @@ class StepProfiler:
         note: Callable[[str], None],
         is_busy: Callable[[], bool],
         period: Callable[[], int] = lambda: 1,
+        write_stream: Callable[[StepStream], None] | None = None,
     ) -> None:
+        self._write_stream = write_stream
         self._step = 0
         self._period = period
         self._turn = 1
@@ -138,13 +144,22 @@ class StepProfiler:
         if self._refused is not None:
             self._give_up(self._refused)
             return
-        from tenure.capture.profile.op_watch import OpWatch
-
         self._turn = self._period()
         self._thread = threading.get_ident()
-        self._watch = OpWatch(seconds=WATCH_SECONDS, is_busy=self._is_busy)
+        self._watch = self._make_watch()
         self._watch.begin()
         self._check()
+
+    def _make_watch(self) -> OpWatch:
+        from tenure.capture.profile.op_watch import OpWatch
+
+        if self._write_stream is None:
+            return OpWatch(seconds=WATCH_SECONDS, is_busy=self._is_busy)
+        from tenure.capture.profile.stream_watch import StreamWatch
+
+        return StreamWatch(
+            seconds=math.inf, is_busy=self._is_busy, read_graphs=lambda: self._take_census(self._ends_of_turns[1])
+        )
 
     def _part(self) -> None:
         """The first step is over: find its peak, and wait for the same operation in the second."""
@@ -153,6 +168,8 @@ class StepProfiler:
         watch = self._watch
         assert watch is not None
         self._second = watch.num_operations
+        if self._write_stream is not None:
+            return
         first = _profile_of(watch, step=self._step, second=0, census_op=_NEVER)
         alive = first.bytes_alive(first.main_device())
         if not len(alive):
@@ -188,6 +205,11 @@ class StepProfiler:
             return
         self._done = True
         profile = _profile_of(watch, step=self._ends_of_turns[1], second=self._second, census_op=self._census_op)
+        if self._write_stream is not None:
+            stream = cast("StreamWatch", watch).finish(profile)
+            self._leave()
+            self._write_stream(stream)
+            return
         self._leave()
         if self._census is None:
             first, second = self._ends_of_turns

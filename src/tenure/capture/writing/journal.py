@@ -23,6 +23,7 @@ from tenure.store.format import (
     STEPS,
     name_census_file,
     name_profile_file,
+    name_stream_file,
 )
 from tenure.store.recording_file import RecordingWriter
 from tenure.store.staging import Staging
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tenure.capture.writing.parameter_hashes import ParameterHash
     from tenure.model.heap import Census
     from tenure.model.profile import StepProfile
+    from tenure.model.stream import StepStream
 
 
 class Journal:
@@ -120,6 +122,15 @@ class Journal:
         write_profile(writer.folder / name, profile)
         row = {"kind": PROFILE, "step": profile.step, "file": name, "seconds": profile.seconds}
         writer.append(row, flush=True)
+        sources.add_program(profile.text(position) for position in set(profile.sites.file.tolist()))
+
+    def write_stream(self, stream: StepStream) -> None:
+        """Write the stream's file and copies of the files whose statements it names. May raise OSError."""
+        from tenure.store.stream_file import write_stream
+
+        writer, sources = self._open()
+        write_stream(writer.folder / name_stream_file(stream.profile.step), stream)
+        profile = stream.profile
         sources.add_program(profile.text(position) for position in set(profile.sites.file.tolist()))
 
     def write_history(self, reason: str, *, step: int) -> WrittenHistory | None:

@@ -13,6 +13,7 @@ from tenure.capture.writing.journal import Journal
 if TYPE_CHECKING:
     from tenure.model.heap import Census
     from tenure.model.profile import StepProfile
+    from tenure.model.stream import StepStream
 
 
 class ProfileOfRecording:
@@ -21,7 +22,7 @@ class ProfileOfRecording:
     `on_pause` is told of seconds of ours that are no part of the step, `on_cost` of those that are.
 
     `ignore` are the recorder's own objects, which are no one's owners; `current_step` gives the steps counted so far,
-    `period` how many make one turn of the program.
+    `period` how many make one turn of the program. `as_stream` asks for the memory stream of the steps instead.
     """
 
     def __init__(
@@ -36,9 +37,15 @@ class ProfileOfRecording:
         on_cost: Callable[[float], None],
         is_busy: Callable[[], bool],
         period: Callable[[], int],
+        as_stream: bool = False,
     ) -> None:
         self.profiler = StepProfiler(
-            take_census=self._take_census, write=self._write, note=self._note, is_busy=is_busy, period=period
+            take_census=self._take_census,
+            write=self._write,
+            note=self._note,
+            is_busy=is_busy,
+            period=period,
+            write_stream=self._write_stream if as_stream else None,
         )
         self._journal = journal
         self._censuses = censuses
@@ -58,6 +65,10 @@ class ProfileOfRecording:
         if census is not None:
             self._journal.write_census(census)
         self._journal.write_profile(profile)
+
+    def _write_stream(self, stream: StepStream) -> None:
+        self._on_cost(stream.profile.seconds)
+        self._journal.write_stream(stream)
 
     def _note(self, text: str) -> None:
         self._journal.write_note("info", text, step=self._current_step())

@@ -1,0 +1,119 @@
+"""Whose the tensors of a program are, by name: its modules' parameters and buffers, gradients, optimizers' states."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from tenure.capture.heap.autograd import how_to_read
+from tenure.capture.heap.labels import instance_dict
+from tenure.capture.heap.roles import optimizer_type, tensors_in
+from tenure.capture.tensors.storages import storage_id_of
+from tenure.model.stream import Owner
+
+_CHECKPOINT = "_CheckpointFrame"
+
+Named = tuple[Any, Owner, str, str]
+"""A tensor, what it is, its own name, and its module's."""
+
+
+def find_modules() -> dict[int, str]:
+    """The names of all modules by id, as `named_modules` gives them; below several roots the root's class before it.
+
+    Costs a look at the type of every object on the heap. No code of the program runs.
+    """
+    modules = [item for item in gc.get_objects() if issubclass(type(item), torch.nn.Module)]
+    children = {id(child) for module in modules for _, child in _children(module)}
+    roots = [module for module in modules if id(module) not in children]
+    # A metric or a loss has no parameters, and its name need not stand before those of the model.
+    several = sum(1 for root in roots if _has_children_or_parameters(root)) > 1
+    names: dict[int, str] = {}
+    for root in roots:
+        _name_below(root, type(root).__name__ if several else "", names)
+    return names
+
+
+def named_tensors(names: dict[int, str]) -> Iterator[Named]:
+    """All tensors that have an owner now; of a parameter its gradient too.
+
+    Reading a gradient may make its Python object, which lives as long as the gradient does.
+    """
+    parameter_names: dict[int, tuple[str, str]] = {}
+    optimizer = optimizer_type()
+    optimizers = []
+    for item in gc.get_objects():
+        if id(item) in names and issubclass(type(item), torch.nn.Module):
+            yield from _of_module(item, names[id(item)], parameter_names)
+        elif optimizer is not None and issubclass(type(item), optimizer):
+            optimizers.append(item)
+    for each in optimizers:
+        yield from _of_optimizer(each, parameter_names)
+
+
+def saved_by_checkpoints() -> Iterator[Any]:
+    """Inputs that non-reentrant checkpoints keep to compute them again.
+
+    Since torch 2.13 they lie in saved tensors outside of any node, which the collector, and so a census, does not see.
+    """
+    read, _ = how_to_read()
+    for item in gc.get_objects():
+        if type(item).__name__ == _CHECKPOINT and type(item).__module__ == "torch.utils.checkpoint":
+            for saved in list((instance_dict(item) or {}).get("saved_args") or ()):
+                if type(saved).__name__ == "SavedTensor":
+                    data, hook = read(saved)
+                    if hook is None and isinstance(data, torch.Tensor):
+                        yield data
+
+
+def storage_of(tensor: Any) -> int | None:
+    """The identity of a tensor's storage; None where it has none."""
+    try:
+        return storage_id_of(tensor)
+    except RuntimeError:
+        return None
+
+
+def _of_module(module: Any, name: str, parameter_names: dict[int, tuple[str, str]]) -> Iterator[Named]:
+    attributes = instance_dict(module) or {}
+    for table, owner in (("_parameters", Owner.PARAMETER), ("_buffers", Owner.BUFFER)):
+        for key, tensor in list((attributes.get(table) or {}).items()):
+            if not isinstance(tensor, torch.Tensor):
+                continue
+            own = f"{name}.{key}" if name else str(key)
+            yield tensor, owner, own, name
+            if owner is Owner.PARAMETER:
+                parameter_names[id(tensor)] = own, name
+                gradient = tensor.grad
+                if gradient is not None:
+                    yield gradient, Owner.GRADIENT, own, name
+
+
+def _of_optimizer(optimizer: Any, parameter_names: dict[int, tuple[str, str]]) -> Iterator[Named]:
+    for parameter, entry in list(((instance_dict(optimizer) or {}).get("state") or {}).items()):
+        own, module = parameter_names.get(id(parameter), (type(optimizer).__name__, ""))
+        for key, value in list(entry.items()) if isinstance(entry, dict) else [("", entry)]:
+            for tensor in tensors_in(value):
+                yield tensor, Owner.OPTIMIZER_STATE, f"{own} {key}".rstrip(), module
+
+
+def _children(module: Any) -> Iterator[tuple[str, Any]]:
+    for name, child in list(((instance_dict(module) or {}).get("_modules") or {}).items()):
+        if isinstance(child, torch.nn.Module):
+            yield str(name), child
+
+
+def _has_children_or_parameters(module: Any) -> bool:
+    attributes = instance_dict(module) or {}
+    return bool(attributes.get("_modules") or attributes.get("_parameters"))
+
+
+def _name_below(root: Any, name: str, names: dict[int, str]) -> None:
+    waiting = [(root, name)]
+    while waiting:
+        module, own = waiting.pop()
+        if id(module) not in names:
+            names[id(module)] = own
+            waiting += [(child, f"{own}.{key}" if own else key) for key, child in _children(module)]

@@ -1,0 +1,207 @@
+"""Watches two steps as `op_watch` does, and learns whose each storage is: what `tenure plan` predicts from.
+
+Owners are read where they change: before the first operation, where a backward pass begins and where it has ended, and
+at the end. At each beginning of a backward pass a census tells what graphs keep.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from tenure.analysis.heap.kept_by_graphs import kept_by_graphs
+from tenure.capture.guarding.handlers import is_from_signal_handler
+from tenure.capture.heap.frames import locals_of
+from tenure.capture.profile.as_on_cuda import choose_as_on_cuda
+from tenure.capture.profile.op_watch import OpWatch
+from tenure.capture.profile.storage_owners import (
+    find_modules,
+    named_tensors,
+    saved_by_checkpoints,
+    storage_of,
+)
+from tenure.model.heap import GRAPH_CONTINUES, Census
+from tenure.model.profile import BEFORE, Phase, StepProfile
+from tenure.model.stream import Owner, StepStream, StorageOwners
+from tenure.model.units import format_bytes
+
+MAX_GRAPH_READS = 16
+"""Backward passes of the two steps at whose beginning a census is taken; the steps of more are noted."""
+_CALL_CODE = torch.nn.Module._call_impl.__code__
+_MEETS_OTHER_DEVICES = frozenset(
+    (
+        "aten.copy_.default",
+        "aten._to_copy.default",
+        "aten.index.Tensor",
+        "aten.index_put_.default",
+        "aten.set_.source_Tensor",
+    )
+)
+"""Operations that take tensors of several devices."""
+NEVER = (-1, -1)
+
+
+class StreamWatch(OpWatch):
+    """`read_graphs` takes a census now."""
+
+    def __init__(self, *, seconds: float, is_busy: Callable[[], bool], read_graphs: Callable[[], Census]) -> None:
+        super().__init__(seconds=seconds, is_busy=is_busy)
+        self.modules: list[str | None] = []
+        self.graph_reads: list[int] = []
+        self.notes: list[str] = []
+        self._read_graphs = read_graphs
+        self._names: dict[int, str] = {}
+        self._owners: dict[int, tuple[Owner, str, str]] = {}
+        self._on_device: set[int] = set()
+        self._kept: dict[int, tuple[int, int]] = {}
+        self._was_backward = False
+        self._num_skipped = 0
+        self._restore: Callable[[], None] = _do_nothing
+
+    def begin(self) -> None:
+        """Also reads names of modules and owners."""
+        super().begin()
+        if self.stopped is None:
+            self._names = find_modules()
+            self.read_owners()
+            self._restore = choose_as_on_cuda()
+
+    def end(self, why: str = "ended") -> bool:
+        """As `OpWatch.end`."""
+        self._restore()
+        return super().end(why)
+
+    def read_owners(self) -> None:
+        """Whose the tensors are that have an owner now. Costs a look at the type of every object on the heap."""
+        for tensor, owner, name, module in named_tensors(self._names):
+            address = storage_of(tensor)
+            row = self._alive.get(address) if address is not None else None
+            if row is None and address is not None and not self.names:
+                self._note_storage(tensor, BEFORE, BEFORE)
+                row = self._alive.get(address)
+            if row is None:
+                continue
+            known = self._owners.get(row)
+            if known is None or owner < known[0]:
+                self._owners[row] = owner, name, module
+            if owner in (Owner.PARAMETER, Owner.BUFFER, Owner.GRADIENT):
+                self._on_device.add(row)
+
+    def note_call(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
+        """Also reads graphs or owners where a backward pass begins or has ended."""
+        before = len(self.names)
+        super().note_call(function, types, args, kwargs, result)
+        if self.stopped is not None or len(self.names) == before or self._is_busy():
+            return
+        try:
+            self._at_borders(self.phases[-1] == Phase.BACKWARD)
+        except Exception as error:
+            self.stopped = f"{type(error).__name__}: {error}"
+            self._forget()
+            if is_from_signal_handler(error):
+                raise
+
+    def _at_borders(self, is_backward: bool) -> None:
+        if is_backward and not self._was_backward:
+            self._note_graphs()
+        elif self._was_backward and not is_backward:
+            self.read_owners()
+        self._was_backward = is_backward
+
+    def _noted(self, function: str, used: Sequence[Any], made: Sequence[Any]) -> None:
+        self.modules.append(self._module_now())
+        if function in _MEETS_OTHER_DEVICES:
+            used = used[:1]
+        rows = [(self._row_of(tensor), tensor) for tensor in used]
+        if any(row in self._on_device for row, _ in rows if row is not None):
+            # A number without dimensions may stay on the host, as an optimizer's count of steps does.
+            self._on_device.update(row for row, tensor in rows if row is not None and tensor.dim())
+            self._on_device.update(row for row in map(self._row_of, made) if row is not None)
+
+    def _row_of(self, tensor: Any) -> int | None:
+        address = storage_of(tensor)
+        return self._alive.get(address) if address is not None else None
+
+    def _module_now(self) -> str | None:
+        """The name of the innermost module whose call is running; None outside of any, and where it is not known."""
+        frame: Any = sys._getframe(5)
+        while frame is not None:
+            if frame.f_code is _CALL_CODE:
+                module = next((value for name, value in locals_of(frame) if name == "self"), None)
+                return self._names.get(id(module))
+            frame = frame.f_back
+        return None
+
+    def _note_graphs(self) -> None:
+        self.read_owners()
+        if len(self.graph_reads) >= MAX_GRAPH_READS:
+            self._num_skipped += 1
+            return
+        self.graph_reads.append(len(self.names) - 1)
+        census = self._read_graphs()
+        if (census.nodes.flags & GRAPH_CONTINUES).any():
+            self._note_once("a graph is deeper than can be walked safely: what it keeps is told in part")
+        kept = {
+            int(census.nodes.address[census.storages.node[row]]): int(census.storages.bytes[row])
+            for row in kept_by_graphs(census, self._names)
+        }
+        for tensor in saved_by_checkpoints():
+            kept.setdefault(storage_of(tensor) or 0, 0)
+        unseen = 0
+        for address, size in kept.items():
+            row = self._alive.get(address)
+            if row is None:
+                unseen += size
+            else:
+                self._kept[row] = self._kept.get(row, (self.graph_reads[-1],))[0], self.graph_reads[-1]
+        if unseen:
+            self._note_once(
+                f"a graph keeps {format_bytes(unseen)} that no operation was seen to make: not in the stream"
+            )
+
+    def _note_once(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def finish(self, profile: StepProfile) -> StepStream:
+        """What was seen, beside the profile of the same operations; to be called before the watch ends."""
+        self.read_owners()
+        if self._num_skipped:
+            self._note_once(f"graphs were read at the first {MAX_GRAPH_READS} backward passes of the two steps only")
+        strings = {text: position for position, text in enumerate(profile.strings)}
+
+        def position(text: str | None) -> int:
+            return -1 if text is None else strings.setdefault(text, len(strings))
+
+        modules = np.array([position(name) for name in self.modules], dtype=np.int64)
+        rows = range(len(self.addresses))
+        known = [self._owners.get(row) for row in rows]
+        owners = StorageOwners(
+            owner=np.array([Owner.NONE if each is None else each[0] for each in known], dtype=np.int64),
+            name=np.array([position(None if each is None else each[1]) for each in known], dtype=np.int64),
+            module=np.array([self._module_of(row, each, position) for row, each in zip(rows, known, strict=True)]),
+            kept_from=np.array([self._kept.get(row, NEVER)[0] for row in rows], dtype=np.int64),
+            kept_to=np.array([self._kept.get(row, NEVER)[1] for row in rows], dtype=np.int64),
+            on_device=np.array([self._is_on_device(row) for row in rows], dtype=np.int64),
+        )
+        told = replace(profile, strings=tuple(strings))
+        return StepStream(told, modules, owners, tuple(self.graph_reads), tuple(self.notes))
+
+    def _module_of(self, row: int, owner: tuple[Owner, str, str] | None, position: Callable[[str | None], int]) -> int:
+        if owner is not None:
+            return position(owner[2])
+        birth = self.births[row]
+        return position(self.modules[birth]) if birth != BEFORE else -1
+
+    def _is_on_device(self, row: int) -> bool:
+        """A program that has a device tells it itself."""
+        return row in self._on_device or self.devices[row] not in ("cpu", "meta")
+
+
+def _do_nothing() -> None:
+    pass
