@@ -15,6 +15,7 @@ from torch.nn.modules import module as torch_module
 from torch.optim import optimizer as torch_optimizer
 
 from capture.recorder import CensusLog, recording
+from tenure.capture import counters
 from tenure.capture.heap.census import take_census
 from tenure.capture.options import MonitorOptions
 from tenure.capture.record import record
@@ -197,7 +198,33 @@ def test_nothing_of_the_recorder_is_left_in_torch(tmp_path: Path) -> None:
         train_step(model, optimizer)
 
     assert not torch_module._global_forward_pre_hooks
+    assert not torch_module._global_forward_hooks
+    assert not torch_optimizer._global_optimizer_pre_hooks
     assert not torch_optimizer._global_optimizer_post_hooks
+
+
+def test_a_steps_row_has_resident_memory_at_the_ends_of_its_phases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = iter(range(1, 100))
+    monkeypatch.setattr(counters, "_read_rss_pages", lambda: next(pages))
+    model, optimizer = linear_and_sgd()
+    with recording(tmp_path, census_at=()) as monitor:
+        for _ in range(2):
+            train_step(model, optimizer)
+        model.eval()(torch.ones(2, 3))
+        train_step(model.train(), optimizer)
+        page = monitor._counters._page_bytes
+
+    last = {name: value // page for name, value in open_recording(tmp_path).steps[-1].counters.items()}
+    first = last["between_steps_rss_bytes"]
+    assert {name: value - first for name, value in last.items() if name.endswith("rss_bytes")} == {
+        "between_steps_rss_bytes": 0,
+        "evaluation_rss_bytes": 1,
+        "forward_rss_bytes": 2,
+        "backward_rss_bytes": 3,
+        "rss_bytes": 4,
+    }
 
 
 def test_where_calls_cost_more_than_they_may_the_module_hook_is_there_only_while_an_entry_census_is_due(

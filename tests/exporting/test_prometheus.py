@@ -47,6 +47,19 @@ def two_ranks(folder: Path) -> tuple[WrittenRun, WrittenRun]:
     return first, WrittenRun(folder / "rank-00001", rank=1).add_steps(2)
 
 
+def test_counters_at_the_ends_of_phases_are_one_metric_with_the_phase_as_label(tmp_path: Path) -> None:
+    run = WrittenRun(tmp_path / "run").add_steps(1)
+    run.add_sample(forward_rss_bytes=7, evaluation_rss_bytes=5, backward_allocated_peak_bytes=9)
+
+    told = written(tmp_path, RunCollector(tmp_path / "run"))
+
+    assert {name: value for name, value in told.items() if "phase" in name[0]} == {
+        key("tenure_phase_process_resident_bytes", process="main", phase="forward"): 7,
+        key("tenure_phase_process_resident_bytes", process="main", phase="evaluation"): 5,
+        key("tenure_phase_allocator_allocated_peak_bytes", process="main", phase="backward"): 9,
+    }
+
+
 def test_metrics_have_base_units_and_say_whose_they_are(tmp_path: Path) -> None:
     two_ranks(tmp_path / "run")
 

@@ -4,7 +4,16 @@ import dataclasses
 
 import pytest
 
-from tenure.model.outlook import Ahead, CarriedIntoForward, CounterOutlook, PeakShares, PhasePeaks, RunOutlook, StepPeak
+from tenure.model.outlook import (
+    Ahead,
+    CarriedIntoForward,
+    CounterOutlook,
+    PeakShares,
+    PhasePeaks,
+    RunOutlook,
+    StepPeak,
+    StepPhase,
+)
 from tenure.report.outlook import outlook_as_dict, render_outlook
 
 MIB = 1 << 20
@@ -39,12 +48,17 @@ OUTLOOK = RunOutlook(
     roles_at=96,
     roles_at_peak={"activation": 7 * MIB},
     notes=("3 rows are missing",),
-    peaks=(StepPeak(6, None, {"activation": 7 * MIB}), StepPeak(9_120, 1200 * MIB, None)),
+    peaks=(StepPeak(6, None, {"activation": 7 * MIB}), StepPeak(9_120, 1200 * MIB, None, "backward")),
     peak_shares=PeakShares(0.7, 0.25, 0.05, 2150.0, 12),
     carried_into_forward=CarriedIntoForward(96, 3 * MIB, 0.2),
     idle_grows_per_step=1024.0,
     ran_out=StepPeak(9_121, None, {"activation": 9 * MIB}),
     phase_peaks=PhasePeaks(6, "cuda:0", {"forward": 7 * MIB, "backward": 9 * MIB, "other": 0}),
+    step_phases=(
+        StepPhase("allocated_bytes", "between_steps", 890 * MIB, 880 * MIB, 900 * MIB, 40, 12_340),
+        StepPhase("allocated_bytes", "forward", 1100 * MIB, 1000 * MIB, 1150 * MIB, 40, 12_340),
+        StepPhase("rss_bytes", "optimizer", 5 * MIB, 4 * MIB, 6 * MIB, 40, 12_340),
+    ),
 )
 
 
@@ -61,8 +75,10 @@ def test_all_that_is_known_is_drawn() -> None:
         "inputs        largest 262,144 elements (step 9,120), longest 512; the peak rises by 2.10 KiB per element\n"
         "ran out       of device memory after step 9,121: activation 9.00 MiB; `tenure export --blocks` names "
         "the owners\n"
-        "peak          highest 1.17 GiB in step 9,120 · in step 6 tensors were activation 7.00 MiB · what the "
-        "highest was made of is not known\n"
+        "peak          highest 1.17 GiB in step 9,120, in its backward · in step 6 tensors were activation 7.00 MiB · "
+        "what the highest was made of is not known\n"
+        "in steps      allocated 890.00 MiB into the forward · 1.07 GiB after forward\n"
+        "              resident 5.00 MiB after the optimizer\n"
         "phases        forward 7.00 MiB · backward 9.00 MiB at most, of what step 6 touched\n"
         "peaks differ  70 % with the batch, 25 % with what was carried over from the step before, 5 % with neither (12 "
         "new highest peaks)\n"

@@ -30,10 +30,11 @@ class CounterReader:
         self.device_uuid: str | None = None
         """Of the device in use at the last step of the schedule."""
 
-    def read_after_step(self, step: int, seconds: float) -> dict[str, int]:
-        """The counters, or nothing when this step is skipped."""
+    def read_after_step(self, step: int, seconds: float, *, wanted: bool = False) -> dict[str, int]:
+        """The counters, or nothing when this step is skipped; `wanted` ones are not."""
         due = is_geometric(step)
-        if seconds < QUICK_STEP_SECONDS and step % STEPS_BETWEEN_READINGS and self.last and not due:
+        skips = seconds < QUICK_STEP_SECONDS and step % STEPS_BETWEEN_READINGS and self.last
+        if skips and not due and not wanted:
             return {}
         self.last = self.read()
         if due:
@@ -48,10 +49,17 @@ class CounterReader:
         """
         counters = read_device_counters()
         counters["full_collections"] = gc.get_stats()[-1]["collections"]
-        rss_pages = _read_rss_pages()
-        if rss_pages is not None:
-            counters["rss_bytes"] = rss_pages * self._page_bytes
-        return counters
+        return counters | self._read_resident()
+
+    def read_within_step(self) -> dict[str, int]:
+        """Resident memory, and the allocator's bytes where the last step ended with some."""
+        if "allocated_bytes" not in self.last:
+            return self._read_resident()
+        return read_allocator() | self._read_resident()
+
+    def _read_resident(self) -> dict[str, int]:
+        pages = _read_rss_pages()
+        return {} if pages is None else {"rss_bytes": pages * self._page_bytes}
 
 
 def read_device_counters() -> dict[str, int]:

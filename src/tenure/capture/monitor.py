@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
+from torch.optim.optimizer import (
+    Optimizer,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 
 from tenure.capture.compiled.compiled_calls import UNSEEN_COMPILED_CALLS, CompiledCalls
 from tenure.capture.copies.experiment_copy import ExperimentCopies
@@ -31,6 +35,7 @@ from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
 from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
 from tenure.capture.steps.own_cost import describe_excess
+from tenure.capture.steps.phase_counters import PhaseCounters
 from tenure.capture.steps.schedule import Schedule, can_afford, can_afford_look, is_due, is_geometric, watches_calls
 from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
@@ -71,6 +76,7 @@ class Monitor:
         self._roots = RootCalls()
         self._evaluation_calls = EvaluationCalls()
         self._inputs = InputSizes()
+        self._phases = PhaseCounters(self._counters.read_within_step)
         self._optimizers = KnownOptimizers()
         self._optimizer_seen = False
         self._optimizer_steps = 0
@@ -110,8 +116,13 @@ class Monitor:
             period=lambda: 1 if self._optimizer_seen else self._roots.period,
             as_stream=self._options.plans,
         ).profiler
-        self._modules = ModuleCalls(self._guard.run, self._guard.is_shut, self._at_new_root, self.enter_root)
-        self._handles = [register_optimizer_step_post_hook(self._make_optimizer_hook())]
+        self._modules = ModuleCalls(
+            self._guard.run, self._guard.is_shut, self._at_new_root, self.enter_root, self._leave_root
+        )
+        self._handles = [
+            register_optimizer_step_pre_hook(self._make_hook(self._before_optimizer_step)),
+            register_optimizer_step_post_hook(self._make_hook(self._after_optimizer_step)),
+        ]
         self._scalers = ScalerWatch(lambda: self._optimizer_steps, self._after_skipped_step)
         self._plan = ProfilePlan(self._profiler, self._schedule, self._options.profile_step)
         self._guard.run(self._plan.begin)
@@ -185,15 +196,19 @@ class Monitor:
         self._samples.abandon()
         self._journal.abandon()
 
-    def _make_optimizer_hook(self) -> Callable[[Any, Any, Any], None]:
+    def _make_hook(self, take: Callable[[Any], None]) -> Callable[[Any, Any, Any], None]:
         # is_compiling comes first so that dynamo, which traces hooks, sees nothing of us (torch >= 2.1).
         # The closure keeps dynamo from looking at the monitor behind it.
         def tenure_optimizer_hook(optimizer: Any, args: Any, kwargs: Any) -> None:
             if torch.compiler.is_compiling():
                 return
-            self._after_optimizer_step(optimizer)
+            take(optimizer)
 
         return tenure_optimizer_hook
+
+    def _before_optimizer_step(self, optimizer: Any) -> None:
+        if self._phases.wanted and self.is_listening and self._modules.is_watching:
+            self._guard.run(self._phases.enter_optimizer)
 
     def _after_optimizer_step(self, optimizer: Any) -> None:
         self._optimizer_steps += 1
@@ -278,6 +293,11 @@ class Monitor:
             self._end_step(FORWARD_ENTRY, inputs)
             self._profiler.enter_forward(self.step)
         self._inputs.take(inputs)
+        self._phases.enter_forward()
+
+    def _leave_root(self, module: Any) -> None:
+        evaluates = self._optimizer_seen and not getattr(module, "training", True)
+        self._phases.leave_forward(evaluates=evaluates)
 
     def _take_evaluation_call(self, inputs: Any) -> None:
         moment = self._evaluation_calls.take_call()
@@ -306,7 +326,8 @@ class Monitor:
         if self.step == 1:  # programs that start their own ranks may say only now which is which
             self._find_place()
         self._evaluation_calls.end_step()
-        counters = self._counters.read_after_step(self.step, seconds) | self._inputs.end_step()
+        within = self._phases.end_step() | self._inputs.end_step()
+        counters = self._counters.read_after_step(self.step, seconds, wanted=bool(within)) | within
         elapsed = now - self._start
         self._write_step(elapsed, seconds, counters)
         if self._options.hashes_after(self.step):
@@ -327,8 +348,10 @@ class Monitor:
         if asked or looks_closer:
             self._history.write(REQUEST if asked else TREND)
         calls_wanted = due or self._profiler.wants_entry(self.step) or watches_calls(self.step)
-        if (calls_wanted or self._may_watch(elapsed)) and not self._manual:
+        watches = (calls_wanted or self._may_watch(elapsed)) and not self._manual
+        if watches:
             self._watch_modules()
+        self._phases.begin_step(self.step, elapsed=elapsed, watched=watches)
         self._stop_above_budget(elapsed)
         self._last_step_time = time.perf_counter()
 

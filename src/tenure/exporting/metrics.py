@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tenure.model.step_phases import NAMES_IN_PHASES
 from tenure.store.latest_rows import LatestRows
 
 OF_PROCESS = ("process", "rank")
 OF_DEVICE = (*OF_PROCESS, "device")
 OF_ROLE = (*OF_PROCESS, "role")
+OF_PHASE = (*OF_PROCESS, "phase")
 
 
 @dataclass
@@ -92,6 +94,7 @@ _KNOWN = {
     "input_longest": _Known("input_longest", "Largest second dimension of these tensors."),
 }
 _HIDDEN = frozenset({"device_index"})
+_IN_PHASES = {name: (_KNOWN[counter], phase) for (phase, counter), name in NAMES_IN_PHASES.items()}
 
 
 class Metrics:
@@ -166,6 +169,10 @@ def _add_counters(metrics: Metrics, rows: LatestRows, own: tuple[str, str]) -> N
         metrics.add("device_beside_allocator_bytes", text, OF_DEVICE, device, beside)
     for name, value in counters.items():
         if name in _HIDDEN:
+            continue
+        if name in _IN_PHASES:
+            of, phase = _IN_PHASES[name]
+            metrics.add(f"phase_{of.name}", f"{of.help} At the end of a step's phase.", OF_PHASE, (*own, phase), value)
             continue
         known = _KNOWN.get(name) or _Known(name.removeprefix("num_"), f"The recording's counter {name}.")
         labels, whose = (OF_DEVICE, device) if known.of_device else (OF_PROCESS, own)

@@ -9,7 +9,7 @@ from tenure.live.view import ONLY, MemoryLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.outlook import Ahead
 from tenure.model.units import format_about, format_byte_range, format_bytes, format_duration
-from tenure.report.outlook import say_end, say_peak, say_phases, say_time
+from tenure.report.outlook import say_end, say_peak, say_phases, say_step_phases, say_time
 from tenure.report.ranks import render_ranks
 from tenure.report.terminal import weight
 
@@ -136,6 +136,7 @@ def counts_lines(view: ProcessView) -> list[str]:
     at_peak = [say_peak(outlook)] if outlook.roles_at_peak else []
     named = (
         ("peak", at_peak),
+        ("in steps", say_step_phases(outlook)),
         ("phases", [say_phases(outlook)]),
         ("allocator", allocator),
         ("device", device),

@@ -45,11 +45,13 @@ class CounterOutlook:
 @dataclass(frozen=True)
 class StepPeak:
     """One step's peak. `bytes` as the allocator counts it, None where this step set no new highest;
-    `bytes_by_role` of tensors, None where no census was taken at it: not known."""
+    `bytes_by_role` of tensors, None where no census was taken at it: not known. `phase` is the one in which it came,
+    None where the step was not read within."""
 
     step: int
     bytes: int | None
     bytes_by_role: dict[str, int] | None
+    phase: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,21 @@ class PhasePeaks:
 
 
 @dataclass(frozen=True)
+class StepPhase:
+    """A counter at the end of one phase of a step (`between_steps`: at the forward's entry; `optimizer`: at the step's
+    end), over the `num_steps` steps that were read there: the median of those among the last twenty, the last where
+    none is, the level that it falls back to, the highest."""
+
+    counter: str
+    phase: str
+    lately_bytes: int
+    baseline_bytes: int
+    highest_bytes: int
+    num_steps: int
+    last_step: int
+
+
+@dataclass(frozen=True)
 class RunOutlook:
     """One process's run. `end` is None while it runs, and after a kill or crash; `running` is for who can see the
     process itself to set: None where it cannot be told, or has an end."""
@@ -123,3 +140,5 @@ class RunOutlook:
     phase_peaks: PhasePeaks | None = None
     """By the last profiled step."""
     running: bool | None = None
+    step_phases: tuple[StepPhase, ...] = ()
+    """Counter by counter, in the order of a step; empty where no step was read within."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook
+from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook, StepPhase
+from tenure.model.step_phases import BACKWARD, BETWEEN_STEPS, EVALUATION, FORWARD, OPTIMIZER
 from tenure.model.units import format_about, format_bytes, format_duration
 from tenure.report.layout import wrap
 
@@ -19,6 +20,20 @@ NAMES = {
 _ENDS_OF_RECORDER = {
     "budget": "the recorder stopped: it had used up its budget",
     "recorder-failure": "the recorder stopped: it failed, or could not write",
+}
+_AT_ENDS = {
+    BETWEEN_STEPS: "into the forward",
+    EVALUATION: "after evaluation",
+    FORWARD: "after forward",
+    BACKWARD: "after backward",
+    OPTIMIZER: "after the optimizer",
+}
+_IN_PHASES = {
+    BETWEEN_STEPS: "before its forward",
+    EVALUATION: "in evaluation",
+    FORWARD: "in its forward",
+    BACKWARD: "in its backward",
+    OPTIMIZER: "in the optimizer's step",
 }
 _LIMITS = {"device": "device", "cgroup": "cgroup", "host": "machine"}
 
@@ -122,15 +137,30 @@ def _describe_inputs(outlook: RunOutlook) -> str:
 
 def say_peak(outlook: RunOutlook) -> str:
     """The highest peak that a step is known for, and what the tensors were at one; empty where neither is known."""
-    told = [(peak.bytes, peak.step) for peak in outlook.peaks if peak.bytes is not None]
-    parts = [f"highest {format_bytes(max(told)[0])} in step {max(told)[1]:,}"] if told else []
+    told = [(peak.bytes, peak.step, peak.phase) for peak in outlook.peaks if peak.bytes is not None]
+    size, step, phase = max(told, default=(0, 0, None))
+    where = f", {_IN_PHASES[phase]}" if phase else ""
+    parts = [f"highest {format_bytes(size)} in step {step:,}{where}"] if told else []
     if outlook.roles_at_peak:
         by_role = [peak.step for peak in outlook.peaks if peak.bytes_by_role == outlook.roles_at_peak]
         where = f"in step {by_role[-1]:,} " if by_role else ""
         parts.append(f"{where}tensors were {_roles(outlook.roles_at_peak)}")
-    if parts and told and max(told)[1] not in [peak.step for peak in outlook.peaks if peak.bytes_by_role]:
+    if parts and told and step not in [peak.step for peak in outlook.peaks if peak.bytes_by_role]:
         parts.append("what the highest was made of is not known")
     return " · ".join(parts)
+
+
+def say_step_phases(outlook: RunOutlook) -> list[str]:
+    """`resident 1.20 GiB into the forward · 1.60 GiB after it · 1.30 GiB after backward ...`, a text for each counter
+    that was read within steps; empty where none was."""
+    counters = dict.fromkeys(each.counter for each in outlook.step_phases)
+    return [_say_within([each for each in outlook.step_phases if each.counter == name]) for name in counters]
+
+
+def _say_within(phases: Sequence[StepPhase]) -> str:
+    counter = phases[0].counter
+    parts = " · ".join(f"{format_bytes(each.lately_bytes)} {_AT_ENDS[each.phase]}" for each in phases)
+    return f"{NAMES.get(counter, counter)} {parts}"
 
 
 def say_phases(outlook: RunOutlook) -> str:
@@ -146,6 +176,8 @@ def _peak_rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
     """The same, and why peaks differ."""
     if peak := say_peak(outlook):
         yield "peak", peak
+    for number, within in enumerate(say_step_phases(outlook)):
+        yield "" if number else "in steps", within
     if phases := say_phases(outlook):
         yield "phases", phases
     shares = outlook.peak_shares

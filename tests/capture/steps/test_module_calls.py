@@ -24,6 +24,7 @@ def calls(seen: list[Any]) -> Iterator[ModuleCalls]:
         lambda: False,
         lambda: None,
         lambda inputs, module: seen.append(module),
+        lambda module: None,
     )
     made.install()
     yield made

@@ -17,6 +17,7 @@ from tenure.analysis.watching.phase_peaks import read_phase_peaks
 from tenure.analysis.watching.phases import find_phases
 from tenure.analysis.watching.running_out import steps_until
 from tenure.analysis.watching.slow_growth import find_slow_growth
+from tenure.analysis.watching.step_phases import read_step_phases
 from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook
 from tenure.model.recording import Recording, Step
 from tenure.model.row_columns import RowColumns
@@ -54,6 +55,7 @@ def read_outlook(recording: Recording) -> RunOutlook:
         carried_into_forward=carried_into_forward(recording.censuses),
         ran_out=where_memory_ran_out(recording.censuses),
         phase_peaks=read_phase_peaks(recording.path, recording.profiles),
+        step_phases=read_step_phases(recording.steps),
         idle_grows_per_step=fragmentation.drift.per_step if fragmentation and fragmentation.drift else None,
     )
 

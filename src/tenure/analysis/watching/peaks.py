@@ -12,6 +12,7 @@ import numpy as np
 
 from tenure.analysis.watching.counter_series import Numbers, counter_series
 from tenure.analysis.watching.robust import theil_sen
+from tenure.analysis.watching.step_phases import phase_of_peak
 from tenure.model.outlook import PeakShares, StepPeak
 from tenure.model.recording import CensusEntry, Step
 
@@ -32,7 +33,10 @@ def find_peaks(steps: Sequence[Step], censuses: Sequence[CensusEntry]) -> tuple[
     at, values = new_highest(steps)
     told = {int(step): int(value) for step, value in zip(at[-MOST_TOLD:], values[-MOST_TOLD:], strict=True)}
     roles = {entry.step: entry.bytes_by_role for entry in censuses if entry.moment == PEAK and entry.bytes_by_role}
-    return tuple(StepPeak(step, told.get(step), roles.get(step)) for step in sorted(told.keys() | roles.keys()))
+    return tuple(
+        StepPeak(step, told.get(step), roles.get(step), phase_of_peak(steps, step) if step in told else None)
+        for step in sorted(told.keys() | roles.keys())
+    )
 
 
 def find_peak_shares(steps: Sequence[Step]) -> PeakShares | None:

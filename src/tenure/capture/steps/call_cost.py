@@ -38,6 +38,11 @@ class CallCost:
 
     def allows(self, step: int, *, elapsed: float) -> bool:
         """Whether to watch the calls after `step`, `elapsed` seconds into the run."""
-        spent = self.seconds
-        allowed = FREE_SECONDS + SHARE * elapsed
-        return spent <= allowed and (spent <= FREE_SECONDS or step * GOLDEN % 1 < (allowed - FREE_SECONDS) / spent)
+        return may_spend(self.seconds, step, elapsed=elapsed)
+
+
+def may_spend(spent: float, step: int, *, elapsed: float) -> bool:
+    """Whether what took `spent` seconds so far may be done in the step after `step`: in each until then, later in a
+    share of them."""
+    allowed = FREE_SECONDS + SHARE * elapsed
+    return spent <= allowed and (spent <= FREE_SECONDS or step * GOLDEN % 1 < (allowed - FREE_SECONDS) / spent)

@@ -1,4 +1,4 @@
-"""Calls of modules: two global module hooks, there only while somebody asks and nothing compiled runs.
+"""Calls of modules: three global module hooks, there only while somebody asks and nothing compiled runs.
 
 The hooks must never be seen by dynamo (guards, and a second graph once they are gone; measured on torch 2.13):
 the compiled call that begins suspends them, its end resumes them. Installed and removed between compiled calls,
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from tenure.capture.steps.call_cost import CallCost
 from tenure.capture.steps.calls import has_parameters, is_inside_module_call
@@ -34,7 +34,8 @@ class CalledModules:
 
 
 class ModuleCalls:
-    """Tells of each root call: `on_new_root()` at a module's first, `on_root_call(inputs, module)` at each.
+    """Tells of each root call: `on_new_root()` at a module's first, `on_root_call(inputs, module)` at each, and
+    `after_root_call(module)` where it has given something back.
 
     `guard` runs our own code, one piece at a time (`is_busy`). `on_root_call` is called outside of it, for it may
     end the program.
@@ -46,11 +47,13 @@ class ModuleCalls:
         is_busy: Callable[[], bool],
         on_new_root: Callable[[], None],
         on_root_call: Callable[[Any, Any], None],
+        after_root_call: Callable[[Any], None],
     ) -> None:
         self._guard = guard
         self._is_busy = is_busy
         self._on_new_root = on_new_root
         self._on_root_call = on_root_call
+        self._after_root_call = after_root_call
         self._handles: tuple[Any, ...] = ()
         self._wanted = False
         self.gave_up = False
@@ -60,10 +63,18 @@ class ModuleCalls:
         self.compiles = False
         """Whether the program has compiled anything: from then on modules may be called where nobody sees it."""
         self._root_call: tuple[int] | None = None
+        self._running_root: int | None = None
+        """Id of the root that is in its forward."""
+        self._running_on = 0
         self.cost = CallCost()
         """What the hooks have been called so far."""
         self.every_root = False
         """Whether roots that are known already are told of too; a module that is no root stays known as such."""
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether calls are told of, compiled ones left out."""
+        return self._wanted and not self.gave_up
 
     def install(self, *, in_compiled_call: bool = False) -> None:
         """Watch from now on, or from the end of the compiled call on that is running."""
@@ -88,7 +99,8 @@ class ModuleCalls:
         self._handles = ()
 
     def resume(self) -> None:
-        """Two hooks: the first asks torch to give the second the keyword arguments too, for this one call."""
+        """Three hooks: the first asks torch to give the second the keyword arguments too, for this one call; the last
+        comes after each forward."""
         if self._handles or self.gave_up or not self._wanted:
             return
 
@@ -103,10 +115,18 @@ class ModuleCalls:
             if self._root_call is not None:
                 self._at_root_call(module, args, kwargs)
 
+        def tenure_after_hook(module: Any, args: Any, output: Any) -> None:
+            if torch.compiler.is_compiling():
+                return
+            if self._running_root == id(module) and self._running_on == threading.get_ident():
+                self._running_root = None
+                self._guard(self._after_root_call, module)
+
         self.cost.num_installed += 1
         first = register_module_forward_pre_hook(tenure_prepare_hook)
         second = register_module_forward_pre_hook(tenure_forward_hook)
-        self._handles = (first, second)
+        third = register_module_forward_hook(tenure_after_hook)
+        self._handles = (first, second, third)
 
     def take_called(self) -> CalledModules:
         """The modules that were called since this was asked last."""
@@ -148,7 +168,8 @@ class ModuleCalls:
         with_kwargs = module.__dict__.get("_forward_pre_hooks_with_kwargs")
         if with_kwargs is not None:
             with_kwargs[second.id] = True
-        self._root_call = (threading.get_ident(),)
+        self._running_root, self._running_on = id(module), threading.get_ident()
+        self._root_call = (self._running_on,)
 
     def _at_root_call(self, module: Any, args: Any, kwargs: Any) -> None:
         if self._root_call != (threading.get_ident(),):
