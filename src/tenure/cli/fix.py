@@ -49,7 +49,7 @@ def fix_command(ctx: click.Context, /, **asked: Any) -> int:
     if program.kind == CODE or program.arguments[0] == STDIN:
         raise UsageError("code without a file cannot be fixed; write it to a file first")
     here = Path.cwd()
-    command = tuple(program.command) if asked["in_place"] else _from_scratch(program.command, here)
+    command = tuple(program.command) if asked["in_place"] else from_scratch(program.command, here)
     _check_output(asked["output"])
     batches = _read_search(asked["batch_arg"], asked["memory"])
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
@@ -101,7 +101,7 @@ def _read_search(option: str | None, memory: str | None) -> BatchSearch | None:
         raise UsageError(f"--memory {memory}: {error}") from error
 
 
-def _from_scratch(command: Sequence[str], here: Path) -> tuple[str, ...]:
+def from_scratch(command: Sequence[str], here: Path) -> tuple[str, ...]:
     """The command as it reads from another folder: files outside of this one get their whole paths."""
     return tuple(_absolute_outside(argument, here) for argument in command)
 

@@ -32,6 +32,7 @@ VERBS = {
     "doctor": "tenure.cli.doctor:doctor_command",
     "lint": "tenure.cli.lint:lint_command",
     "fix": "tenure.cli.fix:fix_command",
+    "plan": "tenure.cli.plan:plan_command",
     "demo": "tenure.cli.demo:demo_command",
 }
 

@@ -87,10 +87,12 @@ class Runner:
         watched: bool = True,
         hash_at: Sequence[int] = (),
         arguments: Sequence[str] = (),
+        options: MonitorOptions | None = None,
     ) -> Run:
         """Run the program, with edited texts in place of files, and wait for its end.
 
-        Unless `watched`, only steps and the parameters' hashes are recorded: no censuses.
+        Unless `watched`, only steps and the parameters' hashes are recorded: no censuses. Other `options` take the
+        place of all that.
         """
         self.num_runs += 1
         recording = self.order.scratch / f"run-{self.num_runs:02d}"
@@ -98,9 +100,10 @@ class Runner:
         overlay = self.order.scratch / f"overlay-{self.num_runs:02d}" if texts else None
         if overlay is not None and texts:
             write_overlay(overlay, texts)
-        options = MonitorOptions(stop_after=self.order.steps, experiment_step=0, hash_at=tuple(hash_at))
-        if not watched:
-            options = replace(options, census_at=(), profile_step=0)
+        if options is None:
+            options = MonitorOptions(stop_after=self.order.steps, experiment_step=0, hash_at=tuple(hash_at))
+            if not watched:
+                options = replace(options, census_at=(), profile_step=0)
         mirror = None if self.order.in_place else make_mirror(self.order.folder, self.working_folder)
         started = time.monotonic()
         code, timed_out = self._start([*self.order.command, *arguments], recording, options, overlay)

@@ -1,0 +1,107 @@
+"""`tenure plan`: what a program would need on a device, from a few of its steps run anywhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tenure.capture.writing.folders import SWITCH_VARIABLE
+from tenure.cli.fix import from_scratch
+from tenure.cli.program import CODE, COMMAND, MODULE, STDIN, Program, ProgramCommand, find_program
+from tenure.errors import UsageError
+
+if TYPE_CHECKING:
+    from tenure.model.plan import Plan
+
+DOES_NOT_FIT = 1
+WATCHED_STEP = 2
+"""The first of the two: optimizers make their state in the first step."""
+_AS_WRITTEN = ("TORCHDYNAMO_DISABLE", "1")
+"""Operations inside of compiled code cannot be watched; without it the program runs them one by one."""
+
+
+@click.command("plan", cls=ProgramCommand, short_help="What a program needs on a device, before there is one.")
+@click.option("--device-memory", metavar="SIZE", help="Say whether it fits, as 80GiB.")
+@click.option("--allocator", "settings", default="", metavar="SETTINGS", help="The device's PYTORCH_ALLOC_CONF.")
+@click.option("--step", type=click.IntRange(min=1), default=WATCHED_STEP, show_default=True, metavar="N",
+              help="Watch step N and the next; later where memory still grows.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="End a run that takes longer.")
+@click.option("--in-place", is_flag=True, help="Run in the working folder itself, not in a scratch copy of it.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@click.pass_context
+def plan_command(ctx: click.Context, /, **asked: Any) -> int:
+    """Run a few steps of a program here, and say what its training would need on a CUDA device.
+
+    The program runs unchanged, on the CPU where there is nothing else, in a scratch folder, and is ended after the
+    steps that are watched. Exits with 1 where --device-memory is not enough.
+    """
+    from tenure.allocator.settings import parse_settings
+    from tenure.report.plan import plan_as_dict, render_plan
+    from tenure.report.terminal import terminal_form
+
+    if os.environ.get(SWITCH_VARIABLE) == "0":
+        raise UsageError("TENURE=0 switches everything off; unset it")
+    program = find_program(*ctx.meta["tenure.program"])
+    if program.kind == CODE or program.arguments[0] == STDIN:
+        raise UsageError("code without a file cannot be planned; write it to a file first")
+    device_bytes = _read_size(asked["device_memory"])
+    parse_settings(asked["settings"])
+    plan = _plan(program, asked, device_bytes)
+    if asked["as_json"]:
+        import json
+
+        print(json.dumps(plan_as_dict(plan)))
+    else:
+        width, _, ascii_only = terminal_form(sys.stdout)
+        click.echo(render_plan(plan, width=width, ascii_only=ascii_only), nl=False)
+    return DOES_NOT_FIT if plan.fit is not None and not plan.fit.fits else 0
+
+
+def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> Plan:
+    from tenure.capture.options import MonitorOptions
+    from tenure.fixing.runs import Order, Runner
+    from tenure.planning.predict import predict
+    from tenure.planning.recorded import is_distributed, stream_of_run
+
+    here, step = Path.cwd(), int(asked["step"])
+    command = tuple(program.command) if asked["in_place"] else from_scratch(program.command, here)
+    options = MonitorOptions(
+        stop_after=step + 2, profile_step=step, experiment_step=0, census_at=(), budget_percent=100.0, plans=True
+    )
+    before = {MODULE: ["-m"], COMMAND: ["--"]}.get(program.kind, [])
+    name = " ".join([*before, program.arguments[0]])
+    click.echo(f"tenure: {name} runs for {step + 2} steps, of which {step} and {step + 1} are watched", err=True)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    scratch = Path(tempfile.mkdtemp(prefix="tenure-plan-")).resolve()
+    try:
+        order = Order(command, here, scratch, asked["in_place"], None, asked["timeout"], (_AS_WRITTEN,))
+        run = Runner(order).run(options=options)
+        stream = stream_of_run(
+            run.recording, program=name, exit_code=run.exit_code, last_line=run.last_line, timed_out=run.timed_out
+        )
+        return predict(
+            run.in_the_tree(stream),
+            device_bytes=device_bytes,
+            settings=asked["settings"],
+            is_distributed=is_distributed(run.recording),
+        )
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _read_size(text: str | None) -> int | None:
+    from tenure.model.units import parse_bytes
+
+    if text is None:
+        return None
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise UsageError(f"--device-memory {text}: {error}") from error

@@ -1,0 +1,110 @@
+"""What a program would need on a device: the answer of `tenure plan`, each figure with its basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Use(str, Enum):
+    """What memory is for in a planned step."""
+
+    PARAMETER = "parameter"
+    BUFFER = "buffer"
+    GRADIENT = "gradient"
+    OPTIMIZER_STATE = "optimizer state"
+    ACTIVATION = "activation"
+    """Kept by a graph from forward to backward, and made in forward."""
+    INPUT = "input"
+    """Made outside of forward and used in it: the batch."""
+    OUTPUT = "output"
+    """Made in forward, and alive in backward though no graph keeps it: losses, what variables hold."""
+    TEMPORARY = "temporary"
+    """Made and freed on the way."""
+    OTHER = "other"
+    """There before the steps, and nobody's."""
+
+
+class Part(str, Enum):
+    """A part of a step."""
+
+    BETWEEN = "between steps"
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    OPTIMIZER = "optimizer's step"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """An operation of a step, the module in whose forward it runs, and the line of the program; "" where not known."""
+
+    step: int
+    part: Part
+    operation: str
+    module: str
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True)
+class IdleAtPeak:
+    """Storages of one use that one line made, alive at the peak and not used again."""
+
+    use: Use
+    bytes: int
+    num_storages: int
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Memory of a device that a run without it does not show. None: not known, and not counted."""
+
+    name: str
+    least_bytes: int | None
+    most_bytes: int | None
+    source: str
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Whether `device_bytes` are enough for what is reserved and the constants that are known.
+
+    `room_bytes` are left, or missing where negative. `num_retries`: so many times torch would have to give cached
+    segments back.
+    """
+
+    device_bytes: int
+    fits: bool
+    room_bytes: int
+    num_retries: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What two steps of a program need.
+
+    Bytes are of blocks as the caching allocator rounds them; `saved_bytes` alone are exact: what graphs kept at the end
+    of the forward of the second step, beside parameters, buffers, gradients and states. `peaks` are of the parts of
+    both steps, `host_bytes` of what never met the model's tensors and is taken to stay on the host. `settings` are the
+    allocator's, "" the defaults.
+    """
+
+    steps: tuple[int, int]
+    recorded_on: str
+    settings: str
+    peak_active_bytes: int
+    peak_reserved_bytes: int
+    moment: Moment
+    by_use: dict[Use, int]
+    by_module: dict[str, int]
+    peaks: dict[Part, int]
+    saved_bytes: int | None
+    idle: tuple[IdleAtPeak, ...]
+    host_bytes: int
+    constants: tuple[Constant, ...]
+    fit: Fit | None
+    notes: tuple[str, ...]

@@ -1,0 +1,1 @@
+"""What a program would need on a device, from two of its steps recorded anywhere."""

@@ -1,0 +1,123 @@
+"""What a program would need on a device, as text and as JSON; analyses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from enum import Enum
+from typing import Any
+
+from tenure.model.plan import Constant, Fit, IdleAtPeak, Moment, Plan
+from tenure.model.units import format_bytes
+from tenure.report.layout import relative_to_here
+from tenure.report.outlook import render_rows
+
+_LEAST_SHARE = 0.005
+"""Of the peak: smaller uses are in the JSON only."""
+BASIS = (
+    "births and deaths of storages in two steps of the program, played by the rules of torch's allocator from what was "
+    "there before them; no GPU has confirmed such predictions yet"
+)
+
+
+def render_plan(plan: Plan, *, width: int, ascii_only: bool = False) -> str:
+    """What is needed, when and for what, and whether it fits, as lines of at most `width`."""
+    return render_rows(_rows(plan), width=width, ascii_only=ascii_only)
+
+
+def plan_as_dict(plan: Plan) -> dict[str, Any]:
+    """The same as `tenure plan --json` gives it."""
+    return {
+        "format": 1,
+        "steps": list(plan.steps),
+        "recorded_on": plan.recorded_on,
+        "settings": plan.settings,
+        "peak_active_bytes": plan.peak_active_bytes,
+        "peak_reserved_bytes": plan.peak_reserved_bytes,
+        "peak": _plain(plan.moment),
+        "by_role": {use.value: size for use, size in plan.by_use.items()},
+        "by_module": dict(plan.by_module),
+        "peak_by_part": {part.value: size for part, size in plan.peaks.items()},
+        "saved_bytes": plan.saved_bytes,
+        "idle": [_plain(each) for each in plan.idle],
+        "host_bytes": plan.host_bytes,
+        "constants": [_plain(each) for each in plan.constants],
+        "device_bytes": None if plan.fit is None else plan.fit.device_bytes,
+        "fits": None if plan.fit is None else plan.fit.fits,
+        "room_bytes": None if plan.fit is None else plan.fit.room_bytes,
+        "retries": None if plan.fit is None else plan.fit.num_retries,
+        "largest_batch": None,
+        "options": [],
+        "basis": BASIS,
+        "notes": list(plan.notes),
+    }
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    return {name: each.value if isinstance(each, Enum) else each for name, each in asdict(value).items()}
+
+
+def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
+    first, second = plan.steps
+    yield "steps", f"{first} and {second}, recorded on {plan.recorded_on}; allocator: {plan.settings or 'the defaults'}"
+    yield (
+        "peak",
+        (
+            f"{format_bytes(plan.peak_active_bytes)} in use, {_moment(plan.moment)}; "
+            f"{format_bytes(plan.peak_reserved_bytes)} reserved"
+        ),
+    )
+    yield "by role", _sums({use.value: size for use, size in plan.by_use.items()}, plan.peak_active_bytes)
+    yield "by module", _sums(plan.by_module, plan.peak_active_bytes)
+    yield "by part", " · ".join(f"{part.value} {format_bytes(size)}" for part, size in plan.peaks.items())
+    if plan.saved_bytes is not None:
+        yield "saved", f"{format_bytes(plan.saved_bytes)} kept by graphs at the end of forward, on {plan.recorded_on}"
+    for number, idle in enumerate(plan.idle):
+        yield "" if number else "idle", _idle(idle)
+    if plan.host_bytes:
+        size = format_bytes(plan.host_bytes)
+        yield "host", f"{size} never met the model's tensors in the two steps and are taken to stay on the host"
+    for number, constant in enumerate(plan.constants):
+        yield "" if number else "beside it", _constant(constant)
+    if plan.fit is not None:
+        yield "device", _fit(plan.fit)
+    yield "basis", BASIS
+    for number, note in enumerate(plan.notes):
+        yield "" if number else "notes", note
+
+
+def _sums(sizes: Mapping[str, int], whole: int) -> str:
+    told = [(name, size) for name, size in sizes.items() if size >= _LEAST_SHARE * whole]
+    return " · ".join(f"{name} {format_bytes(size)}" for name, size in told)
+
+
+def _moment(moment: Moment) -> str:
+    module = f", in {moment.module}" if moment.module else ""
+    return f"in {moment.part.value} of step {moment.step}{module}{_line(moment)}"
+
+
+def _line(at: Moment | IdleAtPeak) -> str:
+    return f", {relative_to_here(at.file)}:{at.line} in {at.function}" if at.file else ""
+
+
+def _idle(idle: IdleAtPeak) -> str:
+    count = "1 storage" if idle.num_storages == 1 else f"{idle.num_storages:,} storages"
+    return f"{format_bytes(idle.bytes)} of {idle.use.value} in {count} not used after the peak{_line(idle)}"
+
+
+def _constant(constant: Constant) -> str:
+    if constant.least_bytes is None or constant.most_bytes is None:
+        return f"not counted: {constant.name} ({constant.source})"
+    sizes = [format_bytes(size) for size in (constant.least_bytes, constant.most_bytes)]
+    told = sizes[0] if sizes[0] == sizes[1] else " to ".join(sizes)
+    return f"{told} of {constant.name} ({constant.source})"
+
+
+def _fit(fit: Fit) -> str:
+    size = format_bytes(fit.device_bytes)
+    if fit.fits and not fit.num_retries:
+        return f"{size}: fits; {format_bytes(fit.room_bytes)} are left for what is not counted"
+    over = f"what is reserved and counted is {format_bytes(-fit.room_bytes)} more"
+    if fit.fits:
+        return f"{size}: fits, but {over}: cached segments would go back {fit.num_retries:,} times, and steps be slower"
+    return f"{size}: does not fit; {over}"

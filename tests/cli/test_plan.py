@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tenure.cli.main import run_command_line
+
+TRAIN = """
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 256))
+optimizer = torch.optim.Adam(model.parameters())
+for step in range(10):
+    model(torch.randn(64, 256)).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+open("finished", "w").close()
+"""
+
+
+def plan(arguments: list[str], program: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> int:
+    monkeypatch.chdir(folder)
+    Path("train.py").write_text(program)
+    return run_command_line(["plan", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "which program?"),
+        (["-c", "import torch"], "code without a file cannot be planned; write it to a file first"),
+        (["tarin.py"], "tarin.py: no such file; there is train.py"),
+        (["--device-memory", "much", "train.py"], "--device-memory much: 'much' is no size; write it as in '2GiB'"),
+        (["--allocator", "no_such:1", "train.py"], "torch knows no `no_such`"),
+    ],
+)
+def test_a_mistake_in_the_request_is_one_line_before_anything_runs(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = plan(arguments, "raise SystemExit('it ran')\n", monkeypatch, tmp_path)
+
+    told = capsys.readouterr().err
+    assert (code, told.count("\n")) == (2, 1)
+    assert message in told
+
+
+@pytest.mark.slow
+def test_a_program_is_planned_from_four_of_its_steps_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = plan(["--json", "--device-memory", "16GiB", "train.py"], TRAIN, monkeypatch, tmp_path)
+
+    told = json.loads(capsys.readouterr().out)
+    weights = 4 * (256 * 1024 + 1024 + 1024 * 256 + 256)
+    batch, hidden, out = 64 * 256 * 4, 64 * 1024 * 4, 64 * 256 * 4
+    assert (code, told["fits"], told["steps"], told["notes"]) == (0, True, [2, 3], [])
+    assert told["peak"]["part"] == "optimizer's step"
+    roles = told["by_role"]
+    assert (roles["parameter"], roles["gradient"], roles["optimizer state"]) == (weights, weights, 2 * weights)
+    assert roles["temporary"] == weights  # what foreach makes of all parameters at once
+    assert told["saved_bytes"] == batch + hidden + out
+    assert told["by_module"].keys() == {"0", "2", "(optimizer's step)"}
+    assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
+
+
+@pytest.mark.slow
+def test_too_little_memory_is_told_and_ends_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = plan(["--device-memory", "64MiB", "train.py"], TRAIN, monkeypatch, tmp_path)
+
+    assert code == 1
+    assert "64.00 MiB: does not fit; what is reserved and counted is " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("import torch\ntorch.zeros(1, device='cuda')\n", "train.py needs a GPU to start: "),
+        ("open('no/such/data')\n", "train.py ended with exit code 1 after 0 steps: FileNotFoundError"),
+        (
+            TRAIN.replace("range(10)", "range(2)"),
+            "train.py made 2 steps and left no memory stream: step 2 was not profi",
+        ),
+        ("import torch\nprint(torch.ones(3).sum())\n", "train.py made no step that could be seen"),
+    ],
+)
+def test_a_program_that_cannot_be_planned_is_told_in_one_line(
+    program: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = plan(["train.py"], program, monkeypatch, tmp_path)
+
+    told = capsys.readouterr().err.splitlines()
+    assert (code, len(told)) == (2, 2)
+    assert told[0] == "tenure: train.py runs for 4 steps, of which 2 and 3 are watched"
+    assert told[1].startswith(f"tenure: {message}")

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tenure.errors import UsageError
+from tenure.planning.recorded import stream_of_run
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "last_line", "timed_out", "message"),
+    [
+        (1, "AssertionError: Torch not compiled with CUDA enabled", False,
+         "train.py needs a GPU to start: AssertionError: Torch not compiled with CUDA enabled; let it take the CPU"),
+        (1, "FileNotFoundError: [Errno 2] No such file or directory: 'data.bin'", False,
+         "train.py ended with exit code 1 after 0 steps: FileNotFoundError: [Errno 2] No such file or directory"),
+        (0, "", False, "train.py made no step that could be seen"),
+        (-15, "", True, "train.py made 0 steps before the time was over; four are needed: give more with --timeout"),
+    ],
+)  # fmt: skip
+def test_a_run_without_a_stream_is_explained_in_one_line(
+    exit_code: int, last_line: str, timed_out: bool, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        stream_of_run(tmp_path, program="train.py", exit_code=exit_code, last_line=last_line, timed_out=timed_out)
+
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
