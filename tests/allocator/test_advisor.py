@@ -86,7 +86,7 @@ def test_what_was_there_before_the_trace_is_asked_for_first() -> None:
 
     requests = requests_of(read(program, 4), 0, AllocatorSettings())
 
-    kinds = [(kind, size) for kind, _, size, _, _ in requests.rows]
+    kinds = [(kind, size) for kind, size in zip(requests.kind.tolist(), requests.bytes.tolist(), strict=True)]
     assert requests.num_earlier == 2
     assert kinds == [(0, 30 * MIB), (0, 3 * MIB), (1, 0), (0, MIB)]
 

@@ -10,11 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tenure.allocator.blocks import Block
+import numpy as np
+
+from tenure.allocator.played import played
 from tenure.allocator.requests import Kind, Requests, requests_of
-from tenure.allocator.settings import MIB, NO_LIMIT, AllocatorSettings, parse_settings, settings_of_snapshot
-from tenure.allocator.simulated_device import SimulatedDevice
-from tenure.allocator.simulator import Allocator
+from tenure.allocator.settings import (
+    MIB,
+    MIN_BLOCK,
+    NO_LIMIT,
+    AllocatorSettings,
+    parse_settings,
+    settings_of_snapshot,
+)
 from tenure.model.allocator import Snapshot
 
 LEAST_GAIN = 0.02
@@ -92,37 +99,25 @@ def conflict_in(settings: AllocatorSettings) -> str:
 
 
 def _played(requests: Requests, settings: AllocatorSettings, text: str) -> Candidate:
-    allocator = Allocator(settings, SimulatedDevice())
-    counts = allocator.counts
-    held: dict[int, Block] = {}
-    peak_reserved = peak_active = 0
-    for kind, number, size, stream, pool in requests.rows:
-        if kind == Kind.ALLOCATE:
-            block = allocator.allocate(size, stream, pool)
-            if block is not None:  # as good as always: the simulated device has no end
-                held[number] = block
-            peak_reserved = max(peak_reserved, counts.reserved_bytes)
-            peak_active = max(peak_active, counts.active_bytes)
-        elif kind == Kind.FREE and number in held:
-            allocator.free(held.pop(number).address)
-        elif kind == Kind.GIVE_BACK:
-            allocator.give_back()
-    return Candidate(text, peak_reserved, peak_active, counts.num_device_allocations, settings in CONFIRMED)
+    found = played(requests, settings)
+    return Candidate(
+        text,
+        found.peak_reserved_bytes,
+        found.peak_active_bytes,
+        found.num_device_allocations,
+        settings in CONFIRMED,
+    )
 
 
 def _floor(requests: Requests) -> int:
     """The most that was in use at once, of blocks as small as they can be."""
-    settings = AllocatorSettings()
-    in_use: dict[int, int] = {}
-    now = most = 0
-    for kind, number, size, _, _ in requests.rows:
-        if kind == Kind.ALLOCATE:
-            in_use[number] = settings.round_bytes(size)
-            now += in_use[number]
-            most = max(most, now)
-        elif kind == Kind.FREE:
-            now -= in_use.pop(number)
-    return most
+    least = -(-np.maximum(requests.bytes, 1) // MIN_BLOCK) * MIN_BLOCK
+    size = np.zeros(int(requests.number.max(initial=-1)) + 1, dtype=np.int64)
+    is_asked, is_freed = requests.kind == Kind.ALLOCATE, requests.kind == Kind.FREE
+    size[requests.number[is_asked]] = least[is_asked]
+    change = np.where(is_asked, least, 0)
+    change[is_freed] = -size[requests.number[is_freed]]
+    return int(np.cumsum(change).max(initial=0))
 
 
 def _text_of(snapshot: Snapshot) -> str:

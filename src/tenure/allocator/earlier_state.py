@@ -10,7 +10,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from tenure.allocator.settings import LARGE_SEGMENT, SMALL_SEGMENT, SMALL_SIZE, AllocatorSettings
+from tenure.allocator.uses import NEVER, Uses, uses_of
 from tenure.model.allocator import Action, BlockState, Events, Snapshot
 
 
@@ -51,11 +54,15 @@ class EarlierState:
 
 
 def state_before(snapshot: Snapshot, device: int, settings: AllocatorSettings) -> EarlierState:
-    """The state of one device before the first of its events. Cost: about a microsecond per event."""
+    """The state of one device before the first of its events. Cost: a fifth of a microsecond per event."""
     events = snapshot.traces.get(device)
     segments = _last_segments(snapshot, device)
     in_use = _last_blocks(snapshot, device)
-    num_inconsistent = _walk_back(events, segments, in_use) if events is not None else 0
+    num_inconsistent = 0
+    if events is not None:
+        num_inconsistent = _undo_segments(events, segments)
+        in_use, num_unused = _without_uses(uses_of(events), in_use)
+        num_inconsistent += num_unused
     by_address = tuple(segments[address] for address in sorted(segments))
     ends, num_guessed = _ends(by_address, in_use, events, settings)
     blocks = tuple(EarlierBlock(address, ends[address] - address, in_use[address][0]) for address in sorted(in_use))
@@ -95,26 +102,39 @@ def _last_blocks(snapshot: Snapshot, device: int) -> dict[int, tuple[int, int | 
     }
 
 
-def _walk_back(events: Events, segments: dict[int, EarlierSegment], in_use: dict[int, tuple[int, int | None]]) -> int:
-    """Undo the events, last first; gives back how many do not fit."""
-    rows = list(
-        zip(events.action.tolist(), events.address.tolist(), events.bytes.tolist(), events.stream.tolist(), strict=True)
-    )
+def _without_uses(
+    uses: Uses, in_use: dict[int, tuple[int, int | None]]
+) -> tuple[dict[int, tuple[int, int | None]], int]:
+    """What was in use before all of these events, of what is after them; and how many of them do not fit.
+
+    What was in use at an address before its first event follows from that event alone.
+    """
+    is_last = uses.following == NEVER
+    at_end = np.fromiter(in_use, dtype=np.int64, count=len(in_use))
+    used_after = np.where(is_last, np.isin(uses.address, at_end), ~uses.is_alloc[uses.following])
+    found = dict(in_use)
+    for address in uses.address[is_last].tolist():
+        found.pop(address, None)
+    first = (uses.previous == NEVER) & ~uses.is_alloc
+    for address, size in zip(uses.address[first].tolist(), uses.bytes[first].tolist(), strict=True):
+        found[address] = (size, None)
+    return found, int((used_after != uses.is_alloc).sum())
+
+
+def _undo_segments(events: Events, segments: dict[int, EarlierSegment]) -> int:
+    """Undo what was done to segments, last first; gives back how many do not fit."""
+    chosen = np.flatnonzero((events.action >= Action.SEGMENT_ALLOC) & (events.action <= Action.SEGMENT_UNMAP))[::-1]
+    columns = (events.action, events.address, events.bytes, events.stream)
     num_inconsistent = 0
-    for action, address, size, stream in reversed(rows):
-        if action == Action.ALLOC:
-            num_inconsistent += in_use.pop(address, None) is None
-        elif action == Action.FREE_COMPLETED:
-            num_inconsistent += address in in_use
-            in_use[address] = (size, None)
-        elif action == Action.SEGMENT_ALLOC:
+    for action, address, size, stream in zip(*(each[chosen].tolist() for each in columns), strict=True):
+        if action == Action.SEGMENT_ALLOC:
             num_inconsistent += segments.pop(address, None) is None
         elif action == Action.SEGMENT_FREE:
             num_inconsistent += address in segments
             segments[address] = EarlierSegment(address, size, stream, size == SMALL_SEGMENT, 0)
         elif action == Action.SEGMENT_MAP:
             num_inconsistent += not _without_pages(segments, address, size)
-        elif action == Action.SEGMENT_UNMAP:
+        else:
             _with_pages(segments, address, size, stream)
     return num_inconsistent
 

@@ -9,6 +9,11 @@ _GRANULE = 2 << 20
 _ENDLESS = 1 << 42
 
 
+def first_address(given_to: int) -> int:
+    """Where its first segment lies, above all that was given before."""
+    return max(_FIRST_ADDRESS, -(-given_to // _GRANULE) * _GRANULE)
+
+
 class SimulatedDevice:
     """Gives segments in granules of 2 MiB, as the driver does; `total_bytes` None: without end. `given_bytes` that end
     at `given_to` are given already."""
@@ -16,7 +21,7 @@ class SimulatedDevice:
     def __init__(self, total_bytes: int | None = None, *, given_bytes: int = 0, given_to: int = 0) -> None:
         self.total_bytes = total_bytes
         self.given_bytes = given_bytes
-        self._next = max(_FIRST_ADDRESS, -(-given_to // _GRANULE) * _GRANULE)
+        self._next = first_address(given_to)
 
     def give(self, size: int, stream: int) -> int | None:
         """The address of a new segment, above all that were given before; None where the memory is used up."""
