@@ -17,11 +17,13 @@ from allocator.test_simulator import settings
 from store.test_snapshot_fuzz import small_snapshot, with_bytes_changed, with_values_changed
 from tenure.allocator import native
 from tenure.allocator.advisor import CANDIDATES
+from tenure.allocator.moment import rooms_after
 from tenure.allocator.native import native_play, native_replay
 from tenure.allocator.played import played_in_python
 from tenure.allocator.replay import replay_in_python, replay_snapshot
 from tenure.allocator.requests import Kind, Requests
 from tenure.allocator.settings import MIB, AllocatorSettings, parse_settings
+from tenure.allocator.story import story_of
 from tenure.allocator.what_if import asked_first, course_of, in_own_pool, outcome_of, without
 from tenure.errors import SnapshotError
 from tenure.model.allocator import Snapshot
@@ -105,6 +107,21 @@ def test_what_would_have_been_is_played_alike(seed: int, expandable: bool, share
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(native, "_native", None)
         assert found == [outcome_of(each, total_bytes=total) for each in courses]
+
+
+@given(settings=settings, seed=st.integers(0, 5_000), share=st.floats(0, 1))
+def test_the_segments_at_a_moment_are_told_alike(settings: AllocatorSettings, seed: int, share: float) -> None:
+    program = Program(settings)
+    program.run(seed)
+    snapshot = snapshot_from_bytes(program.pickled(), "made")
+    story = story_of(snapshot, replay_snapshot(snapshot, 0))
+    event = int((len(program.events) - 1) * share)
+
+    found = rooms_after(snapshot, 0, story, event)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(native, "_native", None)
+        assert found == rooms_after(snapshot, 0, story, event)
 
 
 @pytest.mark.parametrize("change", [with_bytes_changed, with_values_changed])

@@ -65,9 +65,14 @@ class Played:
 
 
 def native_replay(
-    snapshot: Snapshot, device: int, earlier: EarlierState, settings: AllocatorSettings, events: Events
+    snapshot: Snapshot,
+    device: int,
+    earlier: EarlierState,
+    settings: AllocatorSettings,
+    events: Events,
+    until: int | None = None,
 ) -> NativeReplay | None:
-    """Play these events, the device's first ones. Cost: a fifth of a microsecond per event."""
+    """Play a device's events, those before the one of number `until`. Cost: a fifth of a microsecond per event."""
     if _native is None or snapshot.pools[DEFAULT_ROW] != DEFAULT_POOL:
         return None
     if not (_is_plain(earlier) and _are_plain(events)):
@@ -75,7 +80,9 @@ def native_replay(
     bases = lowest_addresses(snapshot, device, earlier)
     rows = (events.action, events.address, events.bytes, events.stream, pools_of_events(snapshot, device, events))
     try:
-        found = _native.replay(_settings(settings, None), *_state(earlier, bases), _columns(rows))
+        found = _native.replay(
+            _settings(settings, None), *_state(earlier, bases), _columns(each[:until] for each in rows)
+        )
     except OverflowError:
         return None
     if found is None:
