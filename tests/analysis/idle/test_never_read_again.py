@@ -129,3 +129,53 @@ def main(steps):
         find_never_read_again([search(census) for census in censuses], {"train.py": SourceFile("train.py", source)})
         == ()
     )
+
+
+SHARDS = """
+def tiles(shards):
+    for shard in shards:
+        packed = shard.read()
+        whole = unpack(packed)
+        for tile in whole:
+            yield tile
+
+
+def main(shards):
+    model = build()
+    data = tiles(shards)
+    for tile in data:
+        model(tile)
+"""
+WAITING = "main(train.py:14).data -> generator#{made} at=g{made} file=train.py:7 name=tiles -> "
+
+
+def found_in_shards(*lines: str, source: str = SHARDS) -> list[object]:
+    """As `found`, where each of the four censuses sees another shard's memory."""
+    weights, sources = WEIGHTS.replace(":7)", ":14)"), {"train.py": SourceFile("train.py", source)}
+    censuses = [
+        census("\n".join((weights, *lines)).replace("{made}", str(step // 4)).replace("{step}", str(step)), step=step)
+        for step in STEPS
+    ]
+    return [
+        ([reference.expression for reference in each.cut], each.peak_drop_bytes)
+        for each in find_never_read_again([search(census) for census in censuses], sources)
+    ]
+
+
+PACKED = WAITING + "<local packed> tensor#packed{step} at=p{step} 4MiB"
+WHOLE = WAITING + "<local whole> tensor#whole{step} at=w{step} 4MiB"
+
+
+def test_a_generator_that_waits_in_its_inner_loop_keeps_what_only_its_outer_loop_reads() -> None:
+    assert found_in_shards(PACKED, WHOLE) == [(["packed"], 4 * MIB)]
+
+
+def test_what_a_generator_hands_on_from_is_read_again() -> None:
+    assert found_in_shards(WHOLE) == []
+    assert found_in_shards(PACKED, source=SHARDS.replace("yield tile", "yield tile, packed")) == []
+
+
+def test_a_generator_that_waits_outside_of_its_loops_may_be_a_new_one_in_each_turn() -> None:
+    once = SHARDS.replace("    for shard in shards:\n", "    if shards:\n").replace("for tile in whole:", "if whole:")
+
+    assert found_in_shards(PACKED, source=once) == []

@@ -36,6 +36,48 @@ def test_what_comes_after_the_loop_decides(after: str, expected: bool) -> None:
     assert read_later(LOOP.format(after=after), "state", 6) is expected
 
 
+SHARDS = """
+def main(shards):
+    for shard in shards:
+        packed{also} = shard.read()
+        whole = unpack(packed)
+        for tile in whole:
+            yield tile
+        {after}
+"""
+
+
+@pytest.mark.parametrize(
+    ("also", "after", "expected"),
+    [
+        ("", "done(shard)", False),
+        (", rest", "done(shard)", False),
+        ("", "done(packed)", True),
+        (" = last", "last = packed", True),
+        ("", "shards.done = lambda: packed", True),
+    ],
+)
+def test_what_each_turn_of_an_outer_loop_binds_anew_is_not_read_by_the_next(
+    also: str, after: str, expected: bool
+) -> None:
+    assert read_later(SHARDS.format(also=also, after=after), "packed", 7) is expected
+
+
+@pytest.mark.parametrize("line", ["packed += 1", "packed = packed + 1", "if shard: packed = 1", "packed[0] = 1"])
+def test_a_turn_that_begins_with_the_value_of_the_one_before_reads_it(line: str) -> None:
+    text = SHARDS.replace("packed{also} = shard.read()", line).format(after="done(shard)")
+
+    assert read_later(text, "packed", 7)
+
+
+def test_a_variable_of_the_outer_loop_itself_is_bound_by_each_turn() -> None:
+    text = SHARDS.format(also="", after="pass")
+
+    assert not read_later(text, "shard", 7)
+    assert read_later(text, "whole", 7)
+    assert read_later(text.replace("for shard in shards", "while more(packed)"), "packed", 7)
+
+
 @pytest.mark.parametrize(("name", "expected"), [("state", False), ("model", True), ("steps", True)])
 def test_a_loop_around_the_line_runs_again_from_its_head(name: str, expected: bool) -> None:
     assert read_later(LOOP.format(after="return 1"), name, 6) is expected

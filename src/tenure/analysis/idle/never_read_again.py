@@ -11,7 +11,7 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, main_device
 from tenure.analysis.heap.cuts import freed_storages
-from tenure.analysis.heap.graph import reach
+from tenure.analysis.heap.graph import Bools, reach
 from tenure.analysis.heap.groups import (
     Searched,
     Shapes,
@@ -34,12 +34,14 @@ LEAST_SHARE = 0.05
 FEWEST_CENSUSES = 3
 LEAST_SPAN = 1 / 3
 """Of the run's steps: so long, up to the last census, the same memory must have been there."""
+_GENERATORS = ("generator", "async_generator")
 BASIS = "no statement reads it any more: it was there at every step's peak"
 
 
 def find_never_read_again(censuses: Sequence[Searched], sources: Mapping[str, SourceFile]) -> tuple[Suspect, ...]:
-    """Suspects of symptom "peak": what the variables of one running function, or of the running program's module,
-    hold alone though the text of the function reads none of them after the line that it executes.
+    """Suspects of symptom "peak": what the variables of one running function, of a generator that waits inside its
+    loop, or of the running program's module, hold alone though the text of the function reads none of them after the
+    line that it executes.
 
     Seen in the last censuses over a third of the run. Costs two searches of the last census; censuses before are
     only looked at where something was found.
@@ -61,14 +63,19 @@ def find_never_read_again(censuses: Sequence[Searched], sources: Mapping[str, So
         if not _matters(last, nodes):
             continue
         views = views or in_program_order(view_searched(each, shapes) for each in at_work)
-        since = _unread_since(views, last, cut, program)
-        suspects += _suspects(views[since:], last, _Held(scope, cut, nodes))
+        suspects += _suspects(
+            _unread_since(views, last, cut, program),
+            last,
+            _Held(scope, program.is_in_loop(last, int(last.census.references.source[references[0]])), cut, nodes),
+        )
     return tuple(suspects)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Held:
     scope: str
+    loops: bool
+    """Whether what runs there is inside a loop of its own."""
     cut: tuple[Droppable, ...]
     nodes: Ints
 
@@ -91,6 +98,13 @@ class _Program:
             self._known[home.path, name] = self._search(home, name)
         return self._known[home.path, name]
 
+    def is_in_loop(self, view: View, owner: int) -> bool:
+        """Whether a running function, a generator that waits or a running module is inside a loop of its own."""
+        nodes, census = view.census.nodes, view.census
+        source = self.sources.get(census.text(int(nodes.file[owner])))
+        name = MODULE if nodes.kind[owner] == NodeKind.NAMESPACE else census.text(int(nodes.name[owner]))
+        return source is not None and runs_in_loop(source, name, int(nodes.line[owner]))
+
     def _search(self, home: SourceFile, name: str) -> bool:
         others = (source.text for source in self.sources.values() if source is not home and name in source.text)
         return any(_asks_for(text, PurePath(home.path).stem, name) for text in others)
@@ -111,9 +125,10 @@ def _unread(view: View, program: _Program) -> list[int]:
     references, nodes, census = view.census.references, view.census.nodes, view.census
     found = []
     sources = program.sources
-    called_anew = _find_calls_of_loops(view, sources)
+    called_anew = _find_calls_of_loops(view, program)
     variables = np.isin(references.kind, (ReferenceKind.LOCAL, ReferenceKind.GLOBAL))
-    for reference in np.flatnonzero(variables & np.isin(references.source, view.graph.roots)).tolist():
+    variables &= np.isin(references.source, view.graph.roots) | _of_generators(view)[references.source]
+    for reference in np.flatnonzero(variables).tolist():
         owner = int(references.source[reference])
         source = sources.get(census.text(int(nodes.file[owner]))) if nodes.file[owner] >= 0 else None
         line, name = int(nodes.line[owner]), view.graph.labels[reference]
@@ -129,23 +144,27 @@ def _unread(view: View, program: _Program) -> list[int]:
     return found
 
 
-def _find_calls_of_loops(view: View, sources: Mapping[str, SourceFile]) -> Callable[[int], bool]:
+def _of_generators(view: View) -> Bools:
+    """Per node: a generator that was begun and waits."""
+    nodes, strings = view.census.nodes, (*view.census.strings, "")
+    is_type = np.array([text.removeprefix("builtins.") in _GENERATORS for text in strings])
+    return np.asarray((nodes.kind == NodeKind.OBJECT) & is_type[nodes.type], dtype=bool)
+
+
+def _find_calls_of_loops(view: View, program: _Program) -> Callable[[int], bool]:
     """Whether a running function is in none of its own loops and may be called by somebody else's, turn by turn: its
-    variables then seem to last, for the next call finds the same addresses. Frames are numbered from the inside."""
-    nodes, census = view.census.nodes, view.census
-
-    def is_in_loop(node: int) -> bool:
-        source = sources.get(census.text(int(nodes.file[node])))
-        name = MODULE if nodes.kind[node] == NodeKind.NAMESPACE else census.text(int(nodes.name[node]))
-        return source is not None and runs_in_loop(source, name, int(nodes.line[node]))
-
+    variables then seem to last, for the next call finds the same addresses. Frames are numbered from the inside. A
+    generator that waits outside of its own loops may be made anew in each turn of somebody's, too."""
+    nodes = view.census.nodes
     running = np.isin(nodes.kind, (NodeKind.FRAME, NodeKind.NAMESPACE)) & (nodes.line > 0) & (nodes.file >= 0)
-    looping = [node for node in np.flatnonzero(running).tolist() if is_in_loop(node)]
+    looping = [node for node in np.flatnonzero(running).tolist() if program.is_in_loop(view, node)]
     modules = [node for node in looping if nodes.kind[node] == NodeKind.NAMESPACE]
 
     def called_anew(node: int) -> bool:
         if nodes.kind[node] == NodeKind.NAMESPACE or node in looping:
             return False
+        if nodes.kind[node] == NodeKind.OBJECT:
+            return not program.is_in_loop(view, node)
         return bool(modules) or max(looping, default=-1) > node
 
     return called_anew
@@ -182,45 +201,81 @@ def _matters(view: View, nodes: Ints) -> bool:
     return size >= max(LEAST_BYTES, LEAST_SHARE * int(view.census.storages.bytes.sum()))
 
 
-def _unread_since(views: Sequence[View], last: View, cut: Sequence[Droppable], program: _Program) -> int:
-    """The first of the censuses up to the last in all of which nobody read the variables again: a program's last
-    lines read hardly any."""
+@dataclasses.dataclass(frozen=True)
+class _Unread:
+    """A census in which nobody read the variables again, and the references by them there."""
+
+    view: View
+    cut: tuple[Droppable, ...]
+
+
+def _unread_since(
+    views: Sequence[View], last: View, cut: Sequence[Droppable], program: _Program
+) -> tuple[_Unread, ...]:
+    """Of the censuses up to the last those in all of which nobody read the variables again: a program's last lines
+    read hardly any."""
     variables = {_variable(last, dropped.reference) for dropped in cut}
-    since = len(views)
-    for at in range(len(views) - 1, -1, -1):
-        unread = {_variable(views[at], reference) for reference in _unread(views[at], program)}
-        if not variables <= unread:
+    found: list[_Unread] = []
+    for view in reversed(views):
+        unread = {_variable(view, reference): reference for reference in _unread(view, program)}
+        if not variables <= unread.keys():
             break
-        since = at
-    return since
+        found.append(_Unread(view, tuple(Droppable(unread[variable]) for variable in sorted(variables))))
+    return tuple(reversed(found))
 
 
-def _variable(view: View, reference: int) -> tuple[int, str]:
-    """Address of the frame or namespace, and the name."""
+def _variable(view: View, reference: int) -> tuple[str, str]:
+    """Where a variable lives, and its name: generators of one function follow each other, a frame stays."""
+    nodes, text = view.census.nodes, view.census.text
     owner = int(view.census.references.source[reference])
-    return int(view.census.nodes.address[owner]), view.graph.labels[reference]
+    if nodes.kind[owner] == NodeKind.OBJECT:
+        return f"{text(int(nodes.file[owner]))} {text(int(nodes.name[owner]))}", view.graph.labels[reference]
+    return f"{nodes.address[owner]:x}", view.graph.labels[reference]
 
 
-def _suspects(views: Sequence[View], last: View, held: _Held) -> list[Suspect]:
+def _suspects(unread: Sequence[_Unread], last: View, held: _Held) -> list[Suspect]:
     """The suspect of what lasted, if that matters; only variables that hold a part of it are to be dropped."""
-    present = [_present(view, _owners(last, held.nodes)) for view in views]
-    lasting = [set[tuple[int, int]]() for _ in views]
-    kept = _owners(last, held.nodes)
-    count = 0
-    for at in range(len(views) - 1, -1, -1):
-        remaining = {node: mine for node, mine in kept.items() if mine & present[at]}
-        if not _matters(last, np.array(sorted(remaining), dtype=np.int64)):
-            break
-        kept, count = remaining, count + 1
-        lasting[at] = present[at]
-    steps = [view.census.step for view in views]
-    if count < FEWEST_CENSUSES or not steps or steps[-1] - steps[-count] < max(1, LEAST_SPAN * steps[-1]):
+    count, nodes = _same_memory(unread, last, held)
+    if not _is_long([each.view for each in unread], count):
+        count, nodes = _same_variables(unread, last, held), held.nodes
+    if not _is_long([each.view for each in unread], count):
         return []
-    nodes = np.array(sorted(kept), dtype=np.int64)
     cut = tuple(each for each in held.cut if _leads_to(last, each, nodes))
     if not cut or not set(nodes.tolist()) <= set(freed_storages(last.graph, cut).tolist()):
         return []
-    return [_suspect(views[-count:], last, dataclasses.replace(held, cut=cut, nodes=nodes))]
+    views = [each.view for each in unread[-count:]]
+    return [_suspect(views, last, dataclasses.replace(held, cut=cut, nodes=nodes))]
+
+
+def _is_long(views: Sequence[View], count: int) -> bool:
+    """Whether so many censuses at the end span enough of the run."""
+    steps = [view.census.step for view in views]
+    return count >= FEWEST_CENSUSES and steps[-1] - steps[-count] >= max(1, LEAST_SPAN * steps[-1])
+
+
+def _same_memory(unread: Sequence[_Unread], last: View, held: _Held) -> tuple[int, Ints]:
+    """In how many censuses up to the last memory was there that matters, and that memory's storages."""
+    kept, count = _owners(last, held.nodes), 0
+    for each in reversed(unread):
+        present = _present(each.view, _owners(last, held.nodes))
+        remaining = {node: mine for node, mine in kept.items() if mine & present}
+        if not _matters(last, np.array(sorted(remaining), dtype=np.int64)):
+            break
+        kept, count = remaining, count + 1
+    return count, np.array(sorted(kept), dtype=np.int64)
+
+
+def _same_variables(unread: Sequence[_Unread], last: View, held: _Held) -> int:
+    """In how many censuses up to the last the variables of one that runs a loop held as much as matters, whatever
+    they were bound to then: a turn of an outer loop binds them anew."""
+    if not held.loops:
+        return 0
+    counted = 0
+    for each in reversed(unread):
+        if not _matters(each.view, _held_by(each.view, each.cut)):
+            break
+        counted += 1
+    return counted
 
 
 def _owners(view: View, storages: Ints) -> dict[int, set[tuple[int, int]]]:

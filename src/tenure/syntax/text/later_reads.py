@@ -19,9 +19,10 @@ _INSPECTING = frozenset({"locals", "globals", "vars", "eval", "exec", "dir"})
 def is_read_later(source: SourceFile, function: str, name: str, line: int) -> bool:
     """Whether a frame of `function` that executes `line` may yet read the variable, as far as its text tells.
 
-    The statement being executed counts, so do loops around it, functions defined inside, and `locals()` or the
-    like. True wherever that cannot be told: source that cannot be parsed, no such function at this line, and for
-    parameters, which are their callers' to drop.
+    The statement being executed counts, so do the loop around it, loops around that where their turns do not begin
+    by binding the variable anew, functions defined inside, and `locals()` or the like. True wherever that cannot be
+    told: source that cannot be parsed, no such function at this line, and for parameters, which are their callers'
+    to drop.
     """
     try:
         scope = _scope(parse(source), function, line)
@@ -29,8 +30,10 @@ def is_read_later(source: SourceFile, function: str, name: str, line: int) -> bo
         return True
     if scope is None or (not isinstance(scope, ast.Module) and _is_parameter(scope, name)):
         return True
-    first = _first_line_that_runs(scope.body, line)
-    return any(mention >= first or mention < 0 for mention in _reads(scope, name))
+    around = _around(scope.body, line)
+    loops = [node for node in around if isinstance(node, _LOOPS)]
+    first = max((node.lineno for node in loops or around), default=line)
+    return any(mention < 0 or mention >= first or _comes_again(loops, mention, name) for mention in _reads(scope, name))
 
 
 @lru_cache(maxsize=4096)
@@ -64,11 +67,29 @@ def _is_parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -
     return any(isinstance(node, ast.arg) and node.arg == name for node in ast.walk(function.args))
 
 
-def _first_line_that_runs(body: list[ast.stmt], line: int) -> int:
-    """Where the outermost loop around a line begins, or else the statement on it."""
-    around = _around(body, line)
-    loops = [node.lineno for node in around if isinstance(node, _LOOPS)]
-    return min(loops, default=max((node.lineno for node in around), default=line))
+def _comes_again(loops: list[ast.For | ast.AsyncFor | ast.While], mention: int, name: str) -> bool:
+    """Whether a next turn of a loop reads on a line before this turn's the value that the variable has now."""
+    having = [loop for loop in loops if loop.lineno <= mention]
+    return bool(having) and not _binds_first(max(having, key=lambda loop: loop.lineno), name)
+
+
+def _binds_first(loop: ast.For | ast.AsyncFor | ast.While, name: str) -> bool:
+    """Whether each turn binds the variable before anything reads it."""
+    if isinstance(loop, (ast.For, ast.AsyncFor)) and _is_bound_by(loop.target, name):
+        return True
+    heads = [loop.test] if isinstance(loop, ast.While) else []
+    for node in (*heads, *loop.body):
+        if isinstance(node, ast.Assign) and any(_is_bound_by(target, name) for target in node.targets):
+            return not any(True for _ in _reads(node, name))
+        if any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node)):
+            return False
+    return False
+
+
+def _is_bound_by(target: ast.expr, name: str) -> bool:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(_is_bound_by(each, name) for each in target.elts)
+    return isinstance(target, ast.Name) and target.id == name
 
 
 def _reads(node: ast.AST, name: str, *, later: bool = False) -> Iterator[int]:
