@@ -15,11 +15,69 @@ import torch
 
 from tenure.capture.heap.autograd import is_leaf
 from tenure.capture.heap.labels import instance_dict
+from tenure.capture.heap.under_way import UnderWay
+from tenure.model.heap import NodeKind, ReferenceKind
 from tenure.model.units import format_bytes
 
 AUTOCAST_CACHE = "autocast weight cache"
-CAST_NODE = "ToCopyBackward0"
+_CAST_NODE = "ToCopyBackward0"
 REDUCER_TYPE = "torch._C._distributed_c10d.Reducer"
+
+
+def add_native_owners(census: UnderWay) -> None:
+    """Adds reducers and autocast's cache as nodes, with references to what they hold. After the graphs."""
+    _add_reducers(census)
+    _add_autocast_cache(census)
+
+
+def _add_reducers(census: UnderWay) -> None:
+    data_parallel = data_parallel_type()
+    if data_parallel is None:
+        return
+    for number, item in enumerate(census.walk.nodes):
+        if census.kinds[number] is NodeKind.OBJECT and issubclass(type(item), data_parallel):
+            reducer = reducer_of(item)
+            if reducer is not None:
+                _add_reducer(census, number, item, reducer)
+
+
+def _add_reducer(census: UnderWay, module: int, item: object, held: Reducer) -> None:
+    number = census.columns.add_node(NodeKind.OBJECT, REDUCER_TYPE, address=id(held.reducer))
+    table = census.numbers.get(id(instance_dict(item)))
+    if table is None:
+        census.columns.add_reference(module, number, ReferenceKind.ATTRIBUTE, "reducer")
+    else:
+        census.columns.add_reference(table, number, ReferenceKind.ITEM, "'reducer'")
+    for parameter in held.parameters:
+        target = census.numbers.get(id(parameter))
+        if target is not None:
+            census.columns.add_reference(number, target, ReferenceKind.NATIVE, "parameter")
+    buckets = [found for gradient in held.bucketed_gradients for found in census.storages.add(gradient, view=False)]
+    for storage_id in dict.fromkeys(buckets):
+        census.to_storage.append((number, storage_id, ReferenceKind.NATIVE, "gradient bucket"))
+    if held.unseen_bytes:
+        census.notes.append(_describe_unseen(held))
+
+
+def _add_autocast_cache(census: UnderWay) -> None:
+    """What hangs below copies that only the cache holds: their graph nodes, or the leaves where no node is seen."""
+    if not is_autocast_caching():
+        return
+    nodes, references = census.columns.nodes, census.columns.references
+    known = set(references["target"])
+    cast = census.columns.strings.positions.get(_CAST_NODE)
+    held = [number for number, name in enumerate(nodes["type"]) if name == cast and number not in known]
+    below_graphs = {target for target, kind in zip(references["target"], references["kind"], strict=True)
+                    if kind in (ReferenceKind.NEXT, ReferenceKind.NATIVE)}  # fmt: skip
+    for number, item in enumerate(census.walk.nodes):
+        is_held_natively = census.kinds[number] is NodeKind.TENSOR and nodes["native"][number] > 0
+        if is_held_natively and number not in below_graphs and is_cast_by_autocast(item):
+            held.append(number)
+    if held:
+        cache = census.columns.add_node(NodeKind.HIDDEN, "", name=AUTOCAST_CACHE)
+        for number in held:
+            census.columns.add_reference(cache, number, ReferenceKind.NATIVE, "graph of a copy")
+        census.notes.append("an autocast region keeps lower-precision copies of weights that only C++ holds")
 
 
 def is_autocast_caching() -> bool:
@@ -80,7 +138,7 @@ def reducer_of(module: Any) -> Reducer | None:
     return Reducer(reducer, parameters, present, 0 if gradients else num_bytes)
 
 
-def describe_unseen(reducer: Reducer) -> str:
+def _describe_unseen(reducer: Reducer) -> str:
     """What the census cannot show of it, in a sentence."""
     return (
         f"DistributedDataParallel keeps {format_bytes(reducer.unseen_bytes)} of gradient buckets in C++, beside the "

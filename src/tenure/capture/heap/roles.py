@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 
+from tenure.capture.heap.kinds import is_parameter
 from tenure.capture.heap.labels import instance_dict
-from tenure.model.heap import Role
+from tenure.capture.heap.under_way import UnderWay
+from tenure.model.heap import NodeKind, Role
 
 _MAX_INPUTS = 10_000
+
+
+def add_roles(census: UnderWay, *, inputs: object, optimizers: Sequence[object]) -> None:
+    """Says of the storages what they are for: by modules and optimizers on the heap, the `optimizers` given and the
+    `inputs` of the call that is being entered."""
+    optimizer = optimizer_type()
+    known = list(optimizers)
+    for item, kind in zip(census.walk.nodes, census.kinds, strict=True):
+        if kind is NodeKind.TENSOR and is_parameter(item):
+            census.add_role(item, Role.PARAMETER)
+        elif kind is NodeKind.OBJECT and issubclass(type(item), torch.nn.Module):
+            for tensor, role in roles_from_module(item):
+                census.add_role(tensor, role)
+        elif kind is NodeKind.OBJECT and optimizer is not None and issubclass(type(item), optimizer):
+            known.append(item)
+    for each in known:
+        for tensor, role in roles_from_optimizer(each):
+            census.add_role(tensor, role)
+    for tensor in tensors_in(inputs):
+        census.add_role(tensor, Role.INPUT)
 
 
 def roles_from_module(module: torch.nn.Module) -> Iterator[tuple[torch.Tensor, Role]]:
