@@ -95,7 +95,21 @@ def test_steps_that_differ_are_told_with_both_peaks() -> None:
     )
 
 
-def test_modules_are_told_together_where_they_are_many() -> None:
+def test_the_largest_modules_are_divided_as_long_as_the_lines_stay_few() -> None:
+    names = [f"layers.{number}.{part}" for number in range(3) for part in ("attention", "linear")] + ["head"]
+    few = stream(
+        profile(*((number, number + 1, -1, 5, -1) for number in range(7)), phases=PHASES),
+        [Owner.PARAMETER] * 7,
+        modules=names,
+    )
+
+    assert {name: size // MIB for name, size in predict(few).by_module.items()} == {
+        "head": 7, "layers.2.linear": 6, "layers.2.attention": 5, "layers.1.linear": 4, "layers.1.attention": 3,
+        "layers.0.linear": 2, "layers.0.attention": 1,
+    }  # fmt: skip
+
+
+def test_many_layers_stay_together() -> None:
     many = stream(
         profile(*((number, 1, -1, 5, -1) for number in range(20)), phases=PHASES),
         [Owner.PARAMETER] * 20,

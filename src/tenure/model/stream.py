@@ -34,7 +34,7 @@ class StorageOwners:
     parameter, buffer or state (`layers.0.weight`), the module the one whose forward made it, or whose it is.
     `kept_from` and `kept_to` are the first and the last of the stream's `graph_reads` at which a graph led to it, -1:
     none did. `on_device` is 1 for what would lie on the device: parameters, buffers and gradients, what an operation
-    made of them, and what it used together with them.
+    made of them, and what it used together with them. `met_bytes` are the most of it that one operation there used.
     """
 
     owner: Ints
@@ -43,6 +43,7 @@ class StorageOwners:
     kept_from: Ints
     kept_to: Ints
     on_device: Ints
+    met_bytes: Ints
 
 
 @dataclass(frozen=True)

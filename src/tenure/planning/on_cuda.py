@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tenure.model.heap import Ints
-from tenure.model.profile import Phase
-from tenure.model.stream import StepStream
+from tenure.model.profile import BEFORE, Phase
+from tenure.model.stream import Owner, StepStream
+from tenure.model.units import format_bytes
 
 _DROPOUT = ("aten.empty_like.default", "aten.bernoulli_.float", "aten.div_.Scalar", "aten.mul.Tensor")
 """What `dropout` runs where no kernel of one piece is: the mask is of the input's type. On CUDA it is `native_dropout`,
@@ -17,6 +18,11 @@ _UNKNOWN = (
     (
         ("aten.mkldnn_rnn_layer", "aten.lstm", "aten.gru", "aten.rnn_tanh", "aten._thnn_fused"),
         "recurrent layers run in cuDNN there, which keeps a reserve of its own in place of what was recorded",
+    ),
+    (
+        ("aten._safe_softmax",),
+        "attention with dropout or some masks was computed as matrices here, with its scores kept; CUDA has kernels of "
+        "one piece for it, which keep less",
     ),
     (
         ("aten._scaled_dot_product_flash_attention_for_cpu",),
@@ -34,18 +40,49 @@ _UNKNOWN = (
 )
 
 
-def bytes_on_cuda(stream: StepStream) -> tuple[Ints, str]:
-    """Bytes of each storage as CUDA's kernels would make it, and what was changed, "" where nothing was."""
+def bytes_on_cuda(stream: StepStream) -> tuple[Ints, list[str]]:
+    """Bytes of each storage as it would be on a CUDA device, and what was changed."""
+    sizes, told = stream.profile.storages.bytes.copy(), []
+    if _shrink_masks(stream, sizes):
+        told.append("masks of dropout are counted with a byte per element, as CUDA makes them")
+    before, after = _take_parts(stream, sizes)
+    if before > after:
+        whole, part, rest = map(format_bytes, (before, after, before - after))
+        told.append(
+            f"{whole} from before the steps met the model in parts of {part}, and so much is counted, as a copy of a "
+            f"batch would take; were they on the device it would be {rest} more"
+        )
+    unused = _unused_parameters(stream)
+    if unused:
+        told.append(f"{format_bytes(unused)} of parameters were used by no operation of the two steps, and are counted")
+    return sizes, told
+
+
+def _shrink_masks(stream: StepStream, sizes: Ints) -> bool:
     profile, storages = stream.profile, stream.profile.storages
     names = [profile.text(name) for name in profile.operations.name.tolist()]
     masks = {number for number in range(len(names) - 3) if tuple(names[number : number + 4]) == _DROPOUT}
-    sizes, before = storages.bytes.copy(), 0
+    found = False
     for row, birth in enumerate(storages.birth.tolist()):
-        item = _ITEM_BYTES.get(profile.text(int(storages.dtype[row])), 1)
         if birth in masks and profile.text(int(storages.device[row])) == "cpu":
-            before += 1
-            sizes[row] //= item
-    return sizes, "masks of dropout are counted with a byte per element, as CUDA makes them" if before else ""
+            found = True
+            sizes[row] //= _ITEM_BYTES.get(profile.text(int(storages.dtype[row])), 1)
+    return found
+
+
+def _take_parts(stream: StepStream, sizes: Ints) -> tuple[int, int]:
+    """A data set of which batches are views is not what the model needs of it: bytes before and after."""
+    storages, owners = stream.profile.storages, stream.owners
+    is_part = (storages.birth == BEFORE) & (owners.owner == Owner.NONE) & (owners.on_device == 1)
+    is_part &= (owners.met_bytes > 0) & (owners.met_bytes < sizes)
+    before = int(sizes[is_part].sum())
+    sizes[is_part] = owners.met_bytes[is_part]
+    return before, int(sizes[is_part].sum())
+
+
+def _unused_parameters(stream: StepStream) -> int:
+    is_unused = (stream.owners.owner == Owner.PARAMETER) & (stream.profile.storages.last_use == BEFORE)
+    return int(stream.profile.storages.bytes[is_unused].sum())
 
 
 def unknown_on_cuda(stream: StepStream) -> list[str]:

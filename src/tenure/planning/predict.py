@@ -23,6 +23,8 @@ from tenure.planning.uses import uses_of
 
 MOST_MODULES = 8
 MOST_IDLE = 5
+LEAST_IDLE = 0.005
+"""Of the peak."""
 _OUTSIDE = {
     Part.FORWARD: "(outside of modules)",
     Part.BETWEEN: "(outside of modules)",
@@ -55,7 +57,7 @@ def predict(
     if not rows.row:
         raise UsageError("no module with parameters was seen in the two steps: nothing of them would lie on a device")
     played = _play(stream, rows, chosen, None)
-    peak = int(played.active.argmax())
+    peak = len(played.active) - 1 - int(played.active[::-1].argmax())
     there = [at for at, row in enumerate(rows.row) if _is_alive(stream, row, peak)]
     constants = constants_of(num_multiplying_threads(stream), is_distributed=is_distributed)
     step = stream.profile.step
@@ -74,7 +76,7 @@ def predict(
         host_bytes=int(stream.profile.storages.bytes[(stream.owners.on_device == 0)].sum()),
         constants=constants,
         fit=None if device_bytes is None else _fit(stream, rows, chosen, played, constants, device_bytes),
-        notes=tuple(filter(None, (*stream.notes, _difference(stream, played), changed, *unknown_on_cuda(stream)))),
+        notes=tuple(filter(None, (*stream.notes, _difference(stream, played), *changed, *unknown_on_cuda(stream)))),
     )
 
 
@@ -125,15 +127,24 @@ def _sums(sizes: Sequence[tuple[Use, int]]) -> dict[Use, int]:
 
 
 def _by_module(sizes: Sequence[tuple[str, int]]) -> dict[str, int]:
-    """Sums by the longest beginnings of names that are not too many; the smallest of them together where they are."""
-    deepest = max((name.count(".") + 1 for name, _ in sizes), default=1)
-    for depth in range(deepest, 0, -1):
-        found: defaultdict[str, int] = defaultdict(int)
-        for name, size in sizes:
-            found[name if name.startswith("(") else ".".join(name.split(".")[:depth])] += size
-        if len(found) <= MOST_MODULES:
-            break
-    ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    """Sums by beginnings of names: the largest is divided by one name more as long as the lines stay few."""
+    groups: dict[tuple[str, ...], list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+    for name, size in sizes:
+        names = (name,) if name.startswith("(") else tuple(name.split("."))
+        groups[names[:1]].append((names, size))
+    whole: set[tuple[str, ...]] = set()
+    while len(whole) < len(groups):
+        largest = max(groups.keys() - whole, key=lambda group: (sum(size for _, size in groups[group]), group))
+        parts: dict[tuple[str, ...], list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+        for names, size in groups[largest]:
+            parts[names[: len(largest) + 1]].append((names, size))
+        if parts.keys() == {largest} or len(groups) - 1 + len(parts) > MOST_MODULES:
+            whole.add(largest)
+        else:
+            del groups[largest]
+            groups.update(parts)
+    sums = [(".".join(group), sum(size for _, size in members)) for group, members in groups.items()]
+    ordered = sorted(sums, key=lambda item: (-item[1], item[0]))
     rest = sum(size for _, size in ordered[MOST_MODULES:])
     return dict(ordered[:MOST_MODULES]) | ({f"({len(ordered) - MOST_MODULES} more)": rest} if rest else {})
 
@@ -183,7 +194,9 @@ def _idle(stream: StepStream, rows: _Rows, there: Sequence[int], peak: int) -> t
         )
         for (use, site), sizes in found.items()
     ]
-    return tuple(sorted(told, key=lambda each: -each.bytes)[:MOST_IDLE])
+    least = LEAST_IDLE * sum(rows.size[at] for at in there)
+    heavy = (each for each in told if each.bytes >= least)
+    return tuple(sorted(heavy, key=lambda each: -each.bytes)[:MOST_IDLE])
 
 
 def _fit(

@@ -167,6 +167,24 @@ def test_what_meets_the_model_lies_on_the_device_and_a_dataset_does_not(tmp_path
     assert {"[1000, 8]", "[16]"}.isdisjoint(on_device)
 
 
+def test_what_a_variable_holds_of_the_step_before_lies_on_the_device(tmp_path: Path) -> None:
+    model = torch.nn.Linear(8, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    held: dict[str, torch.Tensor] = {}
+
+    def step() -> None:
+        held["out"] = model(torch.randn(16, 8))
+        held["out"].sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    stream = stream_of(step, tmp_path)
+
+    storages = stream.profile.storages
+    before = (storages.birth == BEFORE) & (storages.bytes == 16 * 4 * 4)
+    assert stream.owners.on_device[before].tolist() == [1]
+
+
 def test_optimizers_choose_as_on_a_device_while_they_are_watched_and_not_after(tmp_path: Path) -> None:
     from torch.utils._foreach_utils import _get_foreach_kernels_supported_devices as before
 

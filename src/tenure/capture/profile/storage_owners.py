@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from tenure.capture.heap.autograd import how_to_read
+from tenure.capture.heap.autograd import how_to_read, is_leaf
 from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.roles import optimizer_type, tensors_in
 from tenure.capture.tensors.storages import storage_id_of
@@ -51,6 +51,13 @@ def named_tensors(names: dict[int, str]) -> Iterator[Named]:
             optimizers.append(item)
     for each in optimizers:
         yield from _of_optimizer(each, parameter_names)
+
+
+def results_of_models() -> Iterator[Any]:
+    """Tensors that have a graph: what was computed from parameters and is still held, as a variable's loss is."""
+    for item in gc.get_objects():
+        if issubclass(type(item), torch.Tensor) and item.requires_grad and not is_leaf(item):
+            yield item
 
 
 def saved_by_checkpoints() -> Iterator[Any]:

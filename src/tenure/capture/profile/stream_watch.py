@@ -22,6 +22,7 @@ from tenure.capture.profile.op_watch import OpWatch
 from tenure.capture.profile.storage_owners import (
     find_modules,
     named_tensors,
+    results_of_models,
     saved_by_checkpoints,
     storage_of,
 )
@@ -58,6 +59,7 @@ class StreamWatch(OpWatch):
         self._names: dict[int, str] = {}
         self._owners: dict[int, tuple[Owner, str, str]] = {}
         self._on_device: set[int] = set()
+        self._met_bytes: dict[int, int] = {}
         self._kept: dict[int, tuple[int, int]] = {}
         self._was_backward = False
         self._num_skipped = 0
@@ -69,6 +71,8 @@ class StreamWatch(OpWatch):
         if self.stopped is None:
             self._names = find_modules()
             self.read_owners()
+            of_before = (self._row_of(tensor) for tensor in results_of_models())
+            self._on_device.update(row for row in of_before if row is not None)
             self._restore = choose_as_on_cuda()
 
     def end(self, why: str = "ended") -> bool:
@@ -120,7 +124,11 @@ class StreamWatch(OpWatch):
         rows = [(self._row_of(tensor), tensor) for tensor in used]
         if any(row in self._on_device for row, _ in rows if row is not None):
             # A number without dimensions may stay on the host, as an optimizer's count of steps does.
-            self._on_device.update(row for row, tensor in rows if row is not None and tensor.dim())
+            for row, tensor in rows:
+                if row is not None and tensor.dim():
+                    self._on_device.add(row)
+                    size = tensor.numel() * tensor.element_size()
+                    self._met_bytes[row] = max(size, self._met_bytes.get(row, 0))
             self._on_device.update(row for row in map(self._row_of, made) if row is not None)
 
     def _row_of(self, tensor: Any) -> int | None:
@@ -188,6 +196,7 @@ class StreamWatch(OpWatch):
             kept_from=np.array([self._kept.get(row, NEVER)[0] for row in rows], dtype=np.int64),
             kept_to=np.array([self._kept.get(row, NEVER)[1] for row in rows], dtype=np.int64),
             on_device=np.array([self._is_on_device(row) for row in rows], dtype=np.int64),
+            met_bytes=np.array([self._met_bytes.get(row, 0) for row in rows], dtype=np.int64),
         )
         told = replace(profile, strings=tuple(strings))
         return StepStream(told, modules, owners, tuple(self.graph_reads), tuple(self.notes))
