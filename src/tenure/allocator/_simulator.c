@@ -89,8 +89,6 @@ typedef struct {
     Settings settings;
     int64_t active, requested, reserved, num_device_allocations, num_retries, num_out_of_memory;
     Pool pools[2 * MOST_POOLS]; /* by number of the pool and size class */
-    int order[2 * MOST_POOLS];  /* those that are made, in that order */
-    int num_made;
     Queue queues[MOST_QUEUES];
     int num_queues, last_queue;
     Chunk *chunks;
@@ -567,7 +565,6 @@ pool_number(Allocator *a, int64_t pool, int is_small)
     int number = (int)(2 * pool + is_small);
     if (!a->pools[number].is_made) {
         a->pools[number] = (Pool){(int)pool, is_small, 1, 0};
-        a->order[a->num_made++] = number;
     }
     return number;
 }
@@ -737,6 +734,20 @@ best_fit(Allocator *a, int number, int64_t size)
         a->pools[queue->pool].calls++;
     }
     Block *block = not_below(queue->free, size, 0);
+    if (a->settings.expandable) {
+        for (Block *next; block != NULL && (next = following(queue, block)) != NULL; block = next) {
+            a->num_looked_at++;
+            if (block->range == NULL || could_grow_to(next) >= could_grow_to(block)) {
+                break;
+            }
+        }
+    }
+    else {
+        while (block != NULL && block->range != NULL) {
+            a->num_looked_at++;
+            block = following(queue, block);
+        }
+    }
     if (block == NULL) {
         return NULL;
     }
@@ -747,14 +758,6 @@ best_fit(Allocator *a, int number, int64_t size)
         }
         if (size >= largest && block->size >= size + a->settings.max_rounding) {
             return NULL;
-        }
-    }
-    if (a->settings.expandable) {
-        for (Block *next; (next = following(queue, block)) != NULL; block = next) {
-            a->num_looked_at++;
-            if (block->range == NULL || could_grow_to(next) >= could_grow_to(block)) {
-                break;
-            }
         }
     }
     take_out(a, block);
@@ -829,14 +832,13 @@ release_whole(Allocator *a, int pool)
 }
 
 static void
-give_back(Allocator *a)
+give_back(Allocator *a, int64_t private_pool)
 {
     for (int is_small = 0; is_small < 2; is_small++) {
-        for (int place = 0; place < a->num_made; place++) {
-            if (a->pools[a->order[place]].is_small == is_small) {
-                release_whole(a, a->order[place]);
-            }
-        }
+        release_whole(a, pool_number(a, 0, is_small));
+    }
+    for (int is_small = 0; private_pool != 0 && is_small < 2; is_small++) {
+        release_whole(a, pool_number(a, private_pool, is_small));
     }
 }
 
@@ -918,7 +920,7 @@ without_fit(Allocator *a, int queue, int64_t size)
         block = new_segment(a, queue, size);
     }
     if (block == NULL && !a->failed) {
-        give_back(a);
+        give_back(a, 0);
         a->num_retries++;
         block = new_segment(a, queue, size);
     }
@@ -1432,7 +1434,7 @@ play(PyObject *Py_UNUSED(module), PyObject *args)
             held[number] = NULL;
         }
         else if (kind == GIVE_BACK) {
-            give_back(a);
+            give_back(a, rows.columns[4][row]);
         }
         else if (kind == OUT_OF_MEMORY && ++num_errors == error) {
             fits &= allocate(a, rows.columns[2][row], rows.columns[3][row], rows.columns[4][row]) != NULL;

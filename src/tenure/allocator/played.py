@@ -70,7 +70,7 @@ def played_in_python(
         elif kind == Kind.FREE and number in held:
             allocator.free(held.pop(number).address)
         elif kind == Kind.GIVE_BACK:
-            allocator.give_back()
+            allocator.give_back(requests.pools[pool])
         elif kind == Kind.OUT_OF_MEMORY:
             num_errors += 1
             if num_errors == error:

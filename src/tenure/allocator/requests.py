@@ -18,7 +18,8 @@ from tenure.model.heap import Ints
 
 
 class Kind(IntEnum):
-    """What a row asks for. OUT_OF_MEMORY: so many bytes, which were not there."""
+    """What a row asks for. OUT_OF_MEMORY: so many bytes, which were not there. GIVE_BACK: that free segments go back,
+    those of the row's pool and of the default one."""
 
     ALLOCATE = 0
     FREE = 1
@@ -55,11 +56,12 @@ def requests_of(snapshot: Snapshot, device: int, settings: AllocatorSettings) ->
     events = snapshot.traces.get(device)
     told = before if events is None else np.hstack([before, _of_events(snapshot, device, events, earlier)])
     kind = told[0]
-    again = (kind[1:] == Kind.GIVE_BACK) & (kind[:-1] == Kind.GIVE_BACK)
+    is_back, pool = kind == Kind.GIVE_BACK, told[4]
+    again = is_back[1:] & is_back[:-1] & (pool[1:] == pool[:-1])
     kept = np.ones(len(kind), dtype=np.bool_)
     kept[1:] = ~again
-    if len(kind) and kind[0] == Kind.GIVE_BACK:
-        kept[: int(np.argmax(np.append(kind != Kind.GIVE_BACK, True)))] = False
+    if len(kind) and is_back[0]:
+        kept[: int(np.argmax(np.append(~is_back, True)))] = False
     kind, number, size, stream, pool = told[:, kept]
     return Requests(kind, number, size, stream, pool, snapshot.pools, len(earlier.blocks))
 
@@ -87,7 +89,7 @@ def _of_events(snapshot: Snapshot, device: int, events: Events, earlier: Earlier
     for row, freed in freed_rows(events, earlier):
         kind[row], number[row] = Kind.FREE, freed
     number[kind == Kind.ALLOCATE] = len(earlier.blocks) + np.arange(int((kind == Kind.ALLOCATE).sum()))
-    plain = (kind == Kind.FREE) | (kind == Kind.GIVE_BACK)
-    size[plain], pool[plain] = 0, DEFAULT_ROW
+    size[(kind == Kind.FREE) | (kind == Kind.GIVE_BACK)] = 0
+    pool[kind == Kind.FREE] = DEFAULT_ROW
     stream = np.where(kind == Kind.GIVE_BACK, 0, events.stream)
     return np.stack([kind, number, size, stream, pool])[:, kind >= 0]

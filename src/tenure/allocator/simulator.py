@@ -90,12 +90,14 @@ class Allocator:
         block.pool.insert(block)
         return block
 
-    def give_back(self) -> None:
-        """What `torch.cuda.empty_cache()` does: every segment that is wholly free goes back to the device."""
-        for is_small in (False, True):
-            for (_, small), pool in list(self._pools.items()):
-                if small == is_small:
-                    self._release_whole(pool)
+    def give_back(self, private: PoolId = DEFAULT_POOL) -> None:
+        """What `torch.cuda.empty_cache()` does: every segment that is wholly free goes back to the device.
+
+        Private pools keep theirs as long as a graph or a `MemPool` uses them; `private` is one that nobody uses.
+        """
+        for number in dict.fromkeys((DEFAULT_POOL, private)):
+            for is_small in (False, True):
+                self._release_whole(self.pool(number, is_small))
 
     def pool(self, number: PoolId, is_small: bool) -> Pool:
         """The pool of this private pool and size class, made when it is asked for first."""
@@ -196,6 +198,11 @@ class Allocator:
         if not free:
             return None
         place = bisect_left(free, (size, 0))
+        if self.settings.expandable_segments:
+            place = _least_that_it_could_grow_to(pool, free, place)
+        else:  # what was expandable before the setting was taken back is not served from
+            while place < len(free) and pool.by_address[free[place][1]].range is not None:
+                place += 1
         if place == len(free):
             return None
         found, address = free[place]
@@ -205,9 +212,6 @@ class Allocator:
                 return None
             if size >= largest and found >= size + self.settings.max_non_split_rounding_bytes:
                 return None
-        if self.settings.expandable_segments:
-            place = _least_that_it_could_grow_to(pool, free, place)
-            address = free[place][1]
         del free[place]
         return pool.by_address.pop(address)
 
