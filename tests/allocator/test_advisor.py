@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allocator.recorded import Program
-from tenure.allocator.advisor import CANDIDATES, advise, conflict_in, requests_of
+from tenure.allocator.advisor import (
+    CANDIDATES,
+    WITH_MEMORY,
+    Advice,
+    advise,
+    advise_together,
+    comes_to,
+    conflict_in,
+    requests_of,
+)
 from tenure.allocator.replay import replay_snapshot
 from tenure.allocator.settings import MIB, AllocatorSettings, parse_settings
 from tenure.model.allocator import Snapshot
@@ -123,3 +132,82 @@ def test_settings_that_do_nothing_or_harm_each_other_are_told(text: str, expecte
 
 def test_nothing_that_is_tried_is_in_conflict() -> None:
     assert [text for text in CANDIDATES if conflict_in(parse_settings(text))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "expected"),
+    [
+        ("", "roundup_power2_divisions:1", True),
+        ("", "garbage_collection_threshold:0.8", True),
+        ("", "max_non_split_rounding_mb:64", True),
+        ("", "pinned_num_register_threads:4", True),
+        ("", "expandable_segments:False", True),
+        ("", "expandable_segments:True", False),
+        ("max_split_size_mb:64", "max_split_size_mb:64,max_non_split_rounding_mb:64", False),
+        ("", "roundup_power2_divisions:[64:2]", False),
+    ],
+)
+def test_settings_that_place_every_block_alike(text: str, other: str, expected: bool) -> None:
+    assert comes_to(parse_settings(text), parse_settings(other)) is expected
+
+
+def test_no_two_that_are_tried_place_every_block_alike() -> None:
+    tried = [parse_settings(text) for text in (*CANDIDATES, *WITH_MEMORY)]
+
+    assert [(one, two) for place, one in enumerate(tried) for two in tried[:place] if comes_to(one, two)] == []
+    assert (len(CANDIDATES), len(WITH_MEMORY)) == (24, 3)
+
+
+def advised(advice: Advice) -> str | None:
+    return None if advice.best is None else advice.best.settings
+
+
+def test_where_the_devices_memory_is_known_retries_and_refusals_are_counted() -> None:
+    snapshot = read(growing_batches())
+
+    enough, scarce, little = (advise(snapshot, 0, total_bytes=size * MIB) for size in (1000, 70, 45))
+
+    counts = [(each.recorded.num_retries, each.recorded.num_refused) for each in (enough, scarce, little)]
+    assert counts == [(0, 0), (6, 0), (10, 0)]
+    assert {advised(each) for each in (enough, scarce)} == {"expandable_segments:True"}
+    assert little.recorded.peak_reserved_bytes == 42 * MIB  # 20 MiB pages do not fit into what is left
+    assert little.best is not None
+    assert (advised(little), little.best.num_retries) == (WITH_MEMORY[0], 2)
+    assert {*WITH_MEMORY} < {each.settings for each in enough.candidates}
+
+
+def test_settings_that_serve_what_was_refused_are_advised() -> None:
+    program = Program()
+    kept = [program.allocate(6 * MIB) for _ in range(20)]
+    for block in kept[::2]:
+        assert block is not None
+        program.free(block)
+    program.allocate(58 * MIB)
+
+    advice = advise(read(program), 0, total_bytes=160 * MIB)
+
+    assert advice.recorded.num_refused == 1
+    assert advice.best is None or advice.best.num_refused == 0
+
+
+def test_collecting_keeps_reserved_memory_below_its_threshold() -> None:
+    text = "garbage_collection_threshold:0.6,per_process_memory_fraction:0.95"
+
+    advice = advise(read(growing_batches()), 0, [text], total_bytes=200 * MIB)
+
+    assert advice.candidates[0].peak_reserved_bytes < advice.recorded.peak_reserved_bytes
+    assert not advice.candidates[0].is_confirmed
+
+
+def test_several_ranks_get_the_settings_that_serve_the_fullest() -> None:
+    small, large = Program(), growing_batches()
+    small.allocate(20 * MIB)
+    each = [advise(read(program), 0) for program in (small, large)]
+
+    together = advise_together(each)
+
+    assert advised(each[0]) is None
+    assert advised(together) == "expandable_segments:True"
+    assert together.recorded.peak_reserved_bytes == each[1].recorded.peak_reserved_bytes
+    assert together.floor_bytes == 42 * MIB
+    assert len(together.candidates) == len(CANDIDATES) - 1

@@ -254,3 +254,78 @@ def test_what_cannot_be_done_is_told_in_one_line(
     assert error.startswith("tenure: ")
     assert expected in error
     assert error.count("\n") == 1
+
+
+def rank_folder(tmp_path: Path, *, broken: bool = False) -> str:
+    """As torchtitan writes it: the ranks' buffers grow, those of rank 1 most."""
+    folder = tmp_path / "memory_snapshot" / "iteration_10"
+    folder.mkdir(parents=True)
+    for rank in range(3):
+        program = Program()
+        for step in range(12):
+            block = program.allocate((20 + (4 if rank == 1 else 2) * step) * MIB)
+            assert block is not None
+            program.free(block)
+        if broken and rank == 2:
+            program.note("segment_alloc", 1 << 40, 20 * MIB, 0)
+            program.note("segment_alloc", 1 << 41, 20 * MIB, 0)
+        (folder / f"rank{rank}_memory_snapshot.pickle").write_bytes(program.pickled())
+    return str(tmp_path / "memory_snapshot")
+
+
+def test_advise_of_a_folder_tells_what_serves_all_ranks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+
+    assert run_command_line(["advise", rank_folder(tmp_path)]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        "ranks         3 of iteration 10: reserved at the peak from 372.00 MiB (rank 0) to 504.00 MiB (rank 1), with",
+        "              the defaults",
+        "floor         64.00 MiB were in use at once: no setting reserves less",
+        "advice        PYTORCH_ALLOC_CONF=expandable_segments:True",
+        "              (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True up to torch 2.8)",
+        "predicted     80.00 MiB reserved at the peak, 424.00 MiB less, with 4 device allocations instead of 12",
+        "how sure      the recorded settings came out exactly as recorded, as did published traces under those advised",
+    ]
+
+
+def test_nothing_is_advised_to_ranks_of_which_one_left_its_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = rank_folder(tmp_path, broken=True)
+
+    assert run_command_line(["advise", folder]) == 0
+    text = capsys.readouterr().out
+    assert run_command_line(["advise", folder, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+
+    assert "none: the replay of what was recorded of rank 2 left the trace at event" in " ".join(text.split())
+    assert told["advice"] is None
+    assert [(each["rank"], each["replay_equal"]) for each in told["ranks"]] == [(0, True), (1, True), (2, False)]
+
+
+def test_advise_with_the_devices_memory_tells_retries(snapshot_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["advise", snapshot_file, "--memory", "70MiB"]) == 0
+
+    text = " ".join(capsys.readouterr().out.split())
+    assert "6 requests served only after all that was free went back" in text
+    assert "PYTORCH_ALLOC_CONF=expandable_segments:True" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--try", "roundup_power2_divisions:1"], "roundup_power2_divisions:1: changes nothing"),
+        (["--try", "expandable_segments:False"], "expandable_segments:False: changes nothing"),
+        (["--try", "garbage_collection_threshold:0.8"], "garbage_collection_threshold does nothing without"),
+        (["--memory", "much"], "--memory: 'much' is no size"),
+    ],
+)
+def test_advise_refuses_what_does_nothing(
+    options: list[str], expected: str, snapshot_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["advise", snapshot_file, *options]) == 2
+
+    assert expected in capsys.readouterr().err

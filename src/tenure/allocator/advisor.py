@@ -7,8 +7,10 @@ taken from the record, as are calls of `empty_cache`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,13 +33,19 @@ CANDIDATES = (
     "",
     "expandable_segments:True",
     *(f"max_split_size_mb:{size}" for size in (20, 32, 64, 128, 256, 512, 1024)),
-    *(f"roundup_power2_divisions:{parts}" for parts in (1, 2, 4, 8, 16, 32)),
+    *(f"roundup_power2_divisions:{parts}" for parts in (2, 4, 8, 16, 32)),
     *(f"large_segment_size_mb:{size}" for size in (32, 64, 128)),
     *(f"expandable_segments:True,roundup_power2_divisions:{parts}" for parts in (4, 8, 16)),
     *(f"max_split_size_mb:{size},roundup_power2_divisions:8" for size in (64, 128, 256)),
+    "large_segment_size_mb:64,roundup_power2_divisions:8",
 )
-"""What is tried. Not among them: a threshold for collecting, which does nothing without a fraction of the device's
-memory, and a largest size to split with expandable segments, which grows without end (pytorch#123548)."""
+"""What is tried. Not among them: a largest size to split with expandable segments, which grows without end
+(pytorch#123548)."""
+WITH_MEMORY = tuple(
+    f"garbage_collection_threshold:{share},per_process_memory_fraction:0.95" for share in (0.6, 0.8, 0.9)
+)
+"""What is tried as well where the device's memory is known: a threshold for collecting is a share of a fraction of it,
+and does nothing without (pytorch#106660)."""
 
 CONFIRMED = (AllocatorSettings(), AllocatorSettings(expandable_segments=True))
 """Under these settings recorded traces have come out as recorded (docs/accuracy.md)."""
@@ -45,12 +53,18 @@ CONFIRMED = (AllocatorSettings(), AllocatorSettings(expandable_segments=True))
 
 @dataclass(frozen=True)
 class Candidate:
-    """One text of settings, and what a replay of the requests under it came to."""
+    """One text of settings, and what a replay of the requests under it came to.
+
+    `num_retries` requests found the device full at first, so that all that was free went back and every stream was
+    waited for; `num_refused` were not served after that either. Both are 0 where the device's memory is not known.
+    """
 
     settings: str
     peak_reserved_bytes: int
     peak_active_bytes: int
     num_device_allocations: int
+    num_retries: int
+    num_refused: int
     is_confirmed: bool
     """Whether traces that torch recorded under such settings have come out of a replay as recorded."""
 
@@ -59,8 +73,8 @@ class Candidate:
 class Advice:
     """`floor_bytes` were asked for at the peak, rounded up to 512 bytes each: no setting reserves less.
 
-    `recorded` is what a replay under the recorded settings predicts, `candidates` what others come to, least reserved
-    first. `best` is None where nothing is to be gained.
+    `recorded` is what a replay under the recorded settings predicts, `candidates` what others come to: those that serve
+    most first, then least reserved first. `best` is None where nothing is to be gained.
     """
 
     floor_bytes: int
@@ -69,23 +83,78 @@ class Advice:
     best: Candidate | None
 
 
-def advise(snapshot: Snapshot, device: int, texts: Sequence[str] = CANDIDATES) -> Advice:
-    """Try these settings on the requests of one device. Cost: two to four microseconds per event and setting."""
+def advise(
+    snapshot: Snapshot, device: int, texts: Sequence[str] | None = None, total_bytes: int | None = None
+) -> Advice:
+    """Try settings on the requests of one device, these or all that are known; it has `total_bytes`, None: without end.
+
+    Settings that come to the recorded ones are left out. Cost: a tenth of a microsecond per event and setting on each
+    of several cores; in Python two on one.
+    """
     own = settings_of_snapshot(snapshot.settings)
     requests = requests_of(snapshot, device, own)
-    recorded = _played(requests, own, _text_of(snapshot))
-    tried = [text for text in texts if parse_settings(text) != own]
-    found = [_played(requests, parse_settings(text), text) for text in tried]
-    found.sort(key=lambda each: (each.peak_reserved_bytes, each.num_device_allocations, len(each.settings)))
+    if texts is None:
+        texts = CANDIDATES if total_bytes is None else (*CANDIDATES, *WITH_MEMORY)
+    chosen = [(text, parse_settings(text)) for text in texts]
+    tried = [(_text_of(snapshot), own), *((text, each) for text, each in chosen if not comes_to(each, own))]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+        played = list(threads.map(lambda each: _played(requests, each[1], each[0], total_bytes), tried))
+    return _advice(_floor(requests), played[0], played[1:])
+
+
+def advise_together(advices: Sequence[Advice]) -> Advice:
+    """The same for several ranks of one program, which all get the same settings: of each the fullest rank counts."""
+    tried = [{each.settings: each for each in advice.candidates} for advice in advices]
+    texts = [text for text in tried[0] if all(text in each for each in tried)]
+    recorded = _fullest([advice.recorded for advice in advices])
+    candidates = [_fullest([each[text] for each in tried]) for text in texts]
+    return _advice(max(advice.floor_bytes for advice in advices), recorded, candidates)
+
+
+def _fullest(of_ranks: Sequence[Candidate]) -> Candidate:
+    return replace(
+        of_ranks[0],
+        peak_reserved_bytes=max(each.peak_reserved_bytes for each in of_ranks),
+        peak_active_bytes=max(each.peak_active_bytes for each in of_ranks),
+        num_device_allocations=max(each.num_device_allocations for each in of_ranks),
+        num_retries=max(each.num_retries for each in of_ranks),
+        num_refused=max(each.num_refused for each in of_ranks),
+    )
+
+
+def _advice(floor: int, recorded: Candidate, candidates: Sequence[Candidate]) -> Advice:
+    found = sorted(candidates, key=_rank)
     least = max(LEAST_GAIN * recorded.peak_reserved_bytes, LEAST_GAIN_BYTES)
     best = _simplest(found, least)
-    gains = best is not None and recorded.peak_reserved_bytes - best.peak_reserved_bytes >= least
-    return Advice(_floor(requests), recorded, tuple(found), best if gains else None)
+    return Advice(floor, recorded, tuple(found), best if best is not None and _gains(recorded, best, least) else None)
+
+
+def _rank(each: Candidate) -> tuple[int, int, int, int, int]:
+    return (
+        each.num_refused,
+        each.peak_reserved_bytes,
+        each.num_retries,
+        each.num_device_allocations,
+        len(each.settings),
+    )
+
+
+def _gains(recorded: Candidate, best: Candidate, least: float) -> bool:
+    if best.num_refused != recorded.num_refused:
+        return best.num_refused < recorded.num_refused
+    fewer = best.num_retries < recorded.num_retries and best.peak_reserved_bytes <= recorded.peak_reserved_bytes
+    return fewer or recorded.peak_reserved_bytes - best.peak_reserved_bytes >= least
 
 
 def _simplest(found: Sequence[Candidate], least: float) -> Candidate | None:
     """Of those that come near the one that reserves least, one that recorded traces have confirmed, or the shortest."""
-    near = [each for each in found if each.peak_reserved_bytes < found[0].peak_reserved_bytes + least]
+    near = [
+        each
+        for each in found
+        if each.num_refused == found[0].num_refused
+        and each.num_retries <= found[0].num_retries
+        and each.peak_reserved_bytes < found[0].peak_reserved_bytes + least
+    ]
     return min(near, key=lambda each: (not each.is_confirmed, len(each.settings)), default=None)
 
 
@@ -98,14 +167,34 @@ def conflict_in(settings: AllocatorSettings) -> str:
     return ""
 
 
-def _played(requests: Requests, settings: AllocatorSettings, text: str) -> Candidate:
-    found = played(requests, settings)
+def comes_to(settings: AllocatorSettings, other: AllocatorSettings) -> bool:
+    """Whether both place every block alike: one part is no rounding, and a threshold alone does nothing."""
+    return _effect(settings) == _effect(other)
+
+
+def _effect(settings: AllocatorSettings) -> AllocatorSettings:
+    plain = AllocatorSettings()
+    splits = settings.max_split_bytes == NO_LIMIT
+    return replace(
+        settings,
+        roundup_power2_divisions=tuple(parts if parts > 1 else 0 for parts in settings.roundup_power2_divisions),
+        garbage_collection_threshold=settings.garbage_collection_threshold if settings.collects else 0.0,
+        max_non_split_rounding_bytes=(
+            plain.max_non_split_rounding_bytes if splits else settings.max_non_split_rounding_bytes
+        ),
+    )
+
+
+def _played(requests: Requests, settings: AllocatorSettings, text: str, total_bytes: int | None) -> Candidate:
+    found = played(requests, settings, total_bytes=total_bytes, limit_bytes=total_bytes)
     return Candidate(
-        text,
-        found.peak_reserved_bytes,
-        found.peak_active_bytes,
-        found.num_device_allocations,
-        settings in CONFIRMED,
+        settings=text,
+        peak_reserved_bytes=found.peak_reserved_bytes,
+        peak_active_bytes=found.peak_active_bytes,
+        num_device_allocations=found.num_device_allocations,
+        num_retries=found.num_retries,
+        num_refused=found.num_out_of_memory,
+        is_confirmed=any(comes_to(settings, each) for each in CONFIRMED),
     )
 
 

@@ -45,6 +45,13 @@ def is_one_recording(path: str) -> bool:
     return Path(path).is_dir() and len(_copies(path)) == 1
 
 
+def is_recording(path: str) -> bool:
+    """Whether a folder is a recording, of one process or several."""
+    from tenure.store.recording_file import list_recordings
+
+    return bool(list_recordings(path))
+
+
 def snapshot_in(file: str) -> Snapshot:
     """The snapshot in a file; UsageError where it tells of no device."""
     from tenure.store.torch_snapshot import read_snapshot
