@@ -4,7 +4,8 @@
 
 The trace is made here by the simulated allocator: steps of a training loop whose layers keep activations of two lengths
 of batch, with stacks of `--depth` frames, a list of its own for each event as torch writes them. Each line is measured
-in new processes, medians; memory is the most that such a process ever had, Python and NumPy included. `in Python` is
+in new processes, medians: seconds by the clock and of the processor, the latter per
+event; memory is the most that such a process ever had, Python and NumPy included. `in Python` is
 the same without the native parts, or of them the scan, the unpickling and the making of columns alone.
 """
 
@@ -183,12 +184,21 @@ def child(name: str, path: Path) -> None:
     if name.endswith("in Python"):
         without_native()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    started = time.perf_counter()
+    started, started_cpu = time.perf_counter(), time.process_time()
     kept = work(given)
-    seconds = time.perf_counter() - started
+    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - started_cpu
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     del kept
-    print(json.dumps({"seconds": seconds, "most_mebibytes": most / 1024, "ready_mebibytes": before / 1024}))
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "cpu_seconds": cpu_seconds,
+                "most_mebibytes": most / 1024,
+                "ready_mebibytes": before / 1024,
+            }
+        )
+    )
 
 
 def measured(name: str, path: Path, repeats: int) -> dict[str, float]:
@@ -204,14 +214,15 @@ def measure(num_events: int, depth: int, repeats: int, folder: Path, only: list[
     subprocess.check_call([sys.executable, __file__, "--write", str(path), str(num_events), str(depth)])
     size = path.stat().st_size
     print(f"\n{num_events:,} events, {size / MIB:.1f} MiB, {size / num_events:.0f} bytes an event")
-    print(f"{'':32}{'seconds':>10}{'us/event':>10}{'most MiB':>10}{'of file':>9}")
+    print(f"{'':32}{'seconds':>10}{'processor':>10}{'us/event':>10}{'most MiB':>10}{'of file':>9}")
     for name in only or works():
         if name.startswith("advise") and num_events > 200_000:
             continue
         found = measured(name, path, repeats)
-        each = found["seconds"] / num_events * 1e6
+        each = found["cpu_seconds"] / num_events * 1e6
         ratio = found["most_mebibytes"] / (size / MIB)
-        print(f"{name:32}{found['seconds']:10.3f}{each:10.3f}{found['most_mebibytes']:10.1f}{ratio:9.2f}", flush=True)
+        times = f"{found['seconds']:10.3f}{found['cpu_seconds']:10.3f}{each:10.3f}"
+        print(f"{name:32}{times}{found['most_mebibytes']:10.1f}{ratio:9.2f}", flush=True)
         yield {"events": num_events, "file_bytes": size, "what": name, **found}
 
 
@@ -235,7 +246,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         for num_events in options.events:
             found += measure(num_events, options.depth, options.repeats, Path(temporary), options.only)
-            seconds = {each["what"]: each["seconds"] for each in found if each["events"] == num_events}
+            seconds = {each["what"]: each["cpu_seconds"] for each in found if each["events"] == num_events}
             for fast, slow in PEERS.items():
                 if fast in seconds and slow in seconds:
                     print(f"{fast}: {seconds[slow] / seconds[fast]:.1f} times as fast as in Python")

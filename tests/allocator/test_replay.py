@@ -154,6 +154,36 @@ def test_a_segment_that_nobody_needs_is_told() -> None:
     assert (replay.num_segments, replay.num_segments_equal) == (3, 2)
 
 
+def test_memory_that_is_given_twice_ends_the_replay() -> None:
+    program = Program()
+    first = program.allocate(4 * MIB)
+    assert first is not None
+    told = program.snapshot()
+    again = dict(told["device_traces"][0][0])
+    told["device_traces"][0] += [{**again, "addr": again["addr"] + 512}]
+    inside = snapshot_from_bytes(pickle.dumps(told), "made")
+
+    replay = replay_snapshot(inside, 0)
+
+    text = f"20,971,520 bytes at {first.address + 512:#x} are given, and some are there already"
+    assert replay.first_difference == Difference(2, text)
+    assert (replay.num_events, replay.is_whole, replay.blocks_equal) == (3, False, False)
+
+
+def test_memory_that_was_there_twice_before_the_trace_ends_the_replay_at_once() -> None:
+    program = Program()
+    first = program.allocate(4 * MIB)
+    assert first is not None
+    program.note("segment_free", first.address + 512, 20 * MIB, 0)
+    told = program.snapshot()
+    del told["device_traces"][0][:2]
+
+    replay = replay_snapshot(snapshot_from_bytes(pickle.dumps(told), "made"), 0)
+
+    assert replay.first_difference == Difference(0, "before it there was memory at one address twice")
+    assert (replay.num_events, replay.is_whole) == (1, False)
+
+
 def test_a_trace_that_is_no_allocators_is_not_played_to_its_end() -> None:
     program = Program()
     program.allocate(4 * MIB)

@@ -111,7 +111,8 @@ def _without_uses(
     """
     is_last = uses.following == NEVER
     at_end = np.fromiter(in_use, dtype=np.int64, count=len(in_use))
-    used_after = np.where(is_last, np.isin(uses.address, at_end), ~uses.is_alloc[uses.following])
+    used_after = ~uses.is_alloc[uses.following]
+    used_after[is_last] = np.isin(uses.address[is_last], at_end)
     found = dict(in_use)
     for address in uses.address[is_last].tolist():
         found.pop(address, None)

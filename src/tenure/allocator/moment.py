@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tenure.allocator.earlier_state import state_before
+from tenure.allocator.given_memory import first_given_twice
 from tenure.allocator.native import native_replay
 from tenure.allocator.replay import allocator_after
 from tenure.allocator.settings import settings_of_snapshot
@@ -66,6 +67,8 @@ def _natively(snapshot: Snapshot, device: int, event: int) -> list[_Stretch] | N
         return None
     settings = settings_of_snapshot(snapshot.settings)
     earlier = state_before(snapshot, device, settings)
+    if first_given_twice(earlier, events) is not None:
+        return None
     found = native_replay(snapshot, device, earlier, settings, events, until=event + 1)
     if found is None:
         return None

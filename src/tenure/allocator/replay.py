@@ -15,6 +15,7 @@ import numpy as np
 
 from tenure.allocator.blocks import Block, Range
 from tenure.allocator.earlier_state import EarlierState, state_before
+from tenure.allocator.given_memory import BEFORE_ALL, first_given_twice
 from tenure.allocator.laid_out import ENDLESS, lay_out, lowest_addresses
 from tenure.allocator.native import native_replay
 from tenure.allocator.pools import pools_of_events
@@ -88,7 +89,7 @@ def replay_in_python(snapshot: Snapshot, device: int) -> Replay:
 def _equal_replay(snapshot: Snapshot, device: int, earlier: EarlierState, settings: AllocatorSettings) -> Replay | None:
     """What the native simulator comes to; None where it is not there, or left the trace."""
     events = snapshot.traces.get(device)
-    if events is None:
+    if events is None or first_given_twice(earlier, events) is not None:
         return None
     found = native_replay(snapshot, device, earlier, settings, events)
     if found is None:
@@ -113,13 +114,13 @@ def _equal_replay(snapshot: Snapshot, device: int, earlier: EarlierState, settin
 def allocator_after(snapshot: Snapshot, device: int, event: int) -> Allocator | None:
     """The simulated allocator as it is after this event; None where the replay left the trace for good before it."""
     playing = _Replaying(snapshot, device)
-    playing.begin()
     events = snapshot.traces.get(device)
-    for number, row in enumerate([] if events is None else _rows(snapshot, device, events)[: event + 1]):
-        try:
+    try:
+        playing.begin()
+        for number, row in enumerate([] if events is None else _rows(snapshot, device, events)[: event + 1]):
             playing.play(number, *row)
-        except _LostError:
-            return None
+    except _LostError:
+        return None
     return playing.allocator
 
 
@@ -186,21 +187,28 @@ class _Replaying:
         self._device = _RecordedDevice()
         self.allocator = Allocator(self._settings, self._device)
         self._pools = snapshot.pools
+        self._given_twice = first_given_twice(self._earlier, snapshot.traces.get(device))
         self._first: Difference | None = None
         self._num_equal = 0
 
     def begin(self) -> None:
-        """Lay out what was there before the first event."""
+        """Lay out what was there before the first event. Raises _LostError where that cannot have been."""
+        if self._given_twice == BEFORE_ALL:
+            self._differs(0, "before it there was memory at one address twice")
+            raise _LostError
         bases = lowest_addresses(self._snapshot, self._number, self._earlier)
         lay_out(self.allocator, self._earlier, self._snapshot.pools, bases)
 
     def run(self) -> Replay:
         events = self._snapshot.traces.get(self._number)
         rows = [] if events is None else _rows(self._snapshot, self._number, events)
-        self.begin()
+        is_whole = True
+        try:
+            self.begin()
+        except _LostError:
+            rows, is_whole = [], False
         counts = self.allocator.counts
         active, reserved = Peak(counts.active_bytes, -1), Peak(counts.reserved_bytes, -1)
-        is_whole = True
         for number, (action, address, size, stream, pool) in enumerate(rows):
             try:
                 self.play(number, action, address, size, stream, pool)
@@ -213,10 +221,10 @@ class _Replaying:
                 reserved = Peak(counts.reserved_bytes, number)
         return Replay(
             device=self._number,
-            num_events=len(rows),
-            num_allocations=sum(row[0] == Action.ALLOC for row in rows),
+            num_events=0 if events is None else len(events),
+            num_allocations=0 if events is None else int((events.action == Action.ALLOC).sum()),
             num_allocations_equal=self._num_equal,
-            num_segments=sum(row[0] in _GIVEN for row in rows),
+            num_segments=0 if events is None else int(np.isin(events.action, _GIVEN).sum()),
             num_segments_equal=self._device.num_equal,
             blocks_equal=is_whole and self._blocks() == recorded_blocks(self._snapshot, self._number),
             is_whole=is_whole,
@@ -229,6 +237,9 @@ class _Replaying:
 
     def play(self, number: int, action: int, address: int, size: int, stream: int, pool: int) -> None:
         """Play one event. Raises _LostError where the recorded state cannot be restored."""
+        if number == self._given_twice:
+            self._differs(number, f"{size:,} bytes at {address:#x} are given, and some are there already")
+            raise _LostError
         if action == Action.ALLOC:
             self._allocate(number, address, size, stream, self._pools[pool])
         elif action == Action.FREE_COMPLETED:

@@ -170,15 +170,28 @@ little(const unsigned char *from, int count)
 
 /* ---- rows of words that are kept once ------------------------------------------------------------------------ */
 
+static inline uint64_t
+mixed(uint64_t hash, Word word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
 static uint32_t
 hash_of(const Reader *r, const Word *words, size_t count)
 {
-    uint64_t hash = r->seed ^ count;
-    for (size_t place = 0; place < count; place++) {
-        hash = (hash ^ words[place]) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 29;
+    uint64_t one = r->seed ^ count, two = ~r->seed, three = r->seed + 1, four = r->seed - 1; /* side by side */
+    size_t place = 0;
+    for (; place + 4 <= count; place += 4) {
+        one = mixed(one, words[place]);
+        two = mixed(two, words[place + 1]);
+        three = mixed(three, words[place + 2]);
+        four = mixed(four, words[place + 3]);
     }
-    return (uint32_t)(hash >> 20);
+    for (; place < count; place++) {
+        one = mixed(one, words[place]);
+    }
+    return (uint32_t)(mixed(mixed(mixed(one, two), three), four) >> 20);
 }
 
 static int
@@ -480,12 +493,51 @@ to_mark(Reader *r, size_t *count)
     return 1;
 }
 
+#define MOST_RECALLED 4096
+
+/* Most of a snapshot are frames, each a reference to one that was told before: a run of these, as far as the window
+ * and the room on the stack go. */
+static int
+recall_run(Reader *r)
+{
+    if (!GROW(r, stack, depth, stack_room, MOST_RECALLED)) {
+        return 0;
+    }
+    const unsigned char *at = r->window + r->at, *last = r->window + r->end - 5;
+    Word *top = r->stack + r->depth, *full = top + MOST_RECALLED;
+    while (at <= last && top < full) {
+        size_t place, width;
+        if (*at == 'h') {
+            place = at[1];
+            width = 2;
+        }
+        else if (*at == 'j') {
+            place = (size_t)at[1] | (size_t)at[2] << 8 | (size_t)at[3] << 16 | (size_t)at[4] << 24;
+            width = 5;
+        }
+        else {
+            break;
+        }
+        if (place >= r->num_memo) {
+            return 0;
+        }
+        *top++ = r->memo[place];
+        at += width;
+    }
+    r->at = at - r->window;
+    r->depth = (size_t)(top - r->stack);
+    return 1;
+}
+
 /* Plays the pickle to its end; its value is left on the stack alone. */
 static int
 play(Reader *r)
 {
     size_t count;
     for (;;) {
+        if (r->end - r->at >= 5 && (r->window[r->at] == 'h' || r->window[r->at] == 'j') && !recall_run(r)) {
+            return 0;
+        }
         if (!need(r, 1)) {
             return 0;
         }
@@ -597,8 +649,8 @@ play(Reader *r)
             done = told <= 5;
             break;
         case 0x95:
-            r->frame_end = r->before + r->at + (int64_t)(told & INT64_MAX);
             done = told < (UINT64_C(1) << 50);
+            r->frame_end = done ? r->before + r->at + (int64_t)told : 0;
             break;
         case '.':
             return r->depth == 1 && r->num_marks == 0 && r->frame_end <= r->before + r->at;
