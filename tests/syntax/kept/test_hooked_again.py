@@ -36,7 +36,8 @@ CAM = """
     [
         ("layer.register_forward_hook(self.on)", "", "", ["TN303"]),
         ("dict(self.model.named_modules())['0'].register_forward_hook(self.on)", "", "", ["TN303"]),
-        ("self.handle = layer.register_forward_hook(self.on)", "def close(self): self.handle.remove()", "", []),
+        ("self.handle = layer.register_forward_hook(self.on)", "def close(self): self.handle.remove()", "", ["TN303"]),
+        ("self.handle = layer.register_forward_hook(self.on)", "def detach(self): self.handle.remove()", "", ["TN303"]),
         ("layer.register_forward_hook(self.on)", "", "model = Net(image.shape)", []),
         ("self.own = nn.Linear(2, 2); self.own.register_forward_hook(self.on)", "", "", []),
     ],
@@ -45,6 +46,22 @@ def test_a_hook_stays_where_each_object_registers_on_the_same_module(
     register: str, leave: str, fresh: str, found: list[str]
 ) -> None:
     assert rules(CAM.format(register=register, leave=leave, fresh=fresh)) == found
+
+
+def test_a_hook_goes_where_the_method_that_removes_it_is_called() -> None:
+    closed = CAM.format(
+        register="self.handle = layer.register_forward_hook(self.on)",
+        leave="def close(self): self.handle.remove()",
+        fresh="",
+    )
+    assert rules(closed.replace("yield cam(image[None])", "yield cam(image[None]); cam.close()")) == []
+    assert rules(closed.replace("yield cam(image[None])", "yield cam(image[None]); self.done(cam.close)")) == []
+
+
+def test_a_hook_of_a_base_class_stays_where_objects_of_the_class_below_are_made() -> None:
+    text = CAM.format(register="layer.register_forward_hook(self.on)", leave="", fresh="")
+    below = text.replace("def explain", "class Own(Cam):\n        pass\n    def explain").replace("= Cam(", "= Own(")
+    assert rules(below) == ["TN303"]
 
 
 def test_one_object_may_hook_what_it_is_given() -> None:

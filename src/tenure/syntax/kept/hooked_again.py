@@ -65,7 +65,7 @@ def _comes_back_from_callers(
         return True
     callers = [*program.callers(function)]
     if function.name in ("__init__", "__post_init__") and function.owner is not None:
-        callers = [*program.constructions(function.owner)]
+        callers = program.constructions_by(function)
     callers = [each for each in callers if not is_of_tests(each[0]) or is_of_tests(function)]
     parameter = _parameter_behind(_root(module), function, 0)
     if not callers:

@@ -39,10 +39,10 @@ class KeptError:
 
 def find_kept_errors(program: Program) -> Iterator[KeptError]:
     """All of a program. Costs a walk over its statements where any `except` block or `__exit__` names an exception."""
+    yield from _kept_by_interpreter(program)
     errors = _Errors(program)
     if not errors.are_caught:
         return
-    yield from _kept_by_interpreter(program)
     for function in program.functions:
         is_first = function.name in INITIALISERS - {"__enter__"}
         if not is_first:

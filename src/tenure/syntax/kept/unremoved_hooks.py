@@ -81,14 +81,22 @@ def _why(program: Program, function: Function, call: ast.Call, removed: set[str]
         return "overwritten by the next"
     if any(item.context_expr is call for each in function.withs for item in each.items):
         return ""
-    if function.name in INITIALISERS - {"__enter__"} and kind != "thrown" and (removed or _has_way_out(function)):
-        return ""
+    nobody_asks = _is_never_told_to_remove(program, function)
+    if function.name in INITIALISERS - {"__enter__"} and kind != "thrown" and not nobody_asks:
+        if removed or _has_way_out(function):
+            return ""
     entered = function.name == "__enter__" and not removed
     if not entered and not is_hooked_again(program, function, call):
         return ""
     if kind == "thrown":
         return "thrown away"
-    return "never used to remove it" if not removed else ""
+    return "never used to remove it" if nobody_asks or not removed else ""
+
+
+def _is_never_told_to_remove(program: Program, function: Function) -> bool:
+    """Whether the class removes its hooks in methods that the program, which makes its objects, never calls."""
+    removing = [each for each in function.owner.functions if each.calls_of("remove")] if function.owner else []
+    return bool(removing) and all(is_never_called(program, each) for each in removing)
 
 
 def _has_way_out(function: Function) -> bool:

@@ -47,6 +47,10 @@ class ClassTree:
         """A class, what it inherits from, and what inherits from it: objects of one kind share attributes with it."""
         return list(dict.fromkeys((*self.line_of(cls), *self._below.get(cls, ()))))
 
+    def with_those_below(self, cls: Class) -> list[Class]:
+        """A class and all that inherit from it."""
+        return [cls, *self._below.get(cls, ())]
+
     def share_objects(self, one: Class, other: Class) -> bool:
         """Whether an object may be of both classes: one is below the other, or a third below both."""
         if one in self.line_of(other) or other in self.line_of(one):

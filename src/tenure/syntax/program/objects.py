@@ -256,6 +256,8 @@ class Objects:
             given = len(call.args) - 1
             made = self.of(call.args[0], function)
             return frozenset(replace(each, num_given=max(each.num_given, 0) + given) for each in made)
+        if name == "defaultdict" and call.args:
+            return self._made_by_factory(call.args[0], function)
         if name in _HANDING_ON and owner != "self":
             return self._all([*call.args, *(each.value for each in call.keywords)], function)
         if name in _SAME and isinstance(call.func, ast.Attribute):
@@ -264,6 +266,18 @@ class Objects:
             return frozenset(replace(each, is_frozen=True) for each in same) if freezes else same
         named = self._program.named_by(call, function)
         return self.returned(named) if named is not None and named.name != "__init__" else _NOTHING
+
+    def _made_by_factory(self, factory: ast.expr, function: Function) -> Things:
+        """What a table has at keys that it did not have: `defaultdict(Meter)`, `defaultdict(lambda: Meter(20))`."""
+        if isinstance(factory, ast.Lambda):
+            return self.of(factory.body, function)
+        found: set[Thing] = set()
+        for thing in self.of(factory, function):
+            if thing.cls is not None and not thing.is_made:
+                found.add(replace(thing, is_made=True))
+            elif thing.function is not None:
+                found |= self.returned(thing.function)
+        return frozenset(found)
 
     def returned(self, function: Function) -> Things:
         """What a function gives back, or yields."""

@@ -25,6 +25,10 @@ from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 
 _METHODS_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str, tuple) for name in dir(kind))
+_METHODS_OF_TENSORS = frozenset(
+    {"detach", "clone", "cpu", "cuda", "to", "item", "mean", "sum", "norm", "backward", "view", "reshape", "size"}
+    | {"split", "chunk", "float", "half", "long", "flatten", "squeeze", "unsqueeze", "square", "max", "min", "sort"}
+)
 _CONTAINERS = frozenset({"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "field"})
 _MOST_MEANT = 3
 """A name that more functions share means none of them."""
@@ -260,6 +264,17 @@ class Program:
         """Calls of a class by its name."""
         return self._constructions.get(cls, ())
 
+    def constructions_by(self, first: Function) -> list[tuple[Function, ast.Call]]:
+        """Calls that an `__init__` serves: of its class by name, of those below without one, and by `super()`."""
+        assert first.owner is not None
+        served = [each for each in self._tree.with_those_below(first.owner) if self.method_of(each, first.name) is first]
+        by_super = [(where, call) for where, call in self.callers(first) if called_name(call) == first.name]
+        return [*(each for cls in served for each in self.constructions(cls)), *by_super]
+
+    def is_made(self, cls: Class) -> bool:
+        """Whether the program makes objects of a class, or of one below it."""
+        return any(self.constructions(each) for each in self._tree.with_those_below(cls))
+
     @cached_property
     def _named_callers(self) -> dict[Function, list[tuple[Function, ast.Call]]]:
         found: dict[Function, list[tuple[Function, ast.Call]]] = {}
@@ -383,7 +398,7 @@ class Program:
         if isinstance(call.func, ast.Attribute):
             name = call.func.attr
             named = self._by_name.get(name, ())
-            if len(named) > _MOST_NAMED or name.startswith("__"):
+            if len(named) > _MOST_NAMED or name.startswith("__") or name in _METHODS_OF_TENSORS:
                 return ()
             if name in _METHODS_OF_CONTAINERS and self._is_container(call.func.value, caller):
                 return ()
@@ -471,7 +486,7 @@ class Program:
             if named is not None:
                 return named
         found = [each for each in self._by_name.get(function.attr, ()) if each.class_name]
-        if len(found) == 1 and (function.attr not in _METHODS_OF_CONTAINERS or num_given > _most_given(function.attr)):
+        if len(found) == 1 and _is_its_alone(function.attr, num_given):
             return found[0]
         made = self._constructed.get((caller.source.path, dotted(function.value)), set())
         return self._inherited(next(iter(made)), function.attr, caller.source) if len(made) == 1 else None
@@ -522,6 +537,13 @@ class Program:
 
 def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _is_its_alone(method: str, num_given: int) -> bool:
+    """Whether containers and tensors have no method of this name that takes so many arguments."""
+    if method in _METHODS_OF_TENSORS:
+        return False
+    return method not in _METHODS_OF_CONTAINERS or num_given > _most_given(method)
 
 
 def _most_given(method: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from tenure.syntax.program.functions import Function
@@ -153,9 +154,29 @@ def is_never_called(program: Program, function: Function) -> bool:
     """Whether a method is called by no name, object or statement of a program that makes objects of its class."""
     if not function.is_method or function.name.startswith("__") or is_event(function) or function.owner is None:
         return False
-    if program.callers(function) or not program.constructions(function.owner):
+    if program.callers(function) or not program.is_made(function.owner):
         return False
-    return function.name not in program.names_called and function.name not in program.handed_on
+    if function.name in program.handed_on:
+        return False
+    return function.name not in program.names_called or not any(_may_mean(program, function))
+
+
+_OF_TENSORS = frozenset({"detach"})
+"""Methods without arguments that are those of a tensor where nothing says whose they are."""
+
+
+def _may_mean(program: Program, method: Function) -> Iterator[bool]:
+    """Of each call of a method by its name whether it may be the one of this class, and not that of a handle which the
+    method itself removes, nor one of a tensor."""
+    assert method.owner is not None
+    for caller in program.functions:
+        for call in caller.calls_of(method.name) if caller is not method else ():
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+            classes = program.objects.classes_of(owner, caller) if owner is not None else []
+            if classes:
+                yield any(program.share_objects(each, method.owner) for each in classes)
+            else:
+                yield method.name not in _OF_TENSORS or owner is None or bool(call.args)
 
 
 def is_of_tests(function: Function) -> bool:
