@@ -8,7 +8,9 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import GROWING, comes_to_much, is_dict
+from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
+from tenure.syntax.kept.weak_tables import find_weak_tables
 from tenure.syntax.program.program import Program
 
 
@@ -43,6 +45,15 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             rule=RULE.code,
             name=RULE.name,
             remedy="bound it: drop the oldest entry beyond some number, or keep one entry",
+        )
+    for weak in find_weak_tables(program):
+        yield claim_source(
+            weak.function,
+            weak.keep.node,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"what `{weak.keep.place}` has at `{weak.key}` leads to `{weak.key}`: the weak key never goes.",
+            remedy="keep in the value what it needs of the key, or a `weakref.ref` to it",
         )
 
 

@@ -53,7 +53,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             if root is None or not may_make_graph(program, call, function):
                 continue
             is_of_inputs = any(each.arg == "inputs" for each in call.keywords)
-            if not drops_gradients(function, call) and (is_of_inputs or not callers_drop_gradients(program, function)):
+            if not drops_gradients(program, function, call) and (is_of_inputs or not callers_drop_gradients(program, function)):
                 yield claim_source(
                     function,
                     call,
@@ -69,7 +69,7 @@ def _set(program: Program, function: Function) -> Iterator[SourceFinding]:
     """`parameter.grad = gradient` of one that was made with a graph."""
     for binding in function.bindings:
         sets = isinstance(binding, ast.Assign) and any(getattr(each, "attr", "") == "grad" for each in binding.targets)
-        if not sets or binding.value is None or drops_gradients(function, binding):
+        if not sets or binding.value is None or drops_gradients(program, function, binding):
             continue
         if tensor_values(program).kind(binding.value, function) is Kind.GRAPH:
             yield claim_source(

@@ -10,6 +10,7 @@ from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING
 from tenure.rules.source_claim import claim_source
+from tenure.syntax.kept.hook_rings import find_hook_rings
 from tenure.syntax.kept.unremoved_hooks import find_left_hooks
 from tenure.syntax.program.program import Program
 
@@ -41,6 +42,15 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             name=RULE.name,
             message=f"`{ast.unparse(left.call.func)}` registers another hook each time; its handle is {left.why}.",
             remedy="register once, before the loop, or keep the handle and call `handle.remove()`",
+        )
+    for ring in find_hook_rings(program):
+        yield claim_source(
+            ring.function,
+            ring.call,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"the hook of `{ring.tensor}` leads back to it: a ring through autograd that no collection frees.",
+            remedy="give the hook what it needs without the tensor: `x.detach()`, or remove it by its handle",
         )
 
 

@@ -1,5 +1,6 @@
 """TN202: a list, deque, set or log gains tensors with every step and nothing takes them out."""
 
+import ast
 from collections.abc import Iterator
 
 from tenure.model.finding import Finding
@@ -12,6 +13,7 @@ from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.kept.chained import find_chained
 from tenure.syntax.kept.cycled_loaders import find_cycled_loaders
+from tenure.syntax.kept.logged_records import find_logged_records
 from tenure.syntax.program.program import Program
 
 _REMEDY = (
@@ -117,6 +119,15 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             name=RULE.name,
             message="`itertools.cycle` keeps every batch of the loader's first pass, and gives the same ones again.",
             remedy="begin the loader anew: `while True: yield from loader`",
+        )
+    for logged in find_logged_records(program):
+        yield claim_source(
+            logged.function,
+            logged.call,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"each record of this line keeps `{ast.unparse(logged.value)}`, and a handler keeps the records.",
+            remedy="log a number or a text: `x.mean().item()`, `str(tuple(x.shape))`",
         )
 
 

@@ -55,6 +55,8 @@ def find_carried(program: Program) -> tuple[Carried, ...]:
 
 def _find(program: Program) -> Iterator[Carried]:
     values = tensor_values(program)
+    for function in program.functions:
+        yield from _beside_results(program, function, values)
     if not any(
         backward_roots(each) or _asks_for_gradients(each) or is_trained_elsewhere(each) for each in program.functions
     ):
@@ -277,6 +279,43 @@ def _through_calls(program: Program, function: Function, values: TensorValues) -
                     name, function, loops[-1]
                 ):
                     yield Carried(function, keep, False)
+
+
+def _beside_results(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:
+    """`heard, cache = encoder(chunk, cache)` in a loop of a function that runs nothing backward and gives back, keeps
+    and hands on nothing that has a graph: nobody ever wants the graph of all turns."""
+    if program.is_part_of_module(function) or backward_roots(function) or not _is_known_to_run(program, function):
+        return
+    wanted: set[str] | None = None
+    for binding in function.bindings:
+        loops = function.loops_around(binding.lineno)
+        if not isinstance(binding, ast.Assign) or not loops:
+            continue
+        for name, place in _bound_places(binding).items():
+            if not _is_given(name, binding.value) or not _is_there_before(name, function, loops[-1]):
+                continue
+            element = _element(binding.value, place)
+            if values.kind(element, function) is not Kind.GRAPH or _is_cut(name, function, loops[-1]):
+                continue
+            wanted = _wanted_of(program, function) if wanted is None else wanted
+            if not wanted & {name, *_bound_places(binding)}:
+                yield Carried(function, Keep("sum", name, binding.value, binding), False)
+
+
+def _is_known_to_run(program: Program, function: Function) -> bool:
+    """Whether the program itself runs a function, so that its callers' modes are known; tests and libraries do not."""
+    return isinstance(function.node, ast.Module) or bool(program.callers(function)) or function.name == "main"
+
+
+def _wanted_of(program: Program, function: Function) -> set[str]:
+    """What a function's results, what it stores, and what it gives to functions that are not known lead to."""
+    roots = [each.value for each in (*function.returns, *function.yields) if each.value is not None]
+    roots += [value for values in function.contents.values() for value in values]
+    roots += [value for name, values in function.bound.items() if "." in name for _, value in values]
+    for call in function.calls_of("backward", "grad", "step"):
+        roots += [*call.args, *([call.func.value] if isinstance(call.func, ast.Attribute) else [])]
+    declared = {name for each in function.declarations for name in each.names}
+    return read_by(roots, function) | declared
 
 
 def _is_beside_training(name: str, function: Function, loop: LoopNode) -> bool:

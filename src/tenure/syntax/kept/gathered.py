@@ -18,7 +18,7 @@ from tenure.syntax.program.lifetimes import INITIALISERS, lifetimes
 from tenure.syntax.program.open_keys import is_open_key, key_of, pair_of
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import runs_repeatedly
-from tenure.syntax.program.short_lives import is_long_lived, is_short_lived
+from tenure.syntax.program.short_lives import is_long_lived, is_replaced, is_short_lived
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
@@ -90,6 +90,8 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
         return None
     if all(_goes_with_its_object(program, *each) for each in origins):
         return None
+    if kind is Kind.TENSOR and all(_is_of_replaced(program, *each) for each in origins):
+        return None
     is_bounded = any(life.is_bounded(*each) for each in origins) or _is_limited(keep, function)
     copied = is_copy(program, keep.value, function) or is_loaded(keep.value, function)
     viewed = is_view(program, keep.value, function, values) and not copied
@@ -118,6 +120,11 @@ def _is_given_back(keep: Keep, function: Function) -> bool:
 def _goes_with_its_object(program: Program, place: str, function: Function) -> bool:
     is_own = place.startswith("self.") and function.owner is not None
     return is_own and function.owner is not None and is_short_lived(program, function.owner)
+
+
+def _is_of_replaced(program: Program, place: str, function: Function) -> bool:
+    is_own = place.startswith("self.") and function.owner is not None
+    return is_own and function.owner is not None and is_replaced(program, function.owner)
 
 
 def _outlives_each_pass(program: Program, place: str, function: Function) -> bool:
@@ -242,6 +249,8 @@ def is_one_number(value: ast.expr) -> bool:
 
 
 def _may_be_one_number(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple):
+        return any(map(_may_be_one_number, value.elts))
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach":
         value = value.func.value
     return is_one_number(value) or bool(_NUMBERS.fullmatch(dotted(value).rpartition(".")[2]))

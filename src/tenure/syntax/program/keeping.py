@@ -56,6 +56,7 @@ def _keeps_of(function: Function) -> Iterator[Keep]:
             for target in binding.targets:
                 yield from _assigned(binding, target)
     for call in function.calls:
+        yield from _set_by_name(call, function)
         yield from _called(call)
 
 
@@ -180,13 +181,25 @@ def _adds_to_itself(value: ast.expr, place: str) -> bool:
     return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and _mentions(value, place)
 
 
-def _called(call: ast.Call) -> Iterator[Keep]:
+def _set_by_name(call: ast.Call, function: Function) -> Iterator[Keep]:
+    """`setattr(self, f"row_{step}", row)`: of an object that the function has not made itself."""
     named = name_set_by(call)
-    if named is not None and not isinstance(named, ast.Constant):
-        owner = call.args[0] if called_name(call) == "setattr" else call.func.value  # type: ignore[attr-defined]
-        place = dotted(owner)
-        if place == "self" and not isinstance(named, ast.Name):
-            yield Keep("element", f"{place}.{BY_NAME}", call.args[-1], call)
+    if named is None or not _is_made_up_text(named, function):
+        return
+    owner = call.args[0] if called_name(call) == "setattr" else call.func.value  # type: ignore[attr-defined]
+    place = dotted(owner)
+    if place and "[]" not in place and (place.startswith("self.") or place not in function.bound):
+        yield Keep("element", f"{place}.{BY_NAME}", call.args[-1], call)
+
+
+def _is_made_up_text(named: ast.expr, function: Function) -> bool:
+    """Whether a text is put together of parts, here or where its variable is bound."""
+    if isinstance(named, ast.Name):
+        return any(isinstance(value, (ast.JoinedStr, ast.BinOp)) for _, value in function.bound.get(named.id, ()))
+    return not isinstance(named, ast.Constant)
+
+
+def _called(call: ast.Call) -> Iterator[Keep]:
     made = call.func.value if isinstance(call.func, ast.Attribute) else None
     if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and called_name(call) == "append":
         place = dotted(made.func)

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable
 
 from tenure.syntax.program.functions import Class, Function
+from tenure.syntax.program.keeping import first_turns
+from tenure.syntax.program.lifetimes import INITIALISERS
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_of_tests, runs_repeatedly
 from tenure.syntax.text.expressions import called_name
@@ -20,6 +22,24 @@ def is_short_lived(program: Program, cls: Class) -> bool:
     made = [*program.constructions(cls), *(program.callers(first) if first is not None else ())]
     made = [(caller, call) for caller, call in made if called_name(call) not in ("__init__", "super")]
     return bool(made) and all(_is_variable_of_a_turn(program, caller, call) for caller, call in made)
+
+
+def is_replaced(program: Program, cls: Class) -> bool:
+    """Whether each place that keeps an object of a class is given a new one again and again: `self.state = State()` in
+    what is called for each evaluation."""
+    replacing: dict[str, bool] = {}
+    for caller, call in program.constructions(cls):
+        places = [name for name, values in caller.bound.items() if any(value is call for _, value in values)]
+        if len(places) != 1 or "." not in places[0]:
+            return False
+        again = caller.name not in INITIALISERS and not _is_first(caller, call, places[0])
+        again = again and runs_repeatedly(program, caller, call)
+        replacing[places[0].rpartition(".")[2]] = replacing.get(places[0].rpartition(".")[2], False) or again
+    return bool(replacing) and all(replacing.values())
+
+
+def _is_first(function: Function, call: ast.Call, place: str) -> bool:
+    return call.lineno in first_turns(function, place)
 
 
 def is_long_lived(program: Program, cls: Class) -> bool:

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from tenure.syntax.program.functions import Binding, Function, is_in_body
+from tenure.syntax.program.functions import Binding, Class, Function, is_in_body
+from tenure.syntax.program.objects import Thing
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.truths import may_be
 from tenure.syntax.text.expressions import called_name
@@ -59,20 +60,27 @@ def _made_by_default(value: ast.expr) -> ast.expr:
     return value
 
 
-def drops_gradients(function: Function, backward: ast.Call | Binding) -> bool:
+def drops_gradients(program: Program, function: Function, backward: ast.Call | Binding) -> bool:
     """Whether the function sets gradients to None behind the call: by `zero_grad()`, or one by one."""
-    later = (call for call in function.calls if call.lineno > backward.lineno)
+    later = (call for call in function.calls_of("zero_grad") if call.lineno > backward.lineno)
     by_call = not _reads_gradient_of_a_variable(function) and any(
-        isinstance(call.func, ast.Attribute) and _forgets(call, call.func.attr) for call in later
+        _forgets(call, "zero_grad") and not _is_of_others(program, call, function, function) for call in later
     )
-    return by_call or any(
-        isinstance(binding, ast.Assign)
-        and isinstance(binding.value, ast.Constant)
-        and binding.value.value is None
-        and binding.lineno > backward.lineno
-        and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in binding.targets)
-        for binding in function.bindings
-    )
+    return by_call or any(each.lineno > backward.lineno for each in _set_to_none(function))
+
+
+def _set_to_none(function: Function) -> Iterator[ast.Assign]:
+    """`parameter.grad = None`."""
+    for binding in function.bindings:
+        if isinstance(binding, ast.Assign) and getattr(binding.value, "value", binding) is None:
+            if any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in binding.targets):
+                yield binding
+
+
+def _dropping(function: Function) -> Iterator[ast.Call | ast.Assign]:
+    """Statements by which a function sets gradients of parameters to None."""
+    yield from (each for each in function.calls_of("zero_grad") if _forgets(each, "zero_grad"))
+    yield from _set_to_none(function)
 
 
 def callers_drop_gradients(program: Program, function: Function, depth: int = 0) -> bool:
@@ -90,7 +98,10 @@ def callers_drop_gradients(program: Program, function: Function, depth: int = 0)
         and all(
             (
                 not _reads_gradient_of_a_leaf(caller)
-                and any(_forgets(each, called_name(each)) and _is_behind(each, call, caller) for each in caller.calls)
+                and any(
+                    _is_behind(each, call, caller) and not _is_of_others(program, each, caller, function)
+                    for each in _dropping(caller)
+                )
             )
             or callers_drop_gradients(program, caller, depth + 1)
             for caller, call in calls
@@ -98,7 +109,54 @@ def callers_drop_gradients(program: Program, function: Function, depth: int = 0)
     )
 
 
-def _is_behind(later: ast.Call, call: ast.Call, function: Function) -> bool:
+def _is_of_others(
+    program: Program, dropping: ast.Call | ast.Assign, caller: Function, function: Function
+) -> bool:
+    """Whether what is told to drop its gradients, a module or an optimizer, has none of the modules that a function
+    calls, as far as all of them are known."""
+    if not isinstance(dropping, ast.Call) or not isinstance(dropping.func, ast.Attribute):
+        return False
+    objects = program.objects
+    used = {each for call in function.calls for each in objects.of(call.func, function) if each.is_made}
+    told = dropping.func.value
+    things = set(objects.of(told, caller))
+    for owner, where in _optimized(program).get(dotted(told).rpartition(".")[2], ()) if not things else ():
+        found = objects.of(owner, where)
+        if not found:
+            return False
+        things |= found
+    return bool(used and things) and used.isdisjoint(_with_parts(program, things))
+
+
+@lru_cache(maxsize=1)
+def _optimized(program: Program) -> dict[str, list[tuple[ast.expr, Function]]]:
+    """Per last name of what is made with parameters the modules that these are of."""
+    found: dict[str, list[tuple[ast.expr, Function]]] = {}
+    for function in program.functions:
+        for name, values in function.bound.items() if function.calls_of("parameters") else ():
+            for _, value in values:
+                for node in ast.walk(value) if isinstance(value, ast.Call) else ():
+                    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                        if node.func.attr == "parameters" and node is not value:
+                            found.setdefault(name.rpartition(".")[2], []).append((node.func.value, function))
+    return found
+
+
+def _with_parts(program: Program, things: set[Thing]) -> set[Thing]:
+    """Modules with those in their attributes, and in theirs."""
+    found, newest = set(things), set(things)
+    for _ in range(_MOST_STEPS):
+        names = [(each.cls, name) for each in newest if each.cls is not None for name in _attributes(each.cls)]
+        newest = {thing for cls, name in names for thing in program.objects.attribute(cls, name)} - found
+        found |= newest
+    return found
+
+
+def _attributes(cls: Class) -> set[str]:
+    return {name[5:] for name in cls.values if name.count(".") == 1}
+
+
+def _is_behind(later: ast.Call | ast.Assign, call: ast.Call, function: Function) -> bool:
     """Whether each turn that comes by one call comes by the other then."""
     loops = function.loops_around(call.lineno)
     if later.lineno <= call.lineno or (loops and not is_in_body(later.lineno, loops[-1])):
@@ -108,7 +166,7 @@ def _is_behind(later: ast.Call, call: ast.Call, function: Function) -> bool:
     )
 
 
-def _spans(node: ast.If, call: ast.Call) -> bool:
+def _spans(node: ast.If, call: ast.Call | ast.Assign) -> bool:
     return node.lineno <= call.lineno <= (node.end_lineno or node.lineno)
 
 
