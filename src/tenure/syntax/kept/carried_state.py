@@ -60,7 +60,11 @@ def _find(program: Program) -> Iterator[Carried]:
     if not any(
         backward_roots(each) or _asks_for_gradients(each) or is_trained_elsewhere(each) for each in program.functions
     ):
-        return  # nothing is trained here: what runs these modules is not known
+        for function in program.functions:
+            if function.name not in INITIALISERS and _is_known_to_run(program, function):
+                found = () if program.is_part_of_module(function) else _bound(program, function, values)
+                yield from (each for each in found if _is_handed_round(each.keep))
+        return  # nothing is trained here: what runs the others is not known
     for function in program.functions:
         if function.name in INITIALISERS or isinstance(function.node, ast.Module):
             yield from _through_calls(program, function, values)
@@ -75,7 +79,8 @@ def _bound(program: Program, function: Function, values: TensorValues) -> Iterat
     declared = {name for each in function.declarations for name in each.names}
     for binding in function.bindings:
         for place, value in _places_bound(binding):
-            if "." not in place and not (place in declared and isinstance(value, (ast.Call, ast.Subscript))):
+            of_others = place in declared and isinstance(value, (ast.Call, ast.Subscript))
+            if "." not in place and not of_others and not _is_in_global(program, place, binding, function):
                 continue
             if is_module_name(place.partition(".")[0]) or _is_cut_from(value, place):
                 continue  # modules are rebuilt so, and lists are shortened
@@ -87,6 +92,18 @@ def _bound(program: Program, function: Function, values: TensorValues) -> Iterat
                 keep = Keep("sum", place, value, binding)
                 if _is_kept(program, keep, function, values, is_sum=is_sum):
                     yield Carried(function, keep, is_sum and _adds_figures(keep))
+
+
+def _is_handed_round(keep: Keep) -> bool:
+    """`self.belief = self.net(self.belief, seen)`."""
+    return isinstance(keep.value, ast.Call) and any(dotted(each) == keep.place for each in keep.value.args)
+
+
+def _is_in_global(program: Program, place: str, binding: Binding, function: Function) -> bool:
+    """Whether what is bound is an element of a variable of the file: `_running["mean"] = ...`."""
+    is_element = any(isinstance(each, ast.Subscript) for each in targets_of(binding))
+    own = place in function.bound or place in function.parameters
+    return is_element and not own and program.top_with(place, function.source) is not None
 
 
 def _is_cut_from(value: ast.expr, place: str) -> bool:

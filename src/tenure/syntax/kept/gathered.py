@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tenure.syntax.kept.handed_methods import keeps_by_methods
 from tenure.syntax.kept.kept_graphs import read_by
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.arguments import given_to
@@ -58,6 +59,10 @@ def _find(program: Program) -> Iterator[Gathered]:
                 found = look(program, keep, function)
                 if found is not None:
                     yield found
+    for function, keep, holder in keeps_by_methods(program):
+        gathered = _gathered(program, keep, function, holder)
+        if gathered is not None:
+            yield gathered
 
 
 def _waiting(program: Program, keep: Keep, function: Function) -> Gathered | None:
@@ -72,16 +77,18 @@ def _waiting(program: Program, keep: Keep, function: Function) -> Gathered | Non
     return Gathered(function, keep, kind, is_loss_value(keep.value), False, False, False, False)
 
 
-def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | None:
+def _gathered(program: Program, keep: Keep, function: Function, holder: Function | None = None) -> Gathered | None:
+    """`holder` is the function in which the place is called so, where it is another one."""
     life, values = lifetimes(program), tensor_values(program)
     is_joined = is_rebuilt(keep, function)
-    origins = [(keep.place, function)] if is_joined else life.origins(keep.place, function)
+    origins = [(keep.place, function)] if is_joined else life.origins(keep.place, holder or function)
     if not origins:
         return None
     at_intervals = any(life.is_emptied_at_intervals(*each) for each in origins)
     emptied = any(life.is_emptied(*each) for each in origins) and not at_intervals
     by_epoch = emptied and all(life.is_emptied_by_epoch(*each) for each in origins)
-    if emptied and not by_epoch:
+    kept_short = emptied and all(life.is_kept_short(*each) for each in origins)
+    if emptied and not by_epoch and not kept_short:
         return None
     kind = _kind(program, keep, function, values)
     if is_joined and is_without_graph(program, function, keep.node):
@@ -92,7 +99,7 @@ def _gathered(program: Program, keep: Keep, function: Function) -> Gathered | No
         return None
     if kind is Kind.TENSOR and all(_is_of_replaced(program, *each) for each in origins):
         return None
-    is_bounded = any(life.is_bounded(*each) for each in origins) or _is_limited(keep, function)
+    is_bounded = kept_short or any(life.is_bounded(*each) for each in origins) or _is_limited(keep, function)
     copied = is_copy(program, keep.value, function) or is_loaded(keep.value, function)
     viewed = is_view(program, keep.value, function, values) and not copied
     if (by_epoch or is_bounded) and not (viewed or kind is Kind.GRAPH):
@@ -275,6 +282,8 @@ def _is_looked_up(gathered: Gathered) -> bool:
     where a key is missing."""
     sets_default = isinstance(gathered.keep.node, ast.Call) and called_name(gathered.keep.node) == "setdefault"
     missing = sets_default or gathered.function.name == "__missing__"
+    if gathered.keep.place.endswith(BY_NAME) and gathered.function.calls_of("hasattr"):
+        return True
     name, owner = gathered.keep.place.rpartition(".")[2], gathered.function.owner
     functions = owner.functions if owner is not None and "." in gathered.keep.place else [gathered.function]
     asked = (each for function in functions for each in _looked_up_in(function.node))

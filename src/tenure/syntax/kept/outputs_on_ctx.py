@@ -10,6 +10,7 @@ from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name, target_pairs
+from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.store_calls import stores_of_call
 from tenure.syntax.values.tensor_values import TensorValues, tensor_values
@@ -47,19 +48,35 @@ def _stored_in(function: Function, values: TensorValues) -> Iterator[StoredOutpu
     ctx, outputs = function.parameters[0], _outputs(function)
     for binding in function.bindings:
         for attribute, value in _set_on(ctx, binding) if isinstance(binding, ast.Assign) else ():
-            is_output = _is_output(value, outputs)
+            is_output = _is_output(value, outputs, function)
             if is_output or any(_is_computed(each, function, values) for each in _parts(value)):
                 assert isinstance(binding, ast.Assign)
                 yield StoredOutput(function, binding, ctx, attribute, is_output)
     for call in function.calls:
         for attribute, value in _put_on(ctx, call):
-            is_output = _is_output(value, outputs)
+            is_output = _is_output(value, outputs, function)
             if is_output or any(_is_computed(each, function, values) for each in _parts(value)):
                 yield StoredOutput(function, call, ctx, attribute, is_output)
 
 
-def _is_output(value: ast.expr, outputs: set[str]) -> bool:
-    return any(isinstance(each, ast.Name) and each.id in outputs for each in _parts(value))
+def _is_output(value: ast.expr, outputs: set[str], function: Function) -> bool:
+    return any(
+        isinstance(each, ast.Name) and each.id in outputs and (each.id not in function.parameters or _is_made(each, function))
+        for each in _parts(value)
+    )
+
+
+def _is_made(name: ast.Name, function: Function) -> bool:
+    """Whether a parameter may have been bound anew where it is used, by a statement whose value may be returned."""
+    lines = reaching_lines(function.source, function.qualname, name.id, name.lineno)
+    made = {line for line, _ in function.bound.get(name.id, ())} & set(lines)
+    returned = (part for each in function.returns if each.value is not None for part in _parts(each.value))
+    return any(
+        isinstance(each, ast.Name)
+        and each.id == name.id
+        and made & set(reaching_lines(function.source, function.qualname, name.id, each.lineno))
+        for each in returned
+    )
 
 
 def _put_on(ctx: str, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
@@ -75,7 +92,7 @@ def _stored_by_another(program: Program, function: Function, values: TensorValue
         return
     ctx, outputs = function.parameters[0], _outputs(function)
     for call, given in _handed_to_a_setter(program, function, ctx):
-        is_output = any(isinstance(each, ast.Name) and each.id in outputs for each in given)
+        is_output = any(_is_output(each, outputs, function) for each in given)
         if is_output or any(_is_computed(each, function, values) for each in given):
             yield StoredOutput(function, call, ctx, called_name(call), is_output)
 
@@ -140,4 +157,5 @@ def _outputs(function: Function) -> set[str]:
         return {function.parameters[-1]}
     returned = [each.value for each in function.returns]
     parts = [part for value in returned for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
-    return {part.id for part in parts if isinstance(part, ast.Name)} - set(function.parameters)
+    inputs = {each for each in function.parameters if each not in function.bound}
+    return {part.id for part in parts if isinstance(part, ast.Name)} - inputs

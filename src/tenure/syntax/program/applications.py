@@ -10,7 +10,7 @@ from tenure.syntax.text.value_parts import element_of
 APPLYING = frozenset(
     {"partial", "submit", "apply_async", "map", "starmap", "imap", "call_soon", "to_thread", "run_in_executor", "spawn"}
     | {"checkpoint", "Thread", "Timer", "Process", "run_sync", "filter", "create_thread", "imap_unordered"}
-    | {"reduce", "call_later"}
+    | {"reduce", "call_later", "apply"}
 )
 """Calls that are given a function, most of them with its arguments."""
 FOR_EACH = frozenset({"map", "starmap", "imap", "imap_unordered", "filter", "reduce"})
@@ -30,6 +30,9 @@ def application(call: ast.Call) -> ast.Call | None:
     args = call.args[1:] if name in _LATER else call.args
     if not args or isinstance(args[0], ast.Starred):
         return None
+    if name == "apply":
+        is_of_module = isinstance(call.func, ast.Attribute) and len(args) == 1 and not call.keywords
+        return _made(call, args[0], [call.func.value]) if is_of_module else None  # type: ignore[attr-defined]
     if name == "Timer":
         given = args[1] if len(args) > 1 else by_name.get("args")
         return _made(call, args[0], getattr(given, "elts", []))

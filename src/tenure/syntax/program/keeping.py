@@ -110,6 +110,9 @@ def _added(binding: ast.AugAssign) -> Iterator[Keep]:
     if isinstance(binding.value, (ast.List, ast.Tuple)):
         place = place.replace("[]", "")
         yield from (Keep("element", place, each, binding) for each in binding.value.elts if place)
+    elif isinstance(binding.value, ast.ListComp):
+        if place:
+            yield Keep("element", place.replace("[]", ""), binding.value, binding)
     elif place:
         yield Keep("sum", place.replace("[]", ""), binding.value, binding)
 

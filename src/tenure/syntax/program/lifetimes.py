@@ -70,6 +70,11 @@ class Lifetimes:
         if place.endswith("()") and steps <= _MOST_STEPS:
             yield from self._given_back(place[:-2], function, steps)
             return
+        imported = self._program.imported_global(place, function) if place.count(".") < 2 else None
+        if imported is not None and (imported[1].source.path, imported[0]) in self._globals:
+            yield imported
+            yield place, function
+            return
         if "." in place or steps > _MOST_STEPS or self._is_emptied_by_name(place, function):
             return
         bound = [value for _, value in function.bound.get(place, ())]
@@ -79,6 +84,8 @@ class Lifetimes:
             receiver, name = split_receiver(value)
             if name and isinstance(value, (ast.Attribute, ast.Subscript, ast.Call)):
                 yield from self._origins(f"{receiver}.{name}" if receiver else name, function, steps + 1)
+            elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "__enter__":
+                yield from self._yielded(value.func.value, function, steps)
         outer = self._program.around(function)
         if not bound and place not in all_parameters(function) and outer is not None:
             yield from self._origins(place, outer, steps + 1)
@@ -99,6 +106,14 @@ class Lifetimes:
             if name and method is not None:
                 yield from self._origins(f"{receiver}.{name}" if receiver else name, method, steps + 1)
 
+    def _yielded(self, manager: ast.expr, function: Function, steps: int) -> Iterator[tuple[str, Function]]:
+        """Where the container lives on that a context manager yields: `with self.section(name) as rows`."""
+        made = self._program.called_by(manager, function) if isinstance(manager, ast.Call) else None
+        for each in made.yields if made is not None else ():
+            receiver, name = split_receiver(each.value) if each.value is not None else ("", "")
+            if name and made is not None:
+                yield from self._origins(f"{receiver}.{name}" if receiver else name, made, steps + 1)
+
     def _is_emptied_by_name(self, name: str, function: Function) -> bool:
         return any(
             isinstance(call.func, ast.Attribute) and dotted(call.func.value).replace("[]", "") == name
@@ -108,6 +123,11 @@ class Lifetimes:
     def is_bounded(self, place: str, function: Function) -> bool:
         """Whether a place is an attribute that starts as a container with a length: `deque(maxlen=8)`."""
         return "." in place and (posixpath.dirname(function.source.path), place.rpartition(".")[2]) in self._bounded
+
+    def is_kept_short(self, place: str, function: Function) -> bool:
+        """Whether all that empties the place stands under a look at how much it holds: `if len(self.rows) > 100`."""
+        found, last = self._emptied_at(place, function), place.rpartition(".")[2]
+        return bool(found) and all(any(_measures(test, last) for test in _tests_around(*each)) for each in found)
 
     def is_emptied_by_epoch(self, place: str, function: Function) -> bool:
         """Whether all that empties the place does so once in an epoch, by its name."""
@@ -257,7 +277,9 @@ def is_unbounded_start(value: ast.expr | None) -> bool:
         return False
     if isinstance(value, ast.Call):
         name = called_name(value)
-        if any(each.arg == "maxlen" for each in value.keywords) or (name == "deque" and len(value.args) > 1):
+        if any(each.arg == "maxlen" and getattr(each.value, "value", 0) is not None for each in value.keywords):
+            return False
+        if name == "deque" and len(value.args) > 1:
             return False
         if name == "field":
             factory = next((each.value for each in value.keywords if each.arg == "default_factory"), None)
@@ -308,7 +330,7 @@ def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
             if function.qualname == MODULE and is_unbounded_start(binding.value):
                 continue
             if "." in name and not isinstance(binding, ast.AugAssign) and function.name not in INITIALISERS:
-                if function.calls_of(*_JOINING) and binding.lineno in first_turns(function, name):
+                if binding.lineno in first_turns(function, name):
                     continue
                 if _is_joined(binding, name) or dotted(binding.value) == name.rpartition(".")[2]:
                     continue  # all that was there stays, or is what goes by this name elsewhere
@@ -357,9 +379,14 @@ def _is_counted(program: Program, function: Function, line: int) -> bool:
     return any(any(_counts(test) for test in _tests_around(caller, call.lineno)) for caller, call in callers)
 
 
+def _measures(test: ast.expr, name: str) -> bool:
+    calls = (node for node in ast.walk(test) if isinstance(node, ast.Call) and called_name(node) == "len")
+    return any(each.args and dotted(each.args[0]).rpartition(".")[2] == name for each in calls)
+
+
 def _tests_around(function: Function, line: int) -> Iterator[ast.expr]:
     for node in ast.walk(function.node):
-        if isinstance(node, ast.If) and node.body[0].lineno <= line <= (node.body[-1].end_lineno or line):
+        if isinstance(node, (ast.If, ast.While)) and node.body[0].lineno <= line <= (node.body[-1].end_lineno or line):
             yield node.test
 
 

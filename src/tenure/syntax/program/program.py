@@ -91,6 +91,27 @@ class Program:
         found = [self._tops[path] for path in files if name in self._tops[path].bound]
         return found[0] if len(found) == 1 else None
 
+    def imported_global(self, name: str, function: Function) -> tuple[str, Function] | None:
+        """What a name from another file is called there, with that file's top: `ROWS`, `rows` of `import ROWS as
+        rows`, `stats.ROWS`; None of anything else."""
+        head, _, last = name.partition(".")
+        if head in function.bound or head in function.parameters:
+            return None
+        imported = self._imports(function.source).get(head)
+        if imported is None or (bool(last) and bool(imported.name) and not self._is_file(imported, function)):
+            return None
+        if last and imported.name:
+            module = f"{imported.module}.{imported.name}" if imported.module else imported.name
+            imported = Imported(module, "", imported.level)
+        called = last or imported.name
+        files = self._places.files_of(imported, function.source.path)
+        tops = [self._tops[path] for path in files if called and called in self._tops[path].bound]
+        return (called, tops[0]) if len(tops) == 1 else None
+
+    def _is_file(self, imported: Imported, function: Function) -> bool:
+        module = f"{imported.module}.{imported.name}" if imported.module else imported.name
+        return bool(self._places.files_of(Imported(module, "", imported.level), function.source.path))
+
     def seen_from(self, name: str, function: Function) -> Function | None:
         """The function that a plain name means: one defined inside, else in a function around, else of the program."""
         inside: Function | None = function

@@ -34,11 +34,14 @@ def parts_of(node: ast.expr) -> Iterator[ast.expr]:
 def _branches(node: ast.IfExp) -> list[ast.expr]:
     """Both values, but not `x` of `x.detach() if hasattr(x, "detach") else x`: there it is no tensor."""
     for one, other in ((node.body, node.orelse), (node.orelse, node.body)):
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and _asks_for_kind(node.test):
+        if isinstance(one, ast.Call) and dotted(other) and _asks_for_kind(node.test):
             first: ast.expr = one
-            while isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute):
-                first = first.func.value
-            if dotted(first) and dotted(first) == dotted(other):
+            while isinstance(first, ast.Call):
+                of_argument = isinstance(first.func, ast.Name) and bool(first.args)
+                if not of_argument and not isinstance(first.func, ast.Attribute):
+                    break
+                first = first.args[0] if of_argument else first.func.value  # type: ignore[attr-defined]
+            if dotted(first) == dotted(other):
                 return [one]
     return [node.body, node.orelse]
 

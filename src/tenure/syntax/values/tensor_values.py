@@ -397,6 +397,7 @@ class TensorValues:
     def _of_objects(self, cls: Class) -> Kind:
         places = {name for one in self._program.relatives(cls) for each in one.functions for name in each.bound}
         names = [place[5:] for place in places if place.startswith("self.") and place.count(".") == 1]
+        names += list(cls.fields)
         return max((self._of_attribute(cls, name) or Kind.NOTHING for name in names), default=Kind.NOTHING)
 
     def _of_method(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind:
