@@ -53,7 +53,9 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             if root is None or not may_make_graph(program, call, function):
                 continue
             is_of_inputs = any(each.arg == "inputs" for each in call.keywords)
-            if not drops_gradients(program, function, call) and (is_of_inputs or not callers_drop_gradients(program, function)):
+            if not drops_gradients(program, function, call) and (
+                is_of_inputs or not callers_drop_gradients(program, function)
+            ):
                 yield claim_source(
                     function,
                     call,

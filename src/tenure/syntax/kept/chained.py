@@ -133,8 +133,9 @@ def _is_ever_cut(program: Program, function: Function, binding: ast.Assign, plac
             targets = (target for target in targets_of(other) if isinstance(target, ast.Attribute))
             if other is not binding and any(target.attr in names for target in targets):
                 return True
-            follows = isinstance(other.value, ast.Attribute) and f"self.{other.value.attr}" == link
-            if follows and dotted(other.value.value) in map(dotted, targets_of(other)):
+            value = other.value
+            follows = isinstance(value, ast.Attribute) and dotted(value.value) in map(dotted, targets_of(other))
+            if follows and f"self.{getattr(value, 'attr', '')}" == link:
                 return True
         deleted = (target for one in each.deletes for target in one.targets if isinstance(target, ast.Attribute))
         if any(target.attr in names for target in deleted):

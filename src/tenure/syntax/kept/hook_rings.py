@@ -33,9 +33,9 @@ def find_hook_rings(program: Program) -> Iterator[HookRing]:
     for function in program.functions:
         for call in function.calls_of("register_hook"):
             name = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-            if name and "[]" not in name and call.args and _is_computed(program, call, function):
-                if any(_leads_to(program, each, name, function) for each in call.args[:1]):
-                    yield HookRing(function, call, name)
+            leads_back = name and any(_leads_to(program, each, name, function) for each in call.args[:1])
+            if leads_back and "[]" not in name and _is_computed(program, call, function):
+                yield HookRing(function, call, name)
 
 
 def _is_computed(program: Program, call: ast.Call, function: Function) -> bool:

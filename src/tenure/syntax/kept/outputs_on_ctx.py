@@ -61,7 +61,9 @@ def _stored_in(function: Function, values: TensorValues) -> Iterator[StoredOutpu
 
 def _is_output(value: ast.expr, outputs: set[str], function: Function) -> bool:
     return any(
-        isinstance(each, ast.Name) and each.id in outputs and (each.id not in function.parameters or _is_made(each, function))
+        isinstance(each, ast.Name)
+        and each.id in outputs
+        and (each.id not in function.parameters or _is_made(each, function))
         for each in _parts(value)
     )
 

@@ -82,9 +82,9 @@ def _why(program: Program, function: Function, call: ast.Call, removed: set[str]
     if any(item.context_expr is call for each in function.withs for item in each.items):
         return ""
     nobody_asks = _is_never_told_to_remove(program, function)
-    if function.name in INITIALISERS - {"__enter__"} and kind != "thrown" and not nobody_asks:
-        if removed or _has_way_out(function):
-            return ""
+    is_first = function.name in INITIALISERS - {"__enter__"}
+    if is_first and kind != "thrown" and not nobody_asks and (removed or _has_way_out(function)):
+        return ""
     entered = function.name == "__enter__" and not removed
     if not entered and not is_hooked_again(program, function, call):
         return ""

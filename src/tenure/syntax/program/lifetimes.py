@@ -84,7 +84,9 @@ class Lifetimes:
             receiver, name = split_receiver(value)
             if name and isinstance(value, (ast.Attribute, ast.Subscript, ast.Call)):
                 yield from self._origins(f"{receiver}.{name}" if receiver else name, function, steps + 1)
-            elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "__enter__":
+            elif (
+                isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "__enter__"
+            ):
                 yield from self._yielded(value.func.value, function, steps)
         outer = self._program.around(function)
         if not bound and place not in all_parameters(function) and outer is not None:

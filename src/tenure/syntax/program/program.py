@@ -20,7 +20,7 @@ from tenure.syntax.program.file_walk import FileWalk
 from tenure.syntax.program.functions import Class, Function, pairs_of, takes
 from tenure.syntax.program.imports import FilePlaces, Imported, imported_names
 from tenure.syntax.program.objects import Objects
-from tenure.syntax.program.property_reads import property_reads
+from tenure.syntax.program.property_reads import property_reads, property_writes
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 
@@ -288,7 +288,9 @@ class Program:
     def constructions_by(self, first: Function) -> list[tuple[Function, ast.Call]]:
         """Calls that an `__init__` serves: of its class by name, of those below without one, and by `super()`."""
         assert first.owner is not None
-        served = [each for each in self._tree.with_those_below(first.owner) if self.method_of(each, first.name) is first]
+        served = [
+            each for each in self._tree.with_those_below(first.owner) if self.method_of(each, first.name) is first
+        ]
         by_super = [(where, call) for where, call in self.callers(first) if called_name(call) == first.name]
         return [*(each for cls in served for each in self.constructions(cls)), *by_super]
 
@@ -404,8 +406,8 @@ class Program:
                     found.setdefault(each, []).append((caller, self._shifted(call, shifts.get(each, -1))))
                 for each, applied in self._applied(call, caller):
                     found.setdefault(each, []).append((caller, applied))
-        for read, caller, call in property_reads(self):
-            found.setdefault(read, []).append((caller, call))
+        for run, caller, call in (*property_reads(self), *property_writes(self)):
+            found.setdefault(run, []).append((caller, call))
         return found
 
     def may_call(self, call: ast.Call, caller: Function) -> Sequence[Function]:

@@ -1,4 +1,5 @@
-"""Where properties are read that store something: each read runs the property as a call would."""
+"""Where properties are read that store something, and where those with a setter are bound: each runs a method as a call
+would."""
 
 from __future__ import annotations
 
@@ -29,6 +30,35 @@ def property_reads(program: Program) -> Iterator[tuple[Function, Function, ast.C
             yield from _read_in(program, program.functions_in(source), stored)
 
 
+def property_writes(program: Program) -> Iterator[tuple[Function, Function, ast.Call]]:
+    """The setter, the function that binds the property, and the call that this comes to. Costs a look at the bindings
+    of a program that has a setter."""
+    setters: dict[str, list[Function]] = {}
+    for each in program.functions:
+        if each.owner is not None and any(map(_is_setter, getattr(each.node, "decorator_list", ()))):
+            setters.setdefault(each.name, []).append(each)
+    for function in program.functions if setters else ():
+        for binding in function.bindings:
+            targets = binding.targets if isinstance(binding, ast.Assign) else [binding.target]
+            written = [each for each in targets if isinstance(each, ast.Attribute) and each.attr in setters]
+            for target in written if binding.value is not None else ():
+                assert binding.value is not None
+                made = ast.copy_location(ast.Call(func=target, args=[binding.value], keywords=[]), target)
+                for setter in _meant(program, setters[target.attr], target.value, function):
+                    yield setter, function, made
+
+
+def _is_setter(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Attribute) and decorator.attr == "setter"
+
+
+def _meant(program: Program, named: Sequence[Function], owner: ast.expr, function: Function) -> Iterator[Function]:
+    classes = program.objects.classes_of(owner, function)
+    for each in named:
+        if each.owner in classes or (not classes and len(named) == 1 and each is not function):
+            yield each
+
+
 def _stores(call: ast.Call) -> bool:
     name = called_name(call)
     return name in GROWING_METHODS or (name.startswith("register") and name.endswith("hook"))
@@ -43,8 +73,5 @@ def _read_in(
             if not isinstance(node, ast.Attribute) or node.attr not in stored or id(node) in seen:
                 continue
             seen.add(id(node))
-            meant = stored[node.attr]
-            classes = program.objects.classes_of(node.value, function)
-            for each in meant:
-                if each.owner in classes or (not classes and len(meant) == 1 and each is not function):
-                    yield each, function, ast.copy_location(ast.Call(func=node, args=[], keywords=[]), node)
+            for each in _meant(program, stored[node.attr], node.value, function):
+                yield each, function, ast.copy_location(ast.Call(func=node, args=[], keywords=[]), node)

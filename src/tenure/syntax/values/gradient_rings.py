@@ -72,9 +72,11 @@ def drops_gradients(program: Program, function: Function, backward: ast.Call | B
 def _set_to_none(function: Function) -> Iterator[ast.Assign]:
     """`parameter.grad = None`."""
     for binding in function.bindings:
-        if isinstance(binding, ast.Assign) and getattr(binding.value, "value", binding) is None:
-            if any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in binding.targets):
-                yield binding
+        targets = binding.targets if isinstance(binding, ast.Assign) else []
+        is_none = isinstance(binding.value, ast.Constant) and binding.value.value is None
+        if is_none and any(isinstance(each, ast.Attribute) and each.attr == "grad" for each in targets):
+            assert isinstance(binding, ast.Assign)
+            yield binding
 
 
 def _dropping(function: Function) -> Iterator[ast.Call | ast.Assign]:
@@ -109,9 +111,7 @@ def callers_drop_gradients(program: Program, function: Function, depth: int = 0)
     )
 
 
-def _is_of_others(
-    program: Program, dropping: ast.Call | ast.Assign, caller: Function, function: Function
-) -> bool:
+def _is_of_others(program: Program, dropping: ast.Call | ast.Assign, caller: Function, function: Function) -> bool:
     """Whether what is told to drop its gradients, a module or an optimizer, has none of the modules that a function
     calls, as far as all of them are known."""
     if not isinstance(dropping, ast.Call) or not isinstance(dropping.func, ast.Attribute):
@@ -134,12 +134,18 @@ def _optimized(program: Program) -> dict[str, list[tuple[ast.expr, Function]]]:
     found: dict[str, list[tuple[ast.expr, Function]]] = {}
     for function in program.functions:
         for name, values in function.bound.items() if function.calls_of("parameters") else ():
-            for _, value in values:
-                for node in ast.walk(value) if isinstance(value, ast.Call) else ():
-                    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                        if node.func.attr == "parameters" and node is not value:
-                            found.setdefault(name.rpartition(".")[2], []).append((node.func.value, function))
+            owners = [(owner, function) for _, value in values for owner in _asked_for_parameters(value)]
+            if owners:
+                found.setdefault(name.rpartition(".")[2], []).extend(owners)
     return found
+
+
+def _asked_for_parameters(value: ast.expr) -> Iterator[ast.expr]:
+    """`net` of `Adam(net.parameters())`."""
+    for node in ast.walk(value) if isinstance(value, ast.Call) else ():
+        is_inside = isinstance(node, ast.Call) and node is not value and isinstance(node.func, ast.Attribute)
+        if is_inside and node.func.attr == "parameters":  # type: ignore[attr-defined]
+            yield node.func.value  # type: ignore[attr-defined]
 
 
 def _with_parts(program: Program, things: set[Thing]) -> set[Thing]:

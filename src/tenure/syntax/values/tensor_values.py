@@ -299,8 +299,20 @@ class TensorValues:
         own = [*(value for _, value in self.bindings(function).get(name, ())), *function.contents.get(name, ())]
         here = self._most(own, function) if name in self.bindings(function) else Kind.NOTHING
         assert function.owner is not None
-        found = self._of_attribute(function.owner, name[5:])
-        return max(here, min(Kind.TENSOR, found if found is not None else Kind.NOTHING))
+        found = self._of_attribute(function.owner, name[5:]) or Kind.NOTHING
+        is_sure = found is Kind.GRAPH and self._always_has_graph(function.owner, name)
+        return max(here, found if is_sure else min(Kind.TENSOR, found))
+
+    def _always_has_graph(self, cls: Class, name: str) -> bool:
+        """Whether all that a class binds an attribute to, but constants, has a graph."""
+        bound = [
+            (value, each)
+            for one in self._program.relatives(cls)
+            for each in one.functions
+            for _, value in each.bound.get(name, ())
+        ]
+        made = [each for each in bound if not isinstance(each[0], ast.Constant)]
+        return bool(made) and all(self.kind(*each) is Kind.GRAPH for each in made)
 
     def _of_attribute(self, cls: Class, name: str) -> Kind | None:
         """What an attribute of a class's objects is; None where the class says nothing of it."""
@@ -459,14 +471,20 @@ class TensorValues:
 
     def _of_module(self, call: ast.Call, function: Function, place: int | None) -> Kind:
         """A module's result has a graph, unless its own class is known and cuts it at this place."""
-        made = self._program.made_by(dotted(call.func), function)
-        forward = made.methods.get("forward") if made is not None else None
-        known = self.returned(forward, place) if forward is not None and place is not None else Kind.GRAPH
+        known = self._of_forwards(call, function, place) if place is not None else Kind.GRAPH
         if runs_without_graph(self._program, call, function):
             known = min(known, Kind.TENSOR)
         if known is Kind.GRAPH and self._program.objects.is_frozen(call.func, function):
             known = max(Kind.TENSOR, self._most([*call.args, *(each.value for each in call.keywords)], function))
         return min(known, Kind.TENSOR) if is_without_graph(self._program, function, call) else known
+
+    def _of_forwards(self, call: ast.Call, function: Function, place: int) -> Kind:
+        """What the `forward` of the classes that are called gives at a place, where all of them are known."""
+        made = self._program.made_by(dotted(call.func), function)
+        classes = [made] if made is not None else self._program.objects.classes_of(call.func, function)[:_MOST_CLASSES]
+        forwards = [self._program.method_of(each, "forward") for each in classes]
+        known = [self.returned(each, place) for each in forwards if each is not None]
+        return max(known) if known and len(known) == len(classes) else Kind.GRAPH
 
     def returned(self, called: Function, place: int | None = None) -> Kind:
         """What a function gives back: of a tuple, what stands at `place`."""
