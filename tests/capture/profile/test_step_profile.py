@@ -383,6 +383,36 @@ def test_where_the_peak_does_not_come_again_nobody_is_asked(tmp_path: Path) -> N
     assert notes_in(tmp_path) == ["steps 5 and 6 differ: the operation at the peak did not come again"]
 
 
+def test_a_training_is_profiled_again_once_where_its_memory_has_doubled(tmp_path: Path) -> None:
+    _, step = make_step()
+    with recording(tmp_path, GrowingCensus(0, 1000)):
+        for number in range(60):
+            step(number)
+
+    assert [entry.step for entry in open_recording(tmp_path).profiles] == [6, 14]
+
+
+@pytest.mark.parametrize(("updates", "profiled"), [(1, [6]), (2, [6, 12]), (3, [6, 12])])
+def test_where_several_updates_follow_a_rollout_more_steps_are_watched_as_one_until_the_peak_comes_again(
+    tmp_path: Path, updates: int, profiled: list[int]
+) -> None:
+    model, _ = make_step()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(number: int) -> None:
+        if number % updates == 4 % updates:
+            with torch.no_grad():
+                assert [model(torch.randn(16, 8)) for _ in range(100)]
+        model(torch.randn(16, 8)).square().mean().backward()
+        optimizer.step()
+
+    train(step, tmp_path, steps=24)
+
+    found = open_recording(tmp_path).profiles
+    assert [each.step for each in found] == profiled
+    assert [read_profile(tmp_path / each.file).census_op >= 0 for each in found] == [False] * (len(found) - 1) + [True]
+
+
 def test_no_dynamo_is_loaded_and_nothing_is_left_behind(tmp_path: Path) -> None:
     _, step = make_step()
     before = "torch._dynamo" in sys.modules
@@ -496,7 +526,7 @@ def test_of_two_models_that_take_turns_without_an_optimizer_whole_turns_are_prof
     assert [census.step for census in found.censuses if census.moment == "peak"] == [entry.step]
 
 
-@pytest.mark.parametrize(("stages", "profiled"), [((12, 12), [6, 16]), ((4, 12), [6]), ((12, 12, 12), [6, 16])])
+@pytest.mark.parametrize(("stages", "profiled"), [((12, 12), [6, 16]), ((4, 12), [6, 12]), ((12, 12, 12), [6, 16])])
 def test_where_a_later_stage_trains_by_another_optimizer_two_of_its_steps_are_profiled_too_once(
     tmp_path: Path, stages: tuple[int, ...], profiled: list[int]
 ) -> None:

@@ -64,7 +64,7 @@ class StepProfiler:
         self._write_stream = write_stream
         self._step = 0
         self._period = period
-        self._turn = 1
+        self._turn = self._least_turn = 1
         self._take_census = take_census
         self._write = write
         self._note = note
@@ -78,10 +78,14 @@ class StepProfiler:
         self._census_op = _NEVER
         self._done = True
         self._refused: str | None = None
+        self.steps_differed = False
+        """The operation at the peak of the first did not come again in the second, when two were watched last."""
 
-    def plan(self, step: int) -> None:
-        """Profile this step and the next; 0 for none, which holds until this is called."""
-        self._step = step
+    def plan(self, step: int, *, turn: int = 1) -> None:
+        """Profile this step and the next, or from it on twice `turn` steps; 0 for none, which holds until this is
+        called."""
+        self._step, self._least_turn = step, turn
+        self.steps_differed = False
         self._done = step <= 0
         self._turn = 1
         self._second = self._census_op = _NEVER
@@ -144,7 +148,7 @@ class StepProfiler:
         if self._refused is not None:
             self._give_up(self._refused)
             return
-        self._turn = self._period()
+        self._turn = max(self._period(), self._least_turn)
         self._thread = threading.get_ident()
         self._watch = self._make_watch()
         self._watch.begin()
@@ -212,6 +216,7 @@ class StepProfiler:
             return
         self._leave()
         if self._census is None:
+            self.steps_differed = True
             first, second = self._ends_of_turns
             self._note(f"steps {first} and {second} differ: the operation at the peak did not come again")
         census, self._census = self._census, None
