@@ -83,7 +83,7 @@ def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, 
     phase that is over, may have used it."""
     if not evidence.peaks:
         return ()
-    found = find_resting_at_peak(*evidence.peaks[-1], evidence.of_tensors_between_steps, told)
+    found = find_resting_at_peak(*evidence.peaks[-1], evidence.of_tensors_between_steps, told, evidence.sources)
     return tuple(locate(suspect, evidence.sources) for suspect in found)
 
 

@@ -140,7 +140,7 @@ def test_a_module_that_may_be_used_again_or_unseen_is_told_with_the_doubt(
     assert [found[2] for found in idle_of(used_at=used_at, **options)] == [doubt]
 
 
-LIGHT = TEACHER.replace("8MiB", "1000KiB")
+LIGHT = TEACHER.replace("8MiB", "300KiB")
 IN_STUDENT = f"{TRAINER} -> .student __main__.Student#student -> .helpers list -> [0] __main__.Teacher#teacher\n"
 TRAINED = f"{TRAINER} -> .optimizer torch.optim.sgd.SGD#sgd -> .param_groups list -> [1] parameter#w\n"
 TIED = (

@@ -22,6 +22,7 @@ from suspects import suspect
 from tenure.analysis.idle.idle_at_peak import BASIS_OF_RESTING, Replay
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.model.profile import StepProfile
+from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
 
 
@@ -127,3 +128,41 @@ def test_where_the_second_step_goes_another_way_the_first_ones_peak_is_met() -> 
     assert Replay(met, heap).met_bytes() == 11 * MIB
     assert Replay(replace(met, census_op=8), heap).met_bytes() is None
     assert Replay(replace(met, census_op=-1), heap).met_bytes() is None
+
+
+SERVICE = """
+class Service:
+    def run(self, batch):
+        kept, table = self.look_up(batch)
+        {between}
+        return [
+            self.model(each)
+            for each in batch{also}
+        ]
+"""
+
+
+def unread(*paths: tuple[str, int], between: str = "pass", also: str = "", line: int = 7) -> tuple[Suspect, ...]:
+    """As `found`, with the text of the function that is executing `line`."""
+    at_line = f"Service.run(serve.py:{line})"
+    told = [(path.replace(FRAME, at_line), address) for path, address in (MODEL, RESULT, *paths)]
+    sources = {"serve.py": SourceFile("serve.py", SERVICE.format(between=between, also=also))}
+    return find_resting_at_peak(TOUCHED, seen(*told, step=6, moment="peak"), (), (), sources)
+
+
+HELD = (f"{FRAME}.kept -> tensor 3MiB", KEPT)
+
+
+def test_what_a_variable_holds_at_the_peak_is_told_where_no_statement_reads_it_any_more() -> None:
+    (rests,) = unread(HELD)
+
+    assert [(each.kind, each.expression) for each in rests.cut] == [("local", "kept")]
+    assert (rests.peak_bytes, rests.peak_drop_bytes) == (13 * MIB, 3 * MIB)
+    assert (rests.series.moment, rests.series.steps, rests.series.bytes) == ("peak", (6,), (3 * MIB,))
+    assert rests.facts == {"idle_at_peak": True, "never_read_again": True}
+
+
+def test_what_a_variable_holds_that_may_yet_be_read_is_not_told() -> None:
+    assert unread(HELD, also=" if kept") == ()
+    assert unread(HELD, between="again = lambda: kept") == ()
+    assert found(HELD) == ()

@@ -12,13 +12,13 @@ from tenure.analysis.heap.carriers import drop_the_carrier
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
+from tenure.analysis.idle.weights import weighs_enough
 from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.kept.survivors import name_that_went
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
 from tenure.model.profile import BEFORE, StepProfile
 from tenure.model.suspect import IDLE_FROM, Suspect
 
-LEAST_BYTES = 1 << 20
 LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
 LEAST_WINDOWS = 3
@@ -317,7 +317,7 @@ def _is_on_device(last: View, idle: _Idle) -> bool:
 
 def _weighs_enough(last: View, group: Sequence[_Idle]) -> bool:
     mine = int(last.graph.bytes_of_node[_memory(group)].sum())
-    return mine >= max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum()))
+    return weighs_enough(mine, int(last.census.storages.bytes.sum()), share=LEAST_SHARE)
 
 
 def _memory(group: Sequence[_Idle]) -> Ints:

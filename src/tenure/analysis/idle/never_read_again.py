@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, main_device
 from tenure.analysis.heap.cuts import freed_storages
-from tenure.analysis.heap.graph import Bools, reach
+from tenure.analysis.heap.graph import reach
 from tenure.analysis.heap.groups import (
     Searched,
     Shapes,
@@ -22,11 +20,10 @@ from tenure.analysis.heap.groups import (
     view_searched,
 )
 from tenure.analysis.heap.holders import Droppable
+from tenure.analysis.idle.unread import Program, find_calls_of_loops, unread_variables
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
-from tenure.syntax.text.later_reads import is_read_later, runs_in_loop
-from tenure.syntax.text.scopes import MODULE
 
 LEAST_BYTES = 128 << 10
 LEAST_SHARE = 0.05
@@ -34,7 +31,6 @@ LEAST_SHARE = 0.05
 FEWEST_CENSUSES = 3
 LEAST_SPAN = 1 / 3
 """Of the run's steps: so long, up to the last census, the same memory must have been there."""
-_GENERATORS = ("generator", "async_generator")
 BASIS = "no statement reads it any more: it was there at every step's peak"
 
 
@@ -50,7 +46,7 @@ def find_never_read_again(censuses: Sequence[Searched], sources: Mapping[str, So
     if not sources or len(at_work) < FEWEST_CENSUSES:
         return ()
     shapes = Shapes()
-    program = _Program(sources)
+    program = Program(sources)
     last = view_searched(max(at_work, key=_when), shapes)
     unread = _unread(last, program)
     if not unread:
@@ -85,89 +81,11 @@ def _when(searched: Searched) -> tuple[int, bool]:
     return census.step, census.moment == "forward-entry"
 
 
-class _Program:
-    """The recorded sources; what was searched for once is remembered, for every census asks the same."""
-
-    def __init__(self, sources: Mapping[str, SourceFile]) -> None:
-        self.sources = sources
-        self._known: dict[tuple[str, str], bool] = {}
-
-    def is_known_elsewhere(self, home: SourceFile, name: str) -> bool:
-        """Whether another file of the program may ask the module for the name."""
-        if (home.path, name) not in self._known:
-            self._known[home.path, name] = self._search(home, name)
-        return self._known[home.path, name]
-
-    def is_in_loop(self, view: View, owner: int) -> bool:
-        """Whether a running function, a generator that waits or a running module is inside a loop of its own."""
-        nodes, census = view.census.nodes, view.census
-        source = self.sources.get(census.text(int(nodes.file[owner])))
-        name = MODULE if nodes.kind[owner] == NodeKind.NAMESPACE else census.text(int(nodes.name[owner]))
-        return source is not None and runs_in_loop(source, name, int(nodes.line[owner]))
-
-    def _search(self, home: SourceFile, name: str) -> bool:
-        others = (source.text for source in self.sources.values() if source is not home and name in source.text)
-        return any(_asks_for(text, PurePath(home.path).stem, name) for text in others)
-
-
-def _asks_for(text: str, module: str, name: str) -> bool:
-    """Whether the text has `module.name`, `__main__.name` or an import of the name. The name is looked for first:
-    nothing else is rare enough in megabytes of library sources."""
-    for found in re.finditer(rf"\b{re.escape(name)}\b", text):
-        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        if re.search(rf"\b({re.escape(module)}|__main__)\.$|\bimport\b", before):
-            return True
-    return False
-
-
-def _unread(view: View, program: _Program) -> list[int]:
-    """References by variables of the user's running functions and modules that nobody reads again."""
-    references, nodes, census = view.census.references, view.census.nodes, view.census
-    found = []
-    sources = program.sources
-    called_anew = _find_calls_of_loops(view, program)
-    variables = np.isin(references.kind, (ReferenceKind.LOCAL, ReferenceKind.GLOBAL))
-    variables &= np.isin(references.source, view.graph.roots) | _of_generators(view)[references.source]
-    for reference in np.flatnonzero(variables).tolist():
-        owner = int(references.source[reference])
-        source = sources.get(census.text(int(nodes.file[owner]))) if nodes.file[owner] >= 0 else None
-        line, name = int(nodes.line[owner]), view.graph.labels[reference]
-        if source is None or source.origin != "yours" or line <= 0 or not name.isidentifier():
-            continue
-        if called_anew(owner):
-            continue
-        is_module = nodes.kind[owner] == NodeKind.NAMESPACE
-        function = MODULE if is_module else census.text(int(nodes.name[owner]))
-        known_elsewhere = is_module and program.is_known_elsewhere(source, name)
-        if not known_elsewhere and not is_read_later(source, function, name, line):
-            found.append(reference)
-    return found
-
-
-def _of_generators(view: View) -> Bools:
-    """Per node: a generator that was begun and waits."""
-    nodes, strings = view.census.nodes, (*view.census.strings, "")
-    is_type = np.array([text.removeprefix("builtins.") in _GENERATORS for text in strings])
-    return np.asarray((nodes.kind == NodeKind.OBJECT) & is_type[nodes.type], dtype=bool)
-
-
-def _find_calls_of_loops(view: View, program: _Program) -> Callable[[int], bool]:
-    """Whether a running function is in none of its own loops and may be called by somebody else's, turn by turn: its
-    variables then seem to last, for the next call finds the same addresses. Frames are numbered from the inside. A
-    generator that waits outside of its own loops may be made anew in each turn of somebody's, too."""
-    nodes = view.census.nodes
-    running = np.isin(nodes.kind, (NodeKind.FRAME, NodeKind.NAMESPACE)) & (nodes.line > 0) & (nodes.file >= 0)
-    looping = [node for node in np.flatnonzero(running).tolist() if program.is_in_loop(view, node)]
-    modules = [node for node in looping if nodes.kind[node] == NodeKind.NAMESPACE]
-
-    def called_anew(node: int) -> bool:
-        if nodes.kind[node] == NodeKind.NAMESPACE or node in looping:
-            return False
-        if nodes.kind[node] == NodeKind.OBJECT:
-            return not program.is_in_loop(view, node)
-        return bool(modules) or max(looping, default=-1) > node
-
-    return called_anew
+def _unread(view: View, program: Program) -> list[int]:
+    """What nobody reads again, of those whose variables last for longer than a turn of somebody's loop."""
+    called_anew = find_calls_of_loops(view, program)
+    source = view.census.references.source
+    return [reference for reference in unread_variables(view, program) if not called_anew(int(source[reference]))]
 
 
 def _by_scope(view: View, references: Sequence[int]) -> dict[str, list[int]]:
@@ -209,9 +127,7 @@ class _Unread:
     cut: tuple[Droppable, ...]
 
 
-def _unread_since(
-    views: Sequence[View], last: View, cut: Sequence[Droppable], program: _Program
-) -> tuple[_Unread, ...]:
+def _unread_since(views: Sequence[View], last: View, cut: Sequence[Droppable], program: Program) -> tuple[_Unread, ...]:
     """Of the censuses up to the last those in all of which nobody read the variables again: a program's last lines
     read hardly any."""
     variables = {_variable(last, dropped.reference) for dropped in cut}

@@ -7,56 +7,63 @@ Another phase of the program may use it: that cannot be seen, so all of this is 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, cut_of, identities
 from tenure.analysis.heap.cuts import freed_storages
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, ancestors, is_builtin_type, reach
-from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded, view_census
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded, series_of_rows, view_census
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.idle_at_peak import BASIS_OF_RESTING, Replay
 from tenure.analysis.idle.resting_history import History, Name, follow
-from tenure.model.heap import Census, Ints, NodeKind, Role
+from tenure.analysis.idle.unread import Program, unread_variables
+from tenure.analysis.idle.weights import weighs_enough
+from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import StepProfile
+from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
 
-LEAST_BYTES = 1 << 20
 LEAST_SHARE = 0.10
 """Of the peak."""
 STILL = 0.5
 """Of its bytes: so much must be there in the run's last census, or other memory in its place."""
-_VARIABLES = ("local", "global")
+_VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
 _NOT_NAMED = ("unknown", "hidden", "hook", "cycle", "gradient", "handler")
 _DATA = "torch.utils.data."
 
 
 def find_resting_at_peak(
-    profile: StepProfile, census: Census, between: Sequence[Census], told: Iterable[Suspect]
+    profile: StepProfile,
+    census: Census,
+    between: Sequence[Census],
+    told: Iterable[Suspect],
+    sources: Mapping[str, SourceFile] = MappingProxyType({}),
 ) -> tuple[Suspect, ...]:
     """Suspects of symptom "peak", the heaviest first: what no operation of the two steps touched though it lay on
     their device at the peak, and that was made in the run and stays to its end, itself or others in its place.
 
     None of it is a parameter, buffer, gradient, state, input, a data loader's, in a graph, or `told` already. What
     lies in one container, or in one object's own attributes, with something that was touched is in use with it; what
-    only variables hold is judged by the text of their function elsewhere; what a container with a bound holds is
-    meant. What was there before the first forward is taken for the program's data. Costs a few searches of the
-    census, and a cut and a search of all censuses for what weighs enough.
+    only variables hold is told where the text of their functions in `sources` reads none of them any more; what a
+    container with a bound holds is meant. What was there before the first forward is taken for the program's data.
+    Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.
     """
     replay = Replay(profile, census)
     peak = replay.met_bytes()
     if peak is None:
         return ()
     view = view_census(census, Shapes())
-    heap = _Heap(view, replay, frozenset().union(*(suspect.storages for suspect in told)))
-    least = max(LEAST_BYTES, LEAST_SHARE * peak)
+    told = tuple(told)
+    heap = _Heap(view, replay, frozenset().union(*(suspect.storages for suspect in told)), sources)
     found = []
     for reference, nodes in _by_holder(heap).items():
-        if int(view.graph.bytes_of_node[nodes].sum()) < least:
+        if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=LEAST_SHARE):
             continue
         suspect = _suspect(heap, reference, nodes, between, profile.step)
         if suspect is not None and not any(set(suspect.cut) & set(other.cut) for other in told):
@@ -67,8 +74,11 @@ def find_resting_at_peak(
 class _Heap:
     """The census at the peak: what rests in it, and who leads to what is in use."""
 
-    def __init__(self, view: View, replay: Replay, told: frozenset[tuple[int, int]]) -> None:
+    def __init__(
+        self, view: View, replay: Replay, told: frozenset[tuple[int, int]], sources: Mapping[str, SourceFile]
+    ) -> None:
         self.view, self.graph = view, view.graph
+        self._sources = sources
         self._replay, self._told = replay, told
         self._in_graph = np.isin(view.census.references.kind, GRAPH_REFERENCES)
         self.modules = frozenset(module_nodes(view.graph))
@@ -94,6 +104,11 @@ class _Heap:
         loaders = [node for node, name in enumerate(types) if name.startswith(_DATA)]
         seeds = np.union1d(np.flatnonzero(kinds == NodeKind.AUTOGRAD), np.array(loaders, dtype=np.int64))
         return reach(self.graph, seeds)
+
+    @cached_property
+    def unread(self) -> frozenset[int]:
+        """References by variables that no statement reads any more."""
+        return frozenset(unread_variables(self.view, Program(self._sources)))
 
     @cached_property
     def leads_to_use(self) -> Bools:
@@ -161,6 +176,9 @@ def _suspect(heap: _Heap, reference: int, nodes: Ints, between: Sequence[Census]
     group = _with_cut(heap, reference, nodes)
     if not group.cut:
         return None
+    kinds = view.census.references.kind
+    if all(kinds[each.reference] in _VARIABLES and each.container < 0 for each in group.cut):
+        return _unread_suspect(heap, group) if heap.unread.issuperset(each.reference for each in group.cut) else None
     mine = identities(view, nodes)
     history = follow(between, Name.of(heap.graph, reference), mine, step=step)
     if history is None or history.from_start or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
@@ -168,9 +186,21 @@ def _suspect(heap: _Heap, reference: int, nodes: Ints, between: Sequence[Census]
     suspect = assemble_suspect(
         group, symptom="peak", measured=Measured(series=history.series, facts=_facts(history)), fingerprint=""
     )
-    if all(each.kind in _VARIABLES for each in suspect.cut) or suspect.holder.kind in _NOT_NAMED:
+    if suspect.holder.kind in _NOT_NAMED:
         return None
-    holders = sorted(f"{each.owner_type} {each.name}" for each in suspect.cut)
+    return _with_figures(suspect, sorted(f"{each.owner_type} {each.name}" for each in suspect.cut))
+
+
+def _unread_suspect(heap: _Heap, group: Group) -> Suspect:
+    """What variables alone hold that nobody reads again."""
+    row = (int(heap.graph.bytes_of_node[group.nodes].sum()), len(group.nodes))
+    series = series_of_rows(heap.view.census.moment, [heap.view], [row])
+    facts: dict[str, object] = {"idle_at_peak": True, "never_read_again": True}
+    suspect = assemble_suspect(group, symptom="peak", measured=Measured(series=series, facts=facts), fingerprint="")
+    return _with_figures(suspect, sorted(f"{each.scope_function} {each.name}" for each in suspect.cut))
+
+
+def _with_figures(suspect: Suspect, holders: Iterable[str]) -> Suspect:
     return dataclasses.replace(
         suspect,
         fingerprint=fingerprint_of("rests at peak " + " + ".join(holders)),

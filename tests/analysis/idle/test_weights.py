@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+
+from tenure.analysis.idle.weights import weighs_enough
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "of", "expected"),
+    [
+        (MIB, 20 * MIB, True),
+        (MIB, 21 * MIB, False),
+        (MIB - 1, 4 * MIB - 4, True),
+        (MIB - 1, 5 * MIB, False),
+        (128 << 10, 512 << 10, True),
+        (127 << 10, 128 << 10, False),
+    ],
+)
+def test_much_is_told_from_a_twentieth_and_little_from_a_quarter_on(num_bytes: int, of: int, expected: bool) -> None:
+    assert weighs_enough(num_bytes, of, share=0.05) is expected
+
+
+def test_a_rule_that_asks_for_more_than_a_quarter_asks_it_of_little_too() -> None:
+    assert not weighs_enough(MIB // 2, MIB, share=0.6)
+    assert weighs_enough(MIB // 2, MIB, share=0.5)
