@@ -141,3 +141,16 @@ def test_free_memory_at_the_end_is_told_by_what_keeps_it() -> None:
         slack_bytes=412,
         pinned=(PinnedSegment(inner.address, 20 * MIB, 20 * MIB - rounded, 1, 0),),
     )
+
+
+def test_what_modules_asked_for_is_told_by_their_forwards_lines() -> None:
+    training = Training()
+    training.step()
+    training.step(until="forward")
+    snapshot = training.read()
+
+    found = composed(snapshot)
+
+    assert [(line.file, line.line) for line in found.by_module] == [("/home/me/model.py", 12)]
+    assert sum(found.by_module.values()) <= sum(part.bytes for part in found.parts)
+    assert sum(found.by_module.values()) == sum(part.bytes for part in found.parts if part.phase is Phase.FORWARD)

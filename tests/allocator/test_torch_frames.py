@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from allocator.training import BACKWARD, MAIN, MODEL, OPTIMIZER, TORCH, ZERO_GRAD
-from tenure.allocator.torch_frames import Phase, asks_for_workspace, caller_of, moves_module, phase_of_frames
+from tenure.allocator.torch_frames import (
+    Phase,
+    asks_for_workspace,
+    caller_of,
+    module_of,
+    moves_module,
+    phase_of_frames,
+)
 from tenure.model.allocator import Frame
 
 
@@ -64,3 +71,15 @@ def test_moved_modules_and_workspaces_are_known_by_torchs_own_functions() -> Non
 
     assert (moves_module(moved), moves_module(workspace)) == (True, False)
     assert (asks_for_workspace(moved), asks_for_workspace(workspace)) == (False, True)
+
+
+def test_the_module_is_the_innermost_that_is_not_torchs() -> None:
+    call = Frame("_call_impl", "/env/site-packages/torch/nn/modules/module.py", 1790)
+    linear = Frame("forward", "/env/site-packages/torch/nn/modules/linear.py", 134)
+    block, model, main = (Frame("forward", "/me/model.py", line) for line in (30, 60, 0))
+    helper = Frame("attend", "/me/ops.py", 5)
+
+    assert module_of([helper, block, call, model, call, main]) == block
+    assert module_of([linear, call, block, call, model, call, main]) == block
+    assert module_of([linear, call, main]) == linear
+    assert module_of([helper, model]) is None

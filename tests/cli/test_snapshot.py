@@ -329,3 +329,24 @@ def test_advise_refuses_what_does_nothing(
     assert run_command_line(["advise", snapshot_file, *options]) == 2
 
     assert expected in capsys.readouterr().err
+
+
+def test_advise_tells_what_was_reserved_and_what_it_compares_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    program = Program()
+    kept, cached = program.allocate(30 * MIB), program.allocate(50 * MIB)
+    assert kept is not None
+    assert cached is not None
+    program.free(cached)
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(program.pickled(0))
+
+    assert run_command_line(["advise", str(path)]) == 0
+
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "device 0      80.00 MiB reserved at the peak, with the defaults",
+        "played        30.00 MiB, what was there before the first event asked for anew",
+        "floor         30.00 MiB were in use at once: no setting reserves less",
+    ]

@@ -1319,12 +1319,16 @@ static PyObject *
 replay(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *told_settings, *told_segments, *told_blocks, *told_events, *found = NULL;
-    if (!PyArg_ParseTuple(args, "O!OOO", &PyTuple_Type, &told_settings, &told_segments, &told_blocks, &told_events)) {
+    Py_buffer levels[2] = {{0}, {0}};
+    if (!PyArg_ParseTuple(args, "O!OOOw*w*", &PyTuple_Type, &told_settings, &told_segments, &told_blocks, &told_events,
+                          &levels[0], &levels[1])) {
         return NULL;
     }
     Table segments = {0}, blocks = {0}, events = {0};
     Allocator *a = new_allocator();
     if (a == NULL) {
+        PyBuffer_Release(&levels[0]);
+        PyBuffer_Release(&levels[1]);
         return NULL;
     }
     Block **placed = NULL;
@@ -1338,6 +1342,9 @@ replay(PyObject *Py_UNUSED(module), PyObject *args)
         goto done;
     }
     int64_t peak_active, peak_active_at = -1, peak_reserved, peak_reserved_at = -1, num_equal = 0;
+    int64_t *active_after = levels[0].buf, *reserved_after = levels[1].buf;
+    Py_ssize_t num_levels = levels[0].len < levels[1].len ? levels[0].len : levels[1].len;
+    num_levels /= (Py_ssize_t)sizeof(int64_t);
     a->is_recorded = 1;
     Py_BEGIN_ALLOW_THREADS
     lay_out(a, &segments, &blocks, placed);
@@ -1348,6 +1355,10 @@ replay(PyObject *Py_UNUSED(module), PyObject *args)
         play_event(a, action, events.columns[1][row], events.columns[2][row], events.columns[3][row],
                    events.columns[4][row]);
         num_equal += action == ALLOC;
+        if (row < num_levels) {
+            active_after[row] = a->active;
+            reserved_after[row] = a->reserved;
+        }
         if (a->active > peak_active) {
             peak_active = a->active;
             peak_active_at = row;
@@ -1370,6 +1381,8 @@ replay(PyObject *Py_UNUSED(module), PyObject *args)
     }
 done:
     free(placed);
+    PyBuffer_Release(&levels[0]);
+    PyBuffer_Release(&levels[1]);
     close_table(&segments);
     close_table(&blocks);
     close_table(&events);
@@ -1459,8 +1472,9 @@ done:
 
 static PyMethodDef methods[] = {
     {"replay", replay, METH_VARARGS,
-     "replay(settings, segments, blocks, events) -> (equal allocations, segments taken, peak of active bytes, its "
-     "event, peak of reserved bytes, its event, columns of the blocks left); None at the first difference."},
+     "replay(settings, segments, blocks, events, active, reserved) -> (equal allocations, segments taken, peak of "
+     "active bytes, its event, peak of reserved bytes, its event, columns of the blocks left); None at the first "
+     "difference. The bytes after each event go into `active` and `reserved`, as far as they reach."},
     {"play", play, METH_VARARGS,
      "play(settings, segments, blocks, rows, total, given, next address, numbers, first row, error) -> (peak of "
      "reserved bytes, of active bytes, whether all were served, device allocations, retries, refusals); None: not here."},

@@ -10,8 +10,9 @@ import numpy as np
 from tenure.allocator.call_sites import call_sites
 from tenure.allocator.roles import BlockRole
 from tenure.allocator.story import Story
-from tenure.allocator.torch_frames import Phase
-from tenure.model.allocator import Snapshot
+from tenure.allocator.timeline import requested_after
+from tenure.allocator.torch_frames import Phase, module_of
+from tenure.model.allocator import Frame, Snapshot
 from tenure.model.heap import Ints
 
 
@@ -43,11 +44,13 @@ class StepPhase:
 @dataclass(frozen=True)
 class Composition:
     """`parts` were in use at the peak, largest first; `earlier_bytes` of them since before the trace began. `by_label`
-    is by what the program called it, largest first, "" what it did not name; empty where it named nothing."""
+    is by what the program called it, largest first, "" what it did not name; empty where it named nothing. `by_module`
+    is by the line in the innermost module's forward that asked for it, what no module's asked for left out."""
 
     parts: tuple[Part, ...]
     earlier_bytes: int
     by_label: dict[str, int]
+    by_module: dict[Frame, int]
 
     @property
     def by_role(self) -> dict[BlockRole, int]:
@@ -63,7 +66,19 @@ def composition(snapshot: Snapshot, story: Story, event: int) -> Composition:
     rows = story.lives.in_use_after(event)
     lives = story.lives
     earlier = int(lives.bytes[rows[lives.is_earlier[rows]]].sum())
-    return Composition(parts_of(snapshot, story, rows), earlier, _by_label(snapshot, story, rows))
+    parts, by_label = parts_of(snapshot, story, rows), _by_label(snapshot, story, rows)
+    return Composition(parts, earlier, by_label, _by_module(snapshot, story, rows))
+
+
+def _by_module(snapshot: Snapshot, story: Story, rows: Ints) -> dict[Frame, int]:
+    found: defaultdict[Frame, int] = defaultdict(int)
+    stacks, which = np.unique(story.lives.stack[rows], return_inverse=True)
+    sizes = np.bincount(which, weights=story.lives.bytes[rows], minlength=len(stacks))
+    for stack, size in zip(stacks.tolist(), sizes.tolist(), strict=True):
+        frame = None if stack < 0 else module_of([snapshot.frames[row] for row in snapshot.stacks[stack]])
+        if frame is not None:
+            found[frame] += int(size)
+    return dict(sorted(found.items(), key=lambda each: -each[1]))
 
 
 def _by_label(snapshot: Snapshot, story: Story, rows: Ints) -> dict[str, int]:
@@ -94,10 +109,7 @@ def phases_by_step(story: Story) -> tuple[StepPhase, ...]:
     lives, phases = story.lives, story.phases
     if not lives.num_events:
         return ()
-    changes = np.zeros(lives.num_events + 1, dtype=np.int64)
-    np.add.at(changes, lives.born[~lives.is_earlier], lives.bytes[~lives.is_earlier])
-    np.subtract.at(changes, lives.freed, lives.bytes)
-    in_use = int(lives.bytes[lives.is_earlier].sum()) + np.cumsum(changes[:-1])
+    in_use = requested_after(lives)
     keys = story.steps.of(np.arange(lives.num_events)) * len(Phase) + phases.phase
     told, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     peaks = np.zeros(len(told), dtype=np.int64)

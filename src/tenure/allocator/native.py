@@ -71,8 +71,10 @@ def native_replay(
     settings: AllocatorSettings,
     events: Events,
     until: int | None = None,
+    levels: tuple[Ints, Ints] | None = None,
 ) -> NativeReplay | None:
-    """Play a device's events, those before the one of number `until`. Cost: a fifth of a microsecond per event."""
+    """Play a device's events, those before the one of number `until`; active and reserved bytes after each go into
+    `levels`. Cost: a tenth of a microsecond per event."""
     if _native is None or snapshot.pools[DEFAULT_ROW] != DEFAULT_POOL:
         return None
     if not (_is_plain(earlier) and _are_plain(events)):
@@ -80,9 +82,8 @@ def native_replay(
     bases = lowest_addresses(snapshot, device, earlier)
     rows = (events.action, events.address, events.bytes, events.stream, pools_of_events(snapshot, device, events))
     try:
-        found = _native.replay(
-            _settings(settings, None), *_state(earlier, bases), _columns(each[:until] for each in rows)
-        )
+        told = _settings(settings, None), *_state(earlier, bases), _columns(each[:until] for each in rows)
+        found = _native.replay(*told, *(levels or (bytearray(), bytearray())))
     except OverflowError:
         return None
     if found is None:

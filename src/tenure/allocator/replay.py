@@ -22,6 +22,7 @@ from tenure.allocator.pools import pools_of_events
 from tenure.allocator.settings import SMALL_SEGMENT, AllocatorSettings, settings_of_snapshot
 from tenure.allocator.simulator import Allocator
 from tenure.model.allocator import DEFAULT_POOL, Action, BlockState, Events, PoolId, Snapshot
+from tenure.model.heap import Ints
 
 _GIVEN = (Action.SEGMENT_ALLOC, Action.SEGMENT_MAP)
 
@@ -122,6 +123,23 @@ def allocator_after(snapshot: Snapshot, device: int, event: int) -> Allocator | 
     except _LostError:
         return None
     return playing.allocator
+
+
+def levels_in_python(snapshot: Snapshot, device: int) -> tuple[Ints, Ints] | None:
+    """Active and reserved bytes after each event; None where the replay left the trace for good."""
+    playing = _Replaying(snapshot, device)
+    events = snapshot.traces.get(device)
+    rows = [] if events is None else _rows(snapshot, device, events)
+    levels = np.zeros((2, len(rows)), dtype=np.int64)
+    counts = playing.allocator.counts
+    try:
+        playing.begin()
+        for number, row in enumerate(rows):
+            playing.play(number, *row)
+            levels[:, number] = counts.active_bytes, counts.reserved_bytes
+    except _LostError:
+        return None
+    return levels[0], levels[1]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from itertools import pairwise
 
 from tenure.model.allocator import Frame, Snapshot
 
@@ -68,6 +69,14 @@ def caller_of(frames: Sequence[Frame]) -> Frame | None:
     """The line outside of torch's doors that a stack came in by; None where it came through none."""
     inside = [place for place, frame in enumerate(frames) if _door(frame) is not None]
     return frames[inside[-1] + 1] if inside and inside[-1] + 1 < len(frames) else None
+
+
+def module_of(frames: Sequence[Frame]) -> Frame | None:
+    """The line of the innermost module's forward that a stack goes through, of modules that are not torch's own where
+    there is one; None where it goes through none."""
+    python = [frame for frame in frames if is_python(frame)]
+    lines = [inner for inner, outer in pairwise(python) if _door(inner) is None and _door(outer) is Phase.FORWARD]
+    return next((line for line in lines if not _is_torchs(line)), lines[0] if lines else None)
 
 
 def moves_module(frames: Sequence[Frame]) -> bool:

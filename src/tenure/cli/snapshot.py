@@ -84,6 +84,7 @@ def told_of(read: ReadSnapshot, device: int) -> Told:
     from tenure.allocator.pins import fragmentation_of
     from tenure.allocator.replay import replay_snapshot
     from tenure.allocator.story import story_of
+    from tenure.allocator.timeline import timeline_of
     from tenure.allocator.unused import unused_at_end
     from tenure.report.snapshot import Told
 
@@ -98,6 +99,7 @@ def told_of(read: ReadSnapshot, device: int) -> Told:
         by_step=phases_by_step(story),
         leaks=leaks_of(snapshot, story),
         unused=unused_at_end(snapshot, device),
+        timeline=timeline_of(snapshot, device, story.lives),
         fragmentation=fragmentation_of(snapshot, replay, story),
         out_of_memory=out_of_memory_in(snapshot, replay, story),
         owners={address: owner for (of, address), owner in read.owners.items() if of == device},

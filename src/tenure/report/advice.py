@@ -76,6 +76,7 @@ def advice_as_dict(advice: Advice, replay: Replay, owners: Sequence[OwnedBlock] 
     """The same as `tenure advise --json` gives it for one device."""
     return {
         "device": replay.device,
+        "recorded_reserved_bytes": replay.reserved.bytes,
         **_settings_as_dict(advice, is_equal=replay.is_equal),
         "holders": holders_as_dicts(owners),
     }
@@ -85,7 +86,7 @@ def _settings_as_dict(advice: Advice, *, is_equal: bool) -> dict[str, Any]:
     return {
         "floor_bytes": advice.floor_bytes,
         "recorded": _candidate_as_dict(advice.recorded),
-        "candidates": list(map(_candidate_as_dict, advice.candidates)),
+        "candidates": list(map(_candidate_as_dict, advice.candidates)) if is_equal else [],
         "advice": environment_line(advice.best.settings) if advice.best is not None and is_equal else None,
     }
 
@@ -109,12 +110,14 @@ def _older(settings: str) -> str:
 def _advice_rows(advice: Advice, replay: Replay) -> Iterator[tuple[str, str]]:
     recorded = advice.recorded
     settings = recorded.settings or "the defaults"
-    reserved = f"{format_bytes(recorded.peak_reserved_bytes)} reserved at the peak, with {settings}"
-    yield f"device {replay.device}", f"{reserved}{_trouble(recorded)}"
+    reserved = f"{format_bytes(replay.reserved.bytes)} reserved at the peak, with {settings}"
+    yield f"device {replay.device}", reserved
     if not replay.is_equal:
-        yield _floor_row(advice)
         yield "advice", f"none: the replay of what was recorded {replay_text(replay)}"
         return
+    if recorded.peak_reserved_bytes != replay.reserved.bytes or _trouble(recorded):
+        again = "" if not replay.earlier.segments else ", what was there before the first event asked for anew"
+        yield "played", f"{format_bytes(recorded.peak_reserved_bytes)}{again}{_trouble(recorded)}"
     yield from _settings_rows(advice)
 
 
@@ -126,7 +129,6 @@ def _ranks_rows(advice: Advice, ranks: Sequence[AdvisedRank], moment: str) -> It
     yield "ranks", f"{text}{_trouble(advice.recorded)}"
     left = [each for each in ranks if not each.replay.is_equal]
     if left:
-        yield _floor_row(advice)
         of = f"rank {left[0].rank}" + (f" and {len(left) - 1:,} more" if len(left) > 1 else "")
         yield "advice", f"none: the replay of what was recorded of {of} {replay_text(left[0].replay)}"
         return

@@ -13,6 +13,7 @@ from tenure.allocator.pins import Fragmentation
 from tenure.allocator.replay import Replay
 from tenure.allocator.steps import Basis
 from tenure.allocator.story import Story
+from tenure.allocator.timeline import Timeline
 from tenure.allocator.torch_frames import Phase
 from tenure.allocator.unused import Unused
 from tenure.model.allocator import Snapshot
@@ -24,9 +25,11 @@ from tenure.report.out_of_memory import out_of_memory_as_dict, out_of_memory_row
 from tenure.report.outlook import render_rows
 from tenure.report.owners import holder_rows, holders_as_dicts, holders_text
 from tenure.report.replay import replay_as_dict, replay_text
-from tenure.report.stack_line import frames_as_dicts, stack_line
+from tenure.report.stack_line import frames_as_dicts, place_text, stack_line
+from tenure.report.timeline import timeline_as_dict, timeline_rows
 
 _MOST_PARTS = 5
+_MOST_MODULES = 4
 _LEAST_SHARE = 0.01
 """Of the peak: smaller roles are in the JSON only."""
 _BASES = {
@@ -49,6 +52,7 @@ class Told:
     by_step: tuple[StepPhase, ...]
     leaks: tuple[Leak, ...]
     unused: Unused
+    timeline: Timeline | None
     fragmentation: Fragmentation | None
     out_of_memory: OutOfMemory | None
     owners: Mapping[int, OwnedBlock]
@@ -56,7 +60,7 @@ class Told:
 
 def render_snapshot(told: Told, *, width: int, ascii_only: bool = False) -> str:
     """One device's snapshot as lines of at most `width`."""
-    return render_rows(_rows(told), width=width, ascii_only=ascii_only)
+    return render_rows(_rows(told, ascii_only=ascii_only), width=width, ascii_only=ascii_only)
 
 
 def snapshot_as_dict(told: Told) -> dict[str, Any]:
@@ -75,6 +79,7 @@ def snapshot_as_dict(told: Told) -> dict[str, Any]:
             "annotation": story.annotation_at(replay.active.event) or None,
             "by_role": {role.name.lower(): size for role, size in told.peak.by_role.items()},
             "by_label": told.peak.by_label or None,
+            "by_module": [{**asdict(line), "bytes": size} for line, size in told.peak.by_module.items()],
             "by_stack": [_part_as_dict(snapshot, part) for part in told.peak.parts],
             "earlier_bytes": told.peak.earlier_bytes,
         },
@@ -96,19 +101,22 @@ def snapshot_as_dict(told: Told) -> dict[str, Any]:
         "holders": holders_as_dicts(told.owners.values()),
         "replay": replay_as_dict(replay),
         "steps": {"basis": story.steps.basis.value, "ends": list(story.steps.ends)},
+        "timeline": None if told.timeline is None else timeline_as_dict(told.timeline),
         "phases": [{**asdict(each), "phase": phase_name(each.phase)} for each in told.by_step],
         "annotations": [asdict(each) for each in story.annotated],
         "unknown_actions": dict(snapshot.unknown_actions),
     }
 
 
-def _rows(told: Told) -> Iterator[tuple[str, str]]:
+def _rows(told: Told, *, ascii_only: bool) -> Iterator[tuple[str, str]]:
     replay, unused, snapshot = told.replay, told.unused, told.snapshot
     earlier = format_bytes(sum(block.requested for block in replay.earlier.blocks))
     yield f"device {replay.device}", f"{replay.num_events:,} events; {earlier} were in use before the first"
     yield "replay", replay_text(replay)
     if told.story.steps.basis is not Basis.NONE:
         yield "steps", f"{len(told.story.steps.ends):,} ended in the trace, by {_BASES[told.story.steps.basis]}"
+    if told.timeline is not None:
+        yield from timeline_rows(told.timeline, replay, ascii_only=ascii_only)
     yield from _peak_rows(told)
     if told.out_of_memory is not None:
         yield from out_of_memory_rows(snapshot, told.story, told.out_of_memory)
@@ -147,6 +155,10 @@ def _peak_rows(told: Told) -> Iterator[tuple[str, str]]:
     heavy = [(role, size) for role, size in peak.by_role.items() if size >= _LEAST_SHARE * max(replay.active.bytes, 1)]
     if heavy:
         yield "by role", " · ".join(f"{role_text(role)} {format_bytes(size)}" for role, size in heavy)
+    if len(peak.by_module) > 1:
+        most = list(peak.by_module.items())[:_MOST_MODULES]
+        text = " · ".join(f"{place_text(line)} {format_bytes(size)}" for line, size in most)
+        yield "by module", text
     if peak.by_label:
         sizes = ((f"`{label}`" if label else "not named", format_bytes(size)) for label, size in peak.by_label.items())
         yield "by label", " · ".join(list(map(" ".join, sizes))[:_MOST_PARTS])

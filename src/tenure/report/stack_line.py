@@ -21,7 +21,12 @@ def stack_line(snapshot: Snapshot, stack: int) -> str:
         return f"backward of {node}" if node else "no frame of Python: backward, or a thread of C++"
     inner = next((frame for frame in python if not _has(frame, _TORCH)), python[0])
     own = next((frame for frame in python if not _has(frame, _TORCH) and not _has(frame, _INSTALLED)), inner)
-    return _place(inner) if own is inner else f"{_place(inner)}, called from {_place(own)}"
+    return place_text(inner) if own is inner else f"{place_text(inner)}, called from {place_text(own)}"
+
+
+def place_text(frame: Frame) -> str:
+    """`model.py:12 in forward`."""
+    return f"{frame.file.split('site-packages/')[-1]}:{frame.line} in {frame.function}"
 
 
 def frames_of(snapshot: Snapshot, stack: int) -> list[Frame]:
@@ -37,7 +42,3 @@ def frames_as_dicts(snapshot: Snapshot, stack: int) -> list[dict[str, object]]:
 
 def _has(frame: Frame, parts: tuple[str, ...]) -> bool:
     return any(part in frame.file for part in parts)
-
-
-def _place(frame: Frame) -> str:
-    return f"{frame.file.split('site-packages/')[-1]}:{frame.line} in {frame.function}"
