@@ -17,7 +17,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 def test_the_pages_program_is_planned_as_the_page_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program, command, output = (text for _, text in BLOCK.findall(PAGE.read_text(encoding="utf-8")))
+    program, command, output, *_ = (text for _, text in BLOCK.findall(PAGE.read_text(encoding="utf-8")))
     monkeypatch.setenv("COLUMNS", "110")
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text(program)

@@ -34,6 +34,7 @@ def plan(arguments: list[str], program: str, monkeypatch: pytest.MonkeyPatch, fo
         (["tarin.py"], "tarin.py: no such file; there is train.py"),
         (["--device-memory", "much", "train.py"], "--device-memory much: 'much' is no size; write it as in '2GiB'"),
         (["--allocator", "no_such:1", "train.py"], "torch knows no `no_such`"),
+        (["--batch-arg", "--batch", "train.py"], "the largest batch for how much memory? add --device-memory 80GiB"),
     ],
 )
 def test_a_mistake_in_the_request_is_one_line_before_anything_runs(
@@ -105,3 +106,22 @@ def test_a_program_that_cannot_be_planned_is_told_in_one_line(
     assert (code, len(told)) == (2, 2)
     assert told[0] == "tenure: train.py runs for 4 steps, of which 2 and 3 are watched"
     assert told[1].startswith(f"tenure: {message}")
+
+
+@pytest.mark.slow
+def test_the_largest_batch_follows_from_runs_with_small_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = TRAIN.replace("torch.randn(64, 256)", "torch.randn(int(sys.argv[2]), 256)").replace(
+        "import torch\n", "import sys\nimport torch\n"
+    )
+    asked = ["--json", "--device-memory", "1GiB", "--batch-arg", "--batch", "--batch-sizes", "2,4,6,300", "train.py"]
+
+    code = plan([*asked, "--batch", "8"], program.replace("argv[2]", "argv[-1]"), monkeypatch, tmp_path)
+
+    told = json.loads(capsys.readouterr().out)
+    found = told["largest_batch"]
+    assert (code, told["notes"], found["sizes"], found["checked"]) == (0, [], [2, 4, 6], 300)
+    assert found["predicted_bytes"] == found["found_bytes"]
+    # in backward: weights, states, the batch, hidden, results, and two of hidden's size with a gradient
+    assert 50_000 < found["least"] < found["most"] < 150_000

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
-from tenure.model.plan import Constant, Fit, IdleAtPeak, Moment, Part, Plan, Use
+from tenure.model.plan import Constant, Fit, IdleAtPeak, LargestBatch, Moment, Part, Plan, Use
 from tenure.report.plan import BASIS, plan_as_dict, render_plan
 
 MIB = 1 << 20
@@ -48,7 +49,7 @@ notes         a first note
 
 
 def device_line(fit: Fit) -> str:
-    lines = render_plan(Plan(**{**vars(PLAN), "fit": fit}), width=200).splitlines()
+    lines = render_plan(replace(PLAN, fit=fit), width=200).splitlines()
     return next(line for line in lines if line.startswith("device")).split(maxsplit=1)[1]
 
 
@@ -64,6 +65,21 @@ def test_whether_it_fits_is_said_with_how_much() -> None:
         "1.00 GiB: fits, but what is reserved and counted is 20.00 MiB more: cached segments would go back 3 times, "
         "and steps be slower"
     )
+
+
+def test_the_largest_batch_is_told_with_its_basis() -> None:
+    found = LargestBatch("--batch-size", 40, 44, (4, 8, 12), 16, 1280 * MIB, 1281 * MIB)
+    lines = [
+        render_plan(replace(PLAN, largest_batch=each), width=200).splitlines()[-4]
+        for each in (found, replace(found, least=44), replace(found, least=0, most=0))
+    ]
+
+    basis = "(from runs with 4, 8, 12; for 16 they predict 1.25 GiB in use, and 1.25 GiB were)"
+    assert [line.removeprefix("largest batch ") for line in lines] == [
+        f"--batch-size 40 to 44, and less by what is not counted {basis}",
+        f"--batch-size 44, and less by what is not counted {basis}",
+        f"none fits {basis}",
+    ]
 
 
 def test_json_has_the_same_as_plain_values() -> None:

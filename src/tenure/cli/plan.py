@@ -7,6 +7,8 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,9 @@ from tenure.cli.program import CODE, COMMAND, MODULE, STDIN, Program, ProgramCom
 from tenure.errors import UsageError
 
 if TYPE_CHECKING:
+    from tenure.fixing.runs import Run, Runner
     from tenure.model.plan import Plan
+    from tenure.model.stream import StepStream
 
 DOES_NOT_FIT = 1
 WATCHED_STEP = 2
@@ -27,11 +31,30 @@ _AS_WRITTEN = ("TORCHDYNAMO_DISABLE", "1")
 """Operations inside of compiled code cannot be watched; without it the program runs them one by one."""
 
 
+class BatchSizes(click.ParamType):  # type: ignore[type-arg]  # generic only in newer clicks
+    """Four batch sizes separated by commas."""
+
+    name = "sizes"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """`4,8,12,16` as (4, 8, 12, 16)."""
+        if isinstance(value, tuple):
+            return value
+        parts = str(value).split(",")
+        sizes = tuple(int(part) for part in parts if part.strip().isdigit())
+        if len(parts) != 4 or len(sizes) != 4 or min(sizes) < 1 or list(sizes) != sorted(set(sizes)):
+            self.fail(f"{value!r} is no list of four rising sizes such as 4,8,12,16", param, ctx)
+        return sizes
+
+
 @click.command("plan", cls=ProgramCommand, short_help="What a program needs on a device, before there is one.")
 @click.option("--device-memory", metavar="SIZE", help="Say whether it fits, as 80GiB.")
 @click.option("--allocator", "settings", default="", metavar="SETTINGS", help="The device's PYTORCH_ALLOC_CONF.")
 @click.option("--step", type=click.IntRange(min=1), default=WATCHED_STEP, show_default=True, metavar="N",
               help="Watch step N and the next; later where memory still grows.")  # fmt: skip
+@click.option("--batch-arg", metavar="OPTION", help="The program's option for its batch size: say what the largest is.")
+@click.option("--batch-sizes", type=BatchSizes(), default="4,8,12,16", show_default=True, metavar="SIZES",
+              help="Four to run for that; the last one checks.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="End a run that takes longer.")
 @click.option("--in-place", is_flag=True, help="Run in the working folder itself, not in a scratch copy of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -52,6 +75,8 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     if program.kind == CODE or program.arguments[0] == STDIN:
         raise UsageError("code without a file cannot be planned; write it to a file first")
     device_bytes = _read_size(asked["device_memory"])
+    if asked["batch_arg"] is not None and device_bytes is None:
+        raise UsageError("the largest batch for how much memory? add --device-memory 80GiB")
     parse_settings(asked["settings"])
     plan = _plan(program, asked, device_bytes)
     if asked["as_json"]:
@@ -65,35 +90,59 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
 
 
 def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> Plan:
-    from tenure.capture.options import MonitorOptions
     from tenure.fixing.runs import Order, Runner
     from tenure.planning.predict import predict
-    from tenure.planning.recorded import is_distributed, stream_of_run
+    from tenure.planning.recorded import is_distributed
 
     here, step = Path.cwd(), int(asked["step"])
     command = tuple(program.command) if asked["in_place"] else from_scratch(program.command, here)
-    options = MonitorOptions(
-        stop_after=step + 2, profile_step=step, experiment_step=0, census_at=(), budget_percent=100.0, plans=True
-    )
-    before = {MODULE: ["-m"], COMMAND: ["--"]}.get(program.kind, [])
-    name = " ".join([*before, program.arguments[0]])
+    name = " ".join([*{MODULE: ["-m"], COMMAND: ["--"]}.get(program.kind, []), program.arguments[0]])
     click.echo(f"tenure: {name} runs for {step + 2} steps, of which {step} and {step + 1} are watched", err=True)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     scratch = Path(tempfile.mkdtemp(prefix="tenure-plan-")).resolve()
     try:
-        order = Order(command, here, scratch, asked["in_place"], None, asked["timeout"], (_AS_WRITTEN,))
-        run = Runner(order).run(options=options)
-        stream = stream_of_run(
-            run.recording, program=name, exit_code=run.exit_code, last_line=run.last_line, timed_out=run.timed_out
-        )
-        return predict(
-            run.in_the_tree(stream),
+        runner = Runner(Order(command, here, scratch, asked["in_place"], None, asked["timeout"], (_AS_WRITTEN,)))
+        run, stream = _watch(runner, name, step)
+        plan = predict(
+            stream,
             device_bytes=device_bytes,
             settings=asked["settings"],
             is_distributed=is_distributed(run.recording),
         )
+        return _with_largest_batch(plan, runner, name, asked, device_bytes)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _watch(runner: Runner, name: str, step: int, arguments: Sequence[str] = ()) -> tuple[Run, StepStream]:
+    from tenure.capture.options import MonitorOptions
+    from tenure.planning.recorded import stream_of_run
+
+    options = MonitorOptions(
+        stop_after=step + 2, profile_step=step, experiment_step=0, census_at=(), budget_percent=100.0, plans=True
+    )
+    run = runner.run(options=options, arguments=arguments)
+    called = " ".join([name, *arguments])
+    stream = stream_of_run(
+        run.recording, program=called, exit_code=run.exit_code, last_line=run.last_line, timed_out=run.timed_out
+    )
+    return run, run.in_the_tree(stream)
+
+
+def _with_largest_batch(plan: Plan, runner: Runner, name: str, asked: dict[str, Any], device_bytes: int | None) -> Plan:
+    """The plan with an answer, or with a note why there is none: what is known is told all the same."""
+    from tenure.planning.largest_batch import find_largest_batch
+
+    option, sizes = asked["batch_arg"], asked["batch_sizes"]
+    if option is None or device_bytes is None:
+        return plan
+    click.echo(f"tenure: once more with {option} {', '.join(map(str, sizes))} each", err=True)
+    try:
+        streams = [(size, _watch(runner, name, int(asked["step"]), (option, str(size)))[1]) for size in sizes]
+        found = find_largest_batch(streams, plan, device_bytes=device_bytes, option=option)
+    except UsageError as error:
+        return replace(plan, notes=(*plan.notes, str(error)))
+    return replace(plan, largest_batch=found)
 
 
 def _read_size(text: str | None) -> int | None:

@@ -84,6 +84,23 @@ class Fit:
 
 
 @dataclass(frozen=True)
+class LargestBatch:
+    """The largest batch lies between `least` and `most`, of the program's `option`; 0: none fits.
+
+    It follows from runs with `sizes`; for the size `checked` they predict a peak of `predicted_bytes` in use, and it
+    was `found_bytes`.
+    """
+
+    option: str
+    least: int
+    most: int
+    sizes: tuple[int, int, int]
+    checked: int
+    predicted_bytes: int
+    found_bytes: int
+
+
+@dataclass(frozen=True)
 class Plan:
     """What two steps of a program need.
 
@@ -108,3 +125,4 @@ class Plan:
     constants: tuple[Constant, ...]
     fit: Fit | None
     notes: tuple[str, ...]
+    largest_batch: LargestBatch | None = None

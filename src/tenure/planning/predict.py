@@ -56,7 +56,7 @@ def predict(
     rows = _rows(stream, sizes, uses_of(stream, parts), parts)
     if not rows.row:
         raise UsageError("no module with parameters was seen in the two steps: nothing of them would lie on a device")
-    played = _play(stream, rows, chosen, None)
+    played = play_rows(stream, rows.row, rows.size, chosen, None)
     peak = len(played.active) - 1 - int(played.active[::-1].argmax())
     there = [at for at, row in enumerate(rows.row) if _is_alive(stream, row, peak)]
     constants = constants_of(num_multiplying_threads(stream), is_distributed=is_distributed)
@@ -93,10 +93,13 @@ def _rows(stream: StepStream, sizes: Ints, uses: Sequence[Use], parts: Sequence[
     return found
 
 
-def _play(stream: StepStream, rows: _Rows, settings: AllocatorSettings, total: int | None) -> PlayedLives:
-    storages = stream.profile.storages
-    births, deaths = storages.birth[rows.row].tolist(), storages.death[rows.row].tolist()
-    return play_lives(rows.size, births, deaths, stream.profile.num_operations, settings, total_bytes=total)
+def play_rows(
+    stream: StepStream, rows: Sequence[int], sizes: Sequence[int], settings: AllocatorSettings, total: int | None
+) -> PlayedLives:
+    """These storages of a stream, of these sizes, on a device of so much memory."""
+    storages, numbers = stream.profile.storages, list(rows)
+    births, deaths = storages.birth[numbers].tolist(), storages.death[numbers].tolist()
+    return play_lives(sizes, births, deaths, stream.profile.num_operations, settings, total_bytes=total)
 
 
 def _is_alive(stream: StepStream, row: int, operation: int) -> bool:
@@ -211,5 +214,5 @@ def _fit(
     room = device_bytes - beside - int(played.reserved.max())
     if room >= 0 or device_bytes <= beside:
         return Fit(device_bytes, room >= 0, room, 0)
-    again = _play(stream, rows, settings, device_bytes - beside)
+    again = play_rows(stream, rows.row, rows.size, settings, device_bytes - beside)
     return Fit(device_bytes, again.fits, room, again.num_retries)

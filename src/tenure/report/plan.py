@@ -7,7 +7,7 @@ from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
-from tenure.model.plan import Constant, Fit, IdleAtPeak, Moment, Plan
+from tenure.model.plan import Constant, Fit, IdleAtPeak, LargestBatch, Moment, Plan
 from tenure.model.units import format_bytes
 from tenure.report.layout import relative_to_here
 from tenure.report.outlook import render_rows
@@ -46,7 +46,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         "fits": None if plan.fit is None else plan.fit.fits,
         "room_bytes": None if plan.fit is None else plan.fit.room_bytes,
         "retries": None if plan.fit is None else plan.fit.num_retries,
-        "largest_batch": None,
+        "largest_batch": None if plan.largest_batch is None else asdict(plan.largest_batch),
         "options": [],
         "basis": BASIS,
         "notes": list(plan.notes),
@@ -81,6 +81,8 @@ def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "" if number else "beside it", _constant(constant)
     if plan.fit is not None:
         yield "device", _fit(plan.fit)
+    if plan.largest_batch is not None:
+        yield "largest batch", _largest_batch(plan.largest_batch)
     yield "basis", BASIS
     for number, note in enumerate(plan.notes):
         yield "" if number else "notes", note
@@ -111,6 +113,18 @@ def _constant(constant: Constant) -> str:
     sizes = [format_bytes(size) for size in (constant.least_bytes, constant.most_bytes)]
     told = sizes[0] if sizes[0] == sizes[1] else " to ".join(sizes)
     return f"{told} of {constant.name} ({constant.source})"
+
+
+def _largest_batch(found: LargestBatch) -> str:
+    runs = ", ".join(map(str, found.sizes))
+    basis = (
+        f"from runs with {runs}; for {found.checked} they predict {format_bytes(found.predicted_bytes)} in use, and "
+        f"{format_bytes(found.found_bytes)} were"
+    )
+    if not found.most:
+        return f"none fits ({basis})"
+    answer = str(found.most) if found.least == found.most else f"{found.least} to {found.most}"
+    return f"{found.option} {answer}, and less by what is not counted ({basis})"
 
 
 def _fit(fit: Fit) -> str:

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from profiles import MIB, profile
+from streams import stream
+from tenure.errors import UsageError
+from tenure.model.plan import LargestBatch, Plan
+from tenure.model.profile import Phase
+from tenure.model.stream import Owner, StepStream
+from tenure.planning.largest_batch import find_largest_batch
+from tenure.planning.predict import predict
+
+PHASES = (Phase.FORWARD, Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER)
+Size = Callable[[int], int]
+"""Bytes over the batch size."""
+
+
+def run(batch: int, sizes: Sequence[Size], *, operations: tuple[str, ...] = ("aten.relu.default",) * 4) -> StepStream:
+    """A weight that was there before, and what each of the others makes at operation 1 and frees at 2."""
+    rows = [(0, 1, -1, 3, -1), *((number, 1, 1, 2, 2) for number in range(1, len(sizes)))]
+    made = profile(*rows, operations=len(operations), second=2, phases=PHASES[: len(operations)])
+    found = np.array([size(batch) for size in sizes], dtype=np.int64)
+    made = replace(made, storages=replace(made.storages, bytes=found))
+    owners = [Owner.PARAMETER, *[Owner.NONE] * (len(sizes) - 1)]
+    return stream(made, owners, operations=operations, kept_at=[-1] * len(sizes))
+
+
+def largest(sizes: Sequence[Size], device_bytes: int, *, last: Sequence[Size] | None = None) -> LargestBatch:
+    streams = [(batch, run(batch, sizes)) for batch in (4, 8, 12)] + [(16, run(16, last or sizes))]
+    return find_largest_batch(streams, plan_of(sizes), device_bytes=device_bytes, option="--batch")
+
+
+def plan_of(sizes: Sequence[Size]) -> Plan:
+    return predict(run(4, sizes))
+
+
+def constant(size: int) -> Size:
+    return lambda batch: size * MIB
+
+
+def linear(size: int) -> Size:
+    return lambda batch: size * MIB * batch
+
+
+def square(size: int) -> Size:
+    return lambda batch: size * MIB * batch * batch
+
+
+def test_activations_grow_with_the_batch_and_what_all_pairs_take_with_its_square() -> None:
+    found = largest([constant(10), linear(2), square(1)], 1000 * MIB)
+
+    # 10 + 2 n + n n <= 1000: n is 30, and segments are of 2 MiB
+    assert found == LargestBatch("--batch", 30, 30, (4, 8, 12), 16, 298 * MIB, 298 * MIB)
+
+
+def test_what_is_reserved_bounds_the_answer_below_and_what_is_in_use_above() -> None:
+    found = largest([constant(3), linear(1), linear(1)], 100 * MIB)
+
+    assert (found.least, found.most) == (40, 48)  # 20 MiB for the weight's segment, then one for each
+
+
+def test_none_fits_where_the_parameters_do_not() -> None:
+    found = largest([constant(10), linear(2)], 8 * MIB)
+
+    assert (found.least, found.most) == (0, 0)
+
+
+def test_a_batch_that_checks_otherwise_gives_no_answer() -> None:
+    with pytest.raises(UsageError, match=r"for --batch 16 smaller ones predict 42.00 MiB in use .* 74.00 MiB were"):
+        largest([constant(10), linear(2)], 1000 * MIB, last=[constant(10), linear(4)])
+
+
+def test_an_option_that_changes_nothing_gives_no_answer() -> None:
+    with pytest.raises(UsageError, match="--batch changes nothing of what the steps need"):
+        largest([constant(10), constant(2)], 1000 * MIB)
+
+
+def test_steps_of_other_operations_give_no_answer() -> None:
+    sizes = [constant(10), linear(2)]
+    streams = [(batch, run(batch, sizes)) for batch in (4, 8, 12, 16)]
+    streams[1] = (8, run(8, sizes, operations=("aten.relu.default",) * 3))
+
+    with pytest.raises(UsageError, match=r"with another --batch the steps run other operations \(4 and 3\)"):
+        find_largest_batch(streams, plan_of(sizes), device_bytes=1000 * MIB, option="--batch")
