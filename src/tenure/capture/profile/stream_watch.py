@@ -45,6 +45,8 @@ _MEETS_OTHER_DEVICES = frozenset(
 )
 """Operations that take tensors of several devices."""
 NEVER = (-1, -1)
+ON_HOST_BYTES = 8192
+"""Numbers that a graph keeps, and the host's random state at a checkpoint, are no larger and are on the host anyway."""
 
 
 class StreamWatch(OpWatch):
@@ -164,7 +166,7 @@ class StreamWatch(OpWatch):
         for address, size in kept.items():
             row = self._alive.get(address)
             if row is None:
-                unseen += size
+                unseen += size if size > ON_HOST_BYTES else 0
             else:
                 self._kept[row] = self._kept.get(row, (self.graph_reads[-1],))[0], self.graph_reads[-1]
         if unseen:
