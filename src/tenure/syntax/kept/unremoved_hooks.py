@@ -59,10 +59,15 @@ def find_left_hooks(program: Program) -> Iterator[LeftHook]:
 
 
 def _removed_in(function: Function) -> Iterator[str]:
-    """Last names of what a function calls `remove()` of; "?" for what has none, or where the method is handed on."""
+    """Last names of what a function calls `remove()` of, and of tables of hooks that it clears; "?" for what has none,
+    or where the method is handed on."""
     for call in function.calls_of("remove"):
         if not call.args and isinstance(call.func, ast.Attribute):
             yield dotted(call.func.value).replace("[]", "").rpartition(".")[2] or "?"
+    for call in function.calls_of("clear"):
+        name = dotted(call.func.value).rpartition(".")[2] if isinstance(call.func, ast.Attribute) else ""
+        if name.startswith("_") and name.endswith("_hooks"):
+            yield name
     for call in function.calls:
         if any(isinstance(each, ast.Attribute) and each.attr == "remove" for each in call.args):
             yield "?"
@@ -76,6 +81,8 @@ def _registers(call: ast.Call) -> bool:
 
 
 def _why(program: Program, function: Function, call: ast.Call, removed: set[str]) -> str:
+    if any(each.startswith("_") and each.endswith("_hooks") for each in removed):
+        return ""
     kind, target = _use(function, call)
     if kind == "name" and "." in target and "[]" not in target and function.loops_around(call.lineno):
         return "overwritten by the next"

@@ -563,8 +563,8 @@ def _is_super(node: ast.expr) -> bool:
 
 
 def _is_its_alone(method: str, num_given: int) -> bool:
-    """Whether containers and tensors have no method of this name that takes so many arguments."""
-    if method in _METHODS_OF_TENSORS:
+    """Whether containers, tensors and modules have no method of this name that takes so many arguments."""
+    if method in _METHODS_OF_TENSORS or (method.startswith("register_") and method.endswith("_hook")):
         return False
     return method not in _METHODS_OF_CONTAINERS or num_given > _most_given(method)
 

@@ -14,6 +14,7 @@ from tenure.syntax.program.arguments import all_parameters, annotation_of, given
 from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.program.hooked import hooked_functions, lambda_hook_arguments
 from tenure.syntax.program.objects import is_property
+from tenure.syntax.program.outside_values import bound_from_outside
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.program.shared_names import shared_values
@@ -320,7 +321,7 @@ class TensorValues:
         if method is not None:
             return self.returned(method) if is_property(method) else None
         annotated = self._program.field_of(cls, name)
-        values = self._program.attribute_values(cls, name)
+        values = [*self._program.attribute_values(cls, name), *bound_from_outside(self._program, cls, name)]
         if annotated is None and not values:
             return None
         if _is_tensor(annotated) and not values:
