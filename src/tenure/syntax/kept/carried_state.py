@@ -62,8 +62,7 @@ def _find(program: Program) -> Iterator[Carried]:
     ):
         for function in program.functions:
             if function.name not in INITIALISERS and _is_known_to_run(program, function):
-                found = () if program.is_part_of_module(function) else _bound(program, function, values)
-                yield from (each for each in found if _is_handed_round(each.keep))
+                yield from () if program.is_part_of_module(function) else _bound(program, function, values)
         return  # nothing is trained here: what runs the others is not known
     for function in program.functions:
         if function.name in INITIALISERS or isinstance(function.node, ast.Module):
@@ -92,11 +91,6 @@ def _bound(program: Program, function: Function, values: TensorValues) -> Iterat
                 keep = Keep("sum", place, value, binding)
                 if _is_kept(program, keep, function, values, is_sum=is_sum):
                     yield Carried(function, keep, is_sum and _adds_figures(keep))
-
-
-def _is_handed_round(keep: Keep) -> bool:
-    """`self.belief = self.net(self.belief, seen)`."""
-    return isinstance(keep.value, ast.Call) and any(dotted(each) == keep.place for each in keep.value.args)
 
 
 def _is_in_global(program: Program, place: str, binding: Binding, function: Function) -> bool:
@@ -175,8 +169,10 @@ def _asks_for_gradients(function: Function) -> bool:
 
 def _is_kept(program: Program, keep: Keep, function: Function, values: TensorValues, *, is_sum: bool = False) -> bool:
     in_function_alone = is_sum and not program.is_part_of_module(function)
-    if _is_set_anew(program, keep, function, in_function_alone=in_function_alone) or is_without_graph(
-        program, function, keep.node
+    if is_without_graph(program, function, keep.node):
+        return False
+    if _is_set_anew(program, keep, function, in_function_alone=in_function_alone) and not (
+        _is_retained(program) and _is_reset_between_steps_alone(program, keep, function)
     ):
         return False
     if values.kind(keep.value, function) is not Kind.GRAPH:
@@ -267,6 +263,36 @@ def _is_set_anew(program: Program, keep: Keep, function: Function, *, in_functio
                     continue
                 return True
     return False
+
+
+def _is_reset_between_steps_alone(program: Program, keep: Keep, function: Function) -> bool:
+    """Whether all that sets the attribute elsewhere is called outside of the loop that runs backward, as at the start
+    of an episode, and detaches nothing."""
+    last = keep.place.rpartition(".")[2]
+    setting = [
+        (each, value)
+        for each in program.functions_in(function.source)
+        if each.name not in INITIALISERS
+        for name, bound in each.bound.items()
+        if name.rpartition(".")[2] == last and "." in name
+        for _, value in bound
+        if value is not keep.value
+    ]
+    if any(each is function or _detaches(value) for each, value in setting):
+        return False
+    callers = [found for each, _ in setting for found in program.callers(each)]
+    return bool(callers) and all(_is_around_training(caller, call) for caller, call in callers)
+
+
+def _detaches(value: ast.expr) -> bool:
+    return any(isinstance(each, ast.Call) and is_cutting(each) for each in ast.walk(value))
+
+
+def _is_around_training(function: Function, call: ast.Call) -> bool:
+    """Whether a function runs backward in a loop that a call stands outside of."""
+    around = function.loops_around(call.lineno)
+    loops = [function.loops_around(each.lineno) for each in function.calls_of("backward", "manual_backward")]
+    return bool(loops) and all(each and each[-1] not in around for each in loops)
 
 
 def _is_first_use(binding: ast.stmt | ast.NamedExpr, function: Function) -> bool:

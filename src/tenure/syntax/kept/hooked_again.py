@@ -128,11 +128,17 @@ def _parameter_behind(name: str, function: Function, steps: int) -> str:
         return name
     if not name or steps > _MOST_STEPS:
         return ""
-    for _, value in function.bound.get(name, ()):
+    for value in (*(value for _, value in function.bound.get(name, ())), *_gone_through(name, function)):
         found = _parameter_behind(_root(value), function, steps + 1)
         if found:
             return found
     return ""
+
+
+def _gone_through(name: str, function: Function) -> list[ast.expr]:
+    """What comprehensions go through by a name."""
+    generators = (each for one in function.comprehensions for each in one.generators)
+    return [each.iter for each in generators if name in bound_names(each.target)]
 
 
 def _root(node: ast.expr | None) -> str:

@@ -46,6 +46,7 @@ def _find(program: Program) -> Iterator[KeptGraph]:
         values = followed.values.get(function)
         if values is None:
             kept = (each for each in keeps_of(function) if _is_kept_in_own_loop(program, each, function))
+            kept = (each for each in kept if not _is_own_method(program, each, function))
             yield from (KeptGraph(function, each, is_loss_value(each.value)) for each in kept)
             continue
         for keep in keeps_of(function):

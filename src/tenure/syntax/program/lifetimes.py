@@ -224,8 +224,9 @@ class Lifetimes:
         found = set()
         for function in self._program.functions:
             folder = posixpath.dirname(function.source.path)
+            is_first = function.name in INITIALISERS
             for binding in function.bindings:
-                found |= {(folder, name.rpartition(".")[2]) for name in _started_by(binding) if "." in name}
+                found |= {(folder, name.rpartition(".")[2]) for name in _started_by(binding, is_first) if "." in name}
         for classes in self._program.classes.values():
             for each in classes:
                 found |= {(posixpath.dirname(each.source.path), name) for name in _class_containers(each)}
@@ -243,13 +244,14 @@ class Lifetimes:
         return found
 
 
-def _started_by(binding: Binding) -> Iterator[str]:
-    """Names that a statement binds to empty containers: both of `rows, names = [], []`."""
+def _started_by(binding: Binding, is_first: bool = False) -> Iterator[str]:
+    """Names that a statement binds to empty containers: both of `rows, names = [], []`; where an object is made, to
+    lists with a first element too."""
     if binding.value is None or isinstance(binding.value, ast.Constant):
         return
     for target in targets_of(binding):
         for name, value in bound_to(target, binding.value):
-            if is_unbounded_start(value):
+            if is_unbounded_start(value) or (is_first and isinstance(value, ast.List) and len(value.elts) == 1):
                 yield name
 
 

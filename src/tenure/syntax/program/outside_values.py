@@ -1,5 +1,5 @@
-"""What is bound to attributes of objects by others than their own methods: `state.loss = loss`, `self.state.loss = loss`,
-and what futures in attributes are given."""
+"""What is bound to attributes of objects, or put into them, by others than their own methods: `state.loss = loss`,
+`self.state.losses.append(loss)`, `request.answer.set_result(answer)`."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ def _written_in(function: Function) -> Iterator[tuple[ast.Attribute, ast.expr]]:
         for target, value in pairs_of(binding):
             if isinstance(target, ast.Attribute) and value is not None:
                 yield target, value
-    for call in function.calls_of("set_result"):
+            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute) and value is not None:
+                yield target.value, value
+    for call in function.calls_of("set_result", "append", "add", "put", "appendleft"):
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Attribute) and call.args:
-            yield call.func.value, call.args[0]
+            yield call.func.value, call.args[-1]

@@ -24,12 +24,24 @@ def is_leaf(program: Program, node: ast.expr, function: Function, steps: int = 0
     if name.startswith("self.") and name.count(".") == 1 and function.owner is not None:
         bound = [value for value, _ in program.attribute_values(function.owner, name[5:])]
         return bool(bound) and all(isinstance(value, ast.Call) and makes_leaf(value) for value in bound)
+    if _is_gone_through(name, function):
+        return True
     values = [value for _, value in function.bound.get(name, ())]
     if not values and name in function.parameters:
         calls = program.callers(function)
         given = [(value, caller) for caller, call in calls for value in given_to(name, function, call)]
         return 0 < len(given) <= _MOST_CALLERS and all(is_leaf(program, *each, steps + 1) for each in given)
     return bool(values) and all(isinstance(value, ast.Call) and makes_leaf(value) for value in values)
+
+
+def _is_gone_through(name: str, function: Function) -> bool:
+    """Whether a loop goes through parameters by a name: `for name, p in net.named_parameters()`."""
+    for loop in function.loops if name in function.loop_names else ():
+        asked = loop.iter if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) else None
+        if asked is not None and called_name(asked) in ("parameters", "named_parameters"):
+            parts = getattr(loop.target, "elts", [loop.target])  # type: ignore[union-attr]
+            return len(function.bound.get(name, ())) == 1 and dotted(parts[-1]) == name
+    return False
 
 
 def makes_leaf(call: ast.Call) -> bool:

@@ -332,6 +332,8 @@ class TensorValues:
 
     def _call(self, call: ast.Call, function: Function, place: int | None = None) -> Kind:
         name = called_name(call)
+        if any(each.arg == "return_tensors" and getattr(each.value, "value", None) == "pt" for each in call.keywords):
+            return Kind.TENSOR
         is_cast = name in CASTS and isinstance(call.func, ast.Attribute)
         if (name in NUMBERS and not is_cast) or (place == 0 and name in NAMED):
             return Kind.NOTHING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
@@ -40,11 +41,18 @@ def is_always_without_graph(program: Program, function: Function, *, depth: int 
     if function.is_method and (function.name in _HOOKS_WITHOUT or _is_of_metric(program, function)):
         return True
     callers = program.callers(function)
+    if not callers and function.name == "forward" and not _runs_backward(program):
+        callers = program.forward_calls(function)
     return (
         depth < _MOST_CALLERS
         and bool(callers)
         and all(is_without_graph(program, caller, call, depth=depth + 1) for caller, call in callers)
     )
+
+
+@lru_cache(maxsize=1)
+def _runs_backward(program: Program) -> bool:
+    return any(each.calls_of("backward", "manual_backward") for each in program.functions)
 
 
 def _is_of_metric(program: Program, function: Function) -> bool:
