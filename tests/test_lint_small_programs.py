@@ -329,6 +329,120 @@ def main(stream):
         ensemble.vote(xs)
 """
 
+SLOTS = """
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.write, self.slots = nn.Linear(8, 8), None
+    def begin(self):
+        self.slots = torch.zeros(4, 8)
+    def forward(self, seen):
+        new = torch.tanh(self.write(seen))
+        self.slots = 0.9 * self.slots + 0.1 * new
+        return self.slots.mean(0)
+def talk(memory, optimizer, turns):
+    memory.begin()
+    for words in turns:
+        loss = memory(words).mean()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+def main(days):
+    memory = Memory()
+    optimizer = torch.optim.Adam(memory.parameters())
+    for turns in days:
+        talk(memory, optimizer, turns)
+"""
+PLANT = """
+class Plant:
+    def __init__(self):
+        self.x = torch.zeros(1, 4)
+    def push(self, u):
+        self.x = 0.99 * self.x + 0.1 * u
+        return self.x
+class Loop:
+    def __init__(self):
+        self.controller, self.plant = nn.Linear(4, 4), Plant()
+    def run(self, steps):
+        for _ in range(steps):
+            print(self.plant.push(self.controller(self.plant.x)).max().item())
+def main():
+    Loop().run(1000)
+"""
+AVERAGES = """
+class Average:
+    def __init__(self, net):
+        self.shadow = {name: p.clone() for name, p in net.named_parameters()}
+    def update(self, net):
+        for name, p in net.named_parameters():
+            self.shadow[name] = 0.9 * self.shadow[name] + 0.1 * p
+def main(loader):
+    net = nn.Linear(2, 2)
+    average = Average(net)
+    for x in loader:
+        net(x).mean().backward()
+        average.update(net)
+"""
+OF_STATE = """
+class State:
+    def __init__(self):
+        self.logits = None
+class Trainer:
+    def __init__(self, net, callbacks):
+        self.net, self.callbacks, self.state = net, callbacks, State()
+    def fit(self, loader):
+        for x in loader:
+            self.state.logits = self.net(x)
+            self.state.logits.mean().backward()
+            for each in self.callbacks:
+                each.after(self.state)
+class Watch:
+    def __init__(self):
+        self.rows = []
+    def after(self, state):
+        self.rows.append(state.logits)
+def main(loader):
+    Trainer(nn.Linear(2, 2), [Watch()]).fit(loader)
+"""
+TRAIL = """
+class Particles:
+    def __init__(self):
+        self.at = torch.randn(9, 3)
+        self.trail = [self.at]
+    def update(self):
+        self.at = self.at + torch.randn(9, 3)
+        self.trail.append(self.at)
+def main():
+    particles = Particles()
+    for _ in range(9):
+        particles.update()
+"""
+PROBE = """
+from contextlib import contextmanager
+@contextmanager
+def hidden(layers):
+    seen = []
+    handles = [layer.register_forward_hook(lambda m, i, o: seen.append(o.detach())) for layer in layers]
+    yield seen
+def probe(net, x):
+    with hidden(list(net)) as seen, torch.no_grad():
+        net(x)
+    return len(seen)
+def main(loader):
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    for x in loader:
+        print(probe(net, x))
+"""
+TOKENS = """
+class Session:
+    def __init__(self, tokenizer):
+        self.tokenizer, self.turns = tokenizer, []
+    def say(self, text):
+        self.turns.append(self.tokenizer(text, return_tensors="pt").input_ids)
+def chat(session):
+    while text := input():
+        session.say(text)
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "rule", "leaking", "mended"),
@@ -359,6 +473,14 @@ def main(stream):
         (SCALED, "TN107", "{k: v for", '{k: float(v.mean()) if hasattr(v, "mean") else v for'),
         (ENDLESS, "TN202", "maxlen=None", "maxlen=4"),
         (VOTES, "TN202", "+= [", "= ["),
+        (SLOTS, "TN105", "0.1 * new", "0.1 * new.detach()"),
+        (SLOTS, "TN105", "    for words in turns:", "    for words in turns:\n        memory.begin()"),
+        (PLANT, "TN105", "def run(", "@torch.no_grad()\n    def run("),
+        (AVERAGES, "TN105", "0.1 * p", "0.1 * p.detach()"),
+        (OF_STATE, "TN107", "append(state.logits)", "append(state.logits.mean().item())"),
+        (TRAIL, "TN202", "self.trail.append(self.at)", "self.trail[0] = self.at"),
+        (PROBE, "TN303", "    yield seen", "    yield seen\n    for handle in handles:\n        handle.remove()"),
+        (TOKENS, "TN202", ', return_tensors="pt"', ""),
     ],
 )
 def test_a_leak_is_told_and_its_mend_is_not(text: str, rule: str, leaking: str, mended: str) -> None:
