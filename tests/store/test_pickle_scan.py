@@ -89,6 +89,16 @@ def test_sets_and_doubles_are_refused(data: bytes) -> None:
         check_pickle(data, "file")
 
 
+@pytest.mark.parametrize("each", [b"]", b"}", b"(l", b"(d"])
+def test_more_containers_than_a_snapshot_has_are_refused(each: bytes) -> None:
+    with pytest.raises(SnapshotError, match=r"no memory snapshot: over .* lists and dicts in"):
+        check_pickle(b"\x80\x04](" + each * 50_000 + b"e.", "file")
+
+
+def test_what_only_looks_like_containers_passes() -> None:
+    check_pickle(pickle.dumps(["]" * 100_000, [0x7D] * 50_000]), "file")
+
+
 def test_the_memo_of_a_large_pickle_passes() -> None:
     many = [{"number": number} for number in range(70_000)]
     check_pickle(pickle.dumps(many, 2), "file")

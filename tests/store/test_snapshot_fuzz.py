@@ -24,7 +24,7 @@ from tenure.report.snapshot import snapshot_as_dict
 from tenure.store.torch_snapshot import snapshot_from_bytes
 
 NUM_TRIES = int(os.environ.get("FUZZ", "2000"))
-MOST_TOLD = 1_000
+MOST_TOLD = 500
 MOST_MEMORY_KIB = 200_000
 """A file of ten thousand bytes takes next to nothing; this is what a hundred thousand and NumPy leave behind."""
 STRANGE = (None, -1, 0, 1, 1 << 62, -(1 << 63), "", "alloc", [], {}, 0.5, True)

@@ -31,6 +31,8 @@ enum { INT, TEXT, CONTAINER, REAL, OTHER };
 #define MOST_PROBES 32
 #define MOST_POOLS 1024
 #define MOST_DEPTH 50
+#define FREE_CONTAINERS 10000
+#define LEAST_PER_CONTAINER 6 /* bytes of the file, as in pickle_scan.py */
 #define NO_ID UINT32_MAX
 
 enum { LIST, DICT, TUPLE };
@@ -298,7 +300,8 @@ push_number(Reader *r, int64_t number)
 static int
 push_container(Reader *r, int kind, const Word *words, size_t count)
 {
-    if (r->num_containers >= NO_ID || !GROW(r, containers, num_containers, containers_room, 1)) {
+    if ((int64_t)r->num_containers > FREE_CONTAINERS + (r->before + r->at) / LEAST_PER_CONTAINER ||
+        r->num_containers >= NO_ID || !GROW(r, containers, num_containers, containers_room, 1)) {
         return 0;
     }
     Container *made = &r->containers[r->num_containers];

@@ -7,8 +7,10 @@ length is fixed are passed over in runs.
 
 from __future__ import annotations
 
+import pickletools
 import re
 from functools import lru_cache
+from itertools import islice
 
 from tenure.errors import SnapshotError
 
@@ -37,6 +39,9 @@ _LONGEST_LINE = 4300
 _LONGEST_NUMBER = 64
 _STOP = ord(".")
 _FRAME = 0x95
+_MAKING = frozenset(("EMPTY_LIST", "EMPTY_DICT", "EMPTY_TUPLE", "LIST", "DICT"))
+_FREE_CONTAINERS = 10_000
+_LEAST_PER_CONTAINER = 6
 _LONG4 = 0x8B
 _LONG_PUT = ord("r")
 _RUN = 1000
@@ -60,9 +65,20 @@ def check_pickle(data: bytes | memoryview, name: str) -> None:
             continue
         code = data[place]
         if code == _STOP:
-            return
+            return _check_containers(data, name)
         place = _after(data, place, code, name)
     raise SnapshotError(f"{name}: the pickle ends in the middle, after {size:,} bytes; was it copied whole?")
+
+
+def _check_containers(data: bytes | memoryview, name: str) -> None:
+    """SnapshotError where there are more lists and dicts than a snapshot of that size has: an empty one is a byte, and
+    64 in memory; a snapshot has one to about thirteen bytes. Counted one by one where their signs are many."""
+    most = _FREE_CONTAINERS + len(data) // _LEAST_PER_CONTAINER
+    if sum(bytes(data).count(sign) for sign in (b"}", b"]", b")", b"(l", b"(d")) <= most:
+        return
+    made = (code for code, _, _ in pickletools.genops(bytes(data)) if code.name in _MAKING)
+    if next(islice(made, most, None), None) is not None:
+        raise SnapshotError(f"{name}: no memory snapshot: over {most:,} lists and dicts in {len(data):,} bytes")
 
 
 def _after(data: bytes | memoryview, place: int, code: int, name: str) -> int:

@@ -21,6 +21,7 @@ from tenure.store.snapshot_columns import read_columns
 from tenure.store.snapshot_rows import snapshot_of_rows
 
 _GZIP = b"\x1f\x8b"
+_LONGEST_REASON = 300
 _MOST_UNPACKED = 64
 """A gzip file may grow to so many times its size; snapshots of torch's grow to about ten times."""
 _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError)
@@ -96,7 +97,7 @@ def _from_pickle(data: bytes, name: str) -> Any:
 
 
 def _in_one_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_REASON]
 
 
 class _NamelessUnpickler(pickle.Unpickler):
