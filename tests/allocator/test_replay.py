@@ -5,14 +5,15 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from allocator.recorded import Program
-from tenure.allocator.replay import Difference, Peak, recorded_blocks, replay_snapshot
+from tenure.allocator.replay import Difference, Peak, allocator_after, recorded_blocks, replay_snapshot
 from tenure.allocator.settings import MIB, AllocatorSettings
-from tenure.model.allocator import Snapshot
+from tenure.model.allocator import DEFAULT_POOL, Action, Snapshot
 from tenure.store.torch_snapshot import read_snapshot, snapshot_from_bytes
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "snapshots"
@@ -219,3 +220,22 @@ def test_published_traces_come_out_as_recorded() -> None:
 
     assert told == {name: ((a, a), (s, s), True) for name, ((a, _), (s, _), _) in told.items()}
     assert sum(allocations[0] for allocations, _, _ in told.values()) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="published snapshots are not here")
+def test_published_traces_give_back_what_torchs_rule_gives_back_in_its_order() -> None:
+    num_segments = 0
+    for path in sorted(PUBLISHED.glob("*.pickle")):
+        snapshot = read_snapshot(path)
+        events = snapshot.traces.get(0)
+        gone = [] if events is None else np.flatnonzero(events.action == Action.SEGMENT_FREE).tolist()
+        if events is None or not gone or path.name.startswith("mosaic"):
+            continue
+        allocator = allocator_after(snapshot, 0, gone[0] - 1)
+        assert allocator is not None
+        free = [block for is_small in (False, True) for block in allocator.pool(DEFAULT_POOL, is_small).blocks()]
+        assert [block.address for block in free if block.is_whole] == events.address[gone].tolist(), path.name
+        assert gone == list(range(gone[0], gone[-1] + 1)), path.name  # one call of empty_cache in each
+        num_segments += len(gone)
+    assert num_segments > 0

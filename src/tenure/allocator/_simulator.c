@@ -1486,5 +1486,10 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_simulator
 PyMODINIT_FUNC
 PyInit__simulator(void)
 {
+#ifdef Py_GIL_DISABLED
+    PyErr_SetString(PyExc_ImportError, "the native simulator needs the GIL; the one in plain Python is used");
+    return NULL;
+#else
     return PyModule_Create(&module);
+#endif
 }

@@ -1292,5 +1292,10 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_snapshot_
 PyMODINIT_FUNC
 PyInit__snapshot_columns(void)
 {
+#ifdef Py_GIL_DISABLED
+    PyErr_SetString(PyExc_ImportError, "the native reader needs the GIL; the one in plain Python is used");
+    return NULL;
+#else
     return PyModule_Create(&module);
+#endif
 }
