@@ -16,7 +16,8 @@ NEARLY = 0.9
 LEFT = 0.5
 """A period is one that leaves less than half of the row's scatter when its course is taken off."""
 STAIRS = 1.5
-"""Times what the row grows by in a period: stairs up or down, less their slope, are no sawtooth."""
+"""Times what the row grows by in a period: stairs, less their slope, are no sawtooth. A sawtooth changes most against
+the slope, stairs along with it."""
 FEWEST_PERIODS = 3
 JUMP = 8.0
 """Standard deviations of the changes from step to step: larger rises are jumps."""
@@ -44,9 +45,19 @@ def find_sawtooth(steps: Numbers, values: Numbers) -> Sawtooth | None:
 def without_sawtooth(steps: Numbers, values: Numbers) -> Numbers:
     """The same row less what comes again with each period; the row itself where it has none."""
     found = _pattern(steps, values)
-    if found is None:
-        return values
-    return values - found[np.arange(len(values)) % len(found)]
+    return values if found is None else values - _again(found, values)
+
+
+def sawtooth_course(steps: Numbers, values: Numbers) -> Numbers | None:
+    """What comes again with each period, at each step; None where nothing does. Jumps are not looked below."""
+    if len(values) < FEWEST_POINTS or np.any(np.diff(steps) != 1):
+        return None
+    found = _pattern_of(steps, values)
+    return None if found is None else _again(found, values)
+
+
+def _again(course: Numbers, values: Numbers) -> Numbers:
+    return course[np.arange(len(values)) % len(course)]
 
 
 def _pattern(steps: Numbers, values: Numbers) -> Numbers | None:
@@ -54,7 +65,7 @@ def _pattern(steps: Numbers, values: Numbers) -> Numbers | None:
     if len(values) < FEWEST_POINTS or np.any(np.diff(steps) != 1):
         return None
     found = _pattern_of(steps, values)
-    if found is None and (risen := _risen_at_once(values)) is not None:
+    if found is None and (risen := risen_at_once(values)) is not None:
         return _pattern_of(steps, values - risen)
     return found
 
@@ -71,10 +82,15 @@ def _pattern_of(steps: Numbers, values: Numbers) -> Numbers | None:
     slope = float(np.median(values[apart:] - values[:-apart])) / apart
     flat = values - slope * steps
     course = _course(flat, period)
-    rest = flat - course[np.arange(len(flat)) % period]
-    if scatter_of(rest) >= LEFT * scatter_of(flat) or np.ptp(course) <= STAIRS * abs(slope) * period:
+    if scatter_of(flat - _again(course, flat)) >= LEFT * scatter_of(flat) or _is_stairs(course, slope):
         return None
     return np.asarray(course - course.mean())
+
+
+def _is_stairs(course: Numbers, slope: float) -> bool:
+    changes = np.diff(course, append=course[0])
+    along = float(changes[np.argmax(np.abs(changes))]) * slope > 0
+    return along and float(np.ptp(course)) <= STAIRS * abs(slope) * len(course)
 
 
 def _course(flat: Numbers, period: int) -> Numbers:
@@ -87,7 +103,7 @@ def _course(flat: Numbers, period: int) -> Numbers:
     return np.concatenate([np.median(long, axis=0), np.median(short, axis=0)])
 
 
-def _risen_at_once(values: Numbers) -> Numbers | None:
+def risen_at_once(values: Numbers) -> Numbers | None:
     """What the row has risen by in its few largest jumps until each step: pools that grew, which hide a period. None
     where there are no jumps, or more than `MOST_JUMPS`.
 

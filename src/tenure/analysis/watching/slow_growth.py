@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from tenure.analysis.watching.counter_series import Numbers, thinned
+from tenure.analysis.watching.explained import explained
 from tenure.analysis.watching.periods import without_sawtooth
 from tenure.analysis.watching.robust import signed_rank, slope_with_error
 from tenure.analysis.watching.warm_up import warm_up_end
@@ -25,6 +27,8 @@ CHANGES = 24
 SURE_OF_CHANGES = 3.0
 """By Wilcoxon's signed ranks of the changes between neighbours of so many medians: a random walk comes to it in one
 of seven hundred rows."""
+SURE_IN_NOISE = 2.0
+"""The same where the row was shown to be no random walk: a line with noise that has no memory."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ def find_slow_growth(steps: Numbers, values: Numbers) -> SlowGrowth | None:
     themselves, the last not much more slowly than those before, and the changes between 24 medians are
     positive by their ranks. So single jumps, caches that fill within half of what is looked at, periods of up to a
     third of it and noise of any distribution are silent; what fills or saws more slowly is told until it stops.
+    Below a filling, a sawtooth and jumps a small leak shows once they are taken off, which is done where noise is left.
     """
     found = (_in_window(*window) for window in _windows(steps, values))
     return next((growth for growth in found if growth is not None), None)
@@ -61,20 +66,40 @@ def _windows(steps: Numbers, values: Numbers) -> Iterator[tuple[Numbers, Numbers
 
 
 def _in_window(steps: Numbers, values: Numbers) -> SlowGrowth | None:
+    """Of the row less its sawtooth; where that does not tell, of what is left when all that it can be explained by is
+    taken off."""
     if len(steps) < FEWEST_POINTS:
         return None
-    first, last = int(steps[0]), int(steps[-1])
-    steps, values = thinned(steps, without_sawtooth(steps, values))
-    parts = [np.asarray(part) for part in np.array_split(np.arange(len(steps)), PARTS)]
-    if any(np.median(values[later]) <= np.median(values[earlier]) for earlier, later in pairwise(parts)):
+    calm = without_sawtooth(steps, values)
+    if not _rises_throughout(*thinned(steps, calm)):
         return None
-    slopes = [slope_with_error(steps[part], values[part]) for part in parts]
+    found = _growth(steps, calm, sure=SURE_OF_CHANGES)
+    if found is not None:
+        return found
+    row = explained(steps, values)
+    return None if row is None else _growth(steps, row, sure=SURE_IN_NOISE)
+
+
+def _growth(steps: Numbers, values: Numbers, *, sure: float) -> SlowGrowth | None:
+    at, seen = thinned(steps, values)
+    if not _rises_throughout(at, seen):
+        return None
+    slopes = [slope_with_error(at[part], seen[part]) for part in _parts(at)]
     rising = [slope > SURE_OF_PART * error and slope > 0 for slope, error in slopes]
     before = float(np.median([slope for slope, _ in slopes[:-1]]))
     if not rising[-1] or sum(rising) < PARTS - 1 or slopes[-1][0] < LEAST_LATE_RATE * before:
         return None
-    medians = thinned(steps, values, most=CHANGES + 1)[1]
-    if signed_rank(np.diff(medians)) < SURE_OF_CHANGES:
+    medians = thinned(at, seen, most=CHANGES + 1)[1]
+    if signed_rank(np.diff(medians)) < sure:
         return None
-    slope, error = slope_with_error(steps, values)
-    return SlowGrowth(slope, error, first, last)
+    slope, error = slope_with_error(at, seen)
+    return SlowGrowth(slope, error, int(steps[0]), int(steps[-1]))
+
+
+def _rises_throughout(steps: Numbers, values: Numbers) -> bool:
+    levels = [np.median(values[part]) for part in _parts(steps)]
+    return all(later > earlier for earlier, later in pairwise(levels))
+
+
+def _parts(steps: Numbers) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
+    return [np.asarray(part) for part in np.array_split(np.arange(len(steps)), PARTS)]
