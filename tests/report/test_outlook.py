@@ -88,6 +88,14 @@ def test_all_that_is_known_is_drawn() -> None:
     )
 
 
+def test_a_counter_that_is_the_same_at_the_end_of_each_phase_is_told_once() -> None:
+    phases = tuple(StepPhase("rss_bytes", phase, 5 * MIB, 5, 5, 9, 9) for phase in ("forward", "optimizer"))
+
+    told = render_outlook(dataclasses.replace(OUTLOOK, step_phases=phases), width=200)
+
+    assert "in steps      resident 5.00 MiB at the end of each phase\n" in told
+
+
 def test_a_terminal_of_ascii_gets_nothing_else() -> None:
     drawn = render_outlook(OUTLOOK, width=200, ascii_only=True)
 

@@ -158,9 +158,11 @@ def say_step_phases(outlook: RunOutlook) -> list[str]:
 
 
 def _say_within(phases: Sequence[StepPhase]) -> str:
-    counter = phases[0].counter
-    parts = " · ".join(f"{format_bytes(each.lately_bytes)} {_AT_ENDS[each.phase]}" for each in phases)
-    return f"{NAMES.get(counter, counter)} {parts}"
+    name = NAMES.get(phases[0].counter, phases[0].counter)
+    sizes = [format_bytes(each.lately_bytes) for each in phases]
+    if len(set(sizes)) == 1 < len(sizes):
+        return f"{name} {sizes[0]} at the end of each phase"
+    return f"{name} {' · '.join(f'{size} {_AT_ENDS[each.phase]}' for size, each in zip(sizes, phases, strict=True))}"
 
 
 def say_phases(outlook: RunOutlook) -> str:

@@ -12,6 +12,7 @@ from tenure.errors import RecordingError
 from tenure.model.recording import CensusEntry, Note, Recording, Sample, Step
 from tenure.model.row_columns import Column, RowColumns
 from tenure.store.format import MICROSECONDS, MISSING, ROWS_FILE, SAMPLES, STEPS, name_tail_file
+from tenure.store.growing_file import GrowingFile
 from tenure.store.recording_file import keep_whole_censuses, read_process
 from tenure.store.row_blocks import Block, KnownColumns, find_blocks
 from tenure.store.row_reading import join_rows, list_blocks, parse_rows
@@ -33,7 +34,7 @@ class FollowedRecording:
         folder = Path(path)
         self._folder = folder
         self._process: dict[str, Any] | None = None
-        self._lines = _Lines(folder / ROWS_FILE)
+        self._lines = GrowingFile(folder / ROWS_FILE)
         self._rows = SortedRows()
         self._steps = _FollowedRows(folder, STEPS, Step)
         self._samples = _FollowedRows(folder, SAMPLES, Sample)
@@ -43,7 +44,7 @@ class FollowedRecording:
         """The recording as it is now; costs what is new. RecordingError as `open_recording`."""
         if self._process is None:
             self._process = read_process(self._folder)
-        for line in self._lines.take_new():
+        for line in self._lines.new_lines():
             self._rows.take(line)
         if not self._rows.header_seen:
             raise RecordingError(f"{self._folder / ROWS_FILE} holds no whole row yet")
@@ -73,37 +74,6 @@ class FollowedRecording:
         return tuple(entry for entry in self._rows.censuses if entry.file in self._whole), lost
 
 
-class _Lines:
-    """The lines of a file that others append to, once each."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._offset = 0
-
-    def restart(self) -> None:
-        """Begin with the first line again."""
-        self._offset = 0
-
-    def has_shrunk(self) -> bool:
-        """Whether it was emptied since."""
-        try:
-            return self._path.stat().st_size < self._offset
-        except OSError:
-            return self._offset > 0
-
-    def take_new(self) -> list[bytes]:
-        """What came since the last time, whole lines only; nothing while the file is not there."""
-        try:
-            with self._path.open("rb") as file:
-                file.seek(self._offset)
-                data = file.read()
-        except OSError:
-            return []
-        whole = data.rfind(b"\n") + 1
-        self._offset += whole
-        return [line for line in data[:whole].split(b"\n") if line.strip()]
-
-
 class _FollowedRows(Generic[Row]):
     """Rows of one kind: the tail from where it was read last, blocks when there are new ones."""
 
@@ -111,7 +81,7 @@ class _FollowedRows(Generic[Row]):
         self._folder = folder
         self._kind = kind
         self._make = make
-        self._tail = _Lines(folder / name_tail_file(kind))
+        self._tail = GrowingFile(folder / name_tail_file(kind))
         self._rows = TailColumns()
         self._files: list[Path] = []
         self._blocks: list[Block] = []
@@ -144,7 +114,7 @@ class _FollowedRows(Generic[Row]):
             if files != known or self._unsure or self._tail.has_shrunk():
                 self._tail.restart()
                 self._rows, self._unsure = TailColumns(), False
-            self._rows.add(parse_rows(self._tail.take_new())[0])
+            self._rows.add(parse_rows(self._tail.new_lines())[0])
             known = list_blocks(self._folder, self._kind)
             if known == files:
                 return files

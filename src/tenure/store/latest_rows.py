@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from tenure.errors import NewerFormatError
 from tenure.model.row_columns import COUNTER
 from tenure.store.format import CENSUS, END, FORMAT, HEADER, MICROSECONDS, NOTE, PROCESS_FILE, ROWS_FILE, name_tail_file
+from tenure.store.growing_file import GrowingFile
 from tenure.store.row_reading import list_blocks
 
 
@@ -21,7 +21,7 @@ class LatestRow:
     def __init__(self, folder: Path, kind: str) -> None:
         self._folder = folder
         self._kind = kind
-        self._tail = _GrowingFile(folder / name_tail_file(kind))
+        self._tail = GrowingFile(folder / name_tail_file(kind))
         self._last_block = ""
         self.step = 0
         self.time = 0.0
@@ -36,7 +36,7 @@ class LatestRow:
 
             self._take_block(last_values(new))
             self._last_block = new[-1].name
-            self._tail.read_to = 0  # it began anew, and may be longer again than it was
+            self._tail.restart()  # it began anew, and may be longer again than it was
         for line in self._tail.new_lines():
             self._take_line(line)
 
@@ -92,7 +92,7 @@ class LatestRows:
         self.steps = LatestRow(self.folder, "steps")
         self.samples = LatestRow(self.folder, "samples")
         self.happened = Happened()
-        self._rows = _GrowingFile(self.folder / ROWS_FILE)
+        self._rows = GrowingFile(self.folder / ROWS_FILE)
 
     def look(self) -> None:
         """Read what came since the last look; milliseconds for a million steps at first, then less."""
@@ -106,27 +106,6 @@ class LatestRows:
                 self.happened.take(row)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 continue
-
-
-class _GrowingFile:
-    """The whole lines that a file gained since it was read last; from its start again where it was cut."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.read_to = 0
-
-    def new_lines(self) -> list[bytes]:
-        try:
-            with self._path.open("rb") as file:
-                if os.fstat(file.fileno()).st_size < self.read_to:
-                    self.read_to = 0
-                file.seek(self.read_to)
-                data = file.read()
-        except OSError:
-            return []
-        whole = data.rfind(b"\n") + 1
-        self.read_to += whole
-        return [line for line in data[:whole].split(b"\n") if line]
 
 
 def _read_process(folder: Path) -> dict[str, Any]:

@@ -99,12 +99,16 @@ def small_leak_of(rows: Sequence[Row]) -> float:
 
 
 def draw_with_limit(rows: Sequence[Row], seed: int) -> tuple[np.ndarray, float, int]:
-    """What was seen of a run, a limit half to four times as far, and after how many steps more the run meets it."""
+    """What was seen of a run, a limit half to four times as far, and after how many steps more the run meets it. One
+    that never does, for it wanders, is drawn again."""
     rng = np.random.default_rng(seed)
-    seen, ahead = int(rng.choice([200, 500, 1000])), rng.uniform(0.5, 4)
-    count = 8 * seen
-    values = np.sum([row(rng, count) for row in rows], axis=0)
-    early, late = values[seen // 2 : seen], values[-count // 8 :]
-    rate = (np.median(late) - np.median(early)) / (count - count // 16 - 0.75 * seen)
-    limit = float(values[:seen].max() + rate * seen * ahead)
-    return values[:seen], limit, int(np.flatnonzero(values[seen:] >= limit)[0]) + 1
+    while True:
+        seen, ahead = int(rng.choice([200, 500, 1000])), rng.uniform(0.5, 4)
+        count = 8 * seen
+        values = np.sum([row(rng, count) for row in rows], axis=0)
+        early, late = values[seen // 2 : seen], values[-count // 8 :]
+        rate = (np.median(late) - np.median(early)) / (count - count // 16 - 0.75 * seen)
+        limit = float(values[:seen].max() + rate * seen * ahead)
+        met = np.flatnonzero(values[seen:] >= limit)
+        if len(met):
+            return values[:seen], limit, int(met[0]) + 1

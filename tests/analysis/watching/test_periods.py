@@ -48,6 +48,14 @@ def test_what_is_left_without_the_sawtooth_is_the_trend() -> None:
     assert np.diff(left) == pytest.approx(np.full(299, KIB))
 
 
+def test_a_sawtooth_above_growth_as_large_in_a_period_is_no_stairs() -> None:
+    steps = np.arange(1.0, 301)
+    found = find_sawtooth(steps, saw(60, 6.0, 300) + 6.0 / 60 * steps)
+
+    assert found is not None
+    assert (found.period, found.amplitude) == (60, pytest.approx(6.0, rel=0.1))
+
+
 @pytest.mark.parametrize(
     "values",
     [

@@ -78,6 +78,19 @@ def test_a_leak_of_one_rank_is_told_with_its_beginning_its_rate_and_its_role() -
     assert (found.ended_early, found.counted, found.clock_seconds, found.missing) == ((), {}, {}, ())
 
 
+def test_a_role_that_makes_what_a_counter_tells_is_told_with_it_and_not_again() -> None:
+    leak = 64 * KIB * np.arange(1.0, 1001)
+    roles = lambda leaks: lambda step: {"activation": 5000 + leaks * 65536 * step, "parameter": 99 + leaks * step}  # noqa: E731
+
+    found = compared(
+        rank(0, {"allocated_bytes": level(1000)}, roles=roles(0)),
+        rank(1, {"allocated_bytes": level(1000) + leak}, roles=roles(1)),
+    )
+
+    told = [(each.what, each.role) for each in found.differences]
+    assert told == [("allocated_bytes", "activation"), ("parameter", "parameter")]
+
+
 def test_without_a_counter_a_role_of_the_censuses_tells_the_rank() -> None:
     roles = lambda leaks: lambda step: {"activation": 5000 + leaks * 4096 * step, "parameter": 99}  # noqa: E731
 

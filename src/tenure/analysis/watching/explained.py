@@ -1,4 +1,4 @@
-"""A row less all that comes to rest or comes again, where what is left is a line and noise: small growth shows there."""
+"""A row less all that comes to rest or comes again, where a line with noise is left: small growth shows there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from tenure.analysis.watching.counter_series import Numbers, thinned
 from tenure.analysis.watching.filling import POINTS, filling_of
-from tenure.analysis.watching.periods import risen_at_once, sawtooth_course
+from tenure.analysis.watching.periods import risen_at_once, sawtooth_course, without_single
 from tenure.analysis.watching.robust import slope_with_error
 
 WHITE = 1.5
@@ -20,21 +20,50 @@ def explained(steps: Numbers, values: Numbers) -> Numbers | None:
     Jumps are looked for only where it is not without. So no course is taken off that merely resembles what is there:
     what fills in another way, wanders, or grows in jumps leaves more than noise. Some milliseconds.
     """
-    rest = values
-    for _ in range(2):
-        filling = _or_nothing(filling_of(steps, rest), rest)
-        if is_noise(steps, rest - filling):
-            return np.asarray(rest - filling)
-        course = sawtooth_course(steps, rest - filling)
-        if course is not None:
-            filling = _or_nothing(filling_of(steps, rest - course), rest)
-            if is_noise(steps, rest - filling - course):
-                return np.asarray(rest - filling - course)
-        risen = risen_at_once(values - filling)
-        if risen is None:
-            return None
-        rest = values - risen
+    found, filling = _without_courses(steps, values)
+    if is_noise(steps, found):
+        return found
+    for risen in (risen_at_once(values, alone=True), risen_at_once(values - filling)):
+        found = None if risen is None else _without_jumps(steps, values, risen)
+        if found is not None:
+            return found
     return None
+
+
+def _without_jumps(steps: Numbers, values: Numbers, risen: Numbers) -> Numbers | None:
+    for _ in range(2):
+        found, _ = _without_courses(steps, values - risen)
+        if is_noise(steps, found):
+            return found
+        risen = _with_heights(steps, found + risen, risen)
+    return None
+
+
+def _without_courses(steps: Numbers, values: Numbers) -> tuple[Numbers, Numbers]:
+    """The row less its filling and its sawtooth, and that filling."""
+    filling = _filling(steps, values)
+    if is_noise(steps, values - filling):
+        return values - filling, filling
+    course = sawtooth_course(steps, values - filling)
+    if course is None:
+        return values - filling, filling
+    filling = _filling(steps, values - course)
+    return values - course - filling, filling
+
+
+def _filling(steps: Numbers, values: Numbers) -> Numbers:
+    found = filling_of(steps, values)
+    return np.zeros(len(values)) if found is None else found
+
+
+def _with_heights(steps: Numbers, values: Numbers, risen: Numbers) -> Numbers:
+    """The same jumps with their heights by least squares, beside a line: a change from one step to the next has the
+    noise of both."""
+    jumps = np.flatnonzero(np.diff(risen, prepend=risen[0]))
+    after = np.arange(len(steps))[:, None] >= jumps[None, :]
+    parts = np.column_stack([np.ones(len(steps)), steps - steps[0], after])
+    heights = np.linalg.lstsq(parts, without_single(values), rcond=None)[0][2:]
+    return np.asarray(after @ heights)
 
 
 def is_noise(steps: Numbers, values: Numbers) -> bool:
@@ -48,7 +77,3 @@ def is_noise(steps: Numbers, values: Numbers) -> bool:
     off = off - off.mean()
     squares = float(off @ off)
     return squares == 0 or float(np.sum(np.diff(off) ** 2)) / squares >= WHITE
-
-
-def _or_nothing(found: Numbers | None, row: Numbers) -> Numbers:
-    return np.zeros(len(row)) if found is None else found

@@ -72,7 +72,7 @@ def _pattern(steps: Numbers, values: Numbers) -> Numbers | None:
 
 def _pattern_of(steps: Numbers, values: Numbers) -> Numbers | None:
     """The median course of one period around its own mean, beginning with the first step."""
-    smooth = _without_single(values)
+    smooth = without_single(values)
     slope, _ = slope_with_error(steps, smooth)
     period = _period(smooth - slope * steps)
     if period is None:
@@ -103,20 +103,21 @@ def _course(flat: Numbers, period: int) -> Numbers:
     return np.concatenate([np.median(long, axis=0), np.median(short, axis=0)])
 
 
-def risen_at_once(values: Numbers) -> Numbers | None:
+def risen_at_once(values: Numbers, *, alone: bool = False) -> Numbers | None:
     """What the row has risen by in its few largest jumps until each step: pools that grew, which hide a period. None
     where there are no jumps, or more than `MOST_JUMPS`.
 
-    Falls stay, for a sawtooth's are as large.
+    Falls stay, for a sawtooth's are as large. `alone` are jumps by more than the row rises two steps before and after.
     """
-    rises = np.diff(_without_single(values), prepend=values[0])
-    jumps = np.flatnonzero(rises > JUMP * scatter_of(rises))
+    rises = np.diff(without_single(values), prepend=values[0])
+    around = np.maximum(np.maximum(np.roll(rises, 2), np.roll(rises, -2)), 0.0) if alone else 0.0
+    jumps = np.flatnonzero(rises - around > JUMP * scatter_of(rises))
     if not 0 < len(jumps) <= MOST_JUMPS:
         return None
     return np.cumsum(np.where(np.isin(np.arange(len(values)), jumps), rises, 0.0))
 
 
-def _without_single(values: Numbers) -> Numbers:
+def without_single(values: Numbers) -> Numbers:
     """The median of each value and its neighbours: what an evaluation leaves for one step is gone."""
     before, here, after = values[:-2], values[1:-1], values[2:]
     inner = np.maximum(np.minimum(before, here), np.minimum(np.maximum(before, here), after))

@@ -15,19 +15,24 @@ from tenure.model.recording import Recording
 
 
 def compare_ranks(recordings: Iterable[Recording]) -> RankComparison | None:
-    """The comparison; None for fewer than two ranks. Some milliseconds for each, whose rows are read one by one."""
+    """The comparison; None for fewer than two ranks. A role that makes most of what a counter tells is told there.
+
+    Some milliseconds for each rank, whose rows are read one by one.
+    """
     ranks, num_before = newest_of_each(rows for rows in map(read_rank, recordings) if rows is not None)
     if len(ranks) < 2:
         return None
     present = {each.run.rank for each in ranks}
     world = max((each.world_size or 0 for each in ranks), default=0)
-    counters = [found for name in COUNTERS for found in find_rank_differences(ranks, name)]
+    counters = with_roles([found for name in COUNTERS for found in find_rank_differences(ranks, name)], ranks)
+    told = {(rank, each.role) for each in counters for rank in each.ranks}
+    roles = [each for each in find_role_differences(ranks) if (each.ranks[0], each.role) not in told]
     levels = (find_levels(_others(ranks, counters, name), name) for name in COUNTERS)
     return RankComparison(
         runs=tuple(each.run for each in ranks),
         missing=tuple(rank for rank in range(world) if rank not in present),
         common_steps=min(each.run.steps for each in ranks),
-        differences=tuple(_together([*with_roles(counters, ranks), *find_role_differences(ranks)])),
+        differences=tuple(_together([*counters, *roles])),
         levels=tuple(each for each in levels if each is not None),
         ended_early=find_early_ends(ranks),
         counted=find_counts(ranks),
