@@ -3,7 +3,7 @@
     python benchmarks/watching.py [--steps 1000000] [--json FILE]
 
 Rows are written as the recorder writes them, with sixteen counters of a device whose values move as those of batches
-of varying length do, without torch and without waiting between steps; seconds of writing are processor time, those of
+of varying length do, and six more at the ends of each step's phases, without torch and without waiting between steps; seconds of writing are processor time, those of
 opening by the clock, of the hooks both. Bounds: 50 MiB of own memory, 200 bytes per step, 1 s to open; time in the
 hooks 0.3 % of a 50 ms step and 2 % of a 5 ms step (`hooks`, with torch: steps that are told to be so long, on the
 CPU, without censuses). Beside them stand ratios of whole steps by the clock, watched and plain in turns, and plain over
@@ -50,6 +50,20 @@ def counters_of(step: int, chance: random.Random, peak: int) -> dict[str, int]:
         "pinned_active_bytes": 128 << 20,
         "full_collections": step // 700,
         "rss_bytes": (3 << 30) + 4096 * chance.randrange(4096) + step * 16,
+        **counters_within(held, top, chance),
+    }
+
+
+def counters_within(held: int, top: int, chance: random.Random) -> dict[str, int]:
+    """At the ends of phases, in each step: the most that a recording can have of them."""
+    resident = (3 << 30) + 4096 * chance.randrange(4096)
+    return {
+        "between_steps_allocated_bytes": held,
+        "forward_allocated_bytes": top,
+        "backward_allocated_bytes": held + (2 << 20) * chance.randrange(8),
+        "between_steps_rss_bytes": resident,
+        "forward_rss_bytes": resident + 4096 * chance.randrange(64),
+        "backward_rss_bytes": resident + 4096 * chance.randrange(64),
     }
 
 
@@ -132,6 +146,55 @@ def hooks(step_seconds: float, steps: int, folder: Path) -> dict[str, float]:
     }
 
 
+def found_steps(step_seconds: float, steps: int, folder: Path) -> dict[str, float]:
+    """Steps that hooks find, of five modules and an optimizer, each told to have begun so long ago; phases are read in
+    as many of them as in a long run. Processor time beyond that of plain steps before and after, which differ too."""
+    import torch
+
+    from tenure.capture.monitor import Monitor
+    from tenure.capture.options import MonitorOptions
+
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(*(torch.nn.Linear(8, 8) for _ in range(4)))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
+    rows = torch.ones(4, 8)
+    monitor: Monitor | None = None
+
+    def run() -> float:
+        started = time.thread_time()
+        for _ in range(steps):
+            if monitor is not None:
+                monitor._last_step_time -= step_seconds
+                monitor._start -= step_seconds
+            optimizer.zero_grad()
+            model(rows).mean().backward()
+            optimizer.step()
+        return (time.thread_time() - started) / steps
+
+    run()
+    before = run()
+    folder.mkdir()
+    monitor = Monitor(lambda: folder, options=MonitorOptions(census_at=(), profile_step=0))
+    run()
+    guarded, watched = monitor.own_seconds, run()
+    guarded = (monitor.own_seconds - guarded) / steps
+    monitor.close()
+    monitor = None
+    after = run()
+    from tenure.store.recording_file import open_recording
+
+    late = list(open_recording(folder).steps)[-steps:]
+    extra = watched - (before + after) / 2
+    return {
+        "guarded_microseconds": 1e6 * guarded,
+        "processor_microseconds": 1e6 * extra,
+        "processor_percent": 100 * extra / step_seconds,
+        "plain_differ_microseconds": 1e6 * abs(after - before),
+        "share_read_within": sum("backward_rss_bytes" in row.counters for row in late) / steps,
+        "bound": HOOK_BOUNDS[step_seconds],
+    }
+
+
 def wall_ratios(step_seconds: float, folder: Path, *, rounds: int) -> dict[str, list[float]]:
     """Medians of watched steps over those of plain ones just before, and plain over plain: the A/A band."""
     import statistics
@@ -191,6 +254,12 @@ def main() -> None:
                 f"{row['microseconds']:10.1f} us = {row['percent']:.3f} %, processor "
                 f"{row['processor_microseconds']:.1f} us = {row['processor_percent']:.3f} %   "
                 f"bound {row['bound']:g} %"
+            )
+            within = row["found"] = found_steps(seconds, 3_000, Path(temporary) / f"found-{seconds}")
+            print(
+                f"  steps that hooks find, processor {within['processor_microseconds']:10.1f} us = "
+                f"{within['processor_percent']:.3f} %, read within {100 * within['share_read_within']:.0f} % of them; "
+                f"plain steps differ by {within['plain_differ_microseconds']:.1f} us"
             )
             ratios = wall_ratios(seconds, Path(temporary) / f"ratios-{seconds}", rounds=8)
             row["ratios"] = ratios
