@@ -3,11 +3,11 @@
     python benchmarks/watching.py [--steps 1000000] [--json FILE]
 
 Rows are written as the recorder writes them, with sixteen counters of a device whose values move as those of batches
-of varying length do, and six more at the ends of each step's phases, without torch and without waiting between steps; seconds of writing are processor time, those of
-opening by the clock, of the hooks both. Bounds: 50 MiB of own memory, 200 bytes per step, 1 s to open; time in the
-hooks 0.3 % of a 50 ms step and 2 % of a 5 ms step (`hooks`, with torch: steps that are told to be so long, on the
-CPU, without censuses). Beside them stand ratios of whole steps by the clock, watched and plain in turns, and plain over
-plain: what a difference below that band says is noise.
+of varying length do, and six more at the ends of each step's phases, without torch and without waiting between steps;
+seconds of writing are processor time, those of opening by the clock, of the hooks both. Bounds: 50 MiB of own memory,
+200 bytes per step, 1 s to open; time in the hooks 0.3 % of a 50 ms step and 2 % of a 5 ms step (`hooks`, with torch:
+steps that are told to be so long, on the CPU, without censuses). Beside them stand ratios of whole steps by the clock,
+watched and plain in turns, and plain over plain: what a difference below that band says is noise.
 """
 
 from __future__ import annotations
