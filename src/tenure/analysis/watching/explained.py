@@ -24,9 +24,9 @@ def explained(steps: Numbers, values: Numbers) -> Numbers | None:
     if is_noise(steps, found):
         return found
     for risen in (risen_at_once(values, alone=True), risen_at_once(values - filling)):
-        found = None if risen is None else _without_jumps(steps, values, risen)
-        if found is not None:
-            return found
+        calm = None if risen is None else _without_jumps(steps, values, risen)
+        if calm is not None:
+            return calm
     return None
 
 
