@@ -45,12 +45,16 @@ def test_parameters_that_no_operation_used_are_counted_and_told() -> None:
     assert told == ["8.00 MiB of parameters were used by no operation of the two steps, and are counted"]
 
 
-def test_recurrent_layers_and_attention_are_said_to_be_otherwise() -> None:
+def test_attention_and_convolutions_are_said_to_be_otherwise() -> None:
     found = stream(profile(operations=3, second=3), operations=(
-        "aten.mkldnn_rnn_layer.default", "aten._scaled_dot_product_flash_attention_for_cpu.default", "aten.mm.default",
+        "aten.convolution.default", "aten._scaled_dot_product_flash_attention_for_cpu.default", "aten.mm.default",
     ))  # fmt: skip
+    on_host = profile((1, 8, -1, 2, -1), operations=3, second=3)
 
-    assert [told.partition(" ")[0] for told in unknown_on_cuda(found)] == ["recurrent", "attention"]
+    assert unknown_on_cuda(found) == []  # no storage tells of a host
+    names = [found.profile.text(position) for position in found.profile.operations.name.tolist()]
+    told = unknown_on_cuda(stream(on_host, operations=names))
+    assert [each.partition(" ")[0] for each in told] == ["attention", "convolutions"]
 
 
 def test_a_thread_multiplies_forward_and_another_backward() -> None:

@@ -23,6 +23,12 @@ def test_what_a_loss_makes_is_forward_and_what_loads_a_batch_lies_between() -> N
     ]  # fmt: skip
 
 
+def test_what_lies_between_two_calls_of_modules_is_forward_where_a_program_trains() -> None:
+    assert parts(FORWARD, OTHER, FORWARD, BACKWARD)[1] is Part.FORWARD
+    assert parts(FORWARD, BACKWARD, OTHER, FORWARD, BACKWARD)[2] is Part.BETWEEN
+    assert parts(FORWARD, OTHER, FORWARD, OTHER)[1] is Part.BETWEEN
+
+
 def test_a_model_without_modules_runs_forward_before_backward() -> None:
     assert parts(OTHER, OTHER, BACKWARD, OPTIMIZER) == [Part.FORWARD, Part.FORWARD, Part.BACKWARD, Part.OPTIMIZER]
 

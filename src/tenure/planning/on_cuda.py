@@ -16,10 +16,6 @@ _MULTIPLIES = frozenset(("mm", "addmm", "bmm", "baddbmm", "addmv", "addbmm", "_a
 _ITEM_BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 _UNKNOWN = (
     (
-        ("aten.mkldnn_rnn_layer", "aten.lstm", "aten.gru", "aten.rnn_tanh", "aten._thnn_fused"),
-        "recurrent layers run in cuDNN there, which keeps a reserve of its own in place of what was recorded",
-    ),
-    (
         ("aten._safe_softmax",),
         "attention with dropout or some masks was computed as matrices here, with its scores kept; CUDA has kernels of "
         "one piece for it, which keep less",
@@ -88,6 +84,8 @@ def _unused_parameters(stream: StepStream) -> int:
 def unknown_on_cuda(stream: StepStream) -> list[str]:
     """What of the operations that were seen CUDA does otherwise, by how much is not known."""
     profile = stream.profile
+    if profile.main_device() != "cpu":
+        return []
     seen = {profile.text(position) for position in np.unique(profile.operations.name).tolist()}
     return [told for names, told in _UNKNOWN if any(name.startswith(names) for name in seen)]
 

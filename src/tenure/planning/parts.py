@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tenure.model.plan import Part
 from tenure.model.profile import Phase, StepProfile
 
-_OF_PHASE = {Phase.FORWARD: Part.FORWARD, Phase.BACKWARD: Part.BACKWARD, Phase.OPTIMIZER: Part.OPTIMIZER}
+_OF_PHASE: dict[Phase | None, Part] = {
+    Phase.FORWARD: Part.FORWARD,
+    Phase.BACKWARD: Part.BACKWARD,
+    Phase.OPTIMIZER: Part.OPTIMIZER,
+}
 _MARKS = "profiler."
 """Operations that mark stretches for torch's profiler and make nothing."""
 
@@ -14,20 +20,38 @@ def parts_of(profile: StepProfile) -> list[Part]:
     """One for each operation.
 
     What lies outside of modules, backward and optimizers belongs to forward where a backward pass comes before the next
-    module is called: losses, and models without modules. Else it lies between steps.
+    module is called (losses, and models without modules), and between two calls of modules of a program that trains.
+    Else it lies between steps.
     """
-    phases = [Phase(phase) for phase in profile.operations.phase.tolist()]
-    names = [profile.text(name) for name in profile.operations.name.tolist()]
-    found: list[Part] = []
-    following: Phase | None = None
-    for phase, name in zip(reversed(phases), reversed(names), strict=True):
-        if name.startswith(_MARKS):
+    phases = _without_marks(profile)
+    trains = Phase.BACKWARD in phases
+    following = _nearest(reversed(phases), (Phase.FORWARD, Phase.BACKWARD))[::-1]
+    before = _nearest(phases, (Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER))
+    found = []
+    for phase, last, coming in zip(phases, before, following, strict=True):
+        if phase in _OF_PHASE:
+            found.append(_OF_PHASE[phase])
+        elif phase is None:
             found.append(Part.BETWEEN)
-            continue
-        if phase is Phase.OTHER:
-            found.append(Part.FORWARD if following is Phase.BACKWARD else Part.BETWEEN)
-            continue
-        if phase in (Phase.FORWARD, Phase.BACKWARD):
-            following = phase
-        found.append(_OF_PHASE[phase])
-    return found[::-1]
+        else:
+            is_inside = trains and last is Phase.FORWARD and coming is Phase.FORWARD
+            found.append(Part.FORWARD if is_inside or coming is Phase.BACKWARD else Part.BETWEEN)
+    return found
+
+
+def _without_marks(profile: StepProfile) -> list[Phase | None]:
+    phases, names = profile.operations.phase.tolist(), profile.operations.name.tolist()
+    return [
+        None if profile.text(name).startswith(_MARKS) else Phase(phase)
+        for phase, name in zip(phases, names, strict=True)
+    ]
+
+
+def _nearest(phases: Iterable[Phase | None], wanted: tuple[Phase, ...]) -> list[Phase | None]:
+    """For each the last of the wanted ones so far."""
+    found: list[Phase | None] = []
+    last: Phase | None = None
+    for phase in phases:
+        last = phase if phase in wanted else last
+        found.append(last)
+    return found

@@ -14,6 +14,7 @@ from torch.utils.checkpoint import checkpoint
 
 from capture.recorder import CensusLog, recording
 from tenure.capture.heap.census import take_census
+from tenure.capture.profile.stream_watch import RECURRENT
 from tenure.model.heap import Census
 from tenure.model.profile import BEFORE, Phase
 from tenure.model.stream import Owner, StepStream
@@ -219,3 +220,18 @@ def test_training_computes_what_it_computes_without_a_stream(tmp_path: Path) -> 
         return [parameter.detach() for parameter in model.parameters()]
 
     assert all(torch.equal(one, other) for one, other in zip(weights(None), weights(tmp_path), strict=True))
+
+
+def test_recurrent_layers_are_told_for_they_run_otherwise_on_a_device(tmp_path: Path) -> None:
+    class Last(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.GRU(8, 4, batch_first=True)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            out: torch.Tensor = self.layer(x)[0]
+            return out
+
+    stream = stream_of(training(Last(), 4, 5, 8), tmp_path)
+
+    assert stream.notes == (RECURRENT,)

@@ -36,6 +36,11 @@ def find_modules() -> dict[int, str]:
     return names
 
 
+def has_recurrent_layers(names: dict[int, str]) -> bool:
+    """Whether some of these modules are recurrent: torch runs them by cuDNN where there is a device for it."""
+    return any(id(item) in names and issubclass(type(item), torch.nn.RNNBase) for item in gc.get_objects())
+
+
 def named_tensors(names: dict[int, str]) -> Iterator[Named]:
     """All tensors that have an owner now; of a parameter its gradient too.
 

@@ -21,6 +21,7 @@ from tenure.capture.profile.as_on_cuda import choose_as_on_cuda
 from tenure.capture.profile.op_watch import OpWatch
 from tenure.capture.profile.storage_owners import (
     find_modules,
+    has_recurrent_layers,
     named_tensors,
     results_of_models,
     saved_by_checkpoints,
@@ -44,6 +45,7 @@ _MEETS_OTHER_DEVICES = frozenset(
     )
 )
 """Operations that take tensors of several devices."""
+RECURRENT = "recurrent layers run in cuDNN on a device, which keeps a reserve of its own in place of what was recorded"
 NEVER = (-1, -1)
 ON_HOST_BYTES = 8192
 """Numbers that a graph keeps, and the host's random state at a checkpoint, are no larger and are on the host anyway."""
@@ -73,6 +75,8 @@ class StreamWatch(OpWatch):
         if self.stopped is None:
             self._names = find_modules()
             self.read_owners()
+            if has_recurrent_layers(self._names):
+                self._note_once(RECURRENT)
             of_before = (self._row_of(tensor) for tensor in results_of_models())
             self._on_device.update(row for row in of_before if row is not None)
             self._restore = choose_as_on_cuda()
