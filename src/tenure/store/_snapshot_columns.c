@@ -137,6 +137,9 @@ fill(Reader *r, Py_ssize_t count)
     r->before += r->at;
     r->at = 0;
     r->end = rest;
+    if (PyErr_CheckSignals() < 0) {
+        return 0;
+    }
     while (r->end < count) {
         PyObject *more = PyObject_CallFunction(r->read, "n", WINDOW);
         if (more == NULL) {
