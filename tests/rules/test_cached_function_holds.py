@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from suspects import SPECIMENS, carried, finding
@@ -24,6 +26,13 @@ def test_a_cached_method_that_grows() -> None:
         ),
         cut=(CutReference(name="lookup", file="/projects/asr/train.py", line=24),),
     )
+
+
+def test_a_cache_that_the_program_clears_again_and_again_is_possible_only() -> None:
+    falls = check_suspect(replace(SPECIMENS["TN205"], symptom="sawtooth"))
+
+    assert falls is not None
+    assert (falls.symptom, falls.confidence) == ("sawtooth", "possible")
 
 
 OTHERS = {

@@ -15,7 +15,7 @@ from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """The path goes through the cache of a function."""
+    """The path goes through the cache of a function. One that falls is cleared by the program itself, as is advised."""
     if not goes_through_cache(suspect) or suspect.symptom == "peak":
         return None
     what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
@@ -28,6 +28,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
             "do not cache by tensors or by `self`: compute the value once and store it, cache plain keys with a "
             "small `maxsize`, or call `cache_clear()` when a phase ends",
         ),
+        at_most="possible" if suspect.symptom == "sawtooth" else "certain",
     )
 
 
