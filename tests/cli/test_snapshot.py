@@ -350,3 +350,23 @@ def test_advise_tells_what_was_reserved_and_what_it_compares_with(
         "played        30.00 MiB, what was there before the first event asked for anew",
         "floor         30.00 MiB were in use at once: no setting reserves less",
     ]
+
+
+@pytest.mark.parametrize(("num_kept", "lost"), [(3_000, True), (3_001, True), (3_002, False), (None, False)])
+def test_a_record_that_was_full_is_told(
+    num_kept: int | None, lost: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = Program()
+    program.allocate(3 * MIB)
+    for _ in range(1_100):  # three events each: 3,001 begin between the two of a free
+        block = program.allocate(MIB)
+        assert block is not None
+        program.free(block)
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(program.pickled(num_kept))
+
+    assert run_command_line(["snapshot", str(path)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert run_command_line(["snapshot", str(path), "--json"]) == 0
+
+    assert ("lost what came before is gone" in text, json.loads(capsys.readouterr().out)["events_lost"]) == (lost, lost)

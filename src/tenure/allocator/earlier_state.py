@@ -16,6 +16,8 @@ from tenure.allocator.settings import LARGE_SEGMENT, SMALL_SEGMENT, SMALL_SIZE, 
 from tenure.allocator.uses import NEVER, Uses, uses_of
 from tenure.model.allocator import Action, BlockState, Events, Snapshot
 
+_ROUND_NUMBER = 1_000
+
 
 @dataclass(frozen=True)
 class EarlierSegment:
@@ -67,6 +69,16 @@ def state_before(snapshot: Snapshot, device: int, settings: AllocatorSettings) -
     ends, num_guessed = _ends(by_address, in_use, events, settings)
     blocks = tuple(EarlierBlock(address, ends[address] - address, in_use[address][0]) for address in sorted(in_use))
     return EarlierState(by_address, blocks, num_guessed, num_inconsistent)
+
+
+def is_cut_off(events: Events | None, earlier: EarlierState) -> bool:
+    """Whether the record was full and its first events are gone: a trace that begins in mid-life and has a round number
+    of events, as records are set up, or begins between the two that free a block. A late start of recording is neither.
+    """
+    if events is None or not len(events) or not earlier.blocks:
+        return False
+    begins_within = int(events.action[0]) == Action.FREE_COMPLETED
+    return begins_within or len(events) % _ROUND_NUMBER == 0
 
 
 def _last_segments(snapshot: Snapshot, device: int) -> dict[int, EarlierSegment]:

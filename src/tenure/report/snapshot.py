@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tenure.allocator.at_peak import Composition, Part, StepPhase
+from tenure.allocator.earlier_state import is_cut_off
 from tenure.allocator.leaks import Leak
 from tenure.allocator.out_of_memory import OutOfMemory
 from tenure.allocator.pins import Fragmentation
@@ -69,6 +70,7 @@ def snapshot_as_dict(told: Told) -> dict[str, Any]:
     return {
         "device": replay.device,
         "events": replay.num_events,
+        "events_lost": is_cut_off(snapshot.traces.get(replay.device), replay.earlier),
         "segments": int((snapshot.segments.device == replay.device).sum()),
         "peak": {
             "active_bytes": replay.active.bytes,
@@ -112,6 +114,9 @@ def _rows(told: Told, *, ascii_only: bool) -> Iterator[tuple[str, str]]:
     replay, unused, snapshot = told.replay, told.unused, told.snapshot
     earlier = format_bytes(sum(block.requested for block in replay.earlier.blocks))
     yield f"device {replay.device}", f"{replay.num_events:,} events; {earlier} were in use before the first"
+    if is_cut_off(snapshot.traces.get(replay.device), replay.earlier):
+        more = f"_record_memory_history(max_entries={10 * replay.num_events:_})"
+        yield "lost", f"what came before is gone: the record was full, it seems; {more} keeps ten times as many"
     yield "replay", replay_text(replay)
     if told.story.steps.basis is not Basis.NONE:
         yield "steps", f"{len(told.story.steps.ends):,} ended in the trace, by {_BASES[told.story.steps.basis]}"
