@@ -110,4 +110,4 @@ def _advice_of_rank(rank: int, file: str, texts: tuple[str, ...], total: int | N
     _refuse_what_changes_nothing(texts, snapshot)
     replay = max((replay_snapshot(snapshot, device) for device in snapshot.devices), key=lambda one: one.active.bytes)
     advice = advise(snapshot, replay.device, texts or None, total)
-    return advice, AdvisedRank(rank, advice.recorded.peak_reserved_bytes, advice.floor_bytes, replay)
+    return advice, AdvisedRank(rank, replay.reserved.bytes, advice.floor_bytes, replay)

@@ -115,23 +115,28 @@ def _advice_rows(advice: Advice, replay: Replay) -> Iterator[tuple[str, str]]:
     if not replay.is_equal:
         yield "advice", f"none: the replay of what was recorded {replay_text(replay)}"
         return
+    yield from _played_rows(recorded, replay)
+    yield from _settings_rows(advice)
+
+
+def _played_rows(recorded: Candidate, replay: Replay) -> Iterator[tuple[str, str]]:
+    """What all others are compared with, where it is not what was recorded."""
     if recorded.peak_reserved_bytes != replay.reserved.bytes or _trouble(recorded):
         again = "" if not replay.earlier.segments else ", what was there before the first event asked for anew"
         yield "played", f"{format_bytes(recorded.peak_reserved_bytes)}{again}{_trouble(recorded)}"
-    yield from _settings_rows(advice)
 
 
 def _ranks_rows(advice: Advice, ranks: Sequence[AdvisedRank], moment: str) -> Iterator[tuple[str, str]]:
     least, most = (choose(ranks, key=lambda each: each.reserved_bytes) for choose in (min, max))
     settings = advice.recorded.settings or "the defaults"
     spread = f"from {format_bytes(least.reserved_bytes)} (rank {least.rank}) to {format_bytes(most.reserved_bytes)}"
-    text = f"{len(ranks):,} of {moment}: reserved at the peak {spread} (rank {most.rank}), with {settings}"
-    yield "ranks", f"{text}{_trouble(advice.recorded)}"
+    yield "ranks", f"{len(ranks):,} of {moment}: reserved at the peak {spread} (rank {most.rank}), with {settings}"
     left = [each for each in ranks if not each.replay.is_equal]
     if left:
         of = f"rank {left[0].rank}" + (f" and {len(left) - 1:,} more" if len(left) > 1 else "")
         yield "advice", f"none: the replay of what was recorded of {of} {replay_text(left[0].replay)}"
         return
+    yield from _played_rows(advice.recorded, most.replay)
     yield from _settings_rows(advice)
 
 
@@ -141,9 +146,13 @@ def _floor_row(advice: Advice) -> tuple[str, str]:
 
 def _trouble(candidate: Candidate) -> str:
     """Where the device's memory is known: requests that it could not serve at once, or at all."""
-    retries = f", {candidate.num_retries:,} requests served only after all that was free went back"
-    refused = f", {candidate.num_refused:,} requests not served"
+    retries = f", {_requests(candidate.num_retries)} served only after all that was free went back"
+    refused = f", {_requests(candidate.num_refused)} not served"
     return (retries if candidate.num_retries else "") + (refused if candidate.num_refused else "")
+
+
+def _requests(num: int) -> str:
+    return "1 request" if num == 1 else f"{num:,} requests"
 
 
 def _settings_rows(advice: Advice) -> Iterator[tuple[str, str]]:
