@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import json
 from collections.abc import Iterator
 from textwrap import indent
@@ -30,6 +31,8 @@ KEEPS = [
     *("with torch.cuda.amp.autocast(enabled=False): output = model(batch)", "self.state = 0.9 * self.state + output"),
     *("try:\n    model(batch)\nexcept ValueError as error:\n    self.errors.append((step, error))", "model.eval()"),
     *("state = model(batch, state)", "kept.append(loss)  # tenure: allow TN101", "kept.append(größe)"),
+    *("output.register_hook(lambda grad: grad * output)", "setattr(self, f'row{step}', output)", "model.apply(look)"),
+    *("log.debug('%s', output)", "self.head = Node(output, self.head)", "self.state.loss = loss", "done(output)"),
     *("mask = torch.ones(step, 8)\nkept.append(mask)", "loss = criterion(output * torch.arange(9_000))"),
     *(
         "with autocast():\n    output = model(batch)",
@@ -127,7 +130,7 @@ def grafted(draw: st.DrawFn) -> bytes:
         kind = draw(st.sampled_from([ast.expr, ast.stmt]))
         place, name, at = draw(st.sampled_from(list(slots(tree, kind))))
         from_place, from_name, from_at = draw(st.sampled_from(list(slots(other, kind))))
-        getattr(place, name)[at] = getattr(from_place, from_name)[from_at]
+        getattr(place, name)[at] = copy.deepcopy(getattr(from_place, from_name)[from_at])
     return b"import torch\n" + ast.unparse(tree).encode()
 
 

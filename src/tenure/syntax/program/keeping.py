@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.scopes import LoopNode, declared_names, dotted
+from tenure.syntax.text.scopes import LoopNode, declared_names, dotted, statements
 from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
 
 _ONE = frozenset({"append", "appendleft", "add", "insert", "push", "put", "put_nowait"})
@@ -32,6 +32,7 @@ class Keep:
 
 BY_NAME = "*"
 """Stands for an attribute whose name is computed: `setattr(self, f"row_{step}", row)`."""
+_FIRST_TURNS: WeakKeyDictionary[Function, dict[str, set[int]]] = WeakKeyDictionary()
 _KEEPS: WeakKeyDictionary[Function, tuple[Keep, ...]] = WeakKeyDictionary()
 
 
@@ -282,19 +283,27 @@ def _binds_anew(binding: Binding, keep: Keep) -> bool:
 
 def first_turns(function: Function, place: str) -> set[int]:
     """Lines under `if place is None:`, which a loop comes by once."""
-    return {
-        line
-        for each in ast.walk(function.node)
-        if isinstance(each, ast.If) and _asks_for_none(each.test, place)
-        for line in range(each.body[0].lineno, (each.body[-1].end_lineno or 0) + 1)
-    }
+    if function not in _FIRST_TURNS:
+        _FIRST_TURNS[function] = _first_turns_of(function)
+    return _FIRST_TURNS[function].get(place, set())
 
 
-def _asks_for_none(test: ast.expr, place: str) -> bool:
+def _first_turns_of(function: Function) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for each in statements(function.node.body):
+        place = _asked_for_none(each.test) if isinstance(each, ast.If) else ""
+        if place and isinstance(each, ast.If):
+            lines = range(each.body[0].lineno, (each.body[-1].end_lineno or 0) + 1)
+            found.setdefault(place, set()).update(lines)
+    return found
+
+
+def _asked_for_none(test: ast.expr) -> str:
+    """The place of `place is None`; "" of any other test."""
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Is):
-        return False
+        return ""
     other = test.comparators[0]
-    return dotted(test.left) == place and isinstance(other, ast.Constant) and other.value is None
+    return dotted(test.left) if isinstance(other, ast.Constant) and other.value is None else ""
 
 
 def declared_in(function: Function) -> frozenset[str]:

@@ -325,9 +325,13 @@ class Program:
         return found
 
     @cached_property
-    def names_called(self) -> frozenset[str]:
-        """Last names of all that is called, in whatever way."""
-        return frozenset(called_name(call) for function in self.functions for call in function.calls)
+    def calling(self) -> Mapping[str, Sequence[Function]]:
+        """Per last name of what is called, in whatever way, the functions that call it."""
+        found: dict[str, list[Function]] = {}
+        for function in self.functions:
+            for name in dict.fromkeys(map(called_name, function.calls)):
+                found.setdefault(name, []).append(function)
+        return found
 
     @cached_property
     def handed_on(self) -> frozenset[str]:

@@ -67,11 +67,19 @@ def _stores(call: ast.Call) -> bool:
 def _read_in(
     program: Program, functions: Sequence[Function], stored: dict[str, list[Function]]
 ) -> Iterator[tuple[Function, Function, ast.Call]]:
-    seen: set[int] = set()
-    for function in sorted(functions, key=lambda each: -getattr(each.node, "lineno", 0)):  # inner functions first
-        for node in ast.walk(function.node):
-            if not isinstance(node, ast.Attribute) or node.attr not in stored or id(node) in seen:
-                continue
-            seen.add(id(node))
-            for each in _meant(program, stored[node.attr], node.value, function):
+    for function in functions:
+        for node in _attributes_in(function):
+            for each in _meant(program, stored[node.attr], node.value, function) if node.attr in stored else ():
                 yield each, function, ast.copy_location(ast.Call(func=node, args=[], keywords=[]), node)
+
+
+def _attributes_in(function: Function) -> Iterator[ast.Attribute]:
+    """Attributes that stand in a function itself, not in those defined inside."""
+    waiting: list[ast.AST] = [function.node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Attribute):
+            yield node
+        for each in ast.iter_child_nodes(node):
+            if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Constant)):
+                waiting.append(each)

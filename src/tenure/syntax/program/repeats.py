@@ -158,7 +158,7 @@ def is_never_called(program: Program, function: Function) -> bool:
         return False
     if function.name in program.handed_on:
         return False
-    return function.name not in program.names_called or not any(_may_mean(program, function))
+    return function.name not in program.calling or not any(_may_mean(program, function))
 
 
 _OF_TENSORS = frozenset({"detach"})
@@ -169,7 +169,7 @@ def _may_mean(program: Program, method: Function) -> Iterator[bool]:
     """Of each call of a method by its name whether it may be the one of this class, and not that of a handle which the
     method itself removes, nor one of a tensor."""
     assert method.owner is not None
-    for caller in program.functions:
+    for caller in program.calling.get(method.name, ()):
         for call in caller.calls_of(method.name) if caller is not method else ():
             owner = call.func.value if isinstance(call.func, ast.Attribute) else None
             classes = program.objects.classes_of(owner, caller) if owner is not None else []

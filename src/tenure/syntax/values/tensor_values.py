@@ -519,6 +519,7 @@ def _gives_itself_back(called: Function) -> bool:
     return bool(returns) and called.is_method and set(returns) == {"self"} and bool(called.contents or called.bound)
 
 
+@lru_cache(maxsize=64)
 def _of_lambdas(function: Function) -> set[str]:
     """Parameters of the lambdas in a function."""
     lambdas = (node for node in ast.walk(function.node) if isinstance(node, ast.Lambda))
