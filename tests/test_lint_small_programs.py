@@ -432,6 +432,23 @@ def main(loader):
     for x in loader:
         print(probe(net, x))
 """
+HANDLES = """
+class Probe:
+    def __init__(self, net):
+        self.handles = [m.register_forward_hook(self.see) for m in net.modules()]
+    def see(self, module, args, output):
+        print(output.shape)
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+def advance(net, x):
+    probe = Probe(net)
+    net(x)
+def main(loader):
+    net = nn.Linear(8, 8)
+    for x in loader:
+        advance(net, x)
+"""
 TOKENS = """
 class Session:
     def __init__(self, tokenizer):
@@ -480,6 +497,7 @@ def chat(session):
         (OF_STATE, "TN107", "append(state.logits)", "append(state.logits.mean().item())"),
         (TRAIL, "TN202", "self.trail.append(self.at)", "self.trail[0] = self.at"),
         (PROBE, "TN303", "    yield seen", "    yield seen\n    for handle in handles:\n        handle.remove()"),
+        (HANDLES, "TN303", "    net(x)\n", "    net(x)\n    probe.remove()\n"),
         (TOKENS, "TN202", ', return_tensors="pt"', ""),
     ],
 )

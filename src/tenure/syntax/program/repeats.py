@@ -154,7 +154,8 @@ def is_never_called(program: Program, function: Function) -> bool:
     """Whether a method is called by no name, object or statement of a program that makes objects of its class."""
     if not function.is_method or function.name.startswith("__") or is_event(function) or function.owner is None:
         return False
-    if program.callers(function) or not program.is_made(function.owner):
+    is_called = any(caller is not function for caller, _ in program.callers(function))
+    if is_called or not program.is_made(function.owner):
         return False
     if function.name in program.handed_on:
         return False
