@@ -13,9 +13,9 @@ from tenure.capture.steps.call_cost import may_spend
 from tenure.capture.steps.schedule import is_geometric
 from tenure.model.step_phases import BACKWARD, BETWEEN_STEPS, EVALUATION, FORWARD, NAMES_IN_PHASES, PEAK, PHASE_COUNTERS
 
-READING_SECONDS = 12e-6
-"""Of one reading on the host."""
-DEVICE_READING_SECONDS = 50e-6
+READING_SECONDS = 30e-6
+"""Of one reading on the host among torch's operations, whose data is in the caches then; 9 in a row of readings."""
+DEVICE_READING_SECONDS = 70e-6
 """With an allocator's counters; not measured, for want of a device."""
 
 
@@ -24,7 +24,7 @@ class PhaseCounters:
     """Asked at each end of a phase of a step that was begun, given back at the step's end.
 
     Of several forwards, and of several optimizers, the most that was read. The allocator's peak, which is that since
-    the program's start, is given back only for the phase in which it rose. Each reading costs about ten microseconds;
+    the program's start, is given back only for the phase in which it rose. Each reading costs some ten microseconds;
     steps are left out where all of them together took more than a thousandth of the run.
     """
 
