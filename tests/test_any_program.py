@@ -128,8 +128,11 @@ def grafted(draw: st.DrawFn) -> bytes:
     tree, other = (ast.parse(draw(training_functions())) for _ in range(2))
     for _ in range(draw(st.integers(1, 4))):
         kind = draw(st.sampled_from([ast.expr, ast.stmt]))
-        place, name, at = draw(st.sampled_from(list(slots(tree, kind))))
-        from_place, from_name, from_at = draw(st.sampled_from(list(slots(other, kind))))
+        places, others = list(slots(tree, kind)), list(slots(other, kind))
+        if not places or not others:
+            continue
+        place, name, at = draw(st.sampled_from(places))
+        from_place, from_name, from_at = draw(st.sampled_from(others))
         getattr(place, name)[at] = copy.deepcopy(getattr(from_place, from_name)[from_at])
     return b"import torch\n" + ast.unparse(tree).encode()
 
