@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 from planning.models import MODELS
-from planning.saved import found_by_census, planned, seen_by_hooks, without_dynamo
-
-UNSEEN_BY_A_CENSUS = ("checkpointing",)
-"""Its inputs lie in saved tensors outside of any node (torch 2.13); hooks see them."""
+from planning.saved import found_by_census, planned, without_dynamo
 
 
 @pytest.mark.slow
@@ -19,5 +16,5 @@ def test_saved_bytes_are_those_that_a_census_finds(name: str, tmp_path: Path) ->
     plan = planned(MODELS[name], tmp_path)
 
     with without_dynamo():
-        found = seen_by_hooks(MODELS[name]) if name in UNSEEN_BY_A_CENSUS else found_by_census(MODELS[name])
+        found = found_by_census(MODELS[name])
     assert plan.saved_bytes == found > 0

@@ -306,6 +306,16 @@ def test_checkpointing_is_not_recomputed_and_its_inputs_are_found(use_reentrant:
     assert len(calls) == 2
 
 
+@pytest.mark.filterwarnings("ignore:.torch.cpu.amp.autocast:FutureWarning")
+def test_an_input_that_only_a_checkpoint_keeps_is_found_below_its_graph() -> None:
+    y = checkpoint(torch.exp, kib(2).requires_grad_().sin(), use_reentrant=False, preserve_rng_state=False)
+
+    census = read()
+
+    # its own, the leaf that sin saved, and sin's result, from which exp is to be computed again
+    assert census.bytes_below(census.node_of(y)) == 6 * KIB
+
+
 def test_saved_tensor_hooks_do_not_run_and_what_they_packed_is_found() -> None:
     unpacked = []
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from tenure.capture.heap import autograd
+from tenure.capture.heap.checkpoints import is_checkpoint, saved_inputs
 from tenure.capture.heap.under_way import UnderWay
 from tenure.capture.tensors.storages import is_fake
 from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, NodeKind, ReferenceKind, Role
@@ -106,6 +107,7 @@ class _GraphReader:
         self._read_slot, why_unread = autograd.how_to_read()
         for number, visited in zip(numbers, graphs.nodes, strict=True):
             self._link_autograd_node(number, visited, numbers)
+        self._link_checkpoints()
         if graphs.truncated:
             self.census.notes.append(
                 "an autograd graph is deeper than can be walked safely: its far end is not in the census"
@@ -136,6 +138,12 @@ class _GraphReader:
         if slots and all(slot.data is None for slot in slots):
             flags |= BUFFERS_FREED
         self.census.columns.nodes["flags"][number] |= flags
+
+    def _link_checkpoints(self) -> None:
+        for number, item in enumerate(self.census.walk.nodes):
+            if self.census.kinds[number] is NodeKind.OBJECT and is_checkpoint(type(item)):
+                for slot in saved_inputs(item, self._read_slot):
+                    self._link_slot(number, slot)
 
     def _link_slot(self, number: int, slot: autograd.SavedSlot) -> None:
         if slot.unpack_hook is None and isinstance(slot.data, torch.Tensor):

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from tenure.capture.heap import autograd
+from tenure.capture.heap.checkpoints import is_checkpoint
 from tenure.capture.heap.descriptions import module_file, module_of
 from tenure.capture.heap.foreign_memory import is_foreign
 from tenure.capture.heap.heapwalk import Category
@@ -22,7 +23,7 @@ def category_of(cls: type) -> int:
         return Category.TARGET
     if issubclass(cls, (type, types.ModuleType)):
         return Category.ROOT
-    if is_foreign(cls):
+    if is_foreign(cls) or is_checkpoint(cls):
         return Category.TARGET
     module = module_of(cls)
     if module.partition(".")[0] == "tenure" and is_own_file(module_file(module)):

@@ -8,13 +8,11 @@ from typing import Any
 
 import torch
 
-from tenure.capture.heap.autograd import how_to_read, is_leaf
+from tenure.capture.heap.autograd import is_leaf
 from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.roles import optimizer_type, tensors_in
 from tenure.capture.tensors.storages import storage_id_of
 from tenure.model.stream import Owner
-
-_CHECKPOINT = "_CheckpointFrame"
 
 Named = tuple[Any, Owner, str, str]
 """A tensor, what it is, its own name, and its module's."""
@@ -63,21 +61,6 @@ def results_of_models() -> Iterator[Any]:
     for item in gc.get_objects():
         if issubclass(type(item), torch.Tensor) and item.requires_grad and not is_leaf(item):
             yield item
-
-
-def saved_by_checkpoints() -> Iterator[Any]:
-    """Inputs that non-reentrant checkpoints keep to compute them again.
-
-    Since torch 2.13 they lie in saved tensors outside of any node, which the collector, and so a census, does not see.
-    """
-    read, _ = how_to_read()
-    for item in gc.get_objects():
-        if type(item).__name__ == _CHECKPOINT and type(item).__module__ == "torch.utils.checkpoint":
-            for saved in list((instance_dict(item) or {}).get("saved_args") or ()):
-                if type(saved).__name__ == "SavedTensor":
-                    data, hook = read(saved)
-                    if hook is None and isinstance(data, torch.Tensor):
-                        yield data
 
 
 def storage_of(tensor: Any) -> int | None:

@@ -24,7 +24,6 @@ from tenure.capture.profile.storage_owners import (
     has_recurrent_layers,
     named_tensors,
     results_of_models,
-    saved_by_checkpoints,
     storage_of,
 )
 from tenure.model.heap import GRAPH_CONTINUES, Census
@@ -164,8 +163,6 @@ class StreamWatch(OpWatch):
             int(census.nodes.address[census.storages.node[row]]): int(census.storages.bytes[row])
             for row in kept_by_graphs(census, self._names)
         }
-        for tensor in saved_by_checkpoints():
-            kept.setdefault(storage_of(tensor) or 0, 0)
         unseen = 0
         for address, size in kept.items():
             row = self._alive.get(address)
