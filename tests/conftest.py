@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import types
 from collections.abc import Iterator
 
 import hypothesis
@@ -23,6 +24,17 @@ def nothing_compiled_before() -> None:
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None:
         dynamo.reset()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_compiled_code_before() -> None:
+    """Nor do the graphs of example tensors stay that compiled code in the globals of earlier files keeps: a census of
+    the process would see them."""
+    if "torch._dynamo" not in sys.modules:
+        return
+    for module in [module for module in sys.modules.values() if isinstance(module, types.ModuleType)]:
+        for name in [name for name in vars(module) if name.startswith(("__compiled_fn_", "__resume_at_"))]:
+            setattr(module, name, None)
 
 
 @pytest.fixture(autouse=True)

@@ -107,7 +107,7 @@ class Growing:
         self.device_uuid = None
         self.last: dict[str, int] = {}
 
-    def read_after_step(self, step: int, seconds: float) -> dict[str, int]:
+    def read_after_step(self, step: int, seconds: float, *, wanted: bool = False) -> dict[str, int]:
         self.last = {"allocated_bytes": (1 << 30) + 4 * KIB * step}
         return self.last
 
