@@ -383,15 +383,6 @@ def test_where_the_peak_does_not_come_again_nobody_is_asked(tmp_path: Path) -> N
     assert notes_in(tmp_path) == ["steps 5 and 6 differ: the operation at the peak did not come again"]
 
 
-def test_a_training_is_profiled_again_once_where_its_memory_has_doubled(tmp_path: Path) -> None:
-    _, step = make_step()
-    with recording(tmp_path, GrowingCensus(0, 1000)):
-        for number in range(60):
-            step(number)
-
-    assert [entry.step for entry in open_recording(tmp_path).profiles] == [6, 14]
-
-
 @pytest.mark.parametrize(("updates", "profiled"), [(1, [6]), (2, [6, 12]), (3, [6, 12])])
 def test_where_several_updates_follow_a_rollout_more_steps_are_watched_as_one_until_the_peak_comes_again(
     tmp_path: Path, updates: int, profiled: list[int]

@@ -11,9 +11,8 @@ LATER_ROOT_WARM_UP = 3
 LATER_OPTIMIZER_WARM_UP = 3
 """Steps from before a new optimizer's first to the first that is profiled: its state is made in the one between."""
 GROWN = 2.0
-"""So many times the tensor memory of the last profile makes another one worth its while."""
+"""So many times the tensor memory of the last profile makes another one worth its while, where nothing is trained."""
 MOST_FOR_GROWTH = 2
-MOST_WHERE_TRAINING = 1
 MOST_TURNS = (2, 4)
 """Where two steps differ, so many are taken for one, the next time and the one after: several updates follow a rollout
 or share a batch."""
@@ -67,23 +66,20 @@ class ProfilePlan:
             self._profiler.plan(choose_step(self._schedule, after=step, warm_up=LATER_ROOT_WARM_UP))
 
     def after_census(self, step: int, tensor_bytes: int, *, training: bool) -> None:
-        """Where the two steps differed: more of them, taken together, twice at most. Where tensor memory has doubled
-        since the profiled steps: two more, once, or twice at most where nothing is trained.
+        """Where the two steps differed: more of them, taken together, twice at most. Without an optimizer, where tensor
+        memory has doubled since the profiled steps: two more, twice at most.
 
-        A cache of keys and values is small in the first steps, and what idles beside it at the last ones is not; what
-        a validation, an explanation or a stage of the training leaves behind is not there before it.
+        A cache of keys and values is small in the first steps, and what idles beside it at the last ones is not.
         """
-        if self._chosen is not None or not self._profiler.is_over:
-            self._bytes = tensor_bytes
-        elif self._profiler.steps_differed and (turn := next(self._turns, 0)):
+        over = self._chosen is None and self._profiler.is_over
+        if over and self._profiler.steps_differed and (turn := next(self._turns, 0)):
             self._profiler.plan(choose_step(self._schedule, after=step, warm_up=1), turn=turn)
-        elif tensor_bytes >= GROWN * self._bytes > 0 and self._num_for_growth < self._most_for_growth(training):
+        elif not self._is_free(training=training):
+            self._bytes = tensor_bytes
+        elif tensor_bytes >= GROWN * self._bytes > 0 and self._num_for_growth < MOST_FOR_GROWTH:
             self._num_for_growth += 1
             self._bytes = tensor_bytes
             self._profiler.plan(choose_step(self._schedule, after=step, warm_up=1))
-
-    def _most_for_growth(self, training: bool) -> int:
-        return MOST_WHERE_TRAINING if training or optimizer_was_made() else MOST_FOR_GROWTH
 
     def _is_free(self, *, training: bool) -> bool:
         alone = not training and not optimizer_was_made()
