@@ -31,7 +31,8 @@ MODULES = (
 )
 CENSUS = ("tenure.capture.heap.census:take_census", "tenure.store.census_file:write_census")
 KEEP = {  # what stands guard over the rest, what the program itself calls, the hooks around the guard, and the set-up
-    "Monitor._make_optimizer_hook", "Monitor._after_optimizer_step", "ModuleCalls.install", "ModuleCalls.resume",
+    "Monitor._make_hook", "Monitor._before_optimizer_step", "Monitor._after_optimizer_step",
+    "ModuleCalls.install", "ModuleCalls.resume",
     "ModuleCalls._before_forward", "ModuleCalls._at_root_call", "Monitor.enter_root", "Monitor.stop_if_asked",
     "call_in_forked_children", "check_free", "_find_free", "_read_budget", "Stopper.check",
     "Guard.run", "Guard.is_shut", "Guard.switch_off", "Guard.say_once", "Monitor.abandon", "Monitor.close",
@@ -92,7 +93,8 @@ def main():
         return
     from tenure.capture.record import record
 
-    for number, part in enumerate(list(find_parts())):
+    share, shares = int(sys.argv[2]), int(sys.argv[3])
+    for number, part in list(enumerate(find_parts()))[share::shares]:
         for kind, error in ERRORS.items():
             restore = fail_with(part, error)
             try:
