@@ -9,6 +9,7 @@ READY := $(VENV)/.tenure-ready
 REAL := $(VENV)/.tenure-real-programs
 BENCH := $(VENV)/.tenure-bench
 NATIVE := $(wildcard src/tenure/capture/heap/*.c src/tenure/release/steps/*.c src/tenure/store/*.c src/tenure/allocator/*.c)
+WHOLE_PROCESS := tests/capture/profile/test_stream_watch.py tests/planning/test_saved_activations.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format pages zoo zoo-programs bench matrix public-names hooks clean
@@ -22,7 +23,11 @@ demo: $(READY) ## four leaking programs, diagnosed, each with and without its fi
 	@$(VENV)/bin/tenure demo
 
 test: $(READY) $(REAL) ## the whole test suite, real programs included
-	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup
+	@export OMP_NUM_THREADS=1; status=0; \
+	  echo "first, in processes of their own, what compares all that a process holds:"; \
+	  $(RUN) -m pytest -q -n 2 $(WHOLE_PROCESS) || status=$$?; \
+	  $(RUN) -m pytest -n 2 --dist loadgroup $(WHOLE_PROCESS:%=--ignore=%) || status=$$?; \
+	  exit $$status
 
 check: $(READY) ## format, lint, strict types, floor plan and the quick tests; under a minute
 	@$(RUN) -m ruff format --check .

@@ -18,6 +18,17 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("busy machine")
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Parameters of tests live as long as the process, where the censuses of all other tests would see them."""
+    torch = sys.modules.get("torch")
+    for item in session.items if torch else ():
+        given = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        if any(isinstance(value, (torch.Tensor, torch.nn.Module)) for value in given):
+            raise pytest.UsageError(
+                f"{item.nodeid}: give a function that makes the tensor, which would live from now on"
+            )
+
+
 @pytest.fixture(autouse=True)
 def nothing_compiled_before() -> None:
     """What an earlier test compiled in this process is forgotten: the recorder treads softly once anything was."""

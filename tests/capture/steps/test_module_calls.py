@@ -9,8 +9,6 @@ from torch import nn
 
 from tenure.capture.steps.module_calls import ModuleCalls
 
-ROWS = torch.ones(2, 4)
-
 
 @pytest.fixture
 def seen() -> list[Any]:
@@ -34,8 +32,8 @@ def calls(seen: list[Any]) -> Iterator[ModuleCalls]:
 def test_a_root_call_is_told_and_those_inside_of_it_are_not(calls: ModuleCalls, seen: list[Any]) -> None:
     whole = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
 
-    whole(ROWS)
-    whole(ROWS)
+    whole(torch.ones(2, 4))
+    whole(torch.ones(2, 4))
 
     assert [module is whole for module in seen] == [True, True]
 
@@ -44,12 +42,12 @@ def test_a_new_model_where_a_layer_that_is_gone_had_its_address_is_a_root_all_th
     calls: ModuleCalls, seen: list[Any]
 ) -> None:
     former = nn.Sequential(nn.Linear(4, 4))
-    former(ROWS)
+    former(torch.ones(2, 4))
     seen.clear()
     later = nn.Linear(4, 4)
     calls._known[id(later)] = calls._known.pop(id(former[0]))
     del former
 
-    later(ROWS)
+    later(torch.ones(2, 4))
 
     assert [module is later for module in seen] == [True]

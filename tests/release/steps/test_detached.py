@@ -7,6 +7,7 @@ import gc
 import pickle
 import weakref
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -126,7 +127,7 @@ def test_the_original_is_left_as_it_is_and_copies_are_containers_of_the_same_kin
     assert type(copy.copy(detached(deque([1], maxlen=2)))) is DetachedDeque
 
 
-@pytest.mark.parametrize(("given", "what"), [(torch.ones(2), "a tensor"), (3, "a int"), ("ab", "a str")])
-def test_what_is_no_container_is_refused(given: Any, what: str) -> None:
+@pytest.mark.parametrize(("make", "what"), [(lambda: torch.ones(2), "a tensor"), (int, "a int"), (str, "a str")])
+def test_what_is_no_container_is_refused(make: Callable[[], Any], what: str) -> None:
     with pytest.raises(UsageError, match=f"takes a list, dict or deque; {what} was given"):
-        detached(given)
+        detached(make())

@@ -184,9 +184,9 @@ def test_a_loss_of_several_numbers_is_refused_and_not_taken(device: str) -> None
         ("0.5", 1.0, "a str was given"),
         (None, 1.0, "a NoneType was given"),
         (1j, 1.0, "a complex was given"),
-        (torch.tensor(1j), 1.0, "a loss of torch.complex64 was given"),
+        (lambda: torch.tensor(1j), 1.0, "a loss of torch.complex64 was given"),
         (0.5, "2", "a str was given"),
-        (torch.tensor(0.5), torch.tensor(2.0), "a Tensor was given"),
+        (0.5, lambda: torch.tensor(2.0), "a Tensor was given"),
         (0.5, -1, "-1 was given"),
         (0.5, math.nan, "nan was given"),
     ],
@@ -196,7 +196,7 @@ def test_what_is_no_loss_or_no_weight_is_refused_and_nothing_of_it_taken(loss: A
     meter.update(3.0)
 
     with pytest.raises(UsageError, match=said):
-        meter.update(loss, weight)
+        meter.update(*(given() if callable(given) else given for given in (loss, weight)))
 
     assert (meter.num_updates, meter.read()) == (1, LossValues(3.0, 3.0, 3.0, 1, 1))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -106,17 +108,17 @@ def test_a_block_holds_no_module_after_it_has_ended() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "device", "text"),
+    ("make", "device", "text"),
     [
-        (3, "cpu", "was given a int; pass a module"),
-        (nn.Linear(2, 2), "meta", "name one that can compute"),
-        (nn.Linear(2, 2), "cuda:99", "is no device of this process: it sees"),
-        (nn.Linear(2, 2, device="meta"), "cpu", "has no values to load: Linear.weight and 1 more are on meta"),
+        (int, "cpu", "was given a int; pass a module"),
+        (lambda: nn.Linear(2, 2), "meta", "name one that can compute"),
+        (lambda: nn.Linear(2, 2), "cuda:99", "is no device of this process: it sees"),
+        (lambda: nn.Linear(2, 2, device="meta"), "cpu", "has no values to load: Linear.weight and 1 more are on meta"),
     ],
 )
-def test_what_cannot_be_loaded_is_refused(module: object, device: str, text: str) -> None:
+def test_what_cannot_be_loaded_is_refused(make: Callable[[], Any], device: str, text: str) -> None:
     with pytest.raises(tenure.ReleaseError, match=text):
-        tenure.loaded(module, device).__enter__()
+        tenure.loaded(make(), device).__enter__()
 
 
 def test_a_released_module_cannot_be_loaded() -> None:

@@ -385,7 +385,6 @@ def test_one_that_only_the_call_has_is_gone_with_it() -> None:
         (3, "release\\(\\) was given 3, of type int"),
         (None, "given None; it may have been released and unbound before"),
         (nn.Linear, "the class Linear; pass an instance"),
-        (torch.ones(3), "a tensor; `del` frees it"),
         ([], "a list of 0 holds no module and no tensor"),
         (["text"], "a list of 1 holds no module"),
         (object(), "object holds no module"),
@@ -394,6 +393,11 @@ def test_one_that_only_the_call_has_is_gone_with_it() -> None:
 def test_what_holds_no_memory_is_refused_by_name(item: object, text: str) -> None:
     with pytest.raises(tenure.ReleaseError, match=text):
         tenure.release(item)
+
+
+def test_a_tensor_is_for_del() -> None:
+    with pytest.raises(tenure.ReleaseError, match="a tensor; `del` frees it"):
+        tenure.release(torch.ones(3))
 
 
 def test_nothing_at_all_is_refused() -> None:
