@@ -9,10 +9,15 @@ READY := $(VENV)/.tenure-ready
 REAL := $(VENV)/.tenure-real-programs
 BENCH := $(VENV)/.tenure-bench
 NATIVE := $(wildcard src/tenure/capture/heap/*.c src/tenure/release/steps/*.c src/tenure/store/*.c src/tenure/allocator/*.c)
-WHOLE_PROCESS := tests/capture/profile/test_stream_watch.py tests/planning/test_saved_activations.py
+# Compiled once, not in each of the hundreds of processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
+# What compares all that a process holds, or walks it again and again: in processes that hold little else.
+WHOLE_PROCESS := tests/capture/profile/test_stream_watch.py tests/planning/test_saved_activations.py \
+  tests/analysis/test_suspects_on_real_heaps.py tests/capture/copies/test_experiments.py \
+  tests/release/out_of_memory/test_batch_size.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format pages zoo zoo-programs bench matrix public-names hooks clean
+.PHONY: help setup demo test thorough check format pages zoo zoo-programs bench matrix public-names hooks clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -22,12 +27,14 @@ setup: $(READY) ## make .venv with torch, Tenure and the development tools
 demo: $(READY) ## four leaking programs, diagnosed, each with and without its fix
 	@$(VENV)/bin/tenure demo
 
-test: $(READY) $(REAL) ## the whole test suite, real programs included
+test: $(READY) $(REAL) ## the test suite, real programs included; variations of what it runs: make thorough
 	@export OMP_NUM_THREADS=1; status=0; \
-	  echo "first, in processes of their own, what compares all that a process holds:"; \
 	  $(RUN) -m pytest -q -n 2 $(WHOLE_PROCESS) || status=$$?; \
-	  $(RUN) -m pytest -n 2 --dist loadgroup $(WHOLE_PROCESS:%=--ignore=%) || status=$$?; \
+	  $(RUN) -m pytest -n 2 --dist loadgroup -m 'not thorough' $(WHOLE_PROCESS:%=--ignore=%) || status=$$?; \
 	  exit $$status
+
+thorough: $(READY) $(REAL) ## the variations that `make test` leaves out
+	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup -m thorough
 
 check: $(READY) ## format, lint, strict types, floor plan and the quick tests; under a minute
 	@$(RUN) -m ruff format --check .

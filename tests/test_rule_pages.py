@@ -31,10 +31,10 @@ def name_program(program: Program) -> str:
     return f"{program.code}-{program.heading.replace(' ', '-')}-{program.number}"
 
 
-def in_groups(programs: list[Program]) -> list:
+def in_groups(programs: list[Program], *marks: pytest.MarkDecorator) -> list:
     """Parameters of a test: programs of one page go to one worker, where each is run once."""
     return [
-        pytest.param(program, id=name_program(program), marks=pytest.mark.xdist_group(program.code))
+        pytest.param(program, id=name_program(program), marks=[pytest.mark.xdist_group(program.code), *marks])
         for program in programs
     ]
 

@@ -191,6 +191,7 @@ def test_every_demo_has_a_program_that_names_its_holders(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [item.name for item in demo.DEMOS])
 def test_the_remedy_leaves_less_alive_than_the_leak(name: str, tmp_path: Path) -> None:
     demo.copy_programs(tmp_path)
@@ -207,6 +208,7 @@ def test_the_remedy_leaves_less_alive_than_the_leak(name: str, tmp_path: Path) -
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("item", [item for item in demo.DEMOS if item.helper], ids=lambda item: item.name)
 def test_a_call_of_tenures_leaves_as_little_alive_as_the_remedy_by_hand(item: demo.Demo, tmp_path: Path) -> None:
     demo.copy_programs(tmp_path)

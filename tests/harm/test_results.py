@@ -14,11 +14,7 @@ PROGRAMS = (
     ("train_dropout.py",),
     ("train_with_loader_workers.py",),
     ("train_bf16.py",),
-    ("train_compiled.py", "model", "breaks"),
-    ("train_compiled.py", "model", "fullgraph"),
-    ("train_compiled.py", "function", "fullgraph"),
     ("train_compiled.py", "method", "breaks"),
-    ("train_compiled.py", "blocks", "breaks"),
     ("train_compiled.py", "blocks", "fullgraph"),
     ("train_accumulating.py",),
     ("train_gan.py",),
@@ -29,10 +25,20 @@ PROGRAMS = (
     ("train_in_tuples.py",),
     ("deaths.py",),
 )
+VARIATIONS = (
+    ("train_compiled.py", "model", "breaks"),
+    ("train_compiled.py", "model", "fullgraph"),
+    ("train_compiled.py", "function", "fullgraph"),
+    ("train_compiled.py", "blocks", "breaks"),
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: "-".join(program).removesuffix(".py"))
+@pytest.mark.parametrize(
+    "program",
+    [*PROGRAMS, *(pytest.param(program, marks=pytest.mark.thorough) for program in VARIATIONS)],
+    ids=lambda program: "-".join(program).removesuffix(".py"),
+)
 def test_a_program_prints_and_learns_the_same_with_and_without(program: tuple[str, ...], tmp_path: Path) -> None:
     plain = start(*program)
     options = ("--census-at", "1,2,3,5,8,10,13", "--profile-step", "6")
@@ -50,7 +56,9 @@ def test_a_program_prints_and_learns_the_same_with_and_without(program: tuple[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["step", "train", "scaled"])
+@pytest.mark.parametrize(
+    "what", ["step", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("train", "scaled"))]
+)
 def test_a_compiled_optimizer_step_stays_as_it_is_and_its_steps_are_counted(what: str, tmp_path: Path) -> None:
     """Graphs, breaks and recompiles are equal; dynamo counts one frame less, our hook's that it need not look at."""
     program = ("train_compiled.py", what, "breaks")
