@@ -15,12 +15,12 @@ from torch.nn.modules import module as torch_module
 from torch.optim import optimizer as torch_optimizer
 
 from capture.recorder import CensusLog, recording
-from tenure.capture import counters
 from tenure.capture.heap.census import take_census
 from tenure.capture.options import MonitorOptions
 from tenure.capture.record import record
 from tenure.capture.steps import call_cost
 from tenure.capture.steps.stopping import StoppedAfterSteps
+from tenure.capture.system.resident import ResidentMemory
 from tenure.capture.writing import local_first
 from tenure.errors import UsageError
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Census
@@ -206,17 +206,16 @@ def test_nothing_of_the_recorder_is_left_in_torch(tmp_path: Path) -> None:
 def test_a_steps_row_has_resident_memory_at_the_ends_of_its_phases(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pages = iter(range(1, 100))
-    monkeypatch.setattr(counters, "_read_rss_pages", lambda: next(pages))
+    values = iter(range(1, 100))
+    monkeypatch.setattr(ResidentMemory, "read", lambda self: next(values))
     model, optimizer = linear_and_sgd()
-    with recording(tmp_path, census_at=()) as monitor:
+    with recording(tmp_path, census_at=()):
         for _ in range(2):
             train_step(model, optimizer)
         model.eval()(torch.ones(2, 3))
         train_step(model.train(), optimizer)
-        page = monitor._counters._page_bytes
 
-    last = {name: value // page for name, value in open_recording(tmp_path).steps[-1].counters.items()}
+    last = open_recording(tmp_path).steps[-1].counters
     first = last["between_steps_rss_bytes"]
     assert {name: value - first for name, value in last.items() if name.endswith("rss_bytes")} == {
         "between_steps_rss_bytes": 0,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
-from tenure.capture.sampling.allocator import read_allocator
+from tenure.capture.sampling.allocator import may_have_others, read_allocator
 from tenure.capture.sampling.private_pools import read_private_pools
 from tenure.capture.steps.schedule import is_geometric
 from tenure.capture.system.memory_room import read_memory_room
+from tenure.capture.system.resident import ResidentMemory
 
 QUICK_STEP_SECONDS = 0.005
 STEPS_BETWEEN_READINGS = 10
@@ -20,12 +20,13 @@ STEPS_BETWEEN_READINGS = 10
 class CounterReader:
     """Reads counters after steps: after each one, or after each tenth where steps are too quick for that.
 
-    What memory there is, how much is left, and what lies in private pools is read at the steps of the geometric
-    schedule only.
+    What memory there is, how much is left, what lies in private pools, and whether there may be an accelerator that is
+    neither CUDA nor XPU, is asked at the steps of the geometric schedule only.
     """
 
     def __init__(self) -> None:
-        self._page_bytes = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+        self._resident = ResidentMemory()
+        self._may_have_others = True
         self.last: dict[str, int] = {}
         self.device_uuid: str | None = None
         """Of the device in use at the last step of the schedule."""
@@ -40,6 +41,7 @@ class CounterReader:
         if due:
             self.last |= read_memory_room() | read_private_pools()
             self.device_uuid = find_device_uuid()
+            self._may_have_others = may_have_others()
         return self.last
 
     def read(self) -> dict[str, int]:
@@ -47,7 +49,7 @@ class CounterReader:
 
         Takes microseconds.
         """
-        counters = read_device_counters()
+        counters = read_device_counters(others=self._may_have_others)
         counters["full_collections"] = gc.get_stats()[-1]["collections"]
         return counters | self._read_resident()
 
@@ -55,16 +57,25 @@ class CounterReader:
         """Resident memory, and the allocator's bytes where the last step ended with some."""
         if "allocated_bytes" not in self.last:
             return self._read_resident()
-        return read_allocator() | self._read_resident()
+        return read_allocator(others=self._may_have_others) | self._read_resident()
+
+    def close(self) -> None:
+        """Give back what is held open for reading; later readings open it again."""
+        self._resident.close()
 
     def _read_resident(self) -> dict[str, int]:
-        pages = _read_rss_pages()
-        return {} if pages is None else {"rss_bytes": pages * self._page_bytes}
+        resident = self._resident.read()
+        return {} if resident is None else {"rss_bytes": resident}
 
 
-def read_device_counters() -> dict[str, int]:
-    """Of the current device's allocator and of pinned host memory; empty where the program has started none itself."""
-    counters = read_allocator()
+def read_device_counters(*, others: bool = True) -> dict[str, int]:
+    """Of the current device's allocator and of pinned host memory; empty where the program has started none itself.
+
+    `others` as in `read_allocator`.
+    """
+    counters = read_allocator(others=others)
+    if not counters:
+        return counters
     cuda: Any = getattr(sys.modules.get("torch"), "cuda", None)
     if cuda is None or not cuda.is_initialized():
         return counters
@@ -89,21 +100,3 @@ def pinned_counters(stats: Mapping[str, Any]) -> dict[str, int]:
         if current is not None:
             found[name] = int(current)
     return found
-
-
-def read_rss_bytes() -> int | None:
-    """Resident memory of this process; None where the system does not say."""
-    pages = _read_rss_pages()
-    return None if pages is None else pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _read_rss_pages() -> int | None:
-    """Opened each time, as the program may close descriptors that it does not know."""
-    try:
-        file = os.open("/proc/self/statm", os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        return int(os.read(file, 128).split()[1])
-    finally:
-        os.close(file)

@@ -195,6 +195,7 @@ class Monitor:
         self._profiler.stop("the process was forked")
         self._samples.abandon()
         self._journal.abandon()
+        self._counters.close()
 
     def _make_hook(self, take: Callable[[Any], None]) -> Callable[[Any, Any, Any], None]:
         # is_compiling comes first so that dynamo, which traces hooks, sees nothing of us (torch >= 2.1).
@@ -238,11 +239,9 @@ class Monitor:
         self._plan.at_optimizer_step(number, self.step)
         ends_step = self._sequence.ends_step(number, after_forward=after_forward)
         if ends_step:
-            self._modules.remove()
+            self._end_step(STEP_END)
         if self._sequence.asks_for_forward:
             self._watch_modules()
-        if ends_step:
-            self._end_step(STEP_END)
 
     def _watch_modules(self) -> None:
         self._modules.install(in_compiled_call=self._compiled.is_in_call)
@@ -351,6 +350,8 @@ class Monitor:
         watches = (calls_wanted or self._may_watch(elapsed)) and not self._manual
         if watches:
             self._watch_modules()
+        elif self._optimizer_seen or self._manual:
+            self._modules.remove()
         self._phases.begin_step(self.step, elapsed=elapsed, watched=watches)
         self._stop_above_budget(elapsed)
         self._last_step_time = time.perf_counter()
@@ -463,3 +464,4 @@ class Monitor:
         self._modules.remove()
         self._profiler.stop("the recording stopped")
         self._journal.close()
+        self._counters.close()

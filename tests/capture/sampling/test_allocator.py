@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tenure.capture.sampling.allocator import flat_counters, nested_counters, read_allocator
+from tenure.capture.sampling.allocator import flat_counters, may_have_others, nested_counters, read_allocator
 
 POOLS = {"all": {"current": 7, "peak": 9, "allocated": 20, "freed": 13}, "small_pool": {"current": 2, "peak": 3}}
 EXPECTED = {
@@ -54,3 +54,18 @@ def test_apples_devices_are_counted_by_their_own_two_figures_where_no_other_says
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(mps=mps, backends=backends))
 
     assert read_allocator() == told
+    assert read_allocator(others=False) == {}
+    assert may_have_others() is available
+
+
+@pytest.mark.parametrize(("kind", "is_other"), [("mtia", True), ("cuda", False), (None, False)])
+def test_an_accelerator_that_is_neither_cuda_nor_xpu_may_be_there_before_it_is_started(
+    monkeypatch: pytest.MonkeyPatch, kind: str | None, is_other: bool
+) -> None:
+    found = None if kind is None else SimpleNamespace(type=kind)
+    accelerator = SimpleNamespace(current_accelerator=lambda: found, memory_stats=dict)
+    started = SimpleNamespace(_accelerator_isAllocatorInitialized=lambda: False)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(accelerator=accelerator, _C=started))
+
+    assert may_have_others() is is_other
+    assert read_allocator() == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _BACKENDS = ("cuda", "xpu")
@@ -24,8 +24,11 @@ _WANTED = {
 _WANTED_FLAT = {name: ".".join(key) for name, key in _WANTED.items()}
 
 
-def read_allocator() -> dict[str, int]:
+def read_allocator(*, others: bool = True) -> dict[str, int]:
     """Counters by name, of the current device; empty where the program has not started one itself.
+
+    Where `others` is False, which `may_have_others` tells for a while, only CUDA and XPU are asked: questions to each
+    that there is not cost as much as a reading.
 
     CUDA (ROCm too) and XPU by their nested statistics, which cost a tenth of the flat ones; any other accelerator
     (MTIA, MPS where it takes part) by `torch.accelerator`, from torch 2.9 on; else MPS by its own two figures.
@@ -37,7 +40,17 @@ def read_allocator() -> dict[str, int]:
             read = getattr(backend, "memory_stats_as_nested_dict", None)
             if read is not None:
                 return nested_counters(read())
-    return _read_accelerator(torch) or _read_mps(torch)
+    return (_read_accelerator(torch) or _read_mps(torch)) if others else {}
+
+
+def may_have_others() -> bool:
+    """Whether this machine and this torch have an accelerator that is neither CUDA nor XPU, started or not.
+
+    False may become True where the program registers one.
+    """
+    torch: Any = sys.modules.get("torch")
+    mps = getattr(torch, "mps", None)
+    return _find_other(torch) is not None or (mps is not None and torch.backends.mps.is_available())
 
 
 def nested_counters(stats: Mapping[str, Any]) -> dict[str, int]:
@@ -58,14 +71,20 @@ def flat_counters(stats: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _read_accelerator(torch: Any) -> dict[str, int]:
-    accelerator = getattr(torch, "accelerator", None)
-    read = getattr(accelerator, "memory_stats", None)
-    if accelerator is None or read is None:
-        return {}
-    kind = accelerator.current_accelerator()  # what this torch is built for; starts nothing
-    if kind is None or kind.type in _BACKENDS or not torch._C._accelerator_isAllocatorInitialized():
+    read = _find_other(torch)
+    if read is None or not torch._C._accelerator_isAllocatorInitialized():
         return {}
     return flat_counters(read())
+
+
+def _find_other(torch: Any) -> Callable[[], Mapping[str, Any]] | None:
+    """What reads the flat statistics of the accelerator that this torch is built for; starts nothing."""
+    accelerator = getattr(torch, "accelerator", None)
+    read: Callable[[], Mapping[str, Any]] | None = getattr(accelerator, "memory_stats", None)
+    if accelerator is None or read is None:
+        return None
+    kind = accelerator.current_accelerator()
+    return None if kind is None or kind.type in _BACKENDS else read
 
 
 def _read_mps(torch: Any) -> dict[str, int]:

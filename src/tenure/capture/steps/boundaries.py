@@ -47,6 +47,8 @@ class OptimizerSequence:
         is_new, is_first = optimizer not in self._known, not self._known
         self._known.add(optimizer)
         self._history.append(optimizer)
+        if len(self._known) == 1:
+            return True
         recent = list(self._history)
         active = set(recent[-ACTIVE_WITHIN:])
         if is_new:

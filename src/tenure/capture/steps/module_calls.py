@@ -151,13 +151,12 @@ class ModuleCalls:
 
         A loss or an activation called between compiled parts has no parameters: it is no model's forward.
         """
-        is_root = has_parameters(module) and not is_inside_module_call(sys._getframe(4))
-        if len(self._known) >= MAX_KNOWN_MODULES:
-            self._known.clear()
-            self._called = CalledModules()
         known = self._known.get(id(module))
         is_new = known is None or known[0]() is not module
-        self._known[id(module)] = (weakref.ref(module), is_root)
+        was_root = known is not None and not is_new and known[1]
+        is_root = (was_root or has_parameters(module)) and not is_inside_module_call(sys._getframe(4))
+        if is_new or is_root != was_root:
+            self._remember(module, is_root)
         if not is_root:
             return
         self.cost.num_root_calls += 1
@@ -170,6 +169,12 @@ class ModuleCalls:
             with_kwargs[second.id] = True
         self._running_root, self._running_on = id(module), threading.get_ident()
         self._root_call = (self._running_on,)
+
+    def _remember(self, module: Any, is_root: bool) -> None:
+        if len(self._known) >= MAX_KNOWN_MODULES:
+            self._known.clear()
+            self._called = CalledModules()
+        self._known[id(module)] = (weakref.ref(module), is_root)
 
     def _at_root_call(self, module: Any, args: Any, kwargs: Any) -> None:
         if self._root_call != (threading.get_ident(),):

@@ -16,6 +16,8 @@ def describe_excess(
     None while all is within. `hook_seconds` are without censuses and profiles, which come once.
     """
     allowed = budget_percent / 100 * elapsed
+    if hook_seconds <= FREE_SECONDS + allowed and census_seconds <= FREE_CENSUS_SECONDS + allowed:
+        return None
     for what, seconds, free in (
         ("hooks", hook_seconds, FREE_SECONDS),
         ("censuses", 0.0 if censuses_are_held_back else census_seconds, FREE_CENSUS_SECONDS),

@@ -139,7 +139,7 @@ def watches_calls(step: int) -> bool:
     True around 10, 20, ..., 90, 100, 200, ...: what is used every so many steps is mostly used every 5, 10, 50 or 100,
     and a census follows none of these. Around, for programs count from 0 or 1, before or after the optimizer's step.
     """
-    return any(_is_round(near) for near in (step - 1, step, step + 1))
+    return step % 10 in (9, 0, 1) and any(_is_round(near) for near in (step - 1, step, step + 1))
 
 
 def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:

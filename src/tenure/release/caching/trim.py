@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from tenure.capture.counters import read_rss_bytes
 from tenure.capture.system.memory_room import read_memory_room
+from tenure.capture.system.resident import read_rss_bytes
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, format_seconds
 from tenure.release.caching.host_heap import give_back_host_heap, read_host_heap
