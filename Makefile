@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.tenure-ready
 REAL := $(VENV)/.tenure-real-programs
 BENCH := $(VENV)/.tenure-bench
-NATIVE := $(wildcard src/tenure/capture/heap/*.c src/tenure/release/steps/*.c src/tenure/store/*.c src/tenure/allocator/*.c)
+NATIVE := $(wildcard src/tenure/*/*.c src/tenure/*/*/*.c src/tenure/*/c/*.h src/tenure/*/*/c/*.h)
 # Compiled once, not in each of the hundreds of processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
 # What compares all that a process holds, or walks it again and again: in processes that hold little else.

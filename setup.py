@@ -1,12 +1,23 @@
 """Builds what is native, in C, where a compiler is; without one the twins in Python serve."""
 
+from pathlib import Path
+
 from setuptools import Extension, setup
+
+
+def native(room: str, name: str) -> Extension:
+    """An extension module of a room, whose parts lie in the folder `c` beside it."""
+    folder = Path("src/tenure", room)
+    module = f"tenure.{room.replace('/', '.')}.{name}"
+    parts = sorted(str(part) for part in folder.glob("c/*.h"))
+    return Extension(module, [str(folder / f"{name}.c")], depends=parts, optional=True)
+
 
 setup(
     ext_modules=[
-        Extension("tenure.capture.heap._heapwalk", ["src/tenure/capture/heap/_heapwalk.c"], optional=True),
-        Extension("tenure.store._snapshot_columns", ["src/tenure/store/_snapshot_columns.c"], optional=True),
-        Extension("tenure.allocator._simulator", ["src/tenure/allocator/_simulator.c"], optional=True),
-        Extension("tenure.release.steps._plaincut", ["src/tenure/release/steps/_plaincut.c"], optional=True),
+        native("capture/heap", "_heapwalk"),
+        native("store", "_snapshot_columns"),
+        native("allocator", "_simulator"),
+        native("release/steps", "_plaincut"),
     ]
 )
