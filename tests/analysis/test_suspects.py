@@ -451,6 +451,17 @@ def test_aliases_of_what_is_carried_into_the_forward_are_one_suspect() -> None:
     assert (suspect.first_step, suspect.last_step) == (1, 32)
 
 
+def test_what_a_context_variable_carries_hangs_on_the_running_threads_context() -> None:
+    """Nothing in a census refers to the context of a running thread, and it is alive all the same."""
+    kept = "Fitting#f{step} -> .drawn tensor#x{step} at=x{step} 4MiB activation"
+    (suspect,) = find_suspects(
+        at_both_moments(f"unseen -> Context -> <other > hamt -> <other > hamt_bitmap_node -> [current] {kept}")
+    )
+
+    assert (suspect.symptom, suspect.holder.expression, suspect.retained_bytes) == ("peak", "current.drawn", 4 << 20)
+    assert find_suspects(at_both_moments(f"unseen -> list -> [0] {kept}")) == ()
+
+
 def test_a_scalar_at_the_address_of_the_one_before_does_not_make_what_is_carried_lasting() -> None:
     scalar_in_place = ESPNET.replace("at=s{step} 4B", "at=s 4B storage=loss")
     scalar_in_place = scalar_in_place.replace("at=l{step} 4B", "at=l{step} 4B storage=loss")
@@ -507,6 +518,30 @@ def test_what_an_evaluation_of_a_later_step_keeps_with_its_graphs_until_the_next
     """After steps 14, 21, 28: at less than half of all entries, at all since it began."""
     text = "main.counts -> list#c length=6 -> [*{n}] " + kept
     censuses = at_both_moments(text, n=lambda step: 6 if step >= 14 else 0, v=lambda step: f"{step // 7}x")
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "peak"]
+
+    assert [reference.expression for suspect in found for reference in suspect.cut] == told
+
+
+@pytest.mark.parametrize(
+    ("layer", "told"),
+    [
+        ("main.net -> __main__.Net#n -> ._modules dict -> ['front'] __main__.Layer#l -> .output", ["net.front.output"]),
+        ("main.table -> __main__.Table#t -> .output", []),
+    ],
+)
+def test_what_an_explanation_every_few_steps_leaves_on_layers_counts_since_it_began(
+    layer: str, told: list[str]
+) -> None:
+    """After steps 14, 21, 28: at less than half of all entries, at all since it began."""
+    kept = [(step, f"{layer} tensor#o{step // 7} at=o{step // 7} 1MiB\n" if step >= 14 else "") for step in STEPS]
+    censuses = [
+        made
+        for step, text in kept
+        for moment in ("step-end", "forward-entry")
+        for made in growing(MODEL + text, (step,), moment=moment)
+    ]
 
     found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "peak"]
 

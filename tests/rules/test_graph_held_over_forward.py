@@ -52,6 +52,18 @@ def test_an_evaluations_outputs_that_wait_for_the_next_one_are_outputs_kept_with
     assert [finding.rule for finding in freed if finding] == ["TN102"]
 
 
+def test_what_a_hook_leaves_on_a_layer_is_a_hint_and_on_another_object_left_to_others() -> None:
+    table = hop("ITEM", "'_modules'", "dict", "dict")
+    left = carried(path=(HOP, table), holder=replace(HISTORY, kind="attribute"), bytes_by_role={"OTHER": 3 * MIB})
+
+    found = check_suspect(left)
+
+    assert found is not None
+    assert (found.rule, found.confidence) == ("TN102", "possible")
+    assert found.message == "`history[*]` still holds step N's tensors while step N+1's forward runs."
+    assert check_suspect(replace(left, path=(HOP,))) is None
+
+
 def test_small_outputs_without_a_graph_are_only_a_hint() -> None:
     found = check_suspect(carried(bytes_by_role={"ACTIVATION": MIB // 2}, retained_bytes=MIB // 2))
 

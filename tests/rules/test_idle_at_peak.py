@@ -107,16 +107,20 @@ def test_without_a_place_the_message_says_less() -> None:
     assert found.confidence == "likely"
 
 
-def test_less_than_a_tenth_of_the_peak_and_what_a_library_holds_are_hints() -> None:
+def test_less_than_a_tenth_of_the_peak_or_128_kib_and_what_a_library_holds_are_hints() -> None:
     two_sites = replace(LOGITS, sites=(SourceLocation(TRAIN, 24), SourceLocation(TRAIN, 25)))
     found = [
         check_suspect(idle(LOGITS, peak_drop_bytes=MIB)),
         check_suspect(idle(LOGITS, holder_is_yours=False)),
         check_suspect(idle(two_sites, ambiguous=True)),
         check_suspect(idle(LOGITS, facts=FACTS | {"ctx_type": "Square"})),
+        check_suspect(idle(LOGITS, peak_drop_bytes=(128 << 10) - 1, peak_bytes=MIB // 4)),
+        check_suspect(idle(LOGITS, peak_drop_bytes=128 << 10, peak_bytes=MIB // 4)),
     ]
 
-    assert [finding and finding.confidence for finding in found] == ["possible", "possible", "likely", "possible"]
+    assert [finding and finding.confidence for finding in found] == [
+        *("possible", "possible", "likely", "possible", "possible", "certain")
+    ]
 
 
 def test_variables_from_before_the_step_and_what_a_graph_keeps_are_hints_below_a_quarter_of_the_peak() -> None:

@@ -12,7 +12,7 @@ from tenure.analysis.host.forked_workers import find_forked_workers
 from tenure.analysis.host.native_growth import find_native_growth
 from tenure.analysis.host.pinned_growth import find_pinned_growth
 from tenure.analysis.host.system_growth import find_system_growth, with_what_threads_hold
-from tenure.analysis.idle.idle_at_peak import find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
+from tenure.analysis.idle.idle_at_peak import Replay, find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
 from tenure.analysis.idle.idle_modules import without_used
 from tenure.analysis.idle.never_read_again import find_never_read_again
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
@@ -83,7 +83,14 @@ def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, 
     phase that is over, may have used it."""
     if not evidence.peaks:
         return ()
-    found = find_resting_at_peak(*evidence.peaks[-1], evidence.of_tensors_between_steps, told, evidence.sources)
+    earlier = (Replay(profile, census).used() for profile, census in evidence.peaks[:-1])
+    found = find_resting_at_peak(
+        *evidence.peaks[-1],
+        evidence.of_tensors_between_steps,
+        told,
+        evidence.sources,
+        used_before=frozenset().union(*earlier),
+    )
     return tuple(locate(suspect, evidence.sources) for suspect in found)
 
 

@@ -6,7 +6,7 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, plural, subject
-from tenure.rules.path_questions import collects_unused_graphs, short_type
+from tenure.rules.path_questions import collects_unused_graphs, is_left_on_a_layer, short_type
 
 NOTABLE_SHARE = 0.10
 """Of the profiled step's peak: outputs that take so much off it are told, however small."""
@@ -15,13 +15,15 @@ NOTABLE_OUTPUTS = 1 << 20
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Memory of a past step's forward, carried into the next one but not growing."""
+    """Memory of a past step's forward, carried into the next one but not growing; what hooks left on layers, without a
+    graph, may be read there."""
     made_by_forward = suspect.through_graph or suspect.bytes_by_role.get("ACTIVATION", 0) > 0
-    if suspect.symptom != "peak" or not made_by_forward or collects_unused_graphs(suspect):
+    left_by_hook = not made_by_forward and is_left_on_a_layer(suspect)
+    if suspect.symptom != "peak" or not (made_by_forward or left_by_hook) or collects_unused_graphs(suspect):
         return None
     if _is_left_on_ctx(suspect):
         suspect = dataclasses.replace(suspect, facts={**suspect.facts, "backward_freed_the_rest": True})
-    what = "graph" if suspect.through_graph else "outputs"
+    what = "graph" if suspect.through_graph else "tensors" if left_by_hook else "outputs"
     names = list(dict.fromkeys(each.name for each in suspect.cut if each.kind in ("local", "global")))
     its = "its" if len(names) == 1 else "their"
     drop = f"`del {', '.join(names)}` after {its} last use in the step" if names else "drop it before the next forward"
@@ -32,7 +34,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{subject(suspect)} still {plural(suspect, 'holds', 'hold')} step N's {what} "
         "while step N+1's forward runs.",
         remedies=(f"{drop}; keep only detached scalars (`.item()`, `.detach()`) for later", *_off_the_ctx(suspect)),
-        at_most="certain" if _matters(suspect) else "possible",
+        at_most="certain" if _matters(suspect) and not left_by_hook else "possible",
     )
 
 

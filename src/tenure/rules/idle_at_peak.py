@@ -10,6 +10,9 @@ from tenure.rules.claim import claim, plural, subject
 NOTABLE_SHARE = 0.10
 """Of the peak. What takes less off it is a hint."""
 
+NOTABLE_BYTES = 128 << 10
+"""Less is a hint: of a trial it may be a tenth, of what the program is to be it is not known to be."""
+
 NOTABLE_SHARE_IN_PASSING = 0.25
 """The same for what goes soon by itself (`_is_passing`)."""
 
@@ -90,7 +93,8 @@ def _confidence(suspect: Suspect) -> Confidence:
     makes the peak a variable it uses cannot be dropped.
     """
     share = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
-    if suspect.facts.get("rests") or suspect.facts.get("higher_peak_bytes"):
+    small = (suspect.peak_drop_bytes or NOTABLE_BYTES) < NOTABLE_BYTES
+    if small or suspect.facts.get("rests") or suspect.facts.get("higher_peak_bytes"):
         return "possible"
     if (
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)

@@ -111,6 +111,11 @@ def comes_to_much(suspect: Suspect) -> bool:
     return suspect.retained_bytes >= NOTABLE_BYTES or at_pace
 
 
+def is_left_on_a_layer(suspect: Suspect) -> bool:
+    """Whether an attribute of a module inside of another has the memory, as a hook leaves it there."""
+    return suspect.holder.kind == "attribute" and any(hop.label == "'_modules'" for hop in suspect.path)
+
+
 def is_dict(container_type: str) -> bool:
     """Whether a container of this type is a mapping."""
     return short_type(container_type) in _DICTS or container_type.endswith("Dict")

@@ -54,6 +54,15 @@ def test_an_object_with_other_duties_only_lets_go_of_its_module(kept: str) -> No
     assert [name.rpartition(".")[2] for name in cut] == ["model"]
 
 
+def test_a_member_of_an_enumeration_stays_and_lets_go_of_its_module() -> None:
+    member = f"__main__.Stage#first -> .scorer __main__.Encoder#enc -> {ENCODER}"
+    tables = (".first", "._member_map_ dict -> ['first']", "._value2member_map_ dict -> ['f']")
+    kept = "".join(f"class Stage(s.py:3){table.replace(' dict', ' -> dict', 1)} {member}\n" if " " in table
+                   else f"class Stage(s.py:3){table} -> {member}\n" for table in tables)  # fmt: skip
+
+    assert cuts_of(f"{TRAINER} -> .stage {member}\n{kept}", kept) == [["Stage.first.scorer"]]
+
+
 def test_a_pipeline_that_moved_or_is_trained_is_in_use() -> None:
     moved = f"{TRAINER} -> .current {PIPELINE}\n"
     trained = "main.optimizer -> torch.optim.adam.Adam -> .param_groups list -> [0] parameter#w\n"

@@ -32,6 +32,7 @@ def found(
     at_start: tuple[tuple[str, int], ...] = (),
     told: tuple[Suspect, ...] = (),
     made: StepProfile = TOUCHED,
+    used_before: frozenset[tuple[int, int]] = frozenset(),
 ) -> tuple[Suspect, ...]:
     """What rests of `paths`, that the peak of step 6 saw beside a model; the run ends with `later` (the same)."""
     between = [
@@ -39,7 +40,8 @@ def found(
         seen(MODEL, *paths, step=4),
         seen(MODEL, *(paths if later is None else later), step=8),
     ]
-    return find_resting_at_peak(made, seen(MODEL, RESULT, *paths, step=6, moment="peak"), between, told)
+    peak = seen(MODEL, RESULT, *paths, step=6, moment="peak")
+    return find_resting_at_peak(made, peak, between, told, used_before=used_before)
 
 
 def expressions(suspects: tuple[Suspect, ...]) -> list[list[str]]:
@@ -67,6 +69,21 @@ def test_other_memory_in_its_place_is_counted_and_memory_that_went_is_not_told()
 def test_what_was_there_before_the_first_step_is_the_programs_data() -> None:
     assert found((INCOMING, KEPT), at_start=((INCOMING, KEPT),)) == ()
     assert expressions(found((INCOMING, KEPT), at_start=((INCOMING, OTHER),))) == [[SLOT]]
+
+
+def test_what_an_earlier_phase_was_seen_to_use_is_no_data_but_its_cache() -> None:
+    paths = (INCOMING, KEPT)
+
+    assert expressions(found(paths, at_start=(paths,), used_before=frozenset({(KEPT, 3 * MIB)}))) == [[SLOT]]
+    assert found(paths, at_start=(paths,), used_before=frozenset({(OTHER, 3 * MIB)})) == ()
+
+
+def test_a_profile_says_of_the_census_what_it_used_and_what_not() -> None:
+    replay = Replay(TOUCHED, seen(MODEL, RESULT, (INCOMING, KEPT), step=6, moment="peak"))
+
+    assert (KEPT, 3 * MIB) in replay.untouched()
+    assert replay.used()
+    assert not replay.used() & replay.untouched()
 
 
 def test_a_container_or_an_object_of_which_one_tensor_is_touched_is_in_use_whole() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.analysis.idle.weights import weighs_enough
+from tenure.analysis.idle.weights import is_news, weighs_enough
 
 MIB = 1 << 20
 
@@ -25,3 +25,18 @@ def test_much_is_told_from_a_twentieth_and_little_from_a_quarter_on(num_bytes: i
 def test_a_rule_that_asks_for_more_than_a_quarter_asks_it_of_little_too() -> None:
     assert not weighs_enough(MIB // 2, MIB, share=0.6)
     assert weighs_enough(MIB // 2, MIB, share=0.5)
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "of", "expected"),
+    [
+        (MIB, 20 * MIB, True),
+        (MIB, 20 * MIB + 21, False),
+        (127 << 10, 10 * (127 << 10), True),
+        (127 << 10, 11 * (127 << 10), False),
+        (16 << 10, 160 << 10, True),
+        (15 << 10, 16 << 10, False),
+    ],
+)
+def test_a_twentieth_is_news_and_of_a_trial_a_tenth_from_16_kib_on(num_bytes: int, of: int, expected: bool) -> None:
+    assert is_news(num_bytes, of) is expected

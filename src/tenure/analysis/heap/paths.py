@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.analysis.heap.graph import Graph, gather, held_unseen
+from tenure.analysis.heap.graph import Bools, Graph, gather, held_unseen
 from tenure.model.heap import NAMED_BY_LIBRARY, Ints, NodeKind, ReferenceKind
 
 LIBRARY_COST = 24
@@ -18,6 +18,9 @@ LEAF_COST = 400
 """Extra cost of going from a graph to the parameter that it trains: the graph uses it, modules own it."""
 UNSEEN_COST = 4000
 """Cost of starting at a node that only something outside of the census holds."""
+
+CONTEXTS = ("Context", "_contextvars.Context")
+"""Types of what a thread or task keeps its context variables in."""
 
 _COSTS = {
     ReferenceKind.DICT: 1,
@@ -151,8 +154,18 @@ def _starts(graph: Graph) -> list[tuple[int, Ints]]:
         of_kind = nodes.kind == kind
         starts.append((user_cost, np.flatnonzero(of_kind & ~in_library)))
         starts.append((library_cost, np.flatnonzero(of_kind & in_library)))
-    starts.append((UNSEEN_COST, np.flatnonzero(held_unseen(graph))))
+    unseen = held_unseen(graph)
+    contexts = unseen & _is_context(graph)
+    starts.append((_ROOT_COSTS[NodeKind.HIDDEN][0], np.flatnonzero(contexts)))
+    starts.append((UNSEEN_COST, np.flatnonzero(unseen & ~contexts)))
     return sorted(starts, key=lambda start: start[0])
+
+
+def _is_context(graph: Graph) -> Bools:
+    """Per node: a `contextvars.Context`; one that nothing refers to is that of a running thread or task."""
+    types = [number for number, text in enumerate(graph.census.strings) if text in CONTEXTS]
+    nodes = graph.census.nodes
+    return np.asarray((nodes.kind == NodeKind.OBJECT) & np.isin(nodes.type, types), dtype=bool)
 
 
 def _label_rank(graph: Graph) -> Ints:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from tenure.analysis.heap.graph import MODULE_TABLES, Bools, Graph, unquoted
+from tenure.analysis.heap.paths import CONTEXTS
 from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
 from tenure.model.suspect import Hop
 from tenure.model.units import format_bytes
@@ -22,7 +23,6 @@ _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL, ReferenceKind.CELL, Ref
 _LAST_ERROR = ("last_exc", "last_value", "last_traceback")
 _CELL_OUTPUTS = ("Out", "_oh")
 _CELL_OUTPUT = re.compile(r"_+|_i?\d+")
-_CONTEXTS = ("Context", "_contextvars.Context")
 _CALLABLES = ("function", "method", "functools.partial")
 _LOOPED_OVER = re.compile(r"iter|generator|^(enumerate|zip|map|filter|reversed|tqdm.*)$", re.IGNORECASE)
 """Types of what a running `for` loop keeps on the evaluation stack: no mystery."""
@@ -176,7 +176,7 @@ def owner_text(graph: Graph, node: int) -> str:
     nodes, what = graph.census.nodes, _short_type(graph, node)
     if nodes.native[node] > 0 and nodes.unseen[node] <= 0:
         return f"a native (C++) owner of {what}"
-    if graph.type_names[node] in _CONTEXTS:
+    if graph.type_names[node] in CONTEXTS:
         return "the context (contextvars) of a running thread or task"
     if graph.type_names[node] in _CALLABLES:
         return f"a callback that only C code keeps (an atexit handler, probably): {_name_or_type(graph, node)}"
@@ -195,7 +195,7 @@ def _is_table_of_callbacks(graph: Graph, node: int) -> bool:
 
 def is_known_owner(graph: Graph, node: int) -> bool:
     """Whether the type alone tells what an owner that is not in the census is: a context, or a callback of C code."""
-    return graph.type_names[node] in (*_CONTEXTS, *_CALLABLES)
+    return graph.type_names[node] in (*CONTEXTS, *_CALLABLES)
 
 
 def is_loop_state(graph: Graph, node: int) -> bool:
@@ -267,7 +267,7 @@ def _keeps_cell_outputs(graph: Graph, namespace: int) -> bool:
 def _is_inside_context(graph: Graph, reference: int) -> bool:
     """From a `contextvars.Context` to the tree that it keeps its variables in, and within that."""
     owner = graph.type_names[_source(graph, reference)]
-    return owner == "hamt" or owner in _CONTEXTS or (owner.startswith("hamt_") and not graph.labels[reference])
+    return owner == "hamt" or owner in CONTEXTS or (owner.startswith("hamt_") and not graph.labels[reference])
 
 
 def _is_context_variable(graph: Graph, reference: int) -> bool:

@@ -17,15 +17,13 @@ from tenure.analysis.heap.fresh_records import fields_of_record, name_of_record
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
 from tenure.analysis.heap.paths import path_to
+from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
 from tenure.model.suspect import SUSPENDED_TYPES, HoldingReference, Series, Suspect
 
 PEAK = "peak"
 """Moment of the census that goes with a profile."""
-LEAST_BYTES = 128 << 10
-LEAST_SHARE = 0.05
-"""Of the peak. What takes less off it is no news."""
 NEAR_PEAK = 0.95
 """The census must have met the second step's peak so closely."""
 MOST_STORAGES = 64
@@ -57,7 +55,7 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
         in_graph = _is_in_graph(view, group)
         drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())
-        if drop >= max(LEAST_BYTES, LEAST_SHARE * replay.peak_bytes):
+        if is_news(drop, replay.peak_bytes):
             facts = {**_facts(replay, members), **({"kept_by_graph": True} if in_graph else {})}
             found.append(_suspect(view, replay, group, members, drop, facts))
     found += _grown_by_copying(view, replay)
@@ -126,6 +124,12 @@ class Replay:
         self._kinds = _kinds_of_operations(profile)
         self._on_device = profile.is_on(self.device).astype(bool)
         self.alive = static + profile.bytes_alive(self.device)[profile.second :]
+
+    def used(self) -> frozenset[tuple[int, int]]:
+        """The same of those in the census that one of them made or used."""
+        storages, addresses = self._census.storages, self._census.nodes.address
+        rows = zip(storages.node.tolist(), storages.bytes.tolist(), strict=True)
+        return frozenset((int(addresses[node]), size) for node, size in rows if self._is_touched(node))
 
     def untouched(self) -> frozenset[tuple[int, int]]:
         """Address and bytes of storages on the device that no operation of either step made or used."""
@@ -396,7 +400,7 @@ def _grown_by_copying(view: View, replay: Replay) -> list[Suspect]:
     for rows in replay.copied_rows().values():
         drop = replay.drop_if_freed({row: int(storages.last_use[row]) - 1 for row in rows})
         seen = [row for row in rows if row in replay.node_of_row and not _is_lasting(view, replay, row)]
-        if not seen or drop < max(LEAST_BYTES, LEAST_SHARE * replay.peak_bytes):
+        if not seen or not is_news(drop, replay.peak_bytes):
             continue
         nodes = np.array(sorted(replay.node_of_row[row] for row in seen), dtype=np.int64)
         facts = {**_facts(replay, seen), "copied_to_grow": True}

@@ -21,13 +21,11 @@ from tenure.analysis.heap.groups import (
 )
 from tenure.analysis.heap.holders import Droppable
 from tenure.analysis.idle.unread import Program, find_calls_of_loops, unread_variables
+from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
 
-LEAST_BYTES = 128 << 10
-LEAST_SHARE = 0.05
-"""Of the bytes alive."""
 FEWEST_CENSUSES = 3
 LEAST_SPAN = 1 / 3
 """Of the run's steps: so long, up to the last census, the same memory must have been there."""
@@ -116,7 +114,7 @@ def _device(view: View) -> str:
 
 def _matters(view: View, nodes: Ints) -> bool:
     size = int(view.graph.bytes_of_node[nodes].sum())
-    return size >= max(LEAST_BYTES, LEAST_SHARE * int(view.census.storages.bytes.sum()))
+    return is_news(size, int(view.census.storages.bytes.sum()))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,7 +21,7 @@ from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.idle_at_peak import BASIS_OF_RESTING, Replay
-from tenure.analysis.idle.resting_history import History, Name, follow
+from tenure.analysis.idle.resting_history import History, Memory, Name, follow
 from tenure.analysis.idle.unread import Program, unread_variables
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
@@ -44,6 +44,8 @@ def find_resting_at_peak(
     between: Sequence[Census],
     told: Iterable[Suspect],
     sources: Mapping[str, SourceFile] = MappingProxyType({}),
+    *,
+    used_before: Memory = frozenset(),
 ) -> tuple[Suspect, ...]:
     """Suspects of symptom "peak", the heaviest first: what no operation of the two steps touched though it lay on
     their device at the peak, and that was made in the run and stays to its end, itself or others in its place.
@@ -51,7 +53,8 @@ def find_resting_at_peak(
     None of it is a parameter, buffer, gradient, state, input, a data loader's, in a graph, or `told` already. What
     lies in one container, or in one object's own attributes, with something that was touched is in use with it; what
     only variables hold is told where the text of their functions in `sources` reads none of them any more; what a
-    container with a bound holds is meant. What was there before the first forward is taken for the program's data.
+    container with a bound holds is meant. What was there before the first forward is taken for the program's data,
+    unless an earlier phase was seen to use it (`used_before`): then it is a cache of that phase.
     Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.
     """
     replay = Replay(profile, census)
@@ -65,7 +68,7 @@ def find_resting_at_peak(
     for reference, nodes in _by_holder(heap).items():
         if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=LEAST_SHARE):
             continue
-        suspect = _suspect(heap, reference, nodes, between, profile.step)
+        suspect = _suspect(heap, reference, nodes, between, profile.step, used_before)
         if suspect is not None and not any(set(suspect.cut) & set(other.cut) for other in told):
             found.append(dataclasses.replace(suspect, peak_bytes=peak))
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
@@ -171,7 +174,9 @@ def _holder_of(heap: _Heap, path: Sequence[int]) -> int:
     return -1
 
 
-def _suspect(heap: _Heap, reference: int, nodes: Ints, between: Sequence[Census], step: int) -> Suspect | None:
+def _suspect(
+    heap: _Heap, reference: int, nodes: Ints, between: Sequence[Census], step: int, used_before: Memory
+) -> Suspect | None:
     view = heap.view
     group = _with_cut(heap, reference, nodes)
     if not group.cut:
@@ -181,7 +186,8 @@ def _suspect(heap: _Heap, reference: int, nodes: Ints, between: Sequence[Census]
         return _unread_suspect(heap, group) if heap.unread.issuperset(each.reference for each in group.cut) else None
     mine = identities(view, nodes)
     history = follow(between, Name.of(heap.graph, reference), mine, step=step)
-    if history is None or history.from_start or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
+    is_data = history is None or (history.from_start and not mine <= used_before)
+    if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
         return None
     suspect = assemble_suspect(
         group, symptom="peak", measured=Measured(series=history.series, facts=_facts(history)), fingerprint=""

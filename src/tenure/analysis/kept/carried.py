@@ -12,7 +12,7 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, belong_together, cut_of, storage_rows
 from tenure.analysis.heap.cuts import alive_seeds, freed_storages, removed_by
-from tenure.analysis.heap.graph import ELEMENT_REFERENCES, reach
+from tenure.analysis.heap.graph import ELEMENT_REFERENCES, reach, unquoted
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.heap.paths import path_to
@@ -52,6 +52,8 @@ class _Place:
     key: str
     nodes: Ints
     in_graph: bool
+    on_a_layer: bool = False
+    """Reached by the table of a module's parts: an attribute of one of them has it."""
 
 
 def find_carried(
@@ -80,8 +82,9 @@ def find_carried(
 
 def _is_seen_often(seen: Sequence[int], places: Sequence[dict[str, _Place]], key: str, begins: int) -> bool:
     """In at least half of the entries since the model `begins`; of those since the key's first, where it is a graph,
-    which nobody means to carry."""
-    since = seen[0] if all(places[at][key].in_graph for at in seen) else min(begins, seen[0])
+    which nobody means to carry, or what hooks of an explanation every few steps leave on layers."""
+    unmeant = all(places[at][key].in_graph or places[at][key].on_a_layer for at in seen)
+    since = seen[0] if unmeant else min(begins, seen[0])
     return len(seen) >= max(2, SEEN_SHARE * (len(places) - since))
 
 
@@ -114,6 +117,7 @@ def _find_places(view: View, end: View | None, shapes: Shapes, skipped: set[int]
         if shape not in skipped:
             by_shape.setdefault(shape, []).append(node)
     found: dict[str, list[tuple[int, list[int]]]] = {}
+    on_layers: set[str] = set()
     droppable = find_droppable(view.graph)
     for shape, nodes in by_shape.items():
         path = path_to(view.graph, view.paths, nodes[0])
@@ -122,12 +126,16 @@ def _find_places(view: View, end: View | None, shapes: Shapes, skipped: set[int]
         held_by = innermost_droppable(view.graph, droppable, path, ())
         upto = path[: path.index(held_by.reference) + 1]
         start = shapes.text(_root_shape(shapes, shape))
-        found.setdefault(f"{start} {expression(view.graph, upto)}", []).append((shape, nodes))
+        key = f"{start} {expression(view.graph, upto)}"
+        found.setdefault(key, []).append((shape, nodes))
+        if any(unquoted(view.graph.labels[reference]) == "_modules" for reference in upto):
+            on_layers.add(key)
     return {
         key: _Place(
             key=key,
             nodes=np.array(sorted(node for _, nodes in parts for node in nodes), dtype=np.int64),
             in_graph=any(shapes.graph[shape] >= 0 for shape, _ in parts),
+            on_a_layer=key in on_layers,
         )
         for key, parts in found.items()
     }

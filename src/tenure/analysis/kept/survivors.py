@@ -11,7 +11,7 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, cut_of
 from tenure.analysis.heap.carriers import drop_the_carrier
-from tenure.analysis.heap.cuts import freed_storages
+from tenure.analysis.heap.cuts import LARGEST_CUT, freed_storages
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.holders import Droppable
@@ -450,10 +450,14 @@ def _reaches(view: View, module: int, nodes: Ints) -> bool:
 def _suspect(
     views: Sequence[View], last: View, release: _Release, nodes: Ints, *, carrier: int | None = None
 ) -> Suspect:
-    """`carrier`: the object that went by the released name, and is to go whole."""
+    """`carrier`: the object that went by the released name, and is to go whole, unless it is held in more places than
+    what it carries, as a member of an enumeration is."""
     alive = [_alive_parameters(view, release) for view in views]
     series = series_of_nodes(last.census.moment, views, alive)
-    group = Group(last, nodes, nodes if carrier is None else np.array([carrier]))
+    group = Group(last, nodes, nodes)
+    if carrier is not None:
+        whole = dataclasses.replace(group, targets=np.array([carrier]))
+        group = min((whole, group), key=lambda each: len(cut_of(each)) or LARGEST_CUT)
     in_tables = _out_of_library_tables(last, nodes) if carrier is None else ()
     cut = in_tables or drop_the_carrier(last, cut_of(group), nodes)
     found = assemble_suspect(
