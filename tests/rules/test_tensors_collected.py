@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from suspects import SPECIMENS, carried, finding
+from suspects import HOP, SPECIMENS, carried, finding, hop
 from tenure.model.suspect import Suspect
 from tenure.rules.tensors_collected import check_suspect
 
@@ -75,6 +75,23 @@ def test_a_chain_of_objects_that_each_keep_the_one_before() -> None:
         "By `opened.above` every `Span` keeps the one before, and so all of them live on with their tensors: "
         "1.00 MiB per step.",
     )
+
+
+def test_what_one_iterator_of_a_tee_has_given_and_another_has_not() -> None:
+    behind = replace(SPECIMENS["TN202"].holder, kind="attribute", name="ahead", expression="feed.ahead", element=False)
+    given = hop("OTHER", "", "itertools._tee", "itertools._tee_dataobject")
+    tee = replace(SPECIMENS["TN202"], holder=behind, cut=(behind,), path=(HOP, given))
+
+    found = check_suspect(tee)
+
+    assert found is not None
+    assert (found.rule, found.confidence, found.message) == (
+        "TN202",
+        "certain",
+        "`itertools.tee` behind `feed.ahead` keeps what one of its iterators has given until the others have given it "
+        "too: 1.00 MiB per step.",
+    )
+    assert check_suspect(replace(tee, path=(HOP,))) is None
 
 
 OTHERS = {

@@ -30,6 +30,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return _claim_chain(suspect)
     if within_evaluation(suspect):
         return _claim_within_evaluation(suspect)
+    if any(short_type(hop.target_type) == "_tee_dataobject" for hop in suspect.path):
+        return _claim_tee(suspect)
     if not suspect.holder.element:
         return None
     is_mapping = is_dict(suspect.holder.container_type) or "keys" in suspect.facts
@@ -74,6 +76,21 @@ def _claim_within_evaluation(suspect: Suspect) -> Finding:
             "move results to the CPU as they come (transformers: `eval_accumulation_steps`), or keep what the metric "
             "needs of them: labels and predicted classes instead of logits",
         ),
+    )
+
+
+def _claim_tee(suspect: Suspect) -> Finding:
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"`itertools.tee` behind {subject(suspect)} keeps what one of its iterators has given until the others "
+        f"have given it too: {growth(suspect)}.",
+        remedies=(
+            "drop the iterator that is not read on, or take what is looked at first (`first = next(batches)`) and "
+            "give it back by `itertools.chain([first], batches)`",
+        ),
+        at_most="certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible",
     )
 
 

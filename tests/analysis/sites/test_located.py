@@ -37,3 +37,28 @@ def test_the_last_error_is_told_where_the_program_sets_it_and_by_its_variable_wh
     holder = locate(kept, sources).holder
 
     assert (holder.name, holder.sites[0].file, holder.sites[0].line) == told
+
+
+SMOOTHING = """def exponential():
+    level = yield
+    while True:
+        value = yield level
+        level = 0.9 * level + 0.1 * value
+"""
+FITTING = """def main(smooth):
+    for batch in batches:
+        bias = smooth.send(batch)
+"""
+LEVEL = HoldingReference("local", "level", "level", scope_file="s.py", scope_function="exponential", scope_line=4)
+BIAS = HoldingReference("local", "bias", "bias", scope_file="f.py", scope_function="main", scope_line=3)
+
+
+@pytest.mark.parametrize(("carrying", "told"), [("0.9 * level + 0.1 * value", "level"), ("value", "bias")])
+def test_of_variables_with_one_state_the_one_that_carries_it_on_is_told(carrying: str, told: str) -> None:
+    text = SMOOTHING.replace("0.9 * level + 0.1 * value", carrying)
+    sources = {"s.py": SourceFile("s.py", text), "f.py": SourceFile("f.py", FITTING)}
+    kept = replace(SPECIMENS["TN105"], symptom="growth", holder=BIAS, cut=(LEVEL, BIAS), through_graph=True)
+
+    found = locate(kept, sources)
+
+    assert (found.holder.name, [each.name for each in found.cut]) == (told, ["level", "bias"])

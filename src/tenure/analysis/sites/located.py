@@ -12,7 +12,7 @@ from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
 from tenure.analysis.sites.record_sites import fields_that_are_set, record_that_is_kept
-from tenure.analysis.sites.state_sites import places_of_change
+from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 
@@ -44,6 +44,8 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     if record is not None:
         cut = (dataclasses.replace(cut[0], sites=holder.sites), *cut[1:])
     holder = _last_error_of_own_prompt(holder, cut, sources) or holder
+    if growing and suspect.through_graph and (carrying := that_carries_on(holder, cut, sources)) != holder:
+        holder = named = carrying
     found = dataclasses.replace(
         suspect,
         holder=holder,

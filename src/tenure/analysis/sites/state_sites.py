@@ -32,6 +32,27 @@ def places_of_change(
     return tuple(dict.fromkeys(site.location for site in ordered)) or tuple(sites)
 
 
+def that_carries_on(
+    holder: HoldingReference, cut: Sequence[HoldingReference], sources: Mapping[str, SourceFile]
+) -> HoldingReference:
+    """Of variables that have one state, the one whose statement makes the new value from the old: a caller's variable
+    is given what a generator (`level = decay * level + value; yield level`) carries on. The `holder` where it is so
+    itself, or where none or several of the `cut` are."""
+    if holder.kind != "local" or _refers_to_itself(holder, sources):
+        return holder
+    found = [each for each in cut if each.kind == "local" and _refers_to_itself(each, sources)]
+    return found[0] if len(found) == 1 else holder
+
+
+def _refers_to_itself(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
+    source = sources.get(reference.sites[0].file) if reference.sites else None
+    if source is None:
+        return False
+    sought, line = Sought(reference, sources, growing=True), reference.sites[0].line
+    here = [b for b in bindings_of(source) if b.line == line and b.name in sought.names]
+    return any(b.kind == "augmented" or sought.refers_to_itself(b) for b in here)
+
+
 def _of_nearest_class(sought: Sought, found: list[tuple[str, Binding]]) -> list[tuple[str, Binding]]:
     """Those in the owner's own class, or else in the nearest base class that has any."""
     for path, qualname in sought.family:
