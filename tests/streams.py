@@ -23,6 +23,7 @@ def stream(
     graph_reads: tuple[int, ...] = (),
     operations: Sequence[str] | None = None,
     notes: tuple[str, ...] = (),
+    flops: Sequence[int] | None = None,
 ) -> StepStream:
     """A profile with owners, names and modules for each of its storages, and names of its operations."""
     size = len(made.storages.bytes)
@@ -51,4 +52,5 @@ def stream(
         ),
         graph_reads=graph_reads,
         notes=notes,
+        flops=np.array(flops if flops is not None else [0] * made.num_operations, dtype=np.int64),
     )

@@ -24,9 +24,22 @@ def start_from_environment() -> Monitor | None:
         (Path(run_folder) / name_torch_mark(int(os.environ[LAUNCHER_VARIABLE]))).touch()
     options = MonitorOptions.from_json(os.environ.get(OPTIONS_VARIABLE, ""))
     monitor = Monitor(lambda: claim_process_folder(Path(run_folder)), options=options)
+    if options.plans:
+        _begin_plan(options, Path(run_folder))
     atexit.register(_close_at_exit, monitor)
     call_before_shutdown(monitor.leave_copy)
     return monitor
+
+
+def _begin_plan(options: MonitorOptions, run_folder: Path) -> None:
+    """What a plan changes before the program runs. Imported here, for reports' libraries are needed for it."""
+    from tenure.capture.profile.offload_as_on_cuda import offload_as_on_cuda
+    from tenure.capture.trying.trial import begin_trial
+    from tenure.store.survey_file import write_survey
+
+    offload_as_on_cuda()
+    if options.tries is not None:
+        begin_trial(options.tries, lambda survey: write_survey(run_folder, survey))
 
 
 def _close_at_exit(monitor: Monitor) -> None:

@@ -280,6 +280,8 @@ class Monitor:
         self._guard.run(self.take_root_call, inputs)
         if self._optimizer_seen and module is not None and not getattr(module, "training", True):
             self._guard.run(self._take_evaluation_call, inputs)
+        if self._options.plans and self._profiler.is_over:
+            self._stopper.check(self.step + 1)  # the stream is whole: of the last step only the beginning was needed
         if not self._optimizer_seen:
             self.stop_if_asked()
 

@@ -46,6 +46,9 @@ class MonitorOptions:
     plans: bool = False
     """Whether the profiled steps are written as a memory stream, for `tenure plan`."""
 
+    tries: tuple[str, ...] | None = None
+    """Options of a plan to switch on in the program; none of them where its survey alone is wanted."""
+
     def to_json(self) -> str:
         """The text for the environment."""
         return json.dumps(self.as_dict())
@@ -62,13 +65,14 @@ class MonitorOptions:
             "history_entries": self.history_entries,
             "census_ranks": self.census_ranks,
             "plans": self.plans,
+            "tries": self.tries,
         }
 
     @classmethod
     def from_json(cls, text: str) -> MonitorOptions:
         """Options from the environment's text; what is absent has its default."""
         values = json.loads(text) if text else {}
-        steps, hash_at = values.get("census_at"), values.get("hash_at")
+        steps, hash_at, tries = values.get("census_at"), values.get("hash_at"), values.get("tries")
         return cls(
             stop_after=values.get("stop_after"),
             census_at=None if steps is None else tuple(steps),
@@ -79,6 +83,7 @@ class MonitorOptions:
             history_entries=int(values.get("history_entries", 0)),
             census_ranks=values.get("census_ranks"),
             plans=bool(values.get("plans", False)),
+            tries=None if tries is None else tuple(tries),
         )
 
     def hashes_after(self, step: int) -> bool:

@@ -55,6 +55,7 @@ class BatchSizes(click.ParamType):  # type: ignore[type-arg]  # generic only in 
 @click.option("--batch-arg", metavar="OPTION", help="The program's option for its batch size: say what the largest is.")
 @click.option("--batch-sizes", type=BatchSizes(), default="4,8,12,16", show_default=True, metavar="SIZES",
               help="Four to run for that; the last one checks.")  # fmt: skip
+@click.option("--options", is_flag=True, help="Run it again under checkpointing, autocast and others; compare them.")
 @click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="End a run that takes longer.")
 @click.option("--in-place", is_flag=True, help="Run in the working folder itself, not in a scratch copy of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -75,7 +76,7 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     if program.kind == CODE or program.arguments[0] == STDIN:
         raise UsageError("code without a file cannot be planned; write it to a file first")
     device_bytes = _read_size(asked["device_memory"])
-    if asked["batch_arg"] is not None and device_bytes is None:
+    if asked["batch_arg"] is not None and device_bytes is None and not asked["options"]:
         raise UsageError("the largest batch for how much memory? add --device-memory 80GiB")
     parse_settings(asked["settings"])
     plan = _plan(program, asked, device_bytes)
@@ -90,6 +91,7 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
 
 
 def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> Plan:
+    from tenure.cli.plan_options import with_options
     from tenure.fixing.runs import Order, Runner
     from tenure.planning.predict import predict
     from tenure.planning.recorded import is_distributed
@@ -102,24 +104,50 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
     scratch = Path(tempfile.mkdtemp(prefix="tenure-plan-")).resolve()
     try:
         runner = Runner(Order(command, here, scratch, asked["in_place"], None, asked["timeout"], (_AS_WRITTEN,)))
-        run, stream = _watch(runner, name, step)
-        plan = predict(
-            stream,
-            device_bytes=device_bytes,
-            settings=asked["settings"],
-            is_distributed=is_distributed(run.recording),
-        )
+        run, stream = watch(runner, name, step, tries=() if asked["options"] else None)
+
+        def predict_as_asked(stream: StepStream) -> Plan:
+            return predict(
+                stream,
+                device_bytes=device_bytes,
+                settings=asked["settings"],
+                is_distributed=is_distributed(run.recording),
+            )
+
+        plan = predict_as_asked(stream)
+        if asked["options"]:
+            plan = with_options(
+                plan,
+                stream,
+                run,
+                predict=predict_as_asked,
+                watch=lambda tries, arguments: watch(runner, name, step, arguments, tries=tuple(tries))[1],
+                arguments=program.arguments[1:],
+                batch_option=asked["batch_arg"],
+            )
         return _with_largest_batch(plan, runner, name, asked, device_bytes)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _watch(runner: Runner, name: str, step: int, arguments: Sequence[str] = ()) -> tuple[Run, StepStream]:
+def watch(
+    runner: Runner, name: str, step: int, arguments: Sequence[str] = (), *, tries: tuple[str, ...] | None = None
+) -> tuple[Run, StepStream]:
+    """The stream of one run, with further arguments, and with options switched on.
+
+    A UsageError says why a run left none.
+    """
     from tenure.capture.options import MonitorOptions
     from tenure.planning.recorded import stream_of_run
 
     options = MonitorOptions(
-        stop_after=step + 2, profile_step=step, experiment_step=0, census_at=(), budget_percent=100.0, plans=True
+        stop_after=step + 2,
+        profile_step=step,
+        experiment_step=0,
+        census_at=(),
+        budget_percent=100.0,
+        plans=True,
+        tries=tries,
     )
     run = runner.run(options=options, arguments=arguments)
     called = " ".join([name, *arguments])
@@ -138,7 +166,7 @@ def _with_largest_batch(plan: Plan, runner: Runner, name: str, asked: dict[str, 
         return plan
     click.echo(f"tenure: once more with {option} {', '.join(map(str, sizes))} each", err=True)
     try:
-        streams = [(size, _watch(runner, name, int(asked["step"]), (option, str(size)))[1]) for size in sizes]
+        streams = [(size, watch(runner, name, int(asked["step"]), (option, str(size)))[1]) for size in sizes]
         found = find_largest_batch(streams, plan, device_bytes=device_bytes, option=option)
     except UsageError as error:
         return replace(plan, notes=(*plan.notes, str(error)))

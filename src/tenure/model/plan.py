@@ -101,13 +101,35 @@ class LargestBatch:
 
 
 @dataclass(frozen=True)
+class TriedOption:
+    """What the same two steps need with `options` in force, several of them together.
+
+    `change` are the lines that do the same in the program. Where `why_not` says why nothing is known, figures are None.
+    `compute` is the steps' floating point operations against those of the program as it is, and None where it has none;
+    `num_operations` counts operations of every kind. `signs` tell what showed that each option was in force.
+    """
+
+    options: tuple[str, ...]
+    change: tuple[str, ...] = ()
+    why_not: str | None = None
+    peak_active_bytes: int | None = None
+    peak_reserved_bytes: int | None = None
+    part: Part | None = None
+    compute: float | None = None
+    num_operations: int | None = None
+    fits: bool | None = None
+    signs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Plan:
     """What two steps of a program need.
 
     Bytes are of blocks as the caching allocator rounds them; `saved_bytes` alone are exact: what graphs kept at the end
     of the forward of the second step, beside parameters, buffers, gradients and states. `peaks` are of the parts of
     both steps, `host_bytes` of what never met the model's tensors and is taken to stay on the host. `settings` are the
-    allocator's, "" the defaults.
+    allocator's, "" the defaults. `options` are None where none were asked for.
     """
 
     steps: tuple[int, int]
@@ -126,3 +148,5 @@ class Plan:
     fit: Fit | None
     notes: tuple[str, ...]
     largest_batch: LargestBatch | None = None
+    num_operations: int = 0
+    options: tuple[TriedOption, ...] | None = None

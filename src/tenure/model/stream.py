@@ -50,7 +50,8 @@ class StorageOwners:
 class StepStream:
     """Two steps of a program, the second of which begins with operation `profile.second`.
 
-    `modules` has for each operation the position of the innermost module's name in the profile's strings, -1: none.
+    `modules` has for each operation the position of the innermost module's name in the profile's strings, -1: none;
+    `flops` the floating point operations of its matrix products, convolutions and attention, 0 for all others.
     `graph_reads` are the operations right after which graphs were read: the first of each backward pass. `notes` say
     what could not be told.
     """
@@ -60,6 +61,7 @@ class StepStream:
     owners: StorageOwners
     graph_reads: tuple[int, ...]
     notes: tuple[str, ...]
+    flops: Ints
 
     def is_kept_at(self, graph_read: int) -> NDArray[np.bool_]:
         """Whether a graph led to each storage at one of `graph_reads`."""

@@ -76,6 +76,7 @@ def predict(
         host_bytes=int(stream.profile.storages.bytes[(stream.owners.on_device == 0)].sum()),
         constants=constants,
         fit=None if device_bytes is None else _fit(stream, rows, chosen, played, constants, device_bytes),
+        num_operations=stream.profile.num_operations,
         notes=tuple(filter(None, (*stream.notes, _difference(stream, played), *changed, *unknown_on_cuda(stream)))),
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 from tenure.model.plan import Constant, Fit, IdleAtPeak, LargestBatch, Moment, Plan
 from tenure.model.units import format_bytes
 from tenure.report.layout import relative_to_here
+from tenure.report.options import option_as_dict, render_options
 from tenure.report.outlook import render_rows
 
 _LEAST_SHARE = 0.005
@@ -22,7 +23,8 @@ BASIS = (
 
 def render_plan(plan: Plan, *, width: int, ascii_only: bool = False) -> str:
     """What is needed, when and for what, and whether it fits, as lines of at most `width`."""
-    return render_rows(_rows(plan), width=width, ascii_only=ascii_only)
+    text = render_rows(_rows(plan), width=width, ascii_only=ascii_only)
+    return text if plan.options is None else text + render_options(plan, plan.options, width=width)
 
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
@@ -47,7 +49,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         "room_bytes": None if plan.fit is None else plan.fit.room_bytes,
         "retries": None if plan.fit is None else plan.fit.num_retries,
         "largest_batch": None if plan.largest_batch is None else asdict(plan.largest_batch),
-        "options": [],
+        "options": [option_as_dict(each) for each in plan.options or ()],
         "basis": BASIS,
         "notes": list(plan.notes),
     }

@@ -24,6 +24,7 @@ def write_stream(path: Path, stream: StepStream) -> int:
         "notes": list(stream.notes),
     }
     columns = {"head": pack_json(head), "strings": pack_json(list(profile.strings)), "modules": stream.modules}
+    columns["flops"] = stream.flops
     columns |= pack_table("operations", profile.operations)
     columns |= pack_table("sites", profile.sites)
     columns |= pack_table("storages", profile.storages)
@@ -50,7 +51,10 @@ def read_stream(path: Path) -> StepStream:
             owners=unpack_table(StorageOwners, "owners", columns),
             graph_reads=tuple(map(int, head["graph_reads"])),
             notes=tuple(map(str, head["notes"])),
+            flops=columns["flops"].astype(np.int64),
         )
-        if len(stream.modules) != profile.num_operations or len(stream.owners.owner) != len(profile.storages.bytes):
+        if {len(stream.modules), len(stream.flops)} != {profile.num_operations} or len(stream.owners.owner) != len(
+            profile.storages.bytes
+        ):
             raise ValueError("the tables differ in length")
         return stream

@@ -170,9 +170,11 @@ class OpWatch:
         _collect((result,), made)
         for tensor in made:
             self._note_storage(tensor, number, number)
-        self._noted(name, used, made)
+        self._noted(function, args, kwargs, result, used, made)
 
-    def _noted(self, function: str, used: Sequence[Any], made: Sequence[Any]) -> None:
+    def _noted(
+        self, function: Any, args: Any, kwargs: Any, result: Any, used: Sequence[Any], made: Sequence[Any]
+    ) -> None:
         """One operation has been noted; for who wants to know more of it."""
 
     def _note_storage(self, tensor: Any, operation: int, birth: int) -> None:

@@ -18,6 +18,7 @@ from tenure.analysis.heap.kept_by_graphs import kept_by_graphs
 from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.heap.frames import locals_of
 from tenure.capture.profile.as_on_cuda import choose_as_on_cuda
+from tenure.capture.profile.flops import flops_of
 from tenure.capture.profile.op_watch import OpWatch
 from tenure.capture.profile.storage_owners import (
     find_modules,
@@ -56,6 +57,7 @@ class StreamWatch(OpWatch):
     def __init__(self, *, seconds: float, is_busy: Callable[[], bool], read_graphs: Callable[[], Census]) -> None:
         super().__init__(seconds=seconds, is_busy=is_busy)
         self.modules: list[str | None] = []
+        self.flops: list[int] = []
         self.graph_reads: list[int] = []
         self.notes: list[str] = []
         self._read_graphs = read_graphs
@@ -122,9 +124,12 @@ class StreamWatch(OpWatch):
             self.read_owners()
         self._was_backward = is_backward
 
-    def _noted(self, function: str, used: Sequence[Any], made: Sequence[Any]) -> None:
+    def _noted(
+        self, function: Any, args: Any, kwargs: Any, result: Any, used: Sequence[Any], made: Sequence[Any]
+    ) -> None:
         self.modules.append(self._module_now())
-        if function in _MEETS_OTHER_DEVICES:
+        self.flops.append(flops_of(function, args, kwargs, result))
+        if self.names[-1] in _MEETS_OTHER_DEVICES:
             used = used[:1]
         rows = [(self._row_of(tensor), tensor) for tensor in used]
         if any(row in self._on_device for row, _ in rows if row is not None):
@@ -202,7 +207,8 @@ class StreamWatch(OpWatch):
             met_bytes=np.array([self._met_bytes.get(row, 0) for row in rows], dtype=np.int64),
         )
         told = replace(profile, strings=tuple(strings))
-        return StepStream(told, modules, owners, tuple(self.graph_reads), tuple(self.notes))
+        flops = np.array(self.flops, dtype=np.int64)
+        return StepStream(told, modules, owners, tuple(self.graph_reads), tuple(self.notes), flops)
 
     def _module_of(self, row: int, owner: tuple[Owner, str, str] | None, position: Callable[[str | None], int]) -> int:
         if owner is not None:

@@ -1,0 +1,73 @@
+"""The lines of a program that do what an option does from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tenure.model.trial import MICRO_BATCHES, Blocks, Survey
+
+CHANGES_NUMBERS = frozenset(("autocast-bf16",))
+"""Options under which a program computes other numbers than without; the others change rounding at most."""
+
+
+def change_of(option: str, survey: Survey) -> tuple[str, ...]:
+    """Lines of Python, with `model`, `loss` and `optimizer` as the program may call them otherwise."""
+    return _CHANGES[option](survey)
+
+
+def _checkpointing(survey: Survey) -> tuple[str, ...]:
+    partial = "functools.partial(checkpoint, block.forward, use_reentrant=False)"
+    return (
+        "import functools",
+        "from torch.utils.checkpoint import checkpoint",
+        f"for block in {_blocks(survey.blocks)}:",
+        f"    block.forward = {partial}",
+    )
+
+
+def _blocks(groups: Sequence[Blocks]) -> str:
+    places = [_place(each.container) for each in dict.fromkeys(groups)]
+    return places[0] if len(places) == 1 else f"({', '.join(f'*{place}' for place in places)})"
+
+
+def _place(name: str) -> str:
+    if not name:
+        return "model"
+    is_plain = all(part.isidentifier() for part in name.split("."))
+    return f"model.{name}" if is_plain else f'model.get_submodule("{name}")'
+
+
+def _autocast(survey: Survey) -> tuple[str, ...]:
+    return (
+        'with torch.autocast("cuda", dtype=torch.bfloat16):',
+        "    ...  # from the model's call to the loss; backward() stays outside",
+    )
+
+
+def _save_on_cpu(survey: Survey) -> tuple[str, ...]:
+    return ("with torch.autograd.graph.save_on_cpu(pin_memory=True):", "    ...  # the model's call")
+
+
+def _accumulation(survey: Survey) -> tuple[str, ...]:
+    return (
+        f"(loss / {MICRO_BATCHES}).backward()  # of batches of 1/{MICRO_BATCHES} the size",
+        f"if number % {MICRO_BATCHES} == {MICRO_BATCHES - 1}:",
+        "    optimizer.step()",
+        "    optimizer.zero_grad()",
+    )
+
+
+def _of_optimizers(keyword: str) -> Callable[[Survey], tuple[str, ...]]:
+    return lambda survey: tuple(f"{name}(..., {keyword})" for name in survey.optimizers)
+
+
+_CHANGES: dict[str, Callable[[Survey], tuple[str, ...]]] = {
+    "no-foreach": _of_optimizers("foreach=False"),
+    "fused": _of_optimizers("fused=True"),
+    "set-to-none": lambda survey: ("optimizer.zero_grad(set_to_none=True)",),
+    "accumulation": _accumulation,
+    "checkpointing": _checkpointing,
+    "save-on-cpu": _save_on_cpu,
+    "autocast-bf16": _autocast,
+}
+OPTIONS = tuple(_CHANGES)

@@ -1,0 +1,143 @@
+"""An option switched on from outside gives the stream that the same change in the program's source gives."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tenure.cli.plan import watch
+from tenure.fixing.runs import Order, Runner
+from tenure.model.stream import StepStream
+from tenure.model.trial import Blocks, Survey
+from tenure.planning.predict import predict
+from tenure.planning.signs import sign_of
+from tenure.store.survey_file import read_survey
+
+pytestmark = pytest.mark.slow
+
+TRAIN = """
+import functools
+import sys
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(100, 64)
+        self.layers = torch.nn.ModuleList(
+            torch.nn.TransformerEncoderLayer(64, 2, 128, dropout=0.1, batch_first=True) for _ in range(4)
+        )
+        self.head = torch.nn.Linear(64, 100)
+
+    def forward(self, tokens):
+        x = self.embedding(tokens)
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x)
+
+
+model = Model()
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(10):
+    tokens = torch.randint(100, (8, 33))
+    logits = model(tokens[:, :-1])
+    loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), tokens[:, 1:])
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+MADE = "model = Model()\n"
+FORWARD = """    logits = model(tokens[:, :-1])
+    loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), tokens[:, 1:])
+"""
+STEP = """    optimizer.step()
+    optimizer.zero_grad()
+"""
+BY_HAND = {
+    "checkpointing": (
+        (
+            MADE,
+            MADE + "for block in model.layers:\n"
+            "    block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)\n",
+        ),
+    ),
+    "autocast-bf16": (
+        (
+            FORWARD,
+            "    with torch.autocast('cpu', dtype=torch.bfloat16):\n"
+            + "".join(f"    {line}\n" for line in FORWARD.splitlines()),
+        ),
+    ),
+    "save-on-cpu": (
+        (
+            "    logits = model(tokens[:, :-1])\n",
+            "    with torch.autograd.graph.save_on_cpu(pin_memory=True):\n        logits = model(tokens[:, :-1])\n",
+        ),
+    ),
+    "no-foreach": (("AdamW(model.parameters())", "AdamW(model.parameters(), foreach=False)"),),
+    "fused": (("AdamW(model.parameters())", "AdamW(model.parameters(), fused=True)"),),
+    "accumulation": (
+        ("range(10)", "range(20)"),
+        (STEP, "    if step % 2:\n" + "".join(f"    {line}\n" for line in STEP.splitlines())),
+    ),
+}
+
+
+def stream_of(program: str, folder: Path, tries: tuple[str, ...] | None = None) -> tuple[StepStream, Survey | None]:
+    folder.mkdir()
+    (folder / "train.py").write_text(program)
+    order = Order((sys.executable, "train.py"), folder, folder / "scratch", in_place=True)
+    run, stream = watch(Runner(order), "train.py", 2, tries=tries)
+    return stream, read_survey(run.recording)
+
+
+def needs(stream: StepStream) -> tuple[object, ...]:
+    plan = predict(stream)
+    return plan.peak_active_bytes, plan.peak_reserved_bytes, plan.saved_bytes, plan.by_use, plan.peaks
+
+
+@pytest.fixture(scope="module")
+def surveyed(tmp_path_factory: pytest.TempPathFactory) -> tuple[StepStream, Survey | None]:
+    return stream_of(TRAIN, tmp_path_factory.mktemp("program") / "plain", ())
+
+
+@pytest.mark.parametrize("option", BY_HAND)
+def test_an_option_gives_what_the_same_change_in_the_source_gives_to_the_byte(
+    option: str, surveyed: tuple[StepStream, Survey | None], tmp_path: Path
+) -> None:
+    program = TRAIN
+    for before, after in BY_HAND[option]:
+        assert before in program
+        program = program.replace(before, after)
+
+    as_it_is, _ = surveyed
+    by_hand, _ = stream_of(program, tmp_path / "hand")
+    tried, _ = stream_of(TRAIN, tmp_path / "tried", (option,))
+
+    assert needs(tried) == needs(by_hand) != needs(as_it_is)
+    assert int(tried.flops.sum()) == int(by_hand.flops.sum())
+    assert sign_of(option, as_it_is, tried) == sign_of(option, as_it_is, by_hand)
+    assert sign_of(option, as_it_is, tried) is not None
+    assert sign_of(option, as_it_is, as_it_is) is None
+
+
+def test_set_to_none_gives_what_a_program_that_does_so_gives(
+    surveyed: tuple[StepStream, Survey | None], tmp_path: Path
+) -> None:
+    keeps, _ = stream_of(TRAIN.replace("zero_grad()", "zero_grad(set_to_none=False)"), tmp_path / "keeps")
+    drops, _ = surveyed
+    tried, _ = stream_of(
+        TRAIN.replace("zero_grad()", "zero_grad(set_to_none=False)"), tmp_path / "tried", ("set-to-none",)
+    )
+
+    assert needs(tried) == needs(drops) != needs(keeps)
+    assert sign_of("set-to-none", keeps, tried) is not None
+
+
+def test_the_survey_names_repeated_blocks_and_optimizers(surveyed: tuple[StepStream, Survey | None]) -> None:
+    assert surveyed[1] == Survey((Blocks("layers", "TransformerEncoderLayer", 4),), ("AdamW",), {})

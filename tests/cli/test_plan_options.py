@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.test_plan import TRAIN, plan
+
+pytestmark = pytest.mark.slow
+OWN = """
+import torch
+
+
+class Own(torch.optim.Optimizer):
+    def __init__(self, parameters):
+        super().__init__(parameters, {"lr": 0.1})
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter -= group["lr"] * parameter.grad
+
+
+model = torch.compile(torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 256)))
+optimizer = Own(model.parameters())
+for step in range(10):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = model(torch.randn(64, 256)).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_a_compiled_model_under_autocast_with_an_optimizer_of_its_own_is_told_what_cannot_be_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = plan(["--json", "--options", "train.py"], OWN, monkeypatch, tmp_path)
+
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["options"]}
+    assert code == 0
+    assert {name: row["why_not"] for name, row in rows.items() if name != "fp16"} == {
+        "save-on-cpu": None,
+        "no-foreach": "Own takes no `foreach`",
+        "fused": "Own has no fused kernel",
+        "set-to-none": "no gradient is kept between steps already",
+        "accumulation": "smaller batches need the program's option for its batch size: add --batch-arg OPTION",
+        "checkpointing": "no block of several modules repeats in a ModuleList or Sequential",
+        "autocast-bf16": "the program computes in bfloat16 or float16 already",
+        "8-bit-state": "bitsandbytes is not installed",
+        "fsdp2": "shards are DTensors, whose operations cannot be watched: not offered",
+    }
+    assert rows["save-on-cpu"]["compute"] == 1.0
+
+
+def test_an_option_under_which_the_program_fails_is_told_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = TRAIN.replace(
+        "    optimizer.step()\n", "    assert not optimizer.param_groups[0]['fused']\n    optimizer.step()\n"
+    )
+
+    code = plan(["--json", "--options", "train.py"], program, monkeypatch, tmp_path)
+
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["options"]}
+    assert code == 0
+    assert rows["fused"]["why_not"] == "train.py ended with exit code 1 after 0 steps: AssertionError"
+    assert rows["fused"]["peak_active_bytes"] is None
+    weights = 4 * (256 * 1024 + 1024 + 1024 * 256 + 256)
+    single = rows["no-foreach"]
+    assert (single["part"], len(single["signs"])) == ("optimizer's step", 1)
+    assert single["signs"][0].endswith(" foreach operations of the optimizer's steps became 0")
+    assert 4 * weights < single["peak_active_bytes"] < 5 * weights
+    assert "no-foreach + autocast-bf16" in rows
+
+
+def test_a_program_that_trains_nothing_has_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = "import torch\nmodel = torch.nn.Linear(8, 8)\nfor _ in range(9):\n    model(torch.randn(4, 8))\n"
+
+    code = plan(["--json", "--options", "train.py"], program, monkeypatch, tmp_path)
+
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["options"]) == (0, [])
+    assert told["notes"] == ["options were not tried: no optimizer of the program was seen to step"]

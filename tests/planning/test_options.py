@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from planning.test_signs import made
+from tenure.errors import UsageError
+from tenure.model.plan import Part, Plan
+from tenure.model.stream import StepStream
+from tenure.model.trial import Survey
+from tenure.planning.options import Trials, best_together, micro_batch_of, try_options
+from tenure.planning.predict import predict
+
+SURVEY = Survey((), ("AdamW",), {"checkpointing": "nothing repeats"})
+
+
+def trials(**streams: StepStream | str) -> Trials:
+    """Under options that are not named the program runs as it is."""
+    before = made()
+
+    def watch(options: Sequence[str], arguments: Sequence[str]) -> StepStream:
+        found = streams.get("_".join(options).replace("-", "_"), before)
+        if isinstance(found, str):
+            raise UsageError(found)
+        return found
+
+    return Trials(watch, predict, before, predict(before), SURVEY, "no --batch-arg")
+
+
+def test_rows_are_those_that_ran_then_those_together_then_those_without_figures() -> None:
+    told: list[str] = []
+    found = try_options(
+        trials(
+            no_foreach=made("aten.add_.Tensor"),
+            save_on_cpu=made(kept=1),
+            no_foreach_save_on_cpu=made("aten.add_.Tensor", kept=1),
+            fused="train.py ended with exit code 1",
+        ),
+        told.append,
+    )
+
+    assert told == ["no-foreach", "fused", "save-on-cpu", "autocast-bf16", "no-foreach + save-on-cpu"]
+    assert [(each.options, each.why_not) for each in found] == [
+        (("no-foreach",), None),
+        (("save-on-cpu",), None),
+        (("no-foreach", "save-on-cpu"), None),
+        (("fused",), "train.py ended with exit code 1"),
+        (("autocast-bf16",), "autocast-bf16 changed nothing that was seen"),
+        (("set-to-none",), "no gradient is kept between steps already"),
+        (("accumulation",), "no --batch-arg"),
+        (("checkpointing",), "nothing repeats"),
+        (("8-bit-state",), "bitsandbytes is not installed"),
+        (("fsdp2",), "shards are DTensors, whose operations cannot be watched: not offered"),
+        (("fp16",), found[-1].why_not),
+    ]
+
+
+def test_compute_is_the_operations_counted_against_those_of_the_program_as_it_is() -> None:
+    before = replace(made(), flops=made().flops + 10)
+    more = replace(made("aten.add_.Tensor"), flops=made().flops + 13)
+    asked = Trials(lambda *_: more, predict, before, predict(before), SURVEY, "")
+
+    row = asked.run(("no-foreach",)).row
+    assert (row.compute, row.num_operations, row.change) == (1.3, 6, ("AdamW(..., foreach=False)",))
+    assert trials(no_foreach=made("aten.add_.Tensor")).run(("no-foreach",)).row.compute is None
+
+
+def plan_with(forward: int, backward: int, step: int) -> Plan:
+    peaks = {Part.FORWARD: forward, Part.BACKWARD: backward, Part.OPTIMIZER: step}
+    return replace(predict(made()), peaks=peaks)
+
+
+def test_the_best_together_lower_the_parts_that_are_highest_then() -> None:
+    tried = {
+        "no-foreach": plan_with(50, 90, 40),
+        "fused": plan_with(50, 90, 40),
+        "checkpointing": plan_with(20, 30, 80),
+        "autocast-bf16": plan_with(30, 50, 80),
+    }
+
+    assert best_together(plan_with(50, 90, 80), tried) == [
+        ("no-foreach", "checkpointing"),
+        ("no-foreach", "checkpointing", "autocast-bf16"),
+    ]
+    assert best_together(plan_with(50, 90, 80), {"fused": tried["fused"]}) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option", "found"),
+    [
+        (["--batch", "8"], "--batch", ("--batch", "4")),
+        (["--batch=8", "--lr", "1"], "--batch", ("--batch", "4")),
+        (["--batch", "7"], "--batch", "batches of 7 cannot be divided by 2"),
+        (["--lr", "1"], "--batch", "the batch size is not known: give --batch N among the program's arguments"),
+        (
+            ["--batch", "8"],
+            None,
+            "smaller batches need the program's option for its batch size: add --batch-arg OPTION",
+        ),
+    ],
+)
+def test_smaller_batches_follow_from_the_arguments(
+    arguments: list[str], option: str | None, found: tuple[str, ...] | str
+) -> None:
+    assert micro_batch_of(arguments, option) == found
