@@ -73,7 +73,7 @@ def test_an_option_under_which_the_program_fails_is_told_and_the_others_go_on(
     assert (single["part"], len(single["signs"])) == ("optimizer's step", 1)
     assert single["signs"][0].endswith(" foreach operations of the optimizer's steps became 0")
     assert 4 * weights < single["peak_active_bytes"] < 5 * weights
-    assert "no-foreach + autocast-bf16" in rows
+    assert any(name.startswith("no-foreach + ") for name in rows)
 
 
 def test_a_program_that_trains_nothing_has_a_note(
