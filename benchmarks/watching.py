@@ -18,12 +18,15 @@ import random
 import resource
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 STEPS_BETWEEN_LOOKS = 100
 """The recorder's thread writes each half second; so many steps of 5 ms come in that time."""
 BOUNDS = {"own_mebibytes": 50.0, "bytes_per_step": 200.0, "open_seconds": 1.0}
+STEPS_IN_TURN = 50
 HOOK_BOUNDS = {0.05: 0.3, 0.005: 2.0}
 
 
@@ -148,51 +151,70 @@ def hooks(step_seconds: float, steps: int, folder: Path) -> dict[str, float]:
 
 def found_steps(step_seconds: float, steps: int, folder: Path) -> dict[str, float]:
     """Steps that hooks find, of five modules and an optimizer, each told to have begun so long ago; phases are read in
-    as many of them as in a long run. Processor time beyond that of plain steps before and after, which differ too."""
+    as many of them as in a long run. Processor time beyond that of plain steps, which come in turns with them, for a
+    machine with other work slows both; plain steps differ among themselves too, every other block from the rest."""
     import torch
 
     from tenure.capture.monitor import Monitor
     from tenure.capture.options import MonitorOptions
+    from tenure.store.recording_file import open_recording
 
     torch.set_num_threads(1)
     model = torch.nn.Sequential(*(torch.nn.Linear(8, 8) for _ in range(4)))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
     rows = torch.ones(4, 8)
-    monitor: Monitor | None = None
 
-    def run() -> float:
+    def run(count: int, monitor: Monitor | None = None) -> float:
         started = time.thread_time()
-        for _ in range(steps):
+        for _ in range(count):
             if monitor is not None:
                 monitor._last_step_time -= step_seconds
                 monitor._start -= step_seconds
             optimizer.zero_grad()
             model(rows).mean().backward()
             optimizer.step()
-        return (time.thread_time() - started) / steps
+        return (time.thread_time() - started) / count
 
-    run()
-    before = run()
+    run(steps)
     folder.mkdir()
     monitor = Monitor(lambda: folder, options=MonitorOptions(census_at=(), profile_step=0))
-    run()
-    guarded, watched = monitor.own_seconds, run()
-    guarded = (monitor.own_seconds - guarded) / steps
+    run(steps, monitor)
+    blocks = steps // STEPS_IN_TURN
+    guarded = monitor.own_seconds
+    plain, watched = [], []
+    for _ in range(blocks):
+        with without_hooks(monitor):
+            plain.append(run(STEPS_IN_TURN))
+        watched.append(run(STEPS_IN_TURN, monitor))
+    guarded = (monitor.own_seconds - guarded) / (blocks * STEPS_IN_TURN)
     monitor.close()
-    monitor = None
-    after = run()
-    from tenure.store.recording_file import open_recording
-
     late = list(open_recording(folder).steps)[-steps:]
-    extra = watched - (before + after) / 2
+    extra = sum(watched) / blocks - sum(plain) / blocks
     return {
         "guarded_microseconds": 1e6 * guarded,
         "processor_microseconds": 1e6 * extra,
         "processor_percent": 100 * extra / step_seconds,
-        "plain_differ_microseconds": 1e6 * abs(after - before),
+        "plain_microseconds": 1e6 * sum(plain) / blocks,
+        "plain_differ_microseconds": 1e6 * abs(sum(plain[::2]) - sum(plain[1::2])) / (blocks // 2),
         "share_read_within": sum("backward_rss_bytes" in row.counters for row in late) / steps,
         "bound": HOOK_BOUNDS[step_seconds],
     }
+
+
+@contextmanager
+def without_hooks(monitor: Any) -> Iterator[None]:
+    """Torch as it is without the recorder, for a few steps."""
+    from torch.optim import optimizer
+
+    monitor._modules.suspend()
+    found = (optimizer._global_optimizer_pre_hooks, optimizer._global_optimizer_post_hooks)
+    kept = [dict(hooks) for hooks in found]
+    for hooks in found:
+        hooks.clear()
+    yield
+    for hooks, former in zip(found, kept, strict=True):
+        hooks.update(former)
+    monitor._modules.resume()
 
 
 def wall_ratios(step_seconds: float, folder: Path, *, rounds: int) -> dict[str, list[float]]:
@@ -259,7 +281,8 @@ def main() -> None:
             print(
                 f"  steps that hooks find, processor {within['processor_microseconds']:10.1f} us = "
                 f"{within['processor_percent']:.3f} %, read within {100 * within['share_read_within']:.0f} % of them; "
-                f"plain steps differ by {within['plain_differ_microseconds']:.1f} us"
+                f"plain steps take {within['plain_microseconds']:.0f} us and differ by "
+                f"{within['plain_differ_microseconds']:.1f}   bound {within['bound']:g} %"
             )
             ratios = wall_ratios(seconds, Path(temporary) / f"ratios-{seconds}", rounds=8)
             row["ratios"] = ratios

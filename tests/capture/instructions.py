@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -15,6 +15,7 @@ class Executed:
 
     bytecodes: int = 0
     c_calls: int = 0
+    c_names: set[str] = field(default_factory=set)
 
 
 def count_executed(work: Callable[[], object]) -> Executed:
@@ -28,7 +29,9 @@ def count_executed(work: Callable[[], object]) -> Executed:
         return trace
 
     def profile(frame: FrameType, event: str, argument: Any) -> None:
-        found.c_calls += event == "c_call"
+        if event == "c_call":
+            found.c_calls += 1
+            found.c_names.add(argument.__name__)
 
     before = sys.gettrace(), sys.getprofile()
     sys.settrace(trace)

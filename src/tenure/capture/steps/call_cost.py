@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 CALL_SECONDS = 3e-6
 """Of one call of any module with the hooks there: two Python calls, and torch's longer way to them."""
-ROOT_CALL_SECONDS = 50e-6
-"""Of one call of a root module: its frames are looked at."""
+ROOT_CALL_SECONDS = 75e-6
+"""Of one call of a root module: its frames are looked at, its inputs measured, and the program's next operations find
+less of theirs in the caches."""
 INSTALL_SECONDS = 10e-6
-FREE_SECONDS = 0.05
+FREE_SECONDS = 0.075
 """So much in all is free: programs of seconds are watched in each of their steps."""
 SHARE = 0.001
 """Of the run's time, beyond that."""
