@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Class, Function
+from tenure.syntax.program.patterns import matched
 from tenure.syntax.text.scopes import MODULE, FunctionNode, dotted, parse
 from tenure.syntax.text.slim_trees import SLIM, Call
 
@@ -39,6 +40,8 @@ class FileWalk:
             kind = type(node)
             if kind in _NOTED:
                 getattr(function, _NOTED[kind]).append(node)
+            elif kind is ast.Match:
+                function.bindings += matched(node)  # type: ignore[arg-type]
             for name in _INNER_FIELDS.get(kind, ()):
                 inside = getattr(node, name, None)
                 if type(inside) is list:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.value_parts import gone_through, is_made_up
 
 _MOST_STEPS = 3
 _MOST_CALLERS = 4
@@ -35,13 +37,31 @@ def is_leaf(program: Program, node: ast.expr, function: Function, steps: int = 0
 
 
 def _is_gone_through(name: str, function: Function) -> bool:
-    """Whether a loop goes through parameters by a name: `for name, p in net.named_parameters()`."""
-    for loop in function.loops if name in function.loop_names else ():
-        asked = loop.iter if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) else None
-        if asked is not None and called_name(asked) in ("parameters", "named_parameters"):
-            parts = getattr(loop.target, "elts", [loop.target])  # type: ignore[union-attr]
-            return len(function.bound.get(name, ())) == 1 and dotted(parts[-1]) == name
-    return False
+    """Whether a loop or a comprehension goes through parameters by a name: `for name, p in net.named_parameters()`."""
+    if name in function.loop_names:
+        loops = [(each.target, each.iter) for each in function.loops if isinstance(each, ast.For)]
+        return len(function.bound.get(name, ())) == 1 and _are_parameters(name, loops)
+    return name not in function.bound and any(
+        _are_parameters(name, [(each.target, each.iter) for each in one.generators]) for one in function.comprehensions
+    )
+
+
+def _are_parameters(name: str, loops: list[tuple[ast.expr, ast.expr]]) -> bool:
+    """Whether a name of these is one of a module's parameters, also where they are gone through beside others."""
+    return any(
+        called_name(value) == "parameters" or (called_name(value) == "named_parameters" and element == 1)
+        for target, iterated in loops
+        for own, value, element in _gone_over(target, iterated)
+        if own == name and isinstance(value, ast.Call)
+    )
+
+
+def _gone_over(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, ast.expr, int]]:
+    """Names of a loop, each with what it comes from and its place in the pairs that this gives."""
+    for own, value in gone_through(target, iterated):
+        is_part = isinstance(value, ast.Subscript) and is_made_up(value)
+        place = value.slice.value if is_part else 0  # type: ignore[attr-defined]
+        yield own, value.value if is_part else value, place  # type: ignore[attr-defined]
 
 
 def makes_leaf(call: ast.Call) -> bool:

@@ -23,7 +23,10 @@ from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, dotted
 from tenure.syntax.text.value_parts import arguments_of, element_of, gone_through, parts_of
+from tenure.syntax.values.closures import captured, inner_function
 from tenure.syntax.values.framework_states import is_output_of_engine, kind_of_state, process_functions
+from tenure.syntax.values.getters import applied as gotten_by
+from tenure.syntax.values.getters import gotten, is_getter
 from tenure.syntax.values.gradient_rings import makes_graph
 from tenure.syntax.values.graph_values import (
     CONTAINERS,
@@ -102,6 +105,8 @@ class TensorValues:
             return Kind.TENSOR if is_without_graph(self._program, function, node) else Kind.GRAPH
         if type(node) in COMPREHENSION_NAMES:
             return self._comprehension(node, function)
+        if isinstance(node, ast.Lambda):
+            return self._most(captured(node, function), function)
         return self._most(parts_of(node), function)
 
     def _most(self, nodes: list[ast.expr] | Iterator[ast.expr], function: Function) -> Kind:
@@ -131,6 +136,9 @@ class TensorValues:
         if not bound and not is_parameter:
             if name in (given := lambda_hook_arguments(function, line)):
                 return given[name]
+            inner = inner_function(self._program, name, function)
+            if inner is not None and not isinstance(inner.node, ast.Module):
+                return self._most(captured(inner.node, function), function)
             outer = self._program.around(function)
             return self._from_around(name, outer) if outer is not None else self._global(name, function)
         if len(bound) + is_parameter > 1:
@@ -337,6 +345,8 @@ class TensorValues:
         is_cast = name in CASTS and isinstance(call.func, ast.Attribute)
         if (name in NUMBERS and not is_cast) or (place == 0 and name in NAMED):
             return Kind.NOTHING
+        if (given := gotten(self._program, call, function)) is not None:
+            return self.kind(given, function)
         called = self._program.called_by(call, function)
         if called is not None and called.name != "__init__":
             found = max(self.returned(each, place) for each in (called, *self._program.instead_of(called)))
@@ -392,7 +402,10 @@ class TensorValues:
         last = called_name(body) if isinstance(body, ast.Call) else dotted(applied).rpartition(".")[2]
         if last in NUMBERS:
             return Kind.NOTHING
-        found = self._most(call.args[1:], function)
+        if is_getter(applied):
+            return self._most((gotten_by(applied, each) for each in call.args[1:]), function)  # type: ignore[arg-type]
+        computed = self.kind(body, function) if body is not None and not is_cutting(call) else Kind.NOTHING
+        found = max(self._most(call.args[1:], function), computed)
         return min(Kind.TENSOR, found) if is_cutting(call) else found
 
     def _copies_tensors(self, copied: list[ast.expr], function: Function) -> bool:
