@@ -369,7 +369,10 @@ def _is_beside_training(name: str, function: Function, loop: LoopNode) -> bool:
 
 
 def _is_given(name: str, value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and any(isinstance(each, ast.Name) and each.id == name for each in value.args)
+    """Whether a call is given a variable, alone or in a tuple or list that is written there."""
+    given = value.args if isinstance(value, ast.Call) else []
+    parts = [part for each in given for part in getattr(each, "elts", [each])]
+    return any(isinstance(each, ast.Name) and each.id == name for each in parts)
 
 
 def _is_there_before(name: str, function: Function, loop: LoopNode) -> bool:
@@ -381,7 +384,8 @@ def _bound_places(binding: ast.Assign) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
     for target in binding.targets:
         if isinstance(target, ast.Tuple):
-            found |= {each.id: place for place, each in enumerate(target.elts) if isinstance(each, ast.Name)}
+            parts = ((place, part) for place, each in enumerate(target.elts) for part in getattr(each, "elts", [each]))
+            found |= {part.id: place for place, part in parts if isinstance(part, ast.Name)}
         elif isinstance(target, ast.Name):
             found[target.id] = None
     return found

@@ -72,9 +72,11 @@ def _call_holds(program: Program, call: ast.Call, name: str, function: Function,
     given = [*call.args, *(each.value for each in call.keywords)]
     if called_name(call) in ("partial", "tuple", "list", "dict"):
         return any(_holds(program, each, name, function, steps + 1) for each in given)
-    made = program.class_of(dotted(call.func), function.source)
-    if made is not None:
-        return any(_is_given(each, name) and _stores(program, made, each, call) for each in given)
+    named = program.class_of(dotted(call.func), function.source)
+    made = [named] if named is not None else [each.cls for each in program.objects.of(call.func, function)]
+    if any(each is not None for each in made):
+        known = [each for each in made if each is not None]
+        return any(_is_given(one, name) and _stores(program, each, one, call) for one in given for each in known)
     called = program.called_by(call, function)
     if called is None or called.name == "__init__":
         return False

@@ -77,6 +77,12 @@ class Function:
         return bindings_of(self)
 
     @cached_property
+    def defined(self) -> frozenset[str]:
+        """Functions and classes that its body defines, not further down."""
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        return frozenset(each.name for each in self.node.body if isinstance(each, kinds))
+
+    @cached_property
     def frozen(self) -> frozenset[str]:
         """Modules that it takes the gradients of."""
         return frozen_in(self)

@@ -141,11 +141,14 @@ def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
 
 def added_anew(value: ast.expr, place: str) -> Iterator[ast.expr]:
     """What a new container has beside what was in the place: `torch.cat([rows, x])`, `rows + [x]`, `[*rows, x]`,
-    `{**rows, key: x}`, `rows | {key: x}`, and `(x, rows)`, which leads to all before."""
+    `{**rows, key: x}`, `rows | {key: x}`, and `(x, rows)` and `scopes.new_child(x)`, which lead to all before."""
     if isinstance(value, ast.Call) and called_name(value) in _JOINING and value.args:
         parts = getattr(value.args[0], "elts", ())
         if any(dotted(part) == place for part in parts):
             yield from (part for part in parts if dotted(part) != place)
+    elif isinstance(value, ast.Call) and called_name(value) == "new_child":
+        if isinstance(value.func, ast.Attribute) and dotted(value.func.value) == place:
+            yield from value.args
     elif isinstance(value, (ast.List, ast.Tuple)):
         parts = [part.value if isinstance(part, ast.Starred) else part for part in value.elts]
         if any(dotted(part) == place for part in parts):

@@ -8,12 +8,19 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from tenure.syntax.program.arguments import all_parameters, given_to
-from tenure.syntax.program.functions import Binding, Class, Function, targets_of
+from tenure.syntax.program.functions import Binding, Function, targets_of
 from tenure.syntax.program.keeping import BY_NAME, added_anew, first_turns
 from tenure.syntax.program.program import Program
+from tenure.syntax.program.starts import (
+    class_containers,
+    has_length,
+    is_container,
+    is_unbounded_start,
+    mutable_defaults,
+    started_by,
+)
 from tenure.syntax.text.expressions import called_name, split_receiver, value_kind
 from tenure.syntax.text.scopes import MODULE, dotted
-from tenure.syntax.text.value_parts import bound_to
 
 INITIALISERS = frozenset(
     {"__init__", "__post_init__", "__new__", "setup", "__setstate__", "build", "__enter__", "_init", "_setup"}
@@ -22,7 +29,6 @@ INITIALISERS = frozenset(
 """Methods in which an object gets its first attributes."""
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "remove", "discard", "truncate"})
 
-_FACTORIES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})
 _JOINING = frozenset({"stack", "cat", "concat", "hstack", "vstack", "cosine_similarity"})
 
 _MOST_STEPS = 3
@@ -48,11 +54,11 @@ class Lifetimes:
         if name == BY_NAME:
             return not any(each.calls_of("delattr") for each in self._program.functions_in(function.source))
         if "." not in place:
-            is_own = name == "self" and self._is_dict(function)
+            is_own = name == "self" and self._is_container(function)
             return (
                 is_own
                 or self._is_global(name, function)
-                or name in _mutable_defaults(function)
+                or name in mutable_defaults(function)
                 or self._is_from_around(name, function)
             )
         folder = posixpath.dirname(function.source.path)
@@ -182,11 +188,9 @@ class Lifetimes:
         is_local = any(name in _names(binding) for binding in function.bindings) or name in function.parameters
         return (is_declared or not is_local) and (function.source.path, name) in self._globals
 
-    def _is_dict(self, function: Function) -> bool:
+    def _is_container(self, function: Function) -> bool:
         own = self._program.class_of(function.class_name, function.source) if function.class_name else None
-        return own is not None and any(
-            base.rpartition(".")[2] in ("dict", "OrderedDict", "UserDict") for base in own.bases
-        )
+        return own is not None and any(is_container(base) for base in own.bases)
 
     def _is_from_around(self, name: str, function: Function) -> bool:
         """Whether a function around binds it, once, to an empty container, and removes no hook before it ends."""
@@ -206,7 +210,21 @@ class Lifetimes:
     @cached_property
     def _globals(self) -> set[tuple[str, str]]:
         tops = [each for each in self._program.functions if each.qualname == MODULE]
-        return {(top.source.path, name) for top in tops for binding in top.bindings for name in _started_by(binding)}
+        return {
+            (top.source.path, name)
+            for top in tops
+            for binding in top.bindings
+            for name in started_by(binding, own=self._own_containers)
+        }
+
+    @cached_property
+    def _own_containers(self) -> frozenset[str]:
+        """Names of the program's classes that are containers themselves."""
+        return frozenset(
+            name
+            for name, classes in self._program.classes.items()
+            if all(any(is_container(base) for base in each.bases) for each in classes)
+        )
 
     @cached_property
     def _bounded(self) -> set[tuple[str, str]]:
@@ -215,7 +233,7 @@ class Lifetimes:
             (posixpath.dirname(function.source.path), name.rpartition(".")[2])
             for function in self._program.functions
             for name, values in function.bound.items()
-            if "." in name and any(_has_length(value) for _, value in values)
+            if "." in name and any(has_length(value) for _, value in values)
         }
 
     @cached_property
@@ -226,10 +244,11 @@ class Lifetimes:
             folder = posixpath.dirname(function.source.path)
             is_first = function.name in INITIALISERS
             for binding in function.bindings:
-                found |= {(folder, name.rpartition(".")[2]) for name in _started_by(binding, is_first) if "." in name}
+                names = started_by(binding, is_first, self._own_containers)
+                found |= {(folder, name.rpartition(".")[2]) for name in names if "." in name}
         for classes in self._program.classes.values():
             for each in classes:
-                found |= {(posixpath.dirname(each.source.path), name) for name in _class_containers(each)}
+                found |= {(posixpath.dirname(each.source.path), name) for name in class_containers(each)}
         return found
 
     @cached_property
@@ -242,17 +261,6 @@ class Lifetimes:
                 by_self = place.startswith("self.") and place.count(".") == 1
                 found.setdefault((folder, place.rpartition(".")[2]), []).append((function, line, by_self))
         return found
-
-
-def _started_by(binding: Binding, is_first: bool = False) -> Iterator[str]:
-    """Names that a statement binds to empty containers: both of `rows, names = [], []`; where an object is made, to
-    lists with a first element too."""
-    if binding.value is None or isinstance(binding.value, ast.Constant):
-        return
-    for target in targets_of(binding):
-        for name, value in bound_to(target, binding.value):
-            if is_unbounded_start(value) or (is_first and isinstance(value, ast.List) and len(value.elts) == 1):
-                yield name
 
 
 def _starts_anew(binding: Binding, function: Function) -> bool:
@@ -268,48 +276,6 @@ def _starts_anew(binding: Binding, function: Function) -> bool:
         if isinstance(node, ast.Compare)
         for op in node.ops
     )
-
-
-def _has_length(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and called_name(value) == "deque" and not is_unbounded_start(value)
-
-
-def is_unbounded_start(value: ast.expr | None) -> bool:
-    """`[]`, `{}`, `defaultdict(list)`, `{layer: [] for layer in layers}`, `field(default_factory=list)`; no `deque`
-    with a length."""
-    if value is None:
-        return False
-    if isinstance(value, ast.Call):
-        name = called_name(value)
-        if any(each.arg == "maxlen" and getattr(each.value, "value", 0) is not None for each in value.keywords):
-            return False
-        if name == "deque" and len(value.args) > 1:
-            return False
-        if name == "field":
-            factory = next((each.value for each in value.keywords if each.arg == "default_factory"), None)
-            if isinstance(factory, ast.Lambda):
-                return is_unbounded_start(factory.body)
-            return factory is not None and dotted(factory).rpartition(".")[2] in _FACTORIES
-        return name not in ("Counter", "tuple") and "Queue" not in name and value_kind(value) == "empty"
-    if isinstance(value, ast.DictComp):
-        return is_unbounded_start(value.value)
-    return isinstance(value, (ast.List, ast.Dict)) and value_kind(value) == "empty"
-
-
-def _class_containers(cls: Class) -> Iterator[str]:
-    for node in cls.node.body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_unbounded_start(node.value):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (target.id for target in targets if isinstance(target, ast.Name))
-
-
-def _mutable_defaults(function: Function) -> set[str]:
-    if isinstance(function.node, ast.Module):
-        return set()
-    arguments = function.node.args
-    by_place = [*arguments.posonlyargs, *arguments.args]
-    pairs = list(zip(reversed(by_place), reversed(arguments.defaults), strict=False))
-    return {each.arg for each, default in pairs if isinstance(default, (ast.List, ast.Dict, ast.Set))}
 
 
 def _names(binding: ast.stmt | ast.NamedExpr) -> list[str]:
@@ -333,6 +299,8 @@ def _emptied_in(function: Function) -> Iterator[tuple[int, str]]:
                 yield binding.lineno, name
             if function.qualname == MODULE and is_unbounded_start(binding.value):
                 continue
+            if name.partition(".")[0] in function.defined and is_unbounded_start(binding.value):
+                continue  # what a function that is defined there starts with
             if "." in name and not isinstance(binding, ast.AugAssign) and function.name not in INITIALISERS:
                 if binding.lineno in first_turns(function, name):
                     continue

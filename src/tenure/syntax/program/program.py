@@ -109,8 +109,12 @@ class Program:
         return (called, tops[0]) if len(tops) == 1 else None
 
     def _is_file(self, imported: Imported, function: Function) -> bool:
-        module = f"{imported.module}.{imported.name}" if imported.module else imported.name
-        return bool(self._places.files_of(Imported(module, "", imported.level), function.source.path))
+        return bool(self._files_under(imported, function.source.path))
+
+    def _files_under(self, imported: Imported, near: str) -> list[str]:
+        """Paths of the files that an import may mean where what it names is a file itself."""
+        module = ".".join(part for part in (imported.module, imported.name) if part)
+        return self._places.files_of(Imported(module, "", imported.level), near)
 
     def seen_from(self, name: str, function: Function) -> Function | None:
         """The function that a plain name means: one defined inside, else in a function around, else of the program."""
@@ -512,6 +516,10 @@ class Program:
             named = self._of_file(function.value.id, function.attr)
             if named is not None:
                 return named
+        elif isinstance(function.value, ast.Name) and function.attr in self._plain_functions:
+            named = self._of_renamed_file(function.value.id, function.attr, caller.source)
+            if named is not None:
+                return named
         found = [each for each in self._by_name.get(function.attr, ()) if each.class_name]
         if len(found) == 1 and _is_its_alone(function.attr, num_given):
             return found[0]
@@ -535,6 +543,14 @@ class Program:
             if each.qualname == name and posixpath.basename(each.source.path) == f"{stem}.py"
         ]
         return found[0] if len(found) == 1 else None
+
+    def _of_renamed_file(self, alias: str, name: str, near: SourceFile) -> Function | None:
+        """A function of a file that goes by another name where it is called: `from . import propagation as spread`."""
+        imported = self._imports(near).get(alias)
+        if imported is None or self._places.is_foreign(imported):
+            return None
+        paths = self._files_under(imported, near.path)
+        return self._by_place.get((paths[0], name)) if len(paths) == 1 else None
 
     @cached_property
     def _constructed(self) -> dict[tuple[str, str], set[str]]:
