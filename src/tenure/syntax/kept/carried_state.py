@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from tenure.syntax.kept.computed_from import comes_round, is_computed_from
 from tenure.syntax.kept.kept_graphs import goes_backward_somewhere, read_by
+from tenure.syntax.kept.sums_by_calls import summed_by_calls, summed_of_sent
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
@@ -91,6 +92,13 @@ def _bound(program: Program, function: Function, values: TensorValues) -> Iterat
                 keep = Keep("sum", place, value, binding)
                 if _is_kept(program, keep, function, values, is_sum=is_sum):
                     yield Carried(function, keep, is_sum and _adds_figures(keep))
+    for keep in summed_by_calls(function):
+        if _is_kept(program, keep, function, values, is_sum=True):
+            yield Carried(function, keep, True)
+    for keep in summed_of_sent(function):
+        is_graph = values.kind(keep.value, function) is Kind.GRAPH
+        if is_graph and not _is_cut(keep.place, function, function.loops_around(keep.node.lineno)[-1]):
+            yield Carried(function, keep, _adds_figures(keep))
 
 
 def _is_in_global(program: Program, place: str, binding: Binding, function: Function) -> bool:

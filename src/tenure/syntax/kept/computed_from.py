@@ -36,7 +36,11 @@ def _led_to(value: ast.expr, function: Function) -> Iterator[ast.AST]:
         if isinstance(node, ast.Name):
             waiting += _bound_there(node, function, seen)
         is_cut = isinstance(node, ast.Call) and is_cutting(node)
-        if is_cut or (isinstance(node, ast.Attribute) and node.attr in FACTS) or isinstance(node, ast.Lambda):
+        if (
+            is_cut
+            or (isinstance(node, ast.Attribute) and node.attr in FACTS)
+            or isinstance(node, (ast.Lambda, ast.Yield))
+        ):
             continue
         if isinstance(node, ast.IfExp):
             waiting += [node.body, node.orelse]

@@ -51,6 +51,7 @@ from tenure.syntax.values.known_names import (
     RUNNING,
 )
 from tenure.syntax.values.leaves import is_leaf
+from tenure.syntax.values.sent_values import sent_values
 from tenure.syntax.values.tensor_uses import used_as_tensors
 from tenure.syntax.values.without_graph import is_without_graph, runs_without_graph
 from tenure.syntax.values.written_dicts import Values, taken_out, values_at, values_without
@@ -107,6 +108,8 @@ class TensorValues:
             return self._comprehension(node, function)
         if isinstance(node, ast.Lambda):
             return self._most(captured(node, function), function)
+        if isinstance(node, ast.Yield):
+            return max((self.kind(*each) for each in sent_values(self._program)), default=Kind.NOTHING)
         return self._most(parts_of(node), function)
 
     def _most(self, nodes: list[ast.expr] | Iterator[ast.expr], function: Function) -> Kind:
