@@ -10,6 +10,7 @@ from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
+from tenure.syntax.kept.best_so_far import find_best_so_far
 from tenure.syntax.kept.carried_state import find_carried
 from tenure.syntax.kept.kept_graphs import find_kept_graphs
 from tenure.syntax.kept.logged_by_criteria import find_logged
@@ -58,6 +59,15 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
                 message=f"`{carried.keep.place}` adds up values with the autograd graphs that made them.",
                 remedy="add `x.detach()`, or `x.item()` of one number",
             )
+    for kept in find_best_so_far(program):
+        yield claim_kept(
+            program,
+            kept,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"`{kept.keep.place}` keeps the graph that made `{text_of_value(kept)}` until a better one comes.",
+            remedy="keep the value without its graph: `x.detach()`, or `x.item()` of one number",
+        )
     for kept in find_logged(program):
         yield claim_kept(
             program,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tenure.syntax.kept.cut_by_callers import is_cut_by_all
 from tenure.syntax.kept.handed_methods import keeps_by_methods
 from tenure.syntax.kept.kept_graphs import read_by
 from tenure.syntax.kept.wanted_graphs import is_wanted
@@ -108,7 +109,7 @@ def _gathered(program: Program, keep: Keep, function: Function, holder: Function
     if wanted and (is_bounded or by_epoch or not all(_outlives_each_pass(program, *each) for each in origins)):
         return None
     merges = key_of(keep) is None and isinstance(keep.node, ast.AugAssign) and isinstance(keep.node.op, ast.BitOr)
-    if kind is Kind.GRAPH and _is_given_back(keep, function):
+    if kind is Kind.GRAPH and _is_given_back(keep, function) and not is_cut_by_all(program, function):
         return None
     by_key = (key_of(keep) is not None and not is_joined) or pair_of(keep) is not None or merges
     if at_intervals and kind is Kind.TENSOR and not _may_be_one_number(keep.value):

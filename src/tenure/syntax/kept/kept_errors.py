@@ -18,7 +18,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
-from tenure.syntax.text.value_parts import bound_to, is_made_up
+from tenure.syntax.text.value_parts import bound_names, bound_to, is_made_up
 
 _EXITS = ("__exit__", "__aexit__")
 _INTERPRETERS = ("InteractiveInterpreter", "InteractiveConsole")
@@ -169,7 +169,16 @@ class _Errors:
             return self._of_element(value.value, value.slice, function)
         if isinstance(value, (ast.Await, ast.NamedExpr)):
             return self.name_in(value.value, function)
+        if isinstance(value, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+            return self._of_comprehension(value, function)
         return self._of_call(value, function) if isinstance(value, ast.Call) else ""
+
+    def _of_comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, function: Function) -> str:
+        """Of what it goes through where its element, or a part of that, is one of these."""
+        parts = node.elt.elts if isinstance(node.elt, (ast.Tuple, ast.List)) else [node.elt]
+        names = {each.id for each in parts if isinstance(each, ast.Name)}
+        gone_through = [each.iter for each in node.generators if names & set(bound_names(each.target))]
+        return self._first(gone_through, function)
 
     def _first(self, values: list[ast.expr], function: Function) -> str:
         return next((name for each in values if (name := self.name_in(each, function))), "")

@@ -39,7 +39,10 @@ def is_unbounded_start(value: ast.expr | None) -> bool:
 
 
 def has_length(value: ast.expr) -> bool:
-    """Whether a value is a container with a length: `deque(maxlen=8)`, and a table that makes such."""
+    """Whether a value is a container with a length: `deque(maxlen=8)`, a table that makes such, `[None] * 8`."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+        parts = value.left.elts if isinstance(value.left, ast.List) else []
+        return len(parts) == 1 and isinstance(parts[0], ast.Constant) and parts[0].value is None
     if not isinstance(value, ast.Call) or is_unbounded_start(value):
         return False
     return called_name(value) == "deque" or (called_name(value) == "defaultdict" and bool(value.args))
