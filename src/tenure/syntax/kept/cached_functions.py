@@ -62,7 +62,17 @@ def _kept(program: Program, function: Function, values: TensorValues, size: int 
     for parameter in function.parameters:
         if is_module_name(parameter) or _is_used_as_tensor(function, parameter):
             return parameter
-    return "its results" if size is None and function.parameters and values.returned(function) else ""
+    is_open = size is None and function.parameters and not _is_cleared(program, function)
+    return "its results" if is_open and values.returned(function) else ""
+
+
+def _is_cleared(program: Program, function: Function) -> bool:
+    """Whether the program empties the cache: `masks.cache_clear()`, by whatever object."""
+    return any(
+        isinstance(call.func, ast.Attribute) and dotted(call.func.value).rpartition(".")[2] == function.name
+        for caller in program.calling.get("cache_clear", ())
+        for call in caller.calls_of("cache_clear")
+    )
 
 
 def _holds_tensors(program: Program, function: Function, values: TensorValues) -> bool:

@@ -62,6 +62,8 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
         if isinstance(node, ast.Call) and called_name(node) in ("item", "int") and _is_reckoned(node):
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if _is_given_one_constant(program, node.id, function):
+                continue
             bound = [each.value for each in function.bindings if node.id in _names_bound(each)]
             bound += [each for _, each in function.bound.get(node.id, ()) if _is_given(each, function)]
             bound += _listed(node.id, function)
@@ -149,6 +151,13 @@ def _takes_the_rest(name: str, function: Function) -> bool:
 
 def _names_bound(binding: Binding) -> set[str]:
     return {name for target in targets_of(binding) for name in bound_names(target)}
+
+
+def _is_given_one_constant(program: Program, name: str, function: Function) -> bool:
+    """Whether all calls that are known give a parameter numbers or texts that are written there."""
+    calls = program.callers(function) if name in function.parameters else ()
+    given = [list(given_to(name, function, call)) for _, call in calls[:8]]
+    return bool(given) and all(len(each) == 1 and isinstance(each[0], ast.Constant) for each in given)
 
 
 def _is_given_open(program: Program, name: str, function: Function, depth: int) -> bool:
