@@ -21,8 +21,6 @@ _NOT_OFFERED = (
     ("fsdp2", "shards are DTensors, whose operations cannot be watched: not offered"),
     ("fp16", "float16 needs a GradScaler, which skips steps: not offered; autocast-bf16 keeps as many bytes"),
 )
-_NORMS = ("aten.native_layer_norm", "aten._softmax", "aten._log_softmax", "aten.native_group_norm")
-_NORMS_DIFFER = "on CUDA autocast computes norms and softmax in float32, and keeps more of them than the host's does"
 
 Watch = Callable[[Sequence[str], Sequence[str]], StepStream]
 """Runs the program under options and with further arguments; a UsageError says why that left no stream."""
@@ -71,7 +69,7 @@ class Trials:
             num_operations=plan.num_operations,
             fits=None if plan.fit is None else plan.fit.fits,
             signs=tuple(sign for sign in signs.values() if sign is not None),
-            notes=self._notes(options, stream, plan),
+            notes=tuple(note for note in plan.notes if note not in self.plan.notes),
         )
         return Tried(row, plan)
 
@@ -83,14 +81,6 @@ class Trials:
 
     def _arguments(self, options: Sequence[str]) -> tuple[str, ...]:
         return self.micro_batch if "accumulation" in options and isinstance(self.micro_batch, tuple) else ()
-
-    def _notes(self, options: Sequence[str], stream: StepStream, plan: Plan) -> tuple[str, ...]:
-        profile = stream.profile
-        names = {profile.text(name) for name in profile.operations.name.tolist()}
-        is_otherwise = "autocast-bf16" in options and plan.recorded_on == "cpu"
-        is_otherwise = is_otherwise and any(name.startswith(_NORMS) for name in names)
-        more = [note for note in plan.notes if note not in self.plan.notes]
-        return (*more, _NORMS_DIFFER) if is_otherwise else tuple(more)
 
 
 def try_options(trials: Trials, tell: Callable[[str], None]) -> tuple[TriedOption, ...]:

@@ -23,7 +23,7 @@ def find_modules() -> dict[int, str]:
 
     Costs a look at the type of every object on the heap. No code of the program runs.
     """
-    modules = [item for item in gc.get_objects() if issubclass(type(item), torch.nn.Module)]
+    modules = modules_and_optimizers()[0]
     children = {id(child) for module in modules for _, child in _children(module)}
     roots = [module for module in modules if id(module) not in children]
     # A metric or a loss has no parameters, and its name need not stand before those of the model.
@@ -32,6 +32,23 @@ def find_modules() -> dict[int, str]:
     for root in roots:
         _name_below(root, type(root).__name__ if several else "", names)
     return names
+
+
+def modules_and_optimizers() -> tuple[list[Any], list[Any]]:
+    """All that exist. A class is judged once, however many objects it has."""
+    optimizer = optimizer_type()
+    modules: list[Any] = []
+    optimizers: list[Any] = []
+    found: dict[type, list[Any] | None] = {}
+    for item in gc.get_objects():
+        cls = type(item)
+        if cls not in found:
+            is_optimizer = optimizer is not None and issubclass(cls, optimizer)
+            found[cls] = modules if issubclass(cls, torch.nn.Module) else optimizers if is_optimizer else None
+        kind = found[cls]
+        if kind is not None:
+            kind.append(item)
+    return modules, optimizers
 
 
 def has_recurrent_layers(names: dict[int, str]) -> bool:
@@ -45,13 +62,10 @@ def named_tensors(names: dict[int, str]) -> Iterator[Named]:
     Reading a gradient may make its Python object, which lives as long as the gradient does.
     """
     parameter_names: dict[int, tuple[str, str]] = {}
-    optimizer = optimizer_type()
-    optimizers = []
-    for item in gc.get_objects():
-        if id(item) in names and issubclass(type(item), torch.nn.Module):
-            yield from _of_module(item, names[id(item)], parameter_names)
-        elif optimizer is not None and issubclass(type(item), optimizer):
-            optimizers.append(item)
+    modules, optimizers = modules_and_optimizers()
+    for module in modules:
+        if id(module) in names:
+            yield from _of_module(module, names[id(module)], parameter_names)
     for each in optimizers:
         yield from _of_optimizer(each, parameter_names)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from tenure.capture.heap.roles import optimizer_type
-from tenure.capture.profile.storage_owners import find_modules
+from tenure.capture.profile.storage_owners import find_modules, modules_and_optimizers
 
 
 @dataclass(frozen=True)
@@ -22,15 +20,11 @@ class Program:
 
 def find_program() -> Program:
     """What there is now. Costs two looks at the type of every object on the heap."""
-    names, optimizer = find_modules(), optimizer_type()
-    modules: list[tuple[str, torch.nn.Module]] = []
-    optimizers: list[Any] = []
-    for item in gc.get_objects():
-        if id(item) in names and issubclass(type(item), torch.nn.Module):
-            modules.append((names[id(item)], item))
-        elif optimizer is not None and issubclass(type(item), optimizer) and item.param_groups:
-            optimizers.append(item)
-    return Program(tuple(sorted(modules, key=lambda each: each[0])), tuple(optimizers))
+    names, (modules, optimizers) = find_modules(), modules_and_optimizers()
+    named = [(names[id(module)], module) for module in modules if id(module) in names]
+    return Program(
+        tuple(sorted(named, key=lambda each: each[0])), tuple(each for each in optimizers if each.param_groups)
+    )
 
 
 def trains(module: torch.nn.Module) -> bool:

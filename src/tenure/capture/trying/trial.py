@@ -17,7 +17,7 @@ from tenure.capture.trying.optimizer_steps import step_fused, step_single, why_n
 from tenure.capture.trying.program import Program, find_program
 from tenure.model.trial import Blocks, Survey
 
-LOOKS = 3
+LOOKS = 2
 """Calls of models, and steps of optimizers, before which the program's modules and optimizers are looked for."""
 _CHANGES: dict[str, Callable[[Program], None]] = {
     "checkpointing": checkpoint_blocks,
