@@ -16,8 +16,8 @@ _IN_FLOAT = (
     "exp", "expm1", "log", "log10", "log2", "log1p", "reciprocal", "rsqrt", "softplus", "pow.Tensor_Scalar",
     "pow.Tensor_Tensor", "pow.Scalar", "layer_norm", "native_layer_norm", "rms_norm", "group_norm",
     "frobenius_norm.dim", "cosine_similarity", "nll_loss", "nll_loss2d", "kl_div", "l1_loss", "smooth_l1_loss",
-    "huber_loss", "mse_loss", "binary_cross_entropy_with_logits", "dist", "cdist", "renorm", "logsumexp", "upsample_nearest1d",
-    "upsample_nearest2d", "upsample_nearest3d", "upsample_bilinear2d", "upsample_bicubic2d",
+    "huber_loss", "mse_loss", "binary_cross_entropy_with_logits", "dist", "cdist", "renorm", "logsumexp",
+    "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_bilinear2d", "upsample_bicubic2d",
 )  # fmt: skip
 """Operations whose arguments are made float32."""
 _TO_FLOAT = ("prod", "prod.dim_int", "softmax.int", "log_softmax.int", "cumprod", "cumsum", "sum", "sum.dim_IntList")
