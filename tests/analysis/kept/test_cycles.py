@@ -43,6 +43,21 @@ def test_what_a_collection_took_of_the_newest_rings_does_not_lower_the_rate() ->
     assert found == [("cycle", 6 << 20, float(1 << 20))]
 
 
+def test_what_collections_took_of_most_of_the_new_rings_does_not_lower_the_rate_either() -> None:
+    found = rates_of(rings(1, 2), rings(1, 2, 3, 4), rings(1, 2, 3, 4, 5), rings(1, 2, 3, 4, 5, 6))
+
+    assert found == [("cycle", 6 << 20, float(1 << 20))]
+
+
+def test_experiments_are_made_on_the_rings_that_were_there_last() -> None:
+    texts = (rings(1, 2), rings(1, 2, 3, 4), rings(9), rings(10, 11), "")
+    (suspect,) = find_suspects([census(text, step=step) for step, text in enumerate(texts, start=1)])
+
+    assert (suspect.retained_bytes, suspect.storages_at) == (4 << 20, 4)
+    assert sum(size for _, size in suspect.storages) == 2 << 20
+    assert len(suspect.drops) == 2
+
+
 def test_no_rate_is_told_where_the_collector_was_always_faster() -> None:
     assert rates_of(rings(1, 2), rings(3, 4), rings(5)) == [("cycle", 2 << 20, None)]
 

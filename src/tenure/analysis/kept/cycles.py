@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
 
 import numpy as np
 
@@ -23,6 +22,11 @@ FEWEST_CENSUSES = 2
 SINGLE_RING_BYTES = 1 << 20
 SINGLE_RING_SHARE = 0.01
 """One and the same ring in all censuses is left over from one event; it must hold so much, and this share of all."""
+
+UPPER = 0.75
+"""The rate of new rings is this quantile: collections only lower what is seen of it."""
+STILL_MUCH = 0.25
+"""Of the most that was seen: what the last census with so much of the rings has is what experiments are made on."""
 
 
 def find_cycles(views: Sequence[View]) -> tuple[Suspect, ...]:
@@ -74,6 +78,7 @@ def _suspect(
 ) -> Suspect:
     sizes = [int(view.graph.bytes_of_node[_storages(found)].sum()) for view, found in zip(views, per_view, strict=True)]
     at = max(seen, key=lambda position: (sizes[position], position))
+    last = max(position for position in seen if sizes[position] >= STILL_MUCH * sizes[at])
     view, islands = views[at], per_view[at]
     graph = view.graph
     island = max(islands, key=lambda each: (int(graph.bytes_of_node[each.storages].sum()), -int(each.members[0])))
@@ -114,9 +119,9 @@ def _suspect(
         cyclic=True,
         holder_is_yours=not bool(graph.library[int(view.census.references.source[island.cut])]),
         facts=_facts(view, island, len(islands)) | ({"packed_as_it_is": True} if packed else {}),
-        storages=identities(view, _storages(islands)),
-        storages_at=view.census.step,
-        drops=drops_of(graph, _droppable(graph, islands, gradient is not None)),
+        storages=identities(views[last], _storages(per_view[last])),
+        storages_at=views[last].census.step,
+        drops=drops_of(views[last].graph, _droppable(views[last].graph, per_view[last], gradient is not None)),
     )
 
 
@@ -130,8 +135,9 @@ def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: 
     """Bytes that new rings add per step between censuses none of whose rings was collected; None where the collector
     was always faster, or no ring was new.
 
-    The median over the steps between censuses that brought new ones, for a collection may have taken some of those,
-    times the share of such steps: rings that differ take turns, and what each kind adds is summed.
+    The upper quartile over the steps between censuses that brought new ones, for a collection may have taken some of
+    those and never adds any, times the share of such steps: rings that differ take turns, and what each kind adds is
+    summed.
     """
     starts = [
         {int(view.census.nodes.address[island.members].min()) for island in found}
@@ -145,7 +151,7 @@ def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: 
             covered += steps
             gained = starts[before] < starts[after]
             with_new += [(sizes[after] - sizes[before]) / steps] * steps if gained else []
-    return median(with_new) * len(with_new) / covered if with_new else None
+    return float(np.quantile(with_new, UPPER, method="higher")) * len(with_new) / covered if with_new else None
 
 
 def _ring_text(view: View, ring: tuple[int, ...]) -> tuple[str, ...]:
