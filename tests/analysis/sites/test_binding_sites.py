@@ -1037,6 +1037,18 @@ CASES = [
         },
     ),
     Case(
+        "a handler of forks",
+        replace(other("handler", "reseed"), expression="at-fork handler Farm.reseed"),
+        {
+            "farm.py": """\
+            import os
+            class Farm:
+                def guard(self):
+                    os.register_at_fork(after_in_child=self.reseed)  # site 1 Farm.guard
+            """
+        },
+    ),
+    Case(
         "an exit handler's registration by the hooks of one kind",
         other("hook", "_forward_hooks"),
         {

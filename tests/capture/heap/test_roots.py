@@ -3,6 +3,7 @@ from __future__ import annotations
 import atexit
 import contextvars
 import functools
+import os
 import queue
 import signal
 import sys
@@ -100,6 +101,20 @@ def test_what_an_exit_handler_will_be_called_with_is_told_as_its_arguments(exit_
 
     (text, *rest) = path_of_the_tensor()
     assert (text.startswith("atexit handler"), text.endswith("report: args"), rest) == (True, True, ["[0]"])
+
+
+@pytest.mark.skipif(not hasattr(os, "register_at_fork"), reason="handlers of forks exist where processes fork")
+def test_a_handler_of_forks_is_told_by_its_function_and_ours_are_not() -> None:
+    trainer = Trainer()
+    os.register_at_fork(after_in_child=trainer.save)  # for good: nothing takes it back
+    owner = weakref.ref(trainer)
+    del trainer
+    try:
+        assert path_of_the_tensor() == ("at-fork handler Trainer.save", ".__self__", ".weights")
+        names = [root.name for root in find_hidden_roots() if root.name.startswith("at-fork")]
+        assert not any("call_in_forked_children" in name or "_mark" in name for name in names)
+    finally:
+        vars(owner()).clear()
 
 
 def test_finding_hidden_roots_asks_no_object_of_the_programs_for_anything(exit_handler: Callable[..., None]) -> None:

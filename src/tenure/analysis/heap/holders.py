@@ -41,7 +41,7 @@ THREAD_LOCAL = "_thread._local"
 """The interpreter's own type, whose attributes are the program's."""
 TENSOR_HOOKS = "_tensor_hooks"
 """What `Tensor.register_hook` fills; torch's own name for it is the one that modules have for another table."""
-HANDLERS = ("signal handler of ", "atexit handler ")
+HANDLERS = ("signal handler of ", "atexit handler ", "at-fork handler ")
 MOST_ALIASES = 8
 """Names of one container that are looked at beside the nearest."""
 _CONTENTS = ReferenceKind.CONTENTS

@@ -13,6 +13,7 @@ from tenure.syntax.text.scopes import dotted, enclosing_function, parse
 _REGISTRATIONS = {
     "signal handler": ("signal.signal", "signal", "add_signal_handler"),
     "atexit handler": ("atexit.register", "register"),
+    "at-fork handler": ("os.register_at_fork", "register_at_fork"),
 }
 
 

@@ -1,5 +1,5 @@
 """Roots that are neither frames nor classes: namespaces of modules, running threads, the modules themselves, and
-what only the interpreter holds: signal handlers, exit handlers, functions that trace."""
+what only the interpreter holds: handlers of signals, forks and its exit, functions that trace."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenure.capture.heap import heapwalk
+from tenure.capture.heap.at_fork import functions_called_at_fork
 from tenure.capture.heap.descriptions import Description, module_file
 from tenure.capture.heap.frames import Frame
 from tenure.capture.heap.origins import is_own_file
@@ -58,8 +59,8 @@ class HiddenRoot:
 
 
 def find_hidden_roots() -> Iterator[HiddenRoot]:
-    """Handlers of signals, functions that trace or profile this thread, and handlers of the interpreter's exit where
-    those can be read. Runs no code of the program's."""
+    """Handlers of signals, functions that trace or profile this thread, handlers of forks, and those of the
+    interpreter's exit where they can be read. Runs no code of the program's."""
     read_handler = getattr(sys.modules.get("_signal"), "getsignal", signal.getsignal)
     for number in sorted(signal.valid_signals()):
         handler = read_handler(number)
@@ -73,6 +74,15 @@ def find_hidden_roots() -> Iterator[HiddenRoot]:
         yield HiddenRoot(
             f"atexit handler {_callable_name(function)}", tuple(part for part in parts if part[1] is not None)
         )
+    yield from _handlers_at_fork()
+
+
+def _handlers_at_fork() -> Iterator[HiddenRoot]:
+    """One for each function of the program that is called at a fork."""
+    for function in functions_called_at_fork():
+        plain = _plain_function(function)
+        if type(plain) is not types.FunctionType or not is_own_file(plain.__code__.co_filename):
+            yield HiddenRoot(f"at-fork handler {_callable_name(function)}", (("", function),))
 
 
 def _signal_name(number: int) -> str:
@@ -84,8 +94,14 @@ def _signal_name(number: int) -> str:
 
 def _callable_name(item: Any) -> str:
     """The name of a function, or of what a bound method or a partial calls; asks no user's object for anything."""
-    while issubclass(type(item), (functools.partial, types.MethodType)):
-        item = item.func if issubclass(type(item), functools.partial) else item.__func__
+    item = _plain_function(item)
     if issubclass(type(item), (types.FunctionType, types.BuiltinFunctionType)):
         return str(item.__qualname__)
     return type(item).__qualname__
+
+
+def _plain_function(item: Any) -> Any:
+    """What a bound method or a partial calls in the end."""
+    while issubclass(type(item), (functools.partial, types.MethodType)):
+        item = item.func if issubclass(type(item), functools.partial) else item.__func__
+    return item
