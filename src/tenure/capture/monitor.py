@@ -343,8 +343,7 @@ class Monitor:
             self._record_census(REQUEST, inputs)
         if due:
             self._record_census(moment, inputs)
-            cost = self._censuses.spending.last.processor_seconds
-            self._set_entry_due(moment == STEP_END and self._schedule.wants_entry(self.step, census_seconds=cost))
+            self._set_entry_due(moment == STEP_END and self._schedule.wants_entry(self.step))
             self._plan.after_census(self.step, self._censuses.tensor_bytes, training=self._optimizer_seen)
             self._copies.leave_after(self.step, moment)
         if asked or looks_closer:

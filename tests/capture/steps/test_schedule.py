@@ -42,16 +42,6 @@ def test_entries_of_forwards_follow_the_first_steps_then_one_per_octave_and_each
     assert all(Schedule(steps=frozenset(PLAN)).wants_entry(step) for step in PLAN)
 
 
-def test_where_a_census_is_dear_two_entries_in_a_row_are_enough() -> None:
-    def entries(schedule: Schedule, census_seconds: float) -> list[int]:
-        return [step for step in PLAN if schedule.wants_entry(step, census_seconds=census_seconds)]
-
-    assert entries(Schedule(), 0.15) == [1, 2, 3, 4, 8, 16, 32]
-    assert entries(Schedule(), 0.16) == [3, 4, 8, 16, 32]
-    assert entries(Schedule(copy_step=2, last_step=24), 0.16) == [2, 3, 4, 8, 16, 24, 32]
-    assert entries(Schedule(steps=frozenset(PLAN)), 0.16) == PLAN
-
-
 def test_calls_are_watched_around_round_steps() -> None:
     assert [step for step in range(1, 120) if watches_calls(step)] == [
         near for ten in range(10, 101, 10) for near in (ten - 1, ten, ten + 1)

@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 
 LAST_STEP_OF_ALL_ENTRIES = 4
 """Until then each census at a step's end is followed by one at the next forward's entry."""
-DEAR_CENSUS_SECONDS = 0.15
-"""Of processor time. From there on the free time is spent before the thirtieth step, and a later stage is not seen: two
-entries in a row are enough then."""
 FREE_STEPS = 8
 """At the first scheduled steps censuses are taken whatever they cost: without a few there is nothing to compare."""
 FREE_SECONDS = 3.5
@@ -58,14 +55,11 @@ class Schedule:
         """Whether it is one of the steps that get a census whatever it costs."""
         return step in (self.last_step, self.copy_step)
 
-    def wants_entry(self, step: int, *, census_seconds: float = 0.0) -> bool:
-        """Whether the census after this step is followed by one at the next forward's entry: at the first steps, of
-        those two where a census costs `census_seconds` of processor time that are dear, then once per octave. Growth
-        is told at the steps' ends; what is carried into a forward by a few."""
-        if self.steps is not None or self.is_asked_for(step):
+    def wants_entry(self, step: int) -> bool:
+        """Whether the census after this step is followed by one at the next forward's entry: at the first steps, then
+        once per octave. Growth is told at the steps' ends; what is carried into a forward by a few."""
+        if step <= LAST_STEP_OF_ALL_ENTRIES or self.steps is not None or self.is_asked_for(step):
             return True
-        if step <= LAST_STEP_OF_ALL_ENTRIES:
-            return census_seconds <= DEAR_CENSUS_SECONDS or step > LAST_STEP_OF_ALL_ENTRIES - 2
         return not is_geometric(step) or _is_power_of_two(step)
 
 
