@@ -518,3 +518,55 @@ def main(sizes):
 """
     assert rules(text) == []
     assert rules(text.replace("    powers.cache_clear()\n", "")) == ["TN205"]
+
+
+def test_keys_and_values_that_a_table_is_given_beside_each_other_are_followed() -> None:
+    text = f"""{HEAD}
+class Embeddings:
+    def __init__(self, net):
+        self.net, self.known = net, {{}}
+    @torch.inference_mode()
+    def of(self, words):
+        missing = [each for each in words if each not in self.known]
+        self.known.update(zip(missing, self.net(torch.tensor([len(each) for each in missing]))))
+        return torch.stack([self.known[each] for each in words])
+def main(stream):
+    store = Embeddings(nn.Embedding(100, 8))
+    for words in stream:
+        print(store.of(words).norm().item())
+"""
+    assert rules(text) == ["TN203"]
+    assert rules(text.replace("self.known.update(", "self.known = dict(")) == []
+
+
+def test_a_table_that_a_function_makes_when_it_has_none_lives_on() -> None:
+    text = f"""{HEAD}
+def basis(graph):
+    if not hasattr(basis, "known"):
+        basis.known = {{}}
+    if graph.id not in basis.known:
+        basis.known[graph.id] = torch.relu(graph.laplacian)
+    return basis.known[graph.id]
+def main(graphs):
+    for graph in graphs:
+        print(basis(graph).sum().item())
+"""
+    assert rules(text) == ["TN203"]
+    assert rules(text.replace('if not hasattr(basis, "known"):', "if True:")) == []
+
+
+def test_a_hook_of_the_state_dict_piles_up_as_others_do() -> None:
+    text = f"""{HEAD}
+class Saver:
+    def __init__(self, net):
+        self.net = net
+    def save(self, path):
+        self.net.register_state_dict_pre_hook(lambda module, prefix, kept: module.eval())
+        torch.save(self.net.state_dict(), path)
+def main(net, loader):
+    saver = Saver(net)
+    for epoch in range(100):
+        saver.save(f"{{epoch}}.pt")
+"""
+    assert rules(text) == ["TN303"]
+    assert rules(text.replace("self.net.register_state_dict_pre_hook(lambda", "print(lambda")) == []

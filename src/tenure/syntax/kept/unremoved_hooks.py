@@ -22,6 +22,7 @@ _OF_MODULES = frozenset(
         *("forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook", "backward_hook"),
         *("module_forward_hook", "module_forward_pre_hook", "module_full_backward_hook"),
         *("step_post_hook", "step_pre_hook", "post_accumulate_grad_hook"),
+        *("state_dict_pre_hook", "state_dict_post_hook", "load_state_dict_pre_hook", "load_state_dict_post_hook"),
     )
 )
 _PARAMETER = re.compile(r"(^|_)(weight|weights|bias|param|parameter|p)$")

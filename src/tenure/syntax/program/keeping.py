@@ -224,6 +224,8 @@ def _called(call: ast.Call) -> Iterator[Keep]:
         elif store.method == "update" and isinstance(store.value, ast.Dict) and len(store.value.keys) == 1:
             if not isinstance(store.value.keys[0], ast.Constant):
                 yield Keep("element", place, store.value.values[0], call)
+        elif store.method == "update" and (pairs := paired(call)) is not None:
+            yield Keep("element", place, pairs[1], call)
         elif store.method in _MANY:
             is_display = isinstance(store.value, (ast.List, ast.Tuple))
             parts = store.value.elts if is_display else [store.value]  # type: ignore[attr-defined]
@@ -236,6 +238,17 @@ def _takes_one(call: ast.Call, method: str) -> bool:
         return len(call.args) == 1 + (method == "insert")
     is_gone_through = method == "update" and len(call.args) == 1 and isinstance(call.args[0], ast.GeneratorExp)
     return is_gone_through or method in GROWING_FUNCTIONS
+
+
+def paired(call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """Keys and values of `table.update(zip(keys, values))` and `table.update({key: value for ...})`, of the latter the
+    whole for the values."""
+    given = call.args[0] if len(call.args) == 1 and not call.keywords else None
+    if isinstance(given, ast.DictComp):
+        return given.key, given
+    if isinstance(given, ast.Call) and called_name(given) == "zip" and len(given.args) == 2:
+        return given.args[0], given.args[1]
+    return None
 
 
 def name_set_by(call: ast.Call) -> ast.expr | None:
@@ -302,7 +315,11 @@ def _first_turns_of(function: Function) -> dict[str, set[int]]:
 
 
 def _asked_for_none(test: ast.expr) -> str:
-    """The place of `place is None`; "" of any other test."""
+    """The place of `place is None` and `not hasattr(owner, "name")`; "" of any other test."""
+    asked = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else None
+    if isinstance(asked, ast.Call) and called_name(asked) == "hasattr" and len(asked.args) == 2:
+        owner, name = dotted(asked.args[0]), getattr(asked.args[1], "value", None)
+        return f"{owner}.{name}" if owner and isinstance(name, str) else ""
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Is):
         return ""
     other = test.comparators[0]

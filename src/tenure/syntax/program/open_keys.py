@@ -7,7 +7,7 @@ import re
 
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Binding, Function, targets_of
-from tenure.syntax.program.keeping import BY_NAME, Keep, name_set_by
+from tenure.syntax.program.keeping import BY_NAME, Keep, name_set_by, paired
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
@@ -192,6 +192,8 @@ def key_of(keep: Keep) -> ast.expr | None:
     if isinstance(keep.node, ast.Call) and keep.place.endswith(BY_NAME):
         return name_set_by(keep.node)
     if isinstance(keep.node, ast.Call) and called_name(keep.node) == "update" and pair_of(keep) is None:
+        if (pairs := paired(keep.node)) is not None:
+            return pairs[0]
         shown = keep.node.args[0]
         return shown.keys[0] if isinstance(shown, ast.Dict) and shown.keys else None
     merged = _dict_of(keep)
