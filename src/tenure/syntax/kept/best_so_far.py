@@ -12,7 +12,7 @@ from tenure.syntax.program.keeping import Keep
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import runs_repeatedly
 from tenure.syntax.text.kinds import Kind
-from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.scopes import dotted, statements
 from tenure.syntax.values.graph_values import is_loss_value
 from tenure.syntax.values.tensor_values import tensor_values
 from tenure.syntax.values.without_graph import is_without_graph
@@ -28,7 +28,7 @@ def find_best_so_far(program: Program) -> tuple[KeptGraph, ...]:
 def _of(program: Program, function: Function) -> Iterator[KeptGraph]:
     simple = (ast.Name, ast.Attribute, ast.Tuple)
     plain = {id(each) for each in function.bindings if isinstance(each, ast.Assign) and isinstance(each.value, simple)}
-    for node in ast.walk(function.node) if plain else ():
+    for node in statements(function.node.body) if plain else ():
         if isinstance(node, ast.If) and any(id(each) in plain for each in node.body):
             compared = {dotted(side) for test in _comparisons(node.test) for side in (test.left, test.comparators[0])}
             keeps = [keep for each in node.body if isinstance(each, ast.Assign) for keep in _keeps(each)]
