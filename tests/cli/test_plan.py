@@ -34,6 +34,7 @@ def plan(arguments: list[str], program: str, monkeypatch: pytest.MonkeyPatch, fo
         (["tarin.py"], "tarin.py: no such file; there is train.py"),
         (["--device-memory", "much", "train.py"], "--device-memory much: 'much' is no size; write it as in '2GiB'"),
         (["--allocator", "no_such:1", "train.py"], "torch knows no `no_such`"),
+        (["--length-arg", "--length", "train.py"], "the longest input for how much memory? add --device-memory 80GiB"),
         (["--batch-arg", "--batch", "train.py"], "the largest batch for how much memory? add --device-memory 80GiB"),
     ],
 )
@@ -125,3 +126,51 @@ def test_the_largest_batch_follows_from_runs_with_small_ones(
     assert found["predicted_bytes"] == found["found_bytes"]
     # in backward: weights, states, the batch, hidden, results, and two of hidden's size with a gradient
     assert 50_000 < found["least"] < found["most"] < 150_000
+
+
+ATTENTION = """
+import sys
+import torch
+
+asked = dict(zip(sys.argv[1::2], map(int, sys.argv[2::2])))
+layer = torch.nn.TransformerEncoderLayer(32, 2, 64, dropout=0.0, batch_first=True)
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+for step in range(10):
+    layer(torch.randn(asked["--batch"], asked["--length"], 32)).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+@pytest.mark.slow
+def test_batches_and_lengths_are_searched_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--json", "--device-memory", "1GiB", "--batch-arg", "--batch", "--length-arg", "--length"]
+    sizes = ["--batch-sizes", "2,4,6,24", "--length-sizes", "16,32,48,256"]
+
+    code = plan([*asked, *sizes, "train.py", "--batch", "2", "--length", "8"], ATTENTION, monkeypatch, tmp_path)
+
+    told = json.loads(capsys.readouterr().out)
+    found = told["token_budget"]
+    assert (code, told["largest_batch"], told["longest"]) == (0, None, None)
+    assert (found["batches"], found["lengths"], found["checked"]) == ([2, 4, 6], [16, 32, 48], [24, 256])
+    assert found["predicted_bytes"] == found["found_bytes"]
+    lengths, batches = ([row[name] for row in found["rows"]] for name in ("length", "most"))
+    assert lengths == [16, 32, 48, *(256 << number for number in range(7))]
+    assert batches == sorted(batches, reverse=True)
+    assert all(row["least"] <= row["most"] for row in found["rows"])
+
+
+@pytest.mark.slow
+def test_the_longest_input_follows_from_runs_with_short_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--json", "--device-memory", "1GiB", "--length-arg", "--length", "--length-sizes", "16,32,48,300"]
+
+    code = plan([*asked, "train.py", "--batch", "2", "--length", "8"], ATTENTION, monkeypatch, tmp_path)
+
+    found = json.loads(capsys.readouterr().out)["longest"]
+    assert (code, found["option"], found["checked"]) == (0, "--length", 300)
+    assert found["predicted_bytes"] == found["found_bytes"]
+    assert 300 < found["least"] <= found["most"]

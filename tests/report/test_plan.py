@@ -5,7 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from tenure.model.plan import Constant, Fit, IdleAtPeak, LargestBatch, Moment, Part, Plan, Use
+from tenure.model.plan import (
+    Constant,
+    Fit,
+    IdleAtPeak,
+    LargestAtLength,
+    LargestSize,
+    Moment,
+    Part,
+    Plan,
+    TokenBudget,
+    Use,
+)
 from tenure.report.plan import BASIS, plan_as_dict, render_plan
 
 MIB = 1 << 20
@@ -68,7 +79,7 @@ def test_whether_it_fits_is_said_with_how_much() -> None:
 
 
 def test_the_largest_batch_is_told_with_its_basis() -> None:
-    found = LargestBatch("--batch-size", 40, 44, (4, 8, 12), 16, 1280 * MIB, 1281 * MIB)
+    found = LargestSize("--batch-size", 40, 44, (4, 8, 12), 16, 1280 * MIB, 1281 * MIB)
     lines = [
         render_plan(replace(PLAN, largest_batch=each), width=200).splitlines()[-4]
         for each in (found, replace(found, least=44), replace(found, least=0, most=0))
@@ -80,6 +91,28 @@ def test_the_largest_batch_is_told_with_its_basis() -> None:
         f"--batch-size 44, and less by what is not counted {basis}",
         f"none fits {basis}",
     ]
+
+
+def test_each_length_has_its_largest_batch_and_the_tokens_that_any_length_so_far_may_have() -> None:
+    rows = (LargestAtLength(64, 40, 44, 2560), LargestAtLength(128, 12, 12, 1536), LargestAtLength(256, 0, 1, 0))
+    found = TokenBudget(
+        "--batch", "--length", (4, 8, 12), (32, 64, 96), (16, 128), 1280 * MIB, 1281 * MIB,
+        (*rows, LargestAtLength(512, 0, 0, 0)),
+    )  # fmt: skip
+
+    lines = render_plan(replace(PLAN, token_budget=found), width=300).splitlines()
+
+    assert [line[14:] for line in lines[-8:-3]] == [
+        "from runs with --batch 4, 8, 12 and --length 32, 64, 96; for 16 and 128 they predict 1.25 GiB in use, and "
+        "1.25 GiB were; less by what is not counted",
+        "--length 64: --batch 40 to 44; 2,560 tokens in batches of lengths up to it",
+        "--length 128: --batch 12; 1,536 tokens in batches of lengths up to it",
+        "--length 256: --batch 0 to 1",
+        "--length 512: none fits",
+    ]
+    assert plan_as_dict(replace(PLAN, token_budget=found))["token_budget"]["rows"][1] == {
+        "length": 128, "least": 12, "most": 12, "tokens": 1536
+    }  # fmt: skip
 
 
 def test_json_has_the_same_as_plain_values() -> None:

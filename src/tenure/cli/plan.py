@@ -8,7 +8,6 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +30,8 @@ _AS_WRITTEN = ("TORCHDYNAMO_DISABLE", "1")
 """Operations inside of compiled code cannot be watched; without it the program runs them one by one."""
 
 
-class BatchSizes(click.ParamType):  # type: ignore[type-arg]  # generic only in newer clicks
-    """Four batch sizes separated by commas."""
+class FourSizes(click.ParamType):  # type: ignore[type-arg]  # generic only in newer clicks
+    """Four sizes separated by commas."""
 
     name = "sizes"
 
@@ -53,7 +52,11 @@ class BatchSizes(click.ParamType):  # type: ignore[type-arg]  # generic only in 
 @click.option("--step", type=click.IntRange(min=1), default=WATCHED_STEP, show_default=True, metavar="N",
               help="Watch step N and the next; later where memory still grows.")  # fmt: skip
 @click.option("--batch-arg", metavar="OPTION", help="The program's option for its batch size: say what the largest is.")
-@click.option("--batch-sizes", type=BatchSizes(), default="4,8,12,16", show_default=True, metavar="SIZES",
+@click.option("--batch-sizes", type=FourSizes(), default="4,8,12,16", show_default=True, metavar="SIZES",
+              help="Four to run for that; the last one checks.")  # fmt: skip
+@click.option("--length-arg", metavar="OPTION",
+              help="The same for its input's length; with --batch-arg: the largest batch for each length.")  # fmt: skip
+@click.option("--length-sizes", type=FourSizes(), default="32,64,96,128", show_default=True, metavar="SIZES",
               help="Four to run for that; the last one checks.")  # fmt: skip
 @click.option("--options", is_flag=True, help="Run it again under checkpointing, autocast and others; compare them.")
 @click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="End a run that takes longer.")
@@ -76,8 +79,7 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     if program.kind == CODE or program.arguments[0] == STDIN:
         raise UsageError("code without a file cannot be planned; write it to a file first")
     device_bytes = _read_size(asked["device_memory"])
-    if asked["batch_arg"] is not None and device_bytes is None and not asked["options"]:
-        raise UsageError("the largest batch for how much memory? add --device-memory 80GiB")
+    _check_searches(asked, device_bytes)
     parse_settings(asked["settings"])
     plan = _plan(program, asked, device_bytes)
     if asked["as_json"]:
@@ -92,6 +94,7 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
 
 def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> Plan:
     from tenure.cli.plan_options import with_options
+    from tenure.cli.plan_sizes import Searched, with_searches
     from tenure.fixing.runs import Order, Runner
     from tenure.planning.predict import predict
     from tenure.planning.recorded import is_distributed
@@ -125,7 +128,10 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
                 arguments=program.arguments[1:],
                 batch_option=asked["batch_arg"],
             )
-        return _with_largest_batch(plan, runner, name, asked, device_bytes)
+        if device_bytes is None:
+            return plan
+        searched = Searched(asked["batch_arg"], asked["batch_sizes"], asked["length_arg"], asked["length_sizes"])
+        return with_searches(plan, searched, lambda more: watch(runner, name, step, more)[1], device_bytes)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -157,20 +163,13 @@ def watch(
     return run, run.in_the_tree(stream)
 
 
-def _with_largest_batch(plan: Plan, runner: Runner, name: str, asked: dict[str, Any], device_bytes: int | None) -> Plan:
-    """The plan with an answer, or with a note why there is none: what is known is told all the same."""
-    from tenure.planning.largest_batch import find_largest_batch
-
-    option, sizes = asked["batch_arg"], asked["batch_sizes"]
-    if option is None or device_bytes is None:
-        return plan
-    click.echo(f"tenure: once more with {option} {', '.join(map(str, sizes))} each", err=True)
-    try:
-        streams = [(size, watch(runner, name, int(asked["step"]), (option, str(size)))[1]) for size in sizes]
-        found = find_largest_batch(streams, plan, device_bytes=device_bytes, option=option)
-    except UsageError as error:
-        return replace(plan, notes=(*plan.notes, str(error)))
-    return replace(plan, largest_batch=found)
+def _check_searches(asked: dict[str, Any], device_bytes: int | None) -> None:
+    if device_bytes is not None:
+        return
+    if asked["length_arg"] is not None:
+        raise UsageError("the longest input for how much memory? add --device-memory 80GiB")
+    if asked["batch_arg"] is not None and not asked["options"]:
+        raise UsageError("the largest batch for how much memory? add --device-memory 80GiB")
 
 
 def _read_size(text: str | None) -> int | None:

@@ -84,8 +84,8 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class LargestBatch:
-    """The largest batch lies between `least` and `most`, of the program's `option`; 0: none fits.
+class LargestSize:
+    """The largest batch, or the longest input, lies between `least` and `most` of the program's `option`; 0: none fits.
 
     It follows from runs with `sizes`; for the size `checked` they predict a peak of `predicted_bytes` in use, and it
     was `found_bytes`.
@@ -94,10 +94,42 @@ class LargestBatch:
     option: str
     least: int
     most: int
-    sizes: tuple[int, int, int]
+    sizes: tuple[int, ...]
     checked: int
     predicted_bytes: int
     found_bytes: int
+
+
+@dataclass(frozen=True)
+class LargestAtLength:
+    """With inputs of this length the largest batch lies between `least` and `most`; 0: none fits.
+
+    `tokens` is the least `least` x `length` of this length and the shorter ones: so many may be in a batch of any of
+    them.
+    """
+
+    length: int
+    least: int
+    most: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class TokenBudget:
+    """The largest batch for each of some lengths, by the program's two options.
+
+    It follows from runs with all of `batches` and `lengths` together; for the batch and length `checked` they predict a
+    peak of `predicted_bytes` in use, and it was `found_bytes`.
+    """
+
+    batch_option: str
+    length_option: str
+    batches: tuple[int, ...]
+    lengths: tuple[int, ...]
+    checked: tuple[int, int]
+    predicted_bytes: int
+    found_bytes: int
+    rows: tuple[LargestAtLength, ...]
 
 
 @dataclass(frozen=True)
@@ -147,6 +179,8 @@ class Plan:
     constants: tuple[Constant, ...]
     fit: Fit | None
     notes: tuple[str, ...]
-    largest_batch: LargestBatch | None = None
+    largest_batch: LargestSize | None = None
+    longest: LargestSize | None = None
+    token_budget: TokenBudget | None = None
     num_operations: int = 0
     options: tuple[TriedOption, ...] | None = None

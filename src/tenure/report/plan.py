@@ -7,7 +7,7 @@ from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
-from tenure.model.plan import Constant, Fit, IdleAtPeak, LargestBatch, Moment, Plan
+from tenure.model.plan import Constant, Fit, IdleAtPeak, LargestSize, Moment, Plan, TokenBudget
 from tenure.model.units import format_bytes
 from tenure.report.layout import relative_to_here
 from tenure.report.options import option_as_dict, render_options
@@ -49,6 +49,8 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         "room_bytes": None if plan.fit is None else plan.fit.room_bytes,
         "retries": None if plan.fit is None else plan.fit.num_retries,
         "largest_batch": None if plan.largest_batch is None else asdict(plan.largest_batch),
+        "longest": None if plan.longest is None else asdict(plan.longest),
+        "token_budget": None if plan.token_budget is None else asdict(plan.token_budget),
         "options": [option_as_dict(each) for each in plan.options or ()],
         "basis": BASIS,
         "notes": list(plan.notes),
@@ -84,7 +86,11 @@ def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
     if plan.fit is not None:
         yield "device", _fit(plan.fit)
     if plan.largest_batch is not None:
-        yield "largest batch", _largest_batch(plan.largest_batch)
+        yield "largest batch", _largest_size(plan.largest_batch)
+    if plan.longest is not None:
+        yield "longest", _largest_size(plan.longest)
+    if plan.token_budget is not None:
+        yield from _token_budget(plan.token_budget)
     yield "basis", BASIS
     for number, note in enumerate(plan.notes):
         yield "" if number else "notes", note
@@ -117,16 +123,45 @@ def _constant(constant: Constant) -> str:
     return f"{told} of {constant.name} ({constant.source})"
 
 
-def _largest_batch(found: LargestBatch) -> str:
-    runs = ", ".join(map(str, found.sizes))
+def _largest_size(found: LargestSize) -> str:
     basis = (
-        f"from runs with {runs}; for {found.checked} they predict {format_bytes(found.predicted_bytes)} in use, and "
-        f"{format_bytes(found.found_bytes)} were"
+        f"from runs with {_listed(found.sizes)}; for {found.checked} they predict "
+        f"{_checked(found.predicted_bytes, found.found_bytes)}"
     )
     if not found.most:
         return f"none fits ({basis})"
-    answer = str(found.most) if found.least == found.most else f"{found.least} to {found.most}"
-    return f"{found.option} {answer}, and less by what is not counted ({basis})"
+    return f"{found.option} {_interval(found.least, found.most)}, and less by what is not counted ({basis})"
+
+
+def _token_budget(found: TokenBudget) -> Iterator[tuple[str, str]]:
+    batch, length = found.checked
+    yield (
+        "token budget",
+        (
+            f"from runs with {found.batch_option} {_listed(found.batches)} and {found.length_option} "
+            f"{_listed(found.lengths)}; for {batch} and {length} they predict "
+            f"{_checked(found.predicted_bytes, found.found_bytes)}; less by what is not counted"
+        ),
+    )
+    for row in found.rows:
+        if row.most:
+            batches = f"{found.batch_option} {_interval(row.least, row.most)}"
+            up_to = f"; {row.tokens:,} tokens in batches of lengths up to it" if row.tokens else ""
+            yield "", f"{found.length_option} {row.length}: {batches}{up_to}"
+        else:
+            yield "", f"{found.length_option} {row.length}: none fits"
+
+
+def _listed(sizes: tuple[int, ...]) -> str:
+    return ", ".join(map(str, sizes))
+
+
+def _interval(least: int, most: int) -> str:
+    return str(most) if least == most else f"{least} to {most}"
+
+
+def _checked(predicted: int, found: int) -> str:
+    return f"{format_bytes(predicted)} in use, and {format_bytes(found)} were"
 
 
 def _fit(fit: Fit) -> str:

@@ -9,10 +9,10 @@ import pytest
 from profiles import MIB, profile
 from streams import stream
 from tenure.errors import UsageError
-from tenure.model.plan import LargestBatch, Plan
+from tenure.model.plan import LargestSize, Plan
 from tenure.model.profile import Phase
 from tenure.model.stream import Owner, StepStream
-from tenure.planning.largest_batch import find_largest_batch
+from tenure.planning.largest_size import find_largest_size
 from tenure.planning.predict import predict
 
 PHASES = (Phase.FORWARD, Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER)
@@ -30,9 +30,11 @@ def run(batch: int, sizes: Sequence[Size], *, operations: tuple[str, ...] = ("at
     return stream(made, owners, operations=operations, kept_at=[-1] * len(sizes))
 
 
-def largest(sizes: Sequence[Size], device_bytes: int, *, last: Sequence[Size] | None = None) -> LargestBatch:
+def largest(sizes: Sequence[Size], device_bytes: int, *, last: Sequence[Size] | None = None) -> LargestSize:
     streams = [(batch, run(batch, sizes)) for batch in (4, 8, 12)] + [(16, run(16, last or sizes))]
-    return find_largest_batch(streams, plan_of(sizes), device_bytes=device_bytes, option="--batch")
+    return find_largest_size(
+        streams, plan_of(sizes), device_bytes=device_bytes, option="--batch", wanted="largest batch"
+    )
 
 
 def plan_of(sizes: Sequence[Size]) -> Plan:
@@ -55,7 +57,7 @@ def test_activations_grow_with_the_batch_and_what_all_pairs_take_with_its_square
     found = largest([constant(10), linear(2), square(1)], 1000 * MIB)
 
     # 10 + 2 n + n n <= 1000: n is 30, and segments are of 2 MiB
-    assert found == LargestBatch("--batch", 30, 30, (4, 8, 12), 16, 298 * MIB, 298 * MIB)
+    assert found == LargestSize("--batch", 30, 30, (4, 8, 12), 16, 298 * MIB, 298 * MIB)
 
 
 def test_what_is_reserved_bounds_the_answer_below_and_what_is_in_use_above() -> None:
@@ -86,4 +88,4 @@ def test_steps_of_other_operations_give_no_answer() -> None:
     streams[1] = (8, run(8, sizes, operations=("aten.relu.default",) * 3))
 
     with pytest.raises(UsageError, match=r"with another --batch the steps run other operations \(4 and 3\)"):
-        find_largest_batch(streams, plan_of(sizes), device_bytes=1000 * MIB, option="--batch")
+        find_largest_size(streams, plan_of(sizes), device_bytes=1000 * MIB, option="--batch", wanted="largest batch")
