@@ -43,9 +43,11 @@ BATCH_BYTES = 32 * 64 * 4
 
 
 def run(folder: Path, program: str, *options: str) -> tuple[list[dict[str, Any]], subprocess.CompletedProcess[str]]:
-    """The findings and the run of a program, its memory kept as TRAIN does."""
+    """The findings and the run of a program, its memory kept as TRAIN does; censuses may cost what they cost, for what
+    a finding claims is what the last one saw."""
     (folder / "train.py").write_text(program)
-    command = [sys.executable, "-m", "tenure", "run", "--profile-step", "0", *options, "-o", "run", "train.py"]
+    always = ("--profile-step", "0", "--budget", "100")
+    command = [sys.executable, "-m", "tenure", "run", *always, *options, "-o", "run", "train.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     return json.loads((folder / "run" / "findings.json").read_text())["findings"], done
 
