@@ -50,7 +50,7 @@ def test_a_compiled_model_under_autocast_with_an_optimizer_of_its_own_is_told_wh
         "checkpointing": "no block of several modules repeats in a ModuleList or Sequential",
         "autocast-bf16": "the program computes in bfloat16 or float16 already",
         "8-bit-state": "bitsandbytes is not installed",
-        "fsdp2": "shards are DTensors, whose operations cannot be watched: not offered",
+        "fsdp2": "not switched on from outside: write `fully_shard` into the program and plan it with --world-size",
     }
     assert rows["save-on-cpu"]["compute"] == 1.0
 

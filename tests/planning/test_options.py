@@ -52,7 +52,10 @@ def test_rows_are_those_that_ran_then_those_together_then_those_without_figures(
         (("accumulation",), "no --batch-arg"),
         (("checkpointing",), "nothing repeats"),
         (("8-bit-state",), "bitsandbytes is not installed"),
-        (("fsdp2",), "shards are DTensors, whose operations cannot be watched: not offered"),
+        (
+            ("fsdp2",),
+            "not switched on from outside: write `fully_shard` into the program and plan it with --world-size",
+        ),
         (("fp16",), found[-1].why_not),
     ]
 

@@ -105,8 +105,8 @@ def test_each_length_has_its_largest_batch_and_the_tokens_that_any_length_so_far
     assert [line[14:] for line in lines[-8:-3]] == [
         "from runs with --batch 4, 8, 12 and --length 32, 64, 96; for 16 and 128 they predict 1.25 GiB in use, and "
         "1.25 GiB were; less by what is not counted",
-        "--length 64: --batch 40 to 44; 2,560 tokens in batches of lengths up to it",
-        "--length 128: --batch 12; 1,536 tokens in batches of lengths up to it",
+        "--length 64: --batch 40 to 44; batch times length 2,560 for all lengths up to it",
+        "--length 128: --batch 12; batch times length 1,536 for all lengths up to it",
         "--length 256: --batch 0 to 1",
         "--length 512: none fits",
     ]

@@ -35,11 +35,14 @@ def _begin_plan(options: MonitorOptions, run_folder: Path) -> None:
     """What a plan changes before the program runs. Imported here, for reports' libraries are needed for it."""
     from tenure.capture.profile.autocast_as_on_cuda import autocast_as_on_cuda
     from tenure.capture.profile.offload_as_on_cuda import offload_as_on_cuda
+    from tenure.capture.trying.one_rank import stand_for_rank
     from tenure.capture.trying.trial import begin_trial
     from tenure.store.survey_file import write_survey
 
     autocast_as_on_cuda()
     offload_as_on_cuda()
+    if options.world_size is not None:
+        stand_for_rank(options.world_size)
     if options.tries is not None:
         begin_trial(options.tries, lambda survey: write_survey(run_folder, survey))
 

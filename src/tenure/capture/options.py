@@ -49,6 +49,9 @@ class MonitorOptions:
     tries: tuple[str, ...] | None = None
     """Options of a plan to switch on in the program; none of them where its survey alone is wanted."""
 
+    world_size: int | None = None
+    """Of how many ranks the program is planned as the first, with collectives that do nothing; None: it is as it is."""
+
     def to_json(self) -> str:
         """The text for the environment."""
         return json.dumps(self.as_dict())
@@ -66,6 +69,7 @@ class MonitorOptions:
             "census_ranks": self.census_ranks,
             "plans": self.plans,
             "tries": self.tries,
+            "world_size": self.world_size,
         }
 
     @classmethod
@@ -84,6 +88,7 @@ class MonitorOptions:
             census_ranks=values.get("census_ranks"),
             plans=bool(values.get("plans", False)),
             tries=None if tries is None else tuple(tries),
+            world_size=values.get("world_size"),
         )
 
     def hashes_after(self, step: int) -> bool:

@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,8 @@ class FourSizes(click.ParamType):  # type: ignore[type-arg]  # generic only in n
               help="The same for its input's length; with --batch-arg: the largest batch for each length.")  # fmt: skip
 @click.option("--length-sizes", type=FourSizes(), default="32,64,96,128", show_default=True, metavar="SIZES",
               help="Four to run for that; the last one checks.")  # fmt: skip
+@click.option("--world-size", type=click.IntRange(min=2), metavar="N",
+              help="Plan the first of N ranks, in one process; collectives do nothing.")  # fmt: skip
 @click.option("--options", is_flag=True, help="Run it again under checkpointing, autocast and others; compare them.")
 @click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="End a run that takes longer.")
 @click.option("--in-place", is_flag=True, help="Run in the working folder itself, not in a scratch copy of it.")
@@ -106,8 +109,10 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     scratch = Path(tempfile.mkdtemp(prefix="tenure-plan-")).resolve()
     try:
-        runner = Runner(Order(command, here, scratch, asked["in_place"], None, asked["timeout"], (_AS_WRITTEN,)))
-        run, stream = watch(runner, name, step, tries=() if asked["options"] else None)
+        environment = (_AS_WRITTEN, *place_of_first(asked["world_size"]))
+        runner = Runner(Order(command, here, scratch, asked["in_place"], None, asked["timeout"], environment))
+        watch = partial(watch_run, runner, name, step, world_size=asked["world_size"])
+        run, stream = watch(tries=() if asked["options"] else None)
 
         def predict_as_asked(stream: StepStream) -> Plan:
             return predict(
@@ -115,6 +120,7 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
                 device_bytes=device_bytes,
                 settings=asked["settings"],
                 is_distributed=is_distributed(run.recording),
+                world_size=asked["world_size"],
             )
 
         plan = predict_as_asked(stream)
@@ -124,20 +130,41 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
                 stream,
                 run,
                 predict=predict_as_asked,
-                watch=lambda tries, arguments: watch(runner, name, step, arguments, tries=tuple(tries))[1],
+                watch=lambda tries, arguments: watch(arguments, tries=tuple(tries))[1],
                 arguments=program.arguments[1:],
                 batch_option=asked["batch_arg"],
             )
         if device_bytes is None:
             return plan
         searched = Searched(asked["batch_arg"], asked["batch_sizes"], asked["length_arg"], asked["length_sizes"])
-        return with_searches(plan, searched, lambda more: watch(runner, name, step, more)[1], device_bytes)
+        return with_searches(plan, searched, lambda more: watch(more)[1], device_bytes)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def watch(
-    runner: Runner, name: str, step: int, arguments: Sequence[str] = (), *, tries: tuple[str, ...] | None = None
+def place_of_first(world_size: int | None) -> tuple[tuple[str, str], ...]:
+    """What launchers tell the first of so many ranks in its environment."""
+    if world_size is None:
+        return ()
+    size = str(world_size)
+    return (
+        ("RANK", "0"),
+        ("LOCAL_RANK", "0"),
+        ("WORLD_SIZE", size),
+        ("LOCAL_WORLD_SIZE", size),
+        ("MASTER_ADDR", "localhost"),
+        ("MASTER_PORT", "29500"),
+    )
+
+
+def watch_run(
+    runner: Runner,
+    name: str,
+    step: int,
+    arguments: Sequence[str] = (),
+    *,
+    tries: tuple[str, ...] | None = None,
+    world_size: int | None = None,
 ) -> tuple[Run, StepStream]:
     """The stream of one run, with further arguments, and with options switched on.
 
@@ -154,6 +181,7 @@ def watch(
         budget_percent=100.0,
         plans=True,
         tries=tries,
+        world_size=world_size,
     )
     run = runner.run(options=options, arguments=arguments)
     called = " ".join([name, *arguments])

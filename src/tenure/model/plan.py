@@ -161,7 +161,8 @@ class Plan:
     Bytes are of blocks as the caching allocator rounds them; `saved_bytes` alone are exact: what graphs kept at the end
     of the forward of the second step, beside parameters, buffers, gradients and states. `peaks` are of the parts of
     both steps, `host_bytes` of what never met the model's tensors and is taken to stay on the host. `settings` are the
-    allocator's, "" the defaults. `options` are None where none were asked for.
+    allocator's, "" the defaults. `world_size`: of so many ranks the first was planned in one process; None where the
+    program ran as it is. `options` are None where none were asked for.
     """
 
     steps: tuple[int, int]
@@ -183,4 +184,5 @@ class Plan:
     longest: LargestSize | None = None
     token_budget: TokenBudget | None = None
     num_operations: int = 0
+    world_size: int | None = None
     options: tuple[TriedOption, ...] | None = None

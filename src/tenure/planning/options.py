@@ -18,7 +18,7 @@ MOST_TOGETHER = 3
 _EXCLUDE = frozenset(("no-foreach", "fused"))
 """Of these a program can take one."""
 _NOT_OFFERED = (
-    ("fsdp2", "shards are DTensors, whose operations cannot be watched: not offered"),
+    ("fsdp2", "not switched on from outside: write `fully_shard` into the program and plan it with --world-size"),
     ("fp16", "float16 needs a GradScaler, which skips steps: not offered; autocast-bf16 keeps as many bytes"),
 )
 

@@ -19,6 +19,7 @@ from tenure.model.units import format_bytes
 from tenure.planning.constants import constants_of
 from tenure.planning.on_cuda import bytes_on_cuda, num_multiplying_threads, unknown_on_cuda
 from tenure.planning.parts import parts_of
+from tenure.planning.ranks import unknown_of_ranks
 from tenure.planning.uses import uses_of
 
 MOST_MODULES = 8
@@ -44,7 +45,12 @@ class _Rows:
 
 
 def predict(
-    stream: StepStream, *, device_bytes: int | None = None, settings: str = "", is_distributed: bool = False
+    stream: StepStream,
+    *,
+    device_bytes: int | None = None,
+    settings: str = "",
+    is_distributed: bool = False,
+    world_size: int | None = None,
 ) -> Plan:
     """What the stream's steps come to; UsageError where nothing in it would lie on a device, or settings are wrong.
 
@@ -77,7 +83,19 @@ def predict(
         constants=constants,
         fit=None if device_bytes is None else _fit(stream, rows, chosen, played, constants, device_bytes),
         num_operations=stream.profile.num_operations,
-        notes=tuple(filter(None, (*stream.notes, _difference(stream, played), *changed, *unknown_on_cuda(stream)))),
+        world_size=world_size,
+        notes=tuple(
+            filter(
+                None,
+                (
+                    *stream.notes,
+                    _difference(stream, played),
+                    *changed,
+                    *unknown_on_cuda(stream),
+                    *unknown_of_ranks(stream, world_size),
+                ),
+            )
+        ),
     )
 
 

@@ -34,6 +34,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         "steps": list(plan.steps),
         "recorded_on": plan.recorded_on,
         "settings": plan.settings,
+        "world_size": plan.world_size,
         "peak_active_bytes": plan.peak_active_bytes,
         "peak_reserved_bytes": plan.peak_reserved_bytes,
         "peak": _plain(plan.moment),
@@ -63,7 +64,9 @@ def _plain(value: Any) -> dict[str, Any]:
 
 def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
     first, second = plan.steps
-    yield "steps", f"{first} and {second}, recorded on {plan.recorded_on}; allocator: {plan.settings or 'the defaults'}"
+    as_rank = "" if plan.world_size is None else f" as the first of {plan.world_size} ranks"
+    settings = plan.settings or "the defaults"
+    yield "steps", f"{first} and {second}, recorded on {plan.recorded_on}{as_rank}; allocator: {settings}"
     yield (
         "peak",
         (
@@ -146,7 +149,7 @@ def _token_budget(found: TokenBudget) -> Iterator[tuple[str, str]]:
     for row in found.rows:
         if row.most:
             batches = f"{found.batch_option} {_interval(row.least, row.most)}"
-            up_to = f"; {row.tokens:,} tokens in batches of lengths up to it" if row.tokens else ""
+            up_to = f"; batch times length {row.tokens:,} for all lengths up to it" if row.tokens else ""
             yield "", f"{found.length_option} {row.length}: {batches}{up_to}"
         else:
             yield "", f"{found.length_option} {row.length}: none fits"

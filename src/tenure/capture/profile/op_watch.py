@@ -189,20 +189,29 @@ class OpWatch:
         size = bytes_of(tensor)
         if not size:
             return
+        kind = str(tensor.device), str(tensor.dtype).removeprefix("torch."), shape_text(tensor)
+        self._add_row(address, tensor.untyped_storage(), size, kind, operation, birth)
+
+    def _add_row(
+        self, address: int, storage: Any, size: int, kind: tuple[str, str, str], operation: int, birth: int
+    ) -> int:
+        """`kind` is device, dtype and shape; the last use is `operation`. Gives back the row's number."""
         number = len(self.addresses)
         self._alive[address] = number
-        self._references[number] = _Death(tensor.untyped_storage(), self._note_death, number)
+        self._references[number] = _Death(storage, self._note_death, number)
         self.addresses.append(address)
         self.sizes.append(size)
-        self.devices.append(str(tensor.device))
-        self.dtypes.append(str(tensor.dtype).removeprefix("torch."))
-        self.shapes.append(shape_text(tensor))
+        for column, text in zip((self.devices, self.dtypes, self.shapes), kind, strict=True):
+            column.append(text)
         self.births.append(birth)
         self.last_uses.append(operation)
         self.deaths.append(ALIVE)
+        return number
 
     def _note_death(self, reference: _Death) -> None:
-        number = reference.number
+        self._end_row(reference.number)
+
+    def _end_row(self, number: int) -> None:
         if self._references.pop(number, None) is not None:
             self.deaths[number] = len(self.names) - 1
             if self._alive.get(self.addresses[number]) == number:
@@ -232,6 +241,14 @@ class OpWatch:
         code = found.f_code
         site = (code.co_filename, found.f_lineno or 0, getattr(code, "co_qualname", code.co_name))
         return phase, self.site_numbers.setdefault(site, len(self.site_numbers))
+
+    def hands_on(self, types: Sequence[Any]) -> bool:
+        """Whether these tensors' classes are to take an operation apart first: what they run comes by again."""
+        return False
+
+    def passes_by(self, types: Sequence[Any]) -> bool:
+        """Whether operations of these tensors' classes are to be run and not noted."""
+        return False
 
     def _forget(self) -> None:
         self._references.clear()
@@ -264,6 +281,10 @@ class _WatchingMode(TorchDispatchMode):  # type: ignore[misc]
 def _dispatch(mode: Any, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     watch = mode.watch
     if watch.stopped is not None:
+        return function(*args, **(kwargs or {}))
+    if types and watch.hands_on(types):
+        return NotImplemented
+    if types and watch.passes_by(types):
         return function(*args, **(kwargs or {}))
     try:
         result = function(*args, **(kwargs or {}))

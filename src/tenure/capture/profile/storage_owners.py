@@ -11,6 +11,7 @@ import torch
 from tenure.capture.heap.autograd import is_leaf
 from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.roles import optimizer_type, tensors_in
+from tenure.capture.profile.shards import local_part
 from tenure.capture.tensors.storages import storage_id_of
 from tenure.model.stream import Owner
 
@@ -51,9 +52,9 @@ def modules_and_optimizers() -> tuple[list[Any], list[Any]]:
     return modules, optimizers
 
 
-def has_recurrent_layers(names: dict[int, str]) -> bool:
-    """Whether some of these modules are recurrent: torch runs them by cuDNN where there is a device for it."""
-    return any(id(item) in names and issubclass(type(item), torch.nn.RNNBase) for item in gc.get_objects())
+def has_modules_of(cls: type, names: dict[int, str]) -> bool:
+    """Whether some of these modules are of a class. Costs a look at the type of every object on the heap."""
+    return any(id(item) in names and issubclass(type(item), cls) for item in gc.get_objects())
 
 
 def named_tensors(names: dict[int, str]) -> Iterator[Named]:
@@ -92,12 +93,12 @@ def _of_module(module: Any, name: str, parameter_names: dict[int, tuple[str, str
             if not isinstance(tensor, torch.Tensor):
                 continue
             own = f"{name}.{key}" if name else str(key)
-            yield tensor, owner, own, name
+            yield local_part(tensor), owner, own, name
             if owner is Owner.PARAMETER:
                 parameter_names[id(tensor)] = own, name
                 gradient = tensor.grad
                 if gradient is not None:
-                    yield gradient, Owner.GRADIENT, own, name
+                    yield local_part(gradient), Owner.GRADIENT, own, name
 
 
 def _of_optimizer(optimizer: Any, parameter_names: dict[int, tuple[str, str]]) -> Iterator[Named]:
@@ -105,7 +106,7 @@ def _of_optimizer(optimizer: Any, parameter_names: dict[int, tuple[str, str]]) -
         own, module = parameter_names.get(id(parameter), (type(optimizer).__name__, ""))
         for key, value in list(entry.items()) if isinstance(entry, dict) else [("", entry)]:
             for tensor in tensors_in(value):
-                yield tensor, Owner.OPTIMIZER_STATE, f"{own} {key}".rstrip(), module
+                yield local_part(tensor), Owner.OPTIMIZER_STATE, f"{own} {key}".rstrip(), module
 
 
 def _children(module: Any) -> Iterator[tuple[str, Any]]:

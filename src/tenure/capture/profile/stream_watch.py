@@ -7,7 +7,7 @@ at the end. At each beginning of a backward pass a census tells what graphs keep
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +20,11 @@ from tenure.capture.heap.frames import locals_of
 from tenure.capture.profile.as_on_cuda import choose_as_on_cuda
 from tenure.capture.profile.flops import flops_of
 from tenure.capture.profile.op_watch import OpWatch
+from tenure.capture.profile.resized_storages import call_at_resizes
+from tenure.capture.profile.shards import are_fake_beside_shards, are_sharded
 from tenure.capture.profile.storage_owners import (
     find_modules,
-    has_recurrent_layers,
+    has_modules_of,
     named_tensors,
     results_of_models,
     storage_of,
@@ -46,6 +48,13 @@ _MEETS_OTHER_DEVICES = frozenset(
 )
 """Operations that take tensors of several devices."""
 RECURRENT = "recurrent layers run in cuDNN on a device, which keeps a reserve of its own in place of what was recorded"
+DATA_PARALLEL = (
+    "DataParallel copies the model to every device in each forward, and gathers outputs on the first, none of which is "
+    "in the plan; what a rank of DistributedDataParallel needs is told by --world-size"
+)
+_COLLECTIVES = ("c10d.", "_c10d_functional.")
+_REDUCES = "c10d.allreduce_.default"
+BUCKETS = "(buckets of DistributedDataParallel)"
 NEVER = (-1, -1)
 ON_HOST_BYTES = 8192
 """Numbers that a graph keeps, and the host's random state at a checkpoint, are no larger and are on the host anyway."""
@@ -68,7 +77,8 @@ class StreamWatch(OpWatch):
         self._kept: dict[int, tuple[int, int]] = {}
         self._was_backward = False
         self._num_skipped = 0
-        self._restore: Callable[[], None] = _do_nothing
+        self._emptied: dict[int, int] = {}
+        self._restore: tuple[Callable[[], None], ...] = ()
 
     def begin(self) -> None:
         """Also reads names of modules and owners."""
@@ -76,16 +86,55 @@ class StreamWatch(OpWatch):
         if self.stopped is None:
             self._names = find_modules()
             self.read_owners()
-            if has_recurrent_layers(self._names):
+            if has_modules_of(torch.nn.RNNBase, self._names):
                 self._note_once(RECURRENT)
+            if has_modules_of(torch.nn.DataParallel, self._names):
+                self._note_once(DATA_PARALLEL)
             of_before = (self._row_of(tensor) for tensor in results_of_models())
             self._on_device.update(row for row in of_before if row is not None)
-            self._restore = choose_as_on_cuda()
+            self._restore = choose_as_on_cuda(), call_at_resizes(self.note_resize)
 
     def end(self, why: str = "ended") -> bool:
         """As `OpWatch.end`."""
-        self._restore()
+        restore, self._restore = self._restore, ()
+        for each in restore:
+            each()
         return super().end(why)
+
+    def hands_on(self, types: Sequence[Any]) -> bool:
+        """Operations of shards are seen as those of their local parts, and collectives beside them."""
+        return are_sharded(types)
+
+    def passes_by(self, types: Sequence[Any]) -> bool:
+        """Shards learn shapes of results from fake tensors, which take no memory."""
+        return are_fake_beside_shards(types)
+
+    def note_resize(self, storage: Any, size: int, is_parameter: bool) -> None:
+        """A storage has been given `size` bytes: its life ends, and unless that is nothing another begins.
+
+        So do sharded models gather parameters and let them go without a tensor's birth or death.
+        """
+        if self.stopped is not None or self._is_busy():
+            return
+        with self._lock:
+            address = int(storage._cdata)
+            before = self._alive.get(address)
+            if before is not None:
+                self._end_row(before)
+                self._emptied[address] = before
+            if not size:
+                return
+            before = self._emptied.pop(address, None)
+            kind = ("cpu", "uint8", f"[{size}]") if before is None else self._kind_of(before)
+            row = self._add_row(address, storage, size, kind, BEFORE, len(self.names))
+            if is_parameter:
+                self._owners[row] = Owner.PARAMETER, "", self._module_now() or ""
+                self._on_device.add(row)
+            elif before is not None and before in self._on_device:
+                self._on_device.add(row)
+
+    def _kind_of(self, row: int) -> tuple[str, str, str]:
+        return self.devices[row], self.dtypes[row], self.shapes[row]
 
     def read_owners(self) -> None:
         """Whose the tensors are that have an owner now. Costs a look at the type of every object on the heap."""
@@ -105,6 +154,8 @@ class StreamWatch(OpWatch):
 
     def note_call(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
         """Also reads graphs or owners where a backward pass begins or has ended."""
+        if self.passes_by((type(result),)):
+            return
         before = len(self.names)
         super().note_call(function, types, args, kwargs, result)
         if self.stopped is not None or len(self.names) == before or self._is_busy():
@@ -132,6 +183,8 @@ class StreamWatch(OpWatch):
         if self.names[-1] in _MEETS_OTHER_DEVICES:
             used = used[:1]
         rows = [(self._row_of(tensor), tensor) for tensor in used]
+        if self.names[-1].startswith(_COLLECTIVES):
+            self._note_reduced(row for row, _ in rows if row is not None)
         if any(row in self._on_device for row, _ in rows if row is not None):
             # A number without dimensions may stay on the host, as an optimizer's count of steps does.
             for row, tensor in rows:
@@ -140,6 +193,13 @@ class StreamWatch(OpWatch):
                     size = tensor.numel() * tensor.element_size()
                     self._met_bytes[row] = max(size, self._met_bytes.get(row, 0))
             self._on_device.update(row for row in map(self._row_of, made) if row is not None)
+
+    def _note_reduced(self, rows: Iterable[int]) -> None:
+        """NCCL takes what lies on devices only; what backward reduces are buckets of gradients."""
+        for row in rows:
+            self._on_device.add(row)
+            if self.names[-1] == _REDUCES and self.phases[-1] == Phase.BACKWARD:
+                self._owners.setdefault(row, (Owner.GRADIENT, "", BUCKETS))
 
     def _row_of(self, tensor: Any) -> int | None:
         address = storage_of(tensor)
@@ -206,7 +266,9 @@ class StreamWatch(OpWatch):
             on_device=np.array([self._is_on_device(row) for row in rows], dtype=np.int64),
             met_bytes=np.array([self._met_bytes.get(row, 0) for row in rows], dtype=np.int64),
         )
-        told = replace(profile, strings=tuple(strings))
+        # What was resized after the last operation begins with it.
+        births = np.minimum(profile.storages.birth, max(len(self.names) - 1, 0))
+        told = replace(profile, strings=tuple(strings), storages=replace(profile.storages, birth=births))
         flops = np.array(self.flops, dtype=np.int64)
         return StepStream(told, modules, owners, tuple(self.graph_reads), tuple(self.notes), flops)
 
@@ -214,12 +276,8 @@ class StreamWatch(OpWatch):
         if owner is not None:
             return position(owner[2])
         birth = self.births[row]
-        return position(self.modules[birth]) if birth != BEFORE else -1
+        return position(self.modules[birth]) if BEFORE < birth < len(self.modules) else -1
 
     def _is_on_device(self, row: int) -> bool:
         """A program that has a device tells it itself."""
         return row in self._on_device or self.devices[row] not in ("cpu", "meta")
-
-
-def _do_nothing() -> None:
-    pass

@@ -83,7 +83,7 @@ def bytes_of(tensor: torch.Tensor) -> int | None:
 
     Leaves a wrapper of the storage behind, for as long as the storage lives.
     """
-    if tensor.device.type == "meta":
+    if tensor.device.type == "meta" or is_wrapper(tensor):
         return None
     try:
         num_bytes = tensor.untyped_storage().nbytes()
@@ -128,6 +128,15 @@ def sparse_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
     if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
         return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
     return []
+
+
+def is_wrapper(tensor: torch.Tensor) -> bool:
+    """Whether it stands for tensors that it holds, as a shard (`DTensor`) does: its storage tells the bytes of the
+    whole and has none. Tensors of a class without operations of its own are no wrappers."""
+    own = type(tensor).__torch_dispatch__
+    if own is torch.Tensor.__torch_dispatch__ or own is torch._C._disabled_torch_dispatch_impl or is_fake(tensor):
+        return False
+    return hasattr(torch._C, "_data_address") and pointer_of(tensor) == 0
 
 
 def is_fake(tensor: Any) -> bool:
