@@ -17,7 +17,7 @@ EXAMPLES = ("speech", "diffusion", "language model")
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("program", "command", "output"), zip(BLOCKS[::3], BLOCKS[1::3], BLOCKS[2::3], strict=True), ids=EXAMPLES
+    ("program", "command", "output"), list(zip(BLOCKS[::3], BLOCKS[1::3], BLOCKS[2::3], strict=True)), ids=EXAMPLES
 )
 def test_a_program_is_planned_as_its_example_says(
     program: str,
