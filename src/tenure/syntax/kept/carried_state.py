@@ -317,19 +317,41 @@ def _through_calls(program: Program, function: Function, values: TensorValues) -
         loops = function.loops_around(binding.lineno)
         if not isinstance(binding, ast.Assign) or not loops:
             continue
-        retains = _retains(program, binding.value, function, loops[-1])
         for name, place in _bound_places(binding).items():
-            beside = _is_given(name, binding.value) and _is_beside_training(name, function, loops[-1])
+            loop = _training_turn(loops, name, function)
+            retains = _retains(program, binding.value, function, loop)
+            is_given = _is_given(name, binding.value) or _is_asked(program, name, binding.value, function)
+            beside = is_given and _is_beside_training(name, function, loop)
             if not retains and not beside:
                 continue
-            if _is_given(name, binding.value) or (
-                _is_there_before(name, function, loops[-1]) and comes_round(binding, name, function)
-            ):
+            if is_given or (_is_there_before(name, function, loop) and comes_round(binding, name, function)):
                 keep = Keep("sum", name, binding.value, binding)
                 if values.kind(_element(binding.value, place), function) is Kind.GRAPH and not _is_cut(
-                    name, function, loops[-1]
+                    name, function, loop
                 ):
                     yield Carried(function, keep, False)
+
+
+def _training_turn(loops: list[LoopNode], name: str, function: Function) -> LoopNode:
+    """The loop whose turns run backward: the innermost, or one around it that the variable is there before and that
+    binds it in no other way than the inner ones do."""
+    inner = loops[-1]
+    for loop in reversed(loops):
+        trains = any(is_in_body(each.lineno, loop) for each in function.calls_of("backward"))
+        anew = [
+            line for line, _ in function.bound.get(name, ()) if is_in_body(line, loop) and not is_in_body(line, inner)
+        ]
+        if anew or not _is_there_before(name, function, loop):
+            break
+        if trains:
+            return loop
+    return inner
+
+
+def _is_asked(program: Program, name: str, value: ast.expr, function: Function) -> bool:
+    """Whether a value is what a method of the program gives that is called on a variable: `dual = dual.stepped(x)`."""
+    owner = value.func.value if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else None
+    return isinstance(owner, ast.Name) and owner.id == name and program.called_by(value, function) is not None  # type: ignore[arg-type]
 
 
 def _beside_results(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:

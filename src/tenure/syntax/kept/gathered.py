@@ -13,7 +13,7 @@ from tenure.syntax.kept.handed_methods import keeps_by_methods
 from tenure.syntax.kept.kept_graphs import read_by
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.arguments import given_to
-from tenure.syntax.program.functions import Function
+from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.program.hooked import lambda_hook_around
 from tenure.syntax.program.keeping import BY_NAME, Keep, is_rebuilt, keeps_of
 from tenure.syntax.program.lifetimes import INITIALISERS, lifetimes
@@ -127,7 +127,7 @@ def _is_given_back(keep: Keep, function: Function) -> bool:
 
 def _goes_with_its_object(program: Program, place: str, function: Function) -> bool:
     is_own = place.startswith("self.") and function.owner is not None
-    return is_own and function.owner is not None and is_short_lived(program, function.owner)
+    return is_own and function.owner is not None and is_short_lived(program, function.owner, place[5:])
 
 
 def _is_of_replaced(program: Program, place: str, function: Function) -> bool:
@@ -167,12 +167,46 @@ def _kind(program: Program, keep: Keep, function: Function, values: TensorValues
     if is_first or (isinstance(keep.value, ast.Name) and _NAMES.fullmatch(keep.value.id)):
         return Kind.NOTHING
     found = values.kind(keep.value, function) or Kind(int(is_loaded(keep.value, function)))
+    found = found or _of_object_made(program, keep.value, function, values)
     return found or Kind(
         int(_may_be_tensor(keep.value) and lifetimes(program).is_used_as_tensors(keep.place, function))
     )
 
 
+def _of_object_made(program: Program, value: ast.expr, function: Function, values: TensorValues) -> Kind:
+    """Of an object of the program, no module, that the function makes, or that callers make again and again and give
+    it: what its attributes are."""
+    made = _made_as(value, function)
+    if not made and isinstance(value, ast.Name) and value.id in function.parameters:
+        calls = program.callers(function)[:_MOST_CALLERS]
+        given = ((each, caller) for caller, call in calls for each in given_to(value.id, function, call))
+        made = [one for each in given for one in _made_as(*each) if runs_repeatedly(program, one[1], one[0])]
+    classes = [program.class_of(dotted(call.func), where.source) for call, where in made if dotted(call.func)]
+    owned = [each for each in classes if each is not None and not program.is_module_class(each.node.name, each.source)]
+    return max((values.of_objects(each) for each in owned if not _collects(each, values)), default=Kind.NOTHING)
+
+
+def _made_as(value: ast.expr, function: Function) -> list[tuple[ast.Call, Function]]:
+    """The calls that a value is, or that its variable is bound to, each with the function; not those that a loop goes
+    through by it."""
+    if isinstance(value, ast.Name) and value.id in function.loop_names:
+        return []
+    bound = [each for _, each in function.bound.get(value.id, ())] if isinstance(value, ast.Name) else [value]
+    return [(each, function) for each in bound if isinstance(each, ast.Call)]
+
+
+def _collects(cls: Class, values: TensorValues) -> bool:
+    """Whether methods of a class append tensors to a list of the object: what is told there."""
+    return any(
+        keep.kind == "element" and isinstance(keep.node, ast.Call) and keep.place.startswith("self.")
+        for each in cls.functions
+        for keep in keeps_of(each)
+        if values.kind(keep.value, each)
+    )
+
+
 _MOST_STEPS = 3
+_MOST_CALLERS = 8
 _NAMES = re.compile(r"(\w+_)?(name|key|path)s?")
 
 

@@ -16,6 +16,7 @@ from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.value_parts import bound_names
 
 _MOST_STEPS = 4
+_TRAINING = ("backward", "zero_grad", "manual_backward")
 _MAKING = re.compile(r"[A-Z]\w*|_*(make|create|build|load|init|new|deepcopy|copy|clone|from)(_\w+)?")
 _ACCESS = frozenset(
     {"list", "dict", "tuple", "set", "enumerate", "reversed", "zip", "sorted", "getattr", "next", "iter"}
@@ -44,7 +45,7 @@ def _comes_back(
     made_at = _made_at(names, function)
     for loop in reversed(function.loops_around(call.lineno)):
         targets = set() if isinstance(loop, ast.While) else set(bound_names(loop.target))
-        if targets & names or (targets & differing and not _only_counts(loop) and not _trains(loop, function)):
+        if targets & names or (targets & differing and not _only_counts(loop) and not _trains(program, loop, function)):
             continue
         made = [value for line, value in made_at if is_in_body(line, loop)]
         if made:
@@ -104,9 +105,13 @@ def _only_counts(loop: LoopNode) -> bool:
     )
 
 
-def _trains(loop: LoopNode, function: Function) -> bool:
-    """Whether each turn runs backward or steps: what differs is a batch."""
-    return any(is_in_body(call.lineno, loop) for call in function.calls_of("backward", "zero_grad", "manual_backward"))
+def _trains(program: Program, loop: LoopNode, function: Function) -> bool:
+    """Whether each turn runs backward or steps, itself or in a function that it calls: what differs is a batch or a
+    task."""
+    if any(is_in_body(call.lineno, loop) for call in function.calls_of(*_TRAINING)):
+        return True
+    called = (program.called_by(each, function) for each in function.calls if is_in_body(each.lineno, loop))
+    return any(each is not None and bool(each.calls_of(*_TRAINING)) for each in called)
 
 
 def _made_at(names: set[str], function: Function) -> list[tuple[int, ast.expr]]:

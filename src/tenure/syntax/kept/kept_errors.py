@@ -207,6 +207,8 @@ class _Errors:
 
     def _of_element(self, call: ast.Call, place: ast.expr, function: Function) -> str:
         """Of one of several values that a function of the program gives back: `result, error = attempt()`."""
+        if dotted(call.func) == "sys.exc_info":
+            return "the exception" if getattr(place, "value", 0) else ""
         called = self._program.called_by(call, function)
         at = place.value if isinstance(place, ast.Constant) and isinstance(place.value, int) else -1
         rows = [each.value.elts for each in called.returns if isinstance(each.value, ast.Tuple)] if called else []

@@ -68,6 +68,10 @@ def handed_to(
 ) -> Iterator[tuple[ast.expr, Function]]:
     """As `given_to`, each with its function: where the caller hands on its own `**kwargs`, what it was given by this
     name."""
+    starred = _handed_by_place(program, name, function, call, caller)
+    if starred is not None:
+        yield from starred
+        return
     rest = getattr(caller.node, "args", None)
     named = rest.kwarg.arg if rest is not None and rest.kwarg is not None else ""
     handed_on = [each.value for each in call.keywords if each.arg is None and getattr(each.value, "id", "") == named]
@@ -77,3 +81,25 @@ def handed_to(
         if not known or value not in handed_on:
             yield value, caller
     yield from known
+
+
+def _handed_by_place(
+    program: Program, name: str, function: Function, call: ast.Call, caller: Function
+) -> list[tuple[ast.expr, Function]] | None:
+    """What a parameter gets of `*args` that the caller hands on as it was given them, each with its function; None
+    where the call gives it something else."""
+    own, rest = getattr(function.node, "args", None), getattr(caller.node, "args", None)
+    if own is None or rest is None or rest.vararg is None or not call.args:
+        return None
+    last = call.args[-1]
+    if not isinstance(last, ast.Starred) or getattr(last.value, "id", "") != rest.vararg.arg:
+        return None
+    by_place = [each.arg for each in (*own.posonlyargs, *own.args)][int(function.is_method) :]
+    before = program.callers(caller)
+    if name not in by_place[len(call.args) - 1 :] or not before:
+        return None
+    place = by_place.index(name) - (len(call.args) - 1)
+    first = len(rest.posonlyargs) + len(rest.args) - int(caller.is_method)
+    if any(isinstance(each, ast.Starred) for _, given in before for each in given.args):
+        return None
+    return [(given.args[first + place], where) for where, given in before if first + place < len(given.args)]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tenure.syntax.text.expressions import called_name, split_receiver
+from tenure.syntax.text.expressions import called_name, place_of, split_receiver
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.store_calls import stores_of_call
 from tenure.syntax.text.value_parts import bound_to, gone_through
@@ -62,7 +62,7 @@ def _put(function: Function) -> Iterator[tuple[str, ast.expr]]:
         if isinstance(binding, ast.Assign):
             for target in binding.targets:
                 if isinstance(target, ast.Subscript):
-                    yield dotted(target), binding.value
+                    yield place_of(target.value), binding.value
     for call in function.calls:
         for store in stores_of_call(call):
             if store.kind in ("grow", "item", "attribute") and store.name and isinstance(store.value, ast.expr):

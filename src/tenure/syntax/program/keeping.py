@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
-from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.expressions import called_name, place_of
 from tenure.syntax.text.scopes import LoopNode, declared_names, dotted, statements
 from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
 
@@ -120,7 +120,7 @@ def _added(binding: ast.AugAssign) -> Iterator[Keep]:
 
 def _assigned(binding: ast.Assign, target: ast.expr) -> Iterator[Keep]:
     if isinstance(target, ast.Subscript):
-        place = dotted(target.value).replace("[]", "")
+        place = place_of(target.value)
         if _is_whole(target.slice) and not _mentions(binding.value, place):
             return
         if place and _adds_to_itself(binding.value, place):

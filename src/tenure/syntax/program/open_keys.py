@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Binding, Function, targets_of
@@ -23,9 +24,12 @@ _OPEN_CALLS = frozenset(
 )
 _AS_DIFFERENT = frozenset({"str", "repr", "tuple", "frozenset", "sorted", "int", "round", "bytes", "encode", "strip"})
 """Calls that give other results for other arguments."""
+_MAKING_KEYS = re.compile(r"_*((make|get|build|cache|hash)_?)*(key|hash)(_?(fn|func|function|of|for|by|maker|from))?")
+"""Functions that make a key of what they are given, by their names."""
 _OF_DATA = re.compile(
     r"(^|_)(sample|image|img|video|clip|user|item|doc|document|session|request|example|record|row|patient|molecule|mol"
     r"|graph|scene|track|frame|query|entity|conversation|utterance|episode|trajectory)_?(id|key)s?$"
+    r"|^(sample|user|patient|molecule|utterance|conversation|session|document|request|video|clip)$"
     r"|^(ids|line|word|words|smiles|formula|molecule|duration|sequence)$"
 )
 """What tells one of the data from another."""
@@ -44,7 +48,7 @@ def is_open_key(program: Program, keep: Keep, function: Function) -> bool:
 
 
 def _is_open(program: Program, key: ast.expr, function: Function, depth: int) -> bool:
-    for node in ast.walk(key):
+    for node in _unwrapped(key):
         if isinstance(node, ast.Call) and called_name(node) in _OPEN_CALLS:
             return True
         called = program.called_by(node, function) if isinstance(node, ast.Call) and depth < 2 else None
@@ -71,12 +75,28 @@ def _is_open(program: Program, key: ast.expr, function: Function, depth: int) ->
                 value is not None and _is_open(program, value, function, depth + 1) for value in bound
             ):
                 return True
-            if all(map(_is_taken_in, bound)) and (not isinstance(key, ast.Call) or called_name(key) in _AS_DIFFERENT):
+            if all(map(_is_taken_in, bound)) and (not isinstance(key, ast.Call) or _tells_apart(key)):
                 if _says_open(node.id) or _takes_the_rest(node.id, function) or _has_open_parts(node.id, function):
                     return True
                 if depth < 3 and node.id in function.parameters and _is_given_open(program, node.id, function, depth):
                     return True
     return False
+
+
+def _unwrapped(key: ast.expr) -> Iterator[ast.AST]:
+    """A key and its parts, but nothing of a remainder that comes round after a few: `step % 4`."""
+    waiting: list[ast.AST] = [key]
+    while waiting:
+        node = waiting.pop()
+        is_remainder = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+        if not is_remainder or not isinstance(node.right, ast.Constant):  # type: ignore[attr-defined]
+            yield node
+            waiting += ast.iter_child_nodes(node)
+
+
+def _tells_apart(call: ast.Call) -> bool:
+    """Whether a call gives other results for other arguments, by its name."""
+    return called_name(call) in _AS_DIFFERENT or bool(_MAKING_KEYS.fullmatch(called_name(call)))
 
 
 def _is_id(node: ast.Attribute) -> bool:

@@ -20,7 +20,7 @@ from tenure.syntax.program.file_walk import FileWalk
 from tenure.syntax.program.functions import Class, Function, pairs_of, takes
 from tenure.syntax.program.imports import FilePlaces, Imported, imported_names
 from tenure.syntax.program.objects import Objects
-from tenure.syntax.program.property_reads import property_reads, property_writes
+from tenure.syntax.program.property_reads import item_writes, property_reads, property_writes
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 
@@ -414,7 +414,7 @@ class Program:
                     found.setdefault(each, []).append((caller, self._shifted(call, shifts.get(each, -1))))
                 for each, applied in self._applied(call, caller):
                     found.setdefault(each, []).append((caller, applied))
-        for run, caller, call in (*property_reads(self), *property_writes(self)):
+        for run, caller, call in (*property_reads(self), *property_writes(self), *item_writes(self)):
             found.setdefault(run, []).append((caller, call))
         return found
 

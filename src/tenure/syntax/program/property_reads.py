@@ -4,7 +4,7 @@ would."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tenure.syntax.program.objects import is_property
@@ -46,6 +46,44 @@ def property_writes(program: Program) -> Iterator[tuple[Function, Function, ast.
                 made = ast.copy_location(ast.Call(func=target, args=[binding.value], keywords=[]), target)
                 for setter in _meant(program, setters[target.attr], target.value, function):
                     yield setter, function, made
+
+
+def item_writes(program: Program) -> Iterator[tuple[Function, Function, ast.Call]]:
+    """The `__setitem__`, the function that binds an item of its object, and the call that this comes to. Costs a look
+    at the bindings of a program that has such a method, and following the names that its objects are made for."""
+    setting = {each for each in program.functions if each.owner is not None and each.name == "__setitem__"}
+    names = set(_names_of_objects(program, setting))
+    for function in program.functions if names else ():
+        for binding in function.bindings:
+            targets = binding.targets if isinstance(binding, ast.Assign) else ()
+            for target in (each for each in targets if isinstance(each, ast.Subscript)):
+                if _last_name(target.value) not in names:
+                    continue
+                classes = program.objects.classes_of(target.value, function)
+                found = (program.method_of(each, "__setitem__") for each in classes)
+                for method in [each for each in found if each in setting and each is not function]:
+                    yield method, function, _setting_item(target, binding.value)
+
+
+def _names_of_objects(program: Program, methods: Iterable[Function]) -> Iterator[str]:
+    """Last names of variables and attributes that are bound to what makes objects of the methods' classes."""
+    owners = {id(each.owner): each.owner for each in methods if each.owner is not None}
+    for cls in owners.values():
+        for caller, call in program.constructions(cls):
+            bound = ((name, value) for name, values in caller.bound.items() for _, value in values)
+            yield from (
+                name.rpartition(".")[2] for name, value in bound if any(node is call for node in ast.walk(value))
+            )
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _setting_item(target: ast.Subscript, value: ast.expr | None) -> ast.Call:
+    func = ast.copy_location(ast.Attribute(value=target.value, attr="__setitem__", ctx=ast.Load()), target)
+    assert value is not None
+    return ast.copy_location(ast.Call(func=func, args=[target.slice, value], keywords=[]), target)
 
 
 def _is_setter(decorator: ast.expr) -> bool:

@@ -26,8 +26,8 @@ _FILLING = re.compile(
 )
 """Methods whose name says that they are called for one thing after another."""
 _TEXTS = re.compile(r"(\w+_)?(text|prompt|sentence|caption|question|query|word|phrase)s?")
-_BY_ITSELF = ("forward", "__call__", "__missing__", "__setitem__", "__next__")
-"""Methods that Python, and torch, call where something else is written."""
+_BY_ITSELF = ("forward", "__call__", "__missing__", "__setitem__", "__next__", "compute_loss", "eval_forward")
+"""Methods that Python, torch, transformers and Composer call where something else is written."""
 _MOST_CALLERS = 4
 
 

@@ -11,17 +11,20 @@ from tenure.syntax.program.lifetimes import INITIALISERS
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_of_tests, runs_repeatedly
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.scopes import MODULE
+from tenure.syntax.text.scopes import MODULE, dotted
 
 _MOST_STEPS = 3
 
 
-def is_short_lived(program: Program, cls: Class) -> bool:
-    """Whether all objects of a class are variables of functions that run again and again, and stored nowhere."""
+def is_short_lived(program: Program, cls: Class, attribute: str = "") -> bool:
+    """Whether all objects of a class are variables of functions that run again and again, and stored nowhere; nor is
+    what they have in an attribute. Not where the class itself decides what its call gives: one object for all."""
+    if program.method_of(cls, "__new__") is not None:
+        return False
     first = program.method_of(cls, "__init__")
     made = [*program.constructions(cls), *(program.callers(first) if first is not None else ())]
     made = [(caller, call) for caller, call in made if called_name(call) not in ("__init__", "super")]
-    return bool(made) and all(_is_variable_of_a_turn(program, caller, call) for caller, call in made)
+    return bool(made) and all(_is_variable_of_a_turn(program, caller, call, attribute) for caller, call in made)
 
 
 def is_replaced(program: Program, cls: Class) -> bool:
@@ -53,7 +56,9 @@ def is_long_lived(program: Program, cls: Class) -> bool:
     )
 
 
-def _is_variable_of_a_turn(program: Program, function: Function, call: ast.Call, depth: int = 0) -> bool:
+def _is_variable_of_a_turn(
+    program: Program, function: Function, call: ast.Call, attribute: str, depth: int = 0
+) -> bool:
     if function.qualname == MODULE or not (function.loops_around(call.lineno) or runs_repeatedly(program, function)):
         return False
     names = {name for name, values in function.bound.items() if any(value is call for _, value in values)}
@@ -67,6 +72,7 @@ def _is_variable_of_a_turn(program: Program, function: Function, call: ast.Call,
         return call not in stored and not any(call in each.args for each in function.calls)
     if name and (
         _stands_in(name, stored)
+        or any(isinstance(each, ast.Attribute) and dotted(each) == f"{name}.{attribute}" for each in stored)
         or any(_stores(program, function, each, name) for each in function.calls if each is not call)
     ):
         return False
@@ -75,7 +81,7 @@ def _is_variable_of_a_turn(program: Program, function: Function, call: ast.Call,
         return (
             bool(callers)
             and depth < _MOST_STEPS
-            and all(_is_variable_of_a_turn(program, caller, each, depth + 1) for caller, each in callers)
+            and all(_is_variable_of_a_turn(program, caller, each, attribute, depth + 1) for caller, each in callers)
         )
     return True
 

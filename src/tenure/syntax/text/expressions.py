@@ -34,6 +34,16 @@ def split_receiver(node: ast.AST) -> tuple[str, str]:
             return "", ""
 
 
+def place_of(container: ast.expr) -> str:
+    """What an entry is put into, as text without keys: `self.rows` of `self.rows[k]` and of
+    `self.rows.setdefault(k, {})`; "" of anything else."""
+    text = dotted(container).replace("[]", "")
+    if text or not isinstance(container, ast.Call) or called_name(container) != "setdefault":
+        return text
+    receiver, name = split_receiver(container)
+    return f"{receiver}.{name}" if receiver and name else name
+
+
 def called_name(call: ast.Call) -> str:
     """The last name of what is called: `append` of `self.history.append(x)`; "" where it has none."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

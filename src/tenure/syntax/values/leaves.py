@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tenure.syntax.program.arguments import given_to
@@ -12,6 +13,9 @@ from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.value_parts import gone_through, is_made_up
 
+_OF_LAYERS = frozenset({"weight", "bias", "in_proj_weight", "weight_ih", "weight_hh"})
+_LAYERS = re.compile(r"Linear|Bilinear|Embedding|EmbeddingBag|(Lazy)?Conv(Transpose)?[123]d|(RNN|LSTM|GRU)Cell")
+"""Layers of torch, and the parameters that classes below them have from there."""
 _MOST_STEPS = 3
 _MOST_CALLERS = 4
 
@@ -25,6 +29,9 @@ def is_leaf(program: Program, node: ast.expr, function: Function, steps: int = 0
     name = dotted(node)
     if name.startswith("self.") and name.count(".") == 1 and function.owner is not None:
         bound = [value for value, _ in program.attribute_values(function.owner, name[5:])]
+        if not bound and name[5:] in _OF_LAYERS and program.is_part_of_module(function):
+            bases = {base.rpartition(".")[2] for each in program.relatives(function.owner) for base in each.bases}
+            return any(map(_LAYERS.fullmatch, bases))
         return bool(bound) and all(isinstance(value, ast.Call) and makes_leaf(value) for value in bound)
     if _is_gone_through(name, function):
         return True

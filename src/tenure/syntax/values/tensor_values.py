@@ -260,7 +260,10 @@ class TensorValues:
             calls = self._program.forward_calls(function)
         else:
             calls = self._program.callers(function)
-        return max(least, self._questions.answer((function, name), lambda: self._given(name, function, calls)))
+        found = self._questions.answer((function, name), lambda: self._given(name, function, calls))
+        if found is Kind.TENSOR and _is_number(annotation_of(name, function)):
+            return Kind.NOTHING
+        return max(least, found)
 
     def _given(self, name: str, function: Function, calls: Sequence[tuple[Function, ast.Call]]) -> Kind:
         if len(calls) > _MOST_CALLERS:
@@ -553,6 +556,12 @@ def _is_activation(name: str, function: Function) -> bool:
     if annotation is not None and not _is_tensor(annotation):
         return False
     return bool(ACTIVATIONS.fullmatch(name))
+
+
+def _is_number(annotation: ast.expr | None) -> bool:
+    """`float`, `int | None`, `Optional[str]`."""
+    names = [node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)] if annotation is not None else []
+    return bool(names) and all(each in ("float", "int", "str", "bool", "Optional", "Union") for each in names)
 
 
 def _is_tensor(annotation: ast.expr | None) -> bool:

@@ -55,8 +55,8 @@ class _Views:
         if steps > _MOST_STEPS:
             return False
         if isinstance(value, ast.Subscript):
-            if is_made_up(value) and isinstance(value.value, (ast.Subscript, ast.Attribute)):
-                return False  # one of several values that a container has in one place
+            if is_made_up(value) and not _is_one_tensor(value.value, function):
+                return False  # one of several values that a container has, as `x, y = batch`
             if dotted(value.value) in tuples_given(self._program, function, value.lineno):
                 return False
             of_call = isinstance(value.value, ast.Call) and isinstance(value.slice, ast.Constant)
@@ -136,6 +136,14 @@ def _is_chosen(name: str, function: Function) -> bool:
         and called_name(loop.iter) == "tolist"
         for loop in function.loops
     )
+
+
+def _is_one_tensor(taken_apart: ast.expr, function: Function) -> bool:
+    """Whether what is taken apart by `x, y = value` may be a single tensor: what the function made itself, and no
+    batch that it was given."""
+    if isinstance(taken_apart, ast.Name):
+        return taken_apart.id not in all_parameters(function)
+    return not isinstance(taken_apart, (ast.Subscript, ast.Attribute))
 
 
 def _is_tensor_itself(value: ast.expr, function: Function) -> bool:
