@@ -19,7 +19,7 @@ from tenure.analysis.heap.paths import path_to, shortest_paths
 from tenure.analysis.heap.wording import render_path
 from tenure.capture.heap.census import take_census
 from tenure.capture.heap.heapwalk import NATIVE
-from tenure.capture.heap.roots import find_hidden_roots
+from tenure.capture.heap.roots import file_of_code, find_hidden_roots
 
 READS_ATEXIT = NATIVE and (3, 11) <= sys.version_info < (3, 14)
 NUMBER = 7919
@@ -210,3 +210,18 @@ def test_a_function_that_profiles_keeps_what_it_closes_over() -> None:
 
     assert path[0] == "function given to `sys.setprofile`"
     assert path[-1] == ".weights"
+
+
+def test_a_namespace_without_a_file_is_told_by_the_code_that_runs_at_its_top() -> None:
+    namespace: dict[str, object] = {"path_of_the_tensor": path_of_the_tensor, "kept": tensor(), "__name__": "session"}
+
+    exec(compile("found = path_of_the_tensor()", "<cell-4>", "exec"), namespace)
+
+    assert namespace["found"] == ("global `kept` in session (<cell-4>)",)
+
+
+def test_one_whose_code_has_ended_is_told_by_its_own_functions() -> None:
+    space: dict[str, object] = {"helper": path_of_the_tensor}
+    exec(compile("def fit(): pass", "<cell-2>", "exec"), space)
+
+    assert (file_of_code(space, ()), file_of_code({"helper": path_of_the_tensor}, ())) == ("<cell-2>", "")

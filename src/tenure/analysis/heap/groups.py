@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tenure.analysis.heap.cells import cell_kind
 from tenure.analysis.heap.graph import Graph, build_graph, unquoted
 from tenure.analysis.heap.paths import Paths, shortest_paths
 from tenure.analysis.heap.wording import LARGE_CONTAINER, attribute_name, is_merged
@@ -311,7 +312,8 @@ def root_key(graph: Graph, node: int) -> str:
     kind = NodeKind(int(nodes.kind[node]))
     if int(kind) not in ROOT_KINDS:
         return f"unseen {graph.type_names[node]}"
-    file = posixpath.basename(census.text(int(nodes.file[node])).replace("\\", "/"))
+    path = census.text(int(nodes.file[node])).replace("\\", "/")
+    file = cell_kind(path) or posixpath.basename(path)
     return f"{kind.name.lower()} {census.text(int(nodes.name[node]))} {file}".strip()
 
 

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from tenure.analysis.heap.cells import cell_kind
 from tenure.analysis.heap.holders import TENSOR_HOOKS
+from tenure.analysis.sites.cells import other_cells
 from tenure.analysis.sites.container_aliases import stores_through_aliases, stores_through_helpers
 from tenure.analysis.sites.gradient_sites import backward_calls
 from tenure.analysis.sites.hook_sites import hooks_of_function, registers_on
@@ -194,9 +196,18 @@ def _variables(sought: Sought) -> Iterator[RankedSite]:
     found = sought.file(sought.reference.scope_file)
     if found is None:
         return
-    path, source = found
+    yield from _variables_in(sought, *found, unbound=bool(cell_kind(found[0])))
+    if _owner(sought, found[1]) == MODULE:
+        for path, source in other_cells(found[0], sought.sources):
+            yield from _variables_in(sought, path, source, unbound=True)
+        yield from _from_other_modules(sought, found[0])
+
+
+def _variables_in(sought: Sought, path: str, source: SourceFile, *, unbound: bool = False) -> Iterator[RankedSite]:
+    """Statements of one file; with `unbound` also those about a name that the file itself binds nowhere."""
     owner = _owner(sought, source)
-    own = [b for b in bindings_of(source) if b.owner == owner and b.name in sought.names and not b.receiver]
+    owners = {owner, ""} if unbound else {owner}
+    own = [b for b in bindings_of(source) if b.owner in owners and b.name in sought.names and not b.receiver]
     reach = _reach(sought, source, owner)
     bound = {b.line for b in own if b.kind in BINDERS and b.value_kind not in ("none", "constant")}
     reach = reach if reach & bound else frozenset()
@@ -209,8 +220,6 @@ def _variables(sought: Sought) -> Iterator[RankedSite]:
     if sought.element or sought.growing:
         yield from stores_through_aliases(sought, path, source, owner)
         yield from stores_through_helpers(sought, path, source, owner)
-    if owner == MODULE:
-        yield from _from_other_modules(sought, path)
 
 
 def _definitions_imported(sought: Sought, path: str, statement: Binding) -> Iterator[RankedSite]:

@@ -16,7 +16,14 @@ from tenure.capture.heap.descriptions import Description, describe, type_name
 from tenure.capture.heap.host_buffers import LEAST_BYTES, find_host_buffers
 from tenure.capture.heap.kinds import array_contents, category_of, is_array, kind_of
 from tenure.capture.heap.origins import is_library_file
-from tenure.capture.heap.roots import describe_hidden, file_of_namespace, find_hidden_roots, find_namespaces, is_ours
+from tenure.capture.heap.roots import (
+    describe_hidden,
+    file_of_code,
+    file_of_namespace,
+    find_hidden_roots,
+    find_namespaces,
+    is_ours,
+)
 from tenure.capture.heap.under_way import UnderWay
 from tenure.capture.tensors.use_counts import HAS_USE_COUNT, count_native
 from tenure.model.heap import NAMED_BY_LIBRARY, OWNER_UNKNOWN, NodeKind, ReferenceKind
@@ -111,8 +118,10 @@ class _HeapReader:
 
     def _describe(self, item: object, kind: NodeKind) -> Description:
         if kind is NodeKind.NAMESPACE:
-            name, file = self._namespaces[id(item)].get("__name__", ""), file_of_namespace(self._namespaces[id(item)])
-            return Description(name=str(name), file=file, line=self._line_of_module(item, file))
+            namespace = self._namespaces[id(item)]
+            name, file = namespace.get("__name__", ""), file_of_namespace(namespace)
+            line = self._line_of_module(item, file)
+            return Description(str(name), file=file or file_of_code(namespace, self._running), line=line)
         if kind is NodeKind.HIDDEN:
             return describe_hidden(item)
         return describe(item)

@@ -4,6 +4,7 @@ what only the interpreter holds: handlers of signals, forks and its exit, functi
 from __future__ import annotations
 
 import functools
+import itertools
 import signal
 import sys
 import threading
@@ -37,6 +38,15 @@ def file_of_namespace(namespace: dict[str, Any]) -> str:
     """The file a module came from; "" for built-in ones and for `exec`."""
     file = namespace.get("__file__")
     return file if isinstance(file, str) else ""
+
+
+def file_of_code(namespace: dict[str, Any], running: Iterable[Frame]) -> str:
+    """The file that the newest code running at the top of a namespace goes by, or else a function that is defined
+    there, as a notebook names its cells; "" where there is neither."""
+    top = (each.file for each in running if each.qualname == "<module>" and each.frame.f_globals is namespace)
+    functions = (each for each in list(namespace.values()) if type(each) is types.FunctionType)
+    made_here = (each.__code__.co_filename for each in functions if each.__globals__ is namespace)
+    return next(itertools.chain(top, made_here), "")
 
 
 def describe_hidden(item: object) -> Description:
