@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from heaps import census
-from suspects import HISTORY, MIB, SPECIMENS, carried, finding, suspect
+from suspects import HISTORY, MIB, SPECIMENS, carried, finding, series, suspect
 from tenure.diagnose import diagnose, diagnose_process, explain, merge, retell
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
@@ -62,6 +62,16 @@ def test_equal_weights_keep_one_order() -> None:
     pair = [suspect(fingerprint="b"), suspect(fingerprint="a")]
 
     assert explain(pair, all_rules()) == explain(reversed(pair), all_rules())
+
+
+def test_autograd_nodes_that_further_steps_add_count_as_bytes_do() -> None:
+    growing = suspect(fingerprint="a", retained_bytes=4, growth_bytes_per_step=0.0, through_graph=True)
+    nodes = replace(growing, series=series(4, 4, 4, graph_nodes=(200, 400, 600)))
+    steady = suspect(fingerprint="b", retained_bytes=MIB, growth_bytes_per_step=1.0)
+
+    told = explain([steady, nodes], all_rules()), explain([steady, growing], all_rules())
+
+    assert [[each.fingerprint for each in found] for found in told] == [["a", "b"], ["b", "a"]]
 
 
 def test_the_suspects_a_finding_explains_are_told_by_key() -> None:

@@ -27,7 +27,8 @@ from tenure.analysis.ran_out import find_ran_out
 from tenure.analysis.watching.rank_notes import describe_beyond_findings
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
-from tenure.model.finding import Diagnosis, Finding
+from tenure.model.finding import Diagnosis, Finding, evidence_of
+from tenure.model.heap import AUTOGRAD_NODE_BYTES
 from tenure.model.recording import Recording
 from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
@@ -206,14 +207,25 @@ def _sum_known(numbers: Iterable[int | None]) -> int | None:
 
 
 def _rank(finding: Finding) -> tuple[int, float, str]:
-    """Bytes saved first: what is held, or what 100 more steps would add; a mere possibility comes last."""
-    weight = max(finding.retained_bytes or 0, 100 * _steady_growth(finding))
+    """Bytes saved first: what is held, or what 100 more steps would add, autograd nodes among it; a mere possibility
+    comes last."""
+    nodes = AUTOGRAD_NODE_BYTES * _nodes_per_step(finding)
+    weight = max(finding.retained_bytes or 0, 100 * (_steady_growth(finding) + nodes))
     return (finding.confidence == "possible", -weight, finding.fingerprint)
 
 
 def _steady_growth(finding: Finding) -> float:
     """Bytes per step that further steps would add; what falls again adds none."""
     return (finding.growth_bytes_per_step or 0) if finding.symptom == "growth" else 0
+
+
+def _nodes_per_step(finding: Finding) -> float:
+    """Autograd nodes per step that further steps would add."""
+    series = evidence_of(finding, "series")
+    nodes, steps = series.get("graph_nodes", ()), series.get("steps", ())
+    if finding.symptom != "growth" or len(steps) < 2 or len(nodes) != len(steps) or steps[-1] <= steps[0]:
+        return 0.0
+    return float(max(0, nodes[-1] - nodes[0]) / (steps[-1] - steps[0]))
 
 
 def _growth_on_host(findings: Sequence[Finding]) -> float:

@@ -194,6 +194,7 @@ def test_objects_of_a_users_class_are_no_copies_even_if_the_program_has_more_of_
         ("torchmetrics.ConfusionMatrix#c* -> .counts tensor 64KiB", "torchmetrics.ConfusionMatrix"),
         ("collections.OrderedDict#d* -> ['fc.weight'] tensor 64KiB", "collections.OrderedDict"),
         ("dict#d* -> ['loss'] tensor 64KiB", ""),
+        ("dict#d* -> ['fc.weight'] tensor#w* 64KiB -> .grad_fn SubBackward0#n*", ""),
         ("tuple#t* -> [1] __main__.Net#m* -> ._parameters dict -> ['w'] parameter#w* 64KiB", "__main__.Net"),
         ("tuple#t* -> [1] __main__.Track#k* -> .embedding tensor#e* 64KiB", ""),
     ],

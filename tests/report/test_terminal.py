@@ -174,6 +174,20 @@ def test_counted_growth_and_several_possible_statements_are_listed() -> None:
     ]
 
 
+def test_autograd_nodes_that_outweigh_their_tensors_are_the_headline() -> None:
+    series = {"kind": "series", "objects": [1, 1], "graph_nodes": [36, 756]}
+    told = [
+        render_diagnosis(diagnosis(kept_loss(retained_bytes=size, evidence=(series,))), width=110, color=False)
+        for size in (4, 756 * 700 - 1, 756 * 700)
+    ]
+
+    assert [text.splitlines()[0].split(" · ")[1] for text in told] == [
+        "756 autograd nodes held at step 252 and growing",
+        "756 autograd nodes held at step 252 and growing",
+        "516.80 KiB held at step 252 and growing",
+    ]
+
+
 def test_the_middle_of_a_long_path_is_counted_not_drawn() -> None:
     long = held_graph(path=("root", *(f"[{n}]" for n in range(30))), evidence=())
     drawn = render_diagnosis(diagnosis(long), width=110, color=False).split("\n\n")[1]

@@ -116,6 +116,14 @@ def test_a_sentence_names_what_is_to_drop_and_agrees_with_it(names: tuple[str, .
             suspect(growth_bytes_per_step=0.4, series=series(0, 0, 0, graph_nodes=(4, 8, 12))),
             "4 autograd nodes per step",
         ),
+        (
+            suspect(growth_bytes_per_step=8.0, series=series(0, 8, 16, graph_nodes=(4, 8, 12))),
+            "4 autograd nodes per step",
+        ),
+        (
+            suspect(growth_bytes_per_step=2800.0, series=series(0, 8, 16, graph_nodes=(4, 8, 12))),
+            "2.73 KiB per step",
+        ),
         (suspect(growth_bytes_per_step=None, growth_objects_per_step=0.25), "0.25 objects per step"),
         (suspect(growth_bytes_per_step=None, growth_objects_per_step=None), "a little per step"),
     ],

@@ -1,4 +1,11 @@
-from suspects import carried, finding, suspect
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suspects import HISTORY, carried, finding, suspect
+from tenure.model.suspect import Falls
 from tenure.rules.device_scalars_kept_between_logs import check_suspect
 
 REMEDY = (
@@ -31,6 +38,26 @@ def test_a_sawtooth_tells_its_period() -> None:
         symptom="sawtooth",
         **IDENTITY,
     )
+
+
+@pytest.mark.parametrize(
+    ("objects", "pinned", "confidence"),
+    [(10, 0, "possible"), (2047, 0, "possible"), (2048, 0, "certain"), (10, 4096, "certain"), (None, 0, "certain")],
+)
+def test_a_few_scalars_that_go_with_the_next_log_are_a_hint(objects: int | None, pinned: int, confidence: str) -> None:
+    falls = Falls(amplitude_bytes=40, amplitude_objects=objects, every_steps=10)
+
+    found = check_suspect(suspect(scalars=True, symptom="sawtooth", falls=falls, pinned_bytes=pinned))
+
+    assert found is not None
+    assert found.confidence == confidence
+
+
+def test_scalars_of_several_names_agree_with_their_verb() -> None:
+    found = check_suspect(suspect(scalars=True, cut=(HISTORY, replace(HISTORY, name="accuracies"))))
+
+    assert found is not None
+    assert found.message == "`history` and `accuracies` gain 1 scalar tensor per step."
 
 
 def test_scalars_with_a_graph_tensors_of_more_elements_and_steady_scalars_are_none() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from suspects import SPECIMENS, finding
+from suspects import MIB, SPECIMENS, finding, series, suspect
 from tenure.model.suspect import Suspect
 from tenure.rules.outputs_kept_with_graph import check_suspect
 
@@ -42,7 +42,27 @@ def test_a_collection_of_outputs_is_told_with_their_shape() -> None:
     )
 
 
+RESULTS = suspect(
+    bytes_by_role={"ACTIVATION": 3 * MIB},
+    growth_bytes_per_step=2048.0,
+    graph_freed=True,
+    series=series(2048, 4096, 6144, graph_nodes=(4, 8, 12)),
+)
+
+
+def test_results_whose_nodes_outweigh_them_are_kept_with_a_graph_that_backward_has_freed() -> None:
+    found = check_suspect(RESULTS)
+
+    assert found is not None
+    assert found.message == (
+        "`history[*]` collects tensors together with the graph that made each: 4 autograd nodes per step."
+    )
+
+
 OTHERS = {
+    "the tensors weigh more than their nodes": replace(RESULTS, growth_bytes_per_step=2801.0),
+    "not all of them are results": replace(RESULTS, bytes_by_role={"ACTIVATION": 2 * MIB, "OTHER": MIB}),
+    "scalars with nodes are losses": replace(RESULTS, scalars=True),
     "scalars are losses": replace(SPECIMENS["TN107"], facts={"kept_shape": "[1]"}),
     "one name that is no container collects nothing": SPECIMENS["TN105"],
 }

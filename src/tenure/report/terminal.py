@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tenure.model.finding import Diagnosis, Finding, Interval, Remedy, evidence_of
+from tenure.model.heap import AUTOGRAD_NODE_BYTES
 from tenure.model.units import format_about, format_bytes, format_duration, format_number
 from tenure.report.layout import place_of, relative_to_here, wrap
 from tenure.report.ran_out import render_ran_out
@@ -100,12 +101,23 @@ def _header(finding: Finding, *, width: int, style: Style) -> str:
 
 def weight(finding: Finding) -> str:
     """What the finding weighs, in words: bytes where there are any, the number of objects otherwise."""
+    nodes = _nodes_that_outweigh(finding)
+    if nodes:
+        return f"{nodes:,} autograd nodes held at step {finding.last_step:,} and growing"
     if finding.retained_bytes:
         at_peak = evidence_of(finding, "series").get("moment") == "peak"
         bytes_are = "idle at the peak" if at_peak else _BYTES_ARE[finding.symptom].format(step=f"{finding.last_step:,}")
         return f"{format_bytes(finding.retained_bytes)} {bytes_are}"
     objects = f"{finding.num_objects:,} object{'' if finding.num_objects == 1 else 's'}"
     return f"{objects}, bytes not measured" if finding.retained_bytes is None else f"{objects}, no tensor memory"
+
+
+def _nodes_that_outweigh(finding: Finding) -> int:
+    """Autograd nodes of the last census, where they grow and weigh more than the tensors with them; else 0."""
+    counts = evidence_of(finding, "series").get("graph_nodes", ())
+    grown = finding.symptom == "growth" and len(counts) > 1 and counts[-1] > counts[0]
+    heavy = grown and counts[-1] * AUTOGRAD_NODE_BYTES > (finding.retained_bytes or 0)
+    return int(counts[-1]) if heavy and finding.retained_bytes is not None else 0
 
 
 def _message(finding: Finding, *, width: int) -> list[str]:

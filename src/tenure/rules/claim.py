@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tenure.model.finding import Confidence, CutReference, Finding, Holder, Remedy
+from tenure.model.heap import AUTOGRAD_NODE_BYTES
 from tenure.model.source import SourceLocation
 from tenure.model.suspect import Falls, HoldingReference, Suspect
 from tenure.model.units import format_bytes
@@ -202,9 +203,9 @@ def growth(suspect: Suspect) -> str:
     if within_evaluation(suspect):
         each = format_bytes(int(str(suspect.facts["bytes_per_call"])))
         return f"{each} per call of the model, until the evaluation after step {suspect.last_step:,} ends"
-    if suspect.growth_bytes_per_step and suspect.growth_bytes_per_step >= 1:
-        return f"{format_bytes(suspect.growth_bytes_per_step)} per step"
     nodes = nodes_per_step(suspect)
+    if suspect.growth_bytes_per_step and suspect.growth_bytes_per_step >= 1 and not outweighs_tensors(suspect):
+        return f"{format_bytes(suspect.growth_bytes_per_step)} per step"
     if nodes > 0:
         return f"{count(nodes, 'autograd node')} per step"
     if suspect.growth_objects_per_step:
@@ -221,6 +222,11 @@ def nodes_per_step(suspect: Suspect) -> float:
     """Autograd nodes gained per step over the whole series; 0 where it has no two steps."""
     nodes, steps = suspect.series.graph_nodes, suspect.series.steps
     return (nodes[-1] - nodes[0]) / (steps[-1] - steps[0]) if nodes and steps[-1] > steps[0] else 0.0
+
+
+def outweighs_tensors(suspect: Suspect) -> bool:
+    """Whether the autograd nodes gained weigh more than the tensors gained."""
+    return nodes_per_step(suspect) * AUTOGRAD_NODE_BYTES > (suspect.growth_bytes_per_step or 0)
 
 
 def count(number: float, noun: str) -> str:

@@ -6,9 +6,14 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
-from tenure.rules.claim import claim, count, subject
+from tenure.rules.claim import claim, count, plural, subject
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.program.program import Program
+
+BLOCK_BYTES = 512
+"""What a device's allocator gives a scalar."""
+NOTABLE_BYTES = 1 << 20
+"""So much is worth more than a hint though it falls again."""
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -22,12 +27,21 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{subject(suspect)} gains {count(per_step, 'scalar tensor')} per step{period}.{pinned}",
+        message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} {count(per_step, 'scalar tensor')} per step"
+        f"{period}.{pinned}",
         remedies=(
             "add each into one running tensor on the device (`total += loss.detach()`, a counter beside it) and read "
             "it with `.item()` only when logging: constant memory, no synchronisation per step",
         ),
+        at_most="possible" if _is_emptied_soon(suspect) else "certain",
     )
+
+
+def _is_emptied_soon(suspect: Suspect) -> bool:
+    """Whether a few scalars that are their own storages were seen to fall again: to keep them until the next log is
+    what saves a synchronisation at every step."""
+    scalars = suspect.falls.amplitude_objects if suspect.falls else None
+    return scalars is not None and not suspect.pinned_bytes and scalars * BLOCK_BYTES < NOTABLE_BYTES
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

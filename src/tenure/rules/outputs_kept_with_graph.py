@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from tenure.model.finding import Finding
+from tenure.model.heap import Role
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
-from tenure.rules.claim import claim, growth, nodes_per_step, plural, subject, within_evaluation
+from tenure.rules.claim import claim, growth, nodes_per_step, outweighs_tensors, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, collects_unused_graphs, keeps_scalar
 from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
@@ -40,7 +41,16 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 
 def _keeps_graphs_of_tensors(suspect: Suspect) -> bool:
-    return suspect.through_graph and not keeps_scalar(suspect)
+    through = suspect.through_graph and not keeps_scalar(suspect)
+    return through or _gains_more_graph_than_tensors(suspect)
+
+
+def _gains_more_graph_than_tensors(suspect: Suspect) -> bool:
+    """Whether the results collected are outweighed by their nodes, whose buffers backward has freed."""
+    by_role = suspect.bytes_by_role
+    results = bool(by_role) and by_role.get(Role.ACTIVATION.name, 0) == sum(by_role.values())
+    many = nodes_per_step(suspect) >= 1 and outweighs_tensors(suspect)
+    return results and many and not (suspect.scalars or suspect.through_graph)
 
 
 def _keeps_graphs_of_an_evaluation(suspect: Suspect) -> bool:

@@ -100,10 +100,19 @@ def _owners_up(view: View, node: int, inside: Collection[int]) -> list[int]:
 
 
 def _is_state_dict(view: View, node: int) -> bool:
-    """A dict whose keys are dotted names: `fc.weight`, or of a single layer `weight` and `bias`."""
-    graph, kinds = view.graph, view.census.references.kind
-    keys = [unquoted(graph.labels[r]) for r in graph.references_from(node) if kinds[r] == ReferenceKind.ITEM]
-    return bool(keys) and all(_STATE_KEY.fullmatch(key) for key in keys)
+    """A dict whose keys are dotted names: `fc.weight`, or of a single layer `weight` and `bias`.
+
+    Weights that a recorded operation has made, as those adapted to a task, are results and no copies."""
+    graph, references = view.graph, view.census.references
+    items = [r for r in graph.references_from(node) if references.kind[r] == ReferenceKind.ITEM]
+    keys = [unquoted(graph.labels[r]) for r in items]
+    named = bool(keys) and all(_STATE_KEY.fullmatch(key) for key in keys)
+    return named and not any(_has_graph(view, int(references.target[r])) for r in items)
+
+
+def _has_graph(view: View, tensor: int) -> bool:
+    kinds = view.census.references.kind
+    return any(kinds[r] == ReferenceKind.GRAD_FN for r in view.graph.references_from(tensor))
 
 
 def has_module_tables(view: View, node: int) -> bool:
