@@ -154,6 +154,20 @@ def test_a_disk_that_does_not_answer_costs_rows_and_no_memory_without_bound(
     assert list(read_rows(tmp_path, "steps", Step).rows) == [step(n) for n in (1, 2, 3)]
 
 
+def test_rows_that_come_as_they_are_read_back_like_those_that_come_as_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_log, "MOST_AS_THEY_ARE", 2)
+    log = RowLog(tmp_path, "steps")
+    for number in range(1, 5):
+        each = step(number)
+        log.add((each.step, each.time, each.seconds, each.counters))
+    assert [type(row) for row in log._waiting] == [tuple, tuple, str, str]
+    log.flush()
+
+    assert list(read_rows(tmp_path, "steps", Step).rows) == [step(n) for n in (1, 2, 3, 4)]
+
+
 def test_a_disk_that_is_full_when_a_block_ends_leaves_the_rows_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tenure.capture.sampling.allocator import may_have_others, read_allocator
 from tenure.capture.sampling.private_pools import read_private_pools
-from tenure.capture.steps.schedule import is_geometric
+from tenure.capture.steps.schedule import is_geometric, next_geometric
 from tenure.capture.system.memory_room import read_memory_room
 from tenure.capture.system.resident import ResidentMemory
 
@@ -18,7 +18,8 @@ STEPS_BETWEEN_READINGS = 10
 
 
 class CounterReader:
-    """Reads counters after steps: after each one, or after each tenth where steps are too quick for that.
+    """Reads counters after steps: after each one, after every other where the machine is slow for steps as quick as
+    these, or after each tenth where they are too quick on any.
 
     What memory there is, how much is left, what lies in private pools, and whether there may be an accelerator that is
     neither CUDA nor XPU, is asked at the steps of the geometric schedule only.
@@ -27,18 +28,22 @@ class CounterReader:
     def __init__(self) -> None:
         self._resident = ResidentMemory()
         self._may_have_others = True
+        self._due_at = 0
+        self.every_other = False
+        """Whether the machine is too slow for a reading after each step of this length."""
         self.last: dict[str, int] = {}
         self.device_uuid: str | None = None
         """Of the device in use at the last step of the schedule."""
 
     def read_after_step(self, step: int, seconds: float, *, wanted: bool = False) -> dict[str, int]:
         """The counters, or nothing when this step is skipped; `wanted` ones are not."""
-        due = is_geometric(step)
-        skips = seconds < QUICK_STEP_SECONDS and step % STEPS_BETWEEN_READINGS and self.last
-        if skips and not due and not wanted:
+        due = step >= self._due_at and is_geometric(step)
+        apart = STEPS_BETWEEN_READINGS if seconds < QUICK_STEP_SECONDS else 2 if self.every_other else 1
+        if step % apart and self.last and not due and not wanted:
             return {}
         self.last = self.read()
         if due:
+            self._due_at = next_geometric(step)
             self.last |= read_memory_room() | read_private_pools()
             self.device_uuid = find_device_uuid()
             self._may_have_others = may_have_others()
@@ -51,21 +56,22 @@ class CounterReader:
         """
         counters = read_device_counters(others=self._may_have_others)
         counters["full_collections"] = gc.get_stats()[-1]["collections"]
-        return counters | self._read_resident()
+        return self._add_resident(counters)
 
     def read_within_step(self) -> dict[str, int]:
         """Resident memory, and the allocator's bytes where the last step ended with some."""
-        if "allocated_bytes" not in self.last:
-            return self._read_resident()
-        return read_allocator(others=self._may_have_others) | self._read_resident()
+        counters = read_allocator(others=self._may_have_others) if "allocated_bytes" in self.last else {}
+        return self._add_resident(counters)
 
     def close(self) -> None:
         """Give back what is held open for reading; later readings open it again."""
         self._resident.close()
 
-    def _read_resident(self) -> dict[str, int]:
+    def _add_resident(self, counters: dict[str, int]) -> dict[str, int]:
         resident = self._resident.read()
-        return {} if resident is None else {"rss_bytes": resident}
+        if resident is not None:
+            counters["rss_bytes"] = resident
+        return counters
 
 
 def read_device_counters(*, others: bool = True) -> dict[str, int]:

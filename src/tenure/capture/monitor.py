@@ -29,16 +29,26 @@ from tenure.capture.options import MonitorOptions
 from tenure.capture.profile.profile_planning import ProfilePlan
 from tenure.capture.sampling.between_steps import BetweenSteps
 from tenure.capture.steps.boundaries import OptimizerSequence, RootCalls
-from tenure.capture.steps.calls import is_nested_step, optimizer_was_made
+from tenure.capture.steps.calls import RunningSteps, optimizer_was_made
 from tenure.capture.steps.evaluation_calls import EvaluationCalls
 from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
 from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
 from tenure.capture.steps.own_cost import describe_excess
 from tenure.capture.steps.phase_counters import PhaseCounters
-from tenure.capture.steps.schedule import Schedule, can_afford, can_afford_look, is_due, is_geometric, watches_calls
+from tenure.capture.steps.schedule import (
+    Schedule,
+    can_afford,
+    can_afford_look,
+    has_reached,
+    is_due,
+    is_geometric,
+    rise_limits,
+    watches_calls,
+)
 from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
+from tenure.capture.steps.watched_steps import WatchedSteps
 from tenure.capture.system.ranks import find_place
 from tenure.capture.writing.census_writing import CensusWriter, TakeCensus
 from tenure.capture.writing.history_writing import TREND, HistoryOfRecording, WrittenHistory
@@ -82,6 +92,9 @@ class Monitor:
         self._optimizer_steps = 0
         self._entry_due = False
         self._forward_seen = False
+        self._running_steps = RunningSteps()
+        self._decides_at = 0
+        self._rise_limits: tuple[tuple[str, int], ...] = ()
         self._stopper = Stopper(self._options.stop_after)
         self._start = self._last_step_time = time.perf_counter()
         self._censuses = CensusWriter(self._journal, take_census)
@@ -119,6 +132,7 @@ class Monitor:
         self._modules = ModuleCalls(
             self._guard.run, self._guard.is_shut, self._at_new_root, self.enter_root, self._leave_root
         )
+        self._watched = WatchedSteps(self._modules, self._phases)
         self._handles = [
             register_optimizer_step_pre_hook(self._make_hook(self._before_optimizer_step)),
             register_optimizer_step_post_hook(self._make_hook(self._after_optimizer_step)),
@@ -208,6 +222,7 @@ class Monitor:
         return tenure_optimizer_hook
 
     def _before_optimizer_step(self, optimizer: Any) -> None:
+        self._running_steps.begin()
         if self._phases.wanted and self.is_listening and self._modules.is_watching:
             self._guard.run(self._phases.enter_optimizer)
 
@@ -226,17 +241,19 @@ class Monitor:
         self.stop_if_asked()
 
     def _take_hooked_step(self, optimizer: Any, wrapper: Any) -> None:
-        if not is_nested_step(wrapper):
+        if not self._running_steps.end(wrapper):
             self._take_optimizer_step(optimizer)
 
     def _take_optimizer_step(self, optimizer: Any) -> None:
         # A step after a census is watched to its end: which modules are called tells what is in use.
         if not self._optimizer_seen:
             self._plan.at_first_optimizer_step(self.step)
-        self._optimizer_seen = True
+            self._optimizer_seen = True
+            self._decides_at = 0
         after_forward, self._forward_seen = self._forward_seen, False
         number = self._optimizers.number(optimizer)
-        self._plan.at_optimizer_step(number, self.step)
+        if self._plan.at_optimizer_step(number, self.step):
+            self._decides_at = 0
         ends_step = self._sequence.ends_step(number, after_forward=after_forward)
         if ends_step:
             self._end_step(STEP_END)
@@ -252,6 +269,7 @@ class Monitor:
             self._num_first_calls += 1
             self._record_census(f"{FIRST_CALL}-{self._num_first_calls}", None)
         self._plan.at_new_root(self.step, training=self._optimizer_seen)
+        self._decides_at = 0
         self._history.begin()
 
     def _take_out_of_memory(self) -> None:
@@ -326,11 +344,28 @@ class Monitor:
         self.step += 1
         if self.step == 1:  # programs that start their own ranks may say only now which is which
             self._find_place()
-        self._evaluation_calls.end_step()
-        within = self._phases.end_step() | self._inputs.end_step()
-        counters = self._counters.read_after_step(self.step, seconds, wanted=bool(within)) | within
+        within = self._phases.end_step() if self._phases.has_some else {}
+        if self._inputs.has_some:
+            within |= self._inputs.end_step()
+        counters = self._counters.read_after_step(self.step, seconds, wanted=bool(within))
+        if within:
+            counters = counters | within
         elapsed = now - self._start
         self._write_step(elapsed, seconds, counters)
+        has_risen = self._rise_limits and has_reached(self._rise_limits, counters)
+        if self.step >= self._decides_at or self._samples.asks or has_risen:
+            self._decide(moment, inputs, elapsed, counters)
+            self._decides_at = self._watched.find_next_decision(self.step, self._is_planned)
+            self._rise_limits = rise_limits(self._schedule, self._censuses.spending, elapsed=elapsed)
+        self._last_step_time = time.perf_counter()
+
+    def _decide(self, moment: str, inputs: Any, elapsed: float, counters: dict[str, int]) -> None:
+        """What depends on the step's number, on the time, or on what was asked for: a census, what is watched next."""
+        self._evaluation_calls.end_step()
+        self._watched.measure(self.step, elapsed, self._hook_seconds())
+        self._counters.every_other = self._watched.is_overdrawn
+        if counters:
+            self._samples.open(self._counters.device_uuid)
         if self._options.hashes_after(self.step):
             self._record_parameters()
         if is_geometric(self.step):
@@ -348,15 +383,25 @@ class Monitor:
             self._copies.leave_after(self.step, moment)
         if asked or looks_closer:
             self._history.write(REQUEST if asked else TREND)
-        calls_wanted = due or self._profiler.wants_entry(self.step) or watches_calls(self.step)
-        watches = (calls_wanted or self._may_watch(elapsed)) and not self._manual
+        self._choose_watching(due or self._profiler.wants_entry(self.step) or watches_calls(self.step))
+        self._stop_above_budget(elapsed)
+
+    def _choose_watching(self, wanted: bool) -> None:
+        watches = not self._manual and self._watched.choose(self.step, wanted=wanted)
         if watches:
             self._watch_modules()
         elif self._optimizer_seen or self._manual:
             self._modules.remove()
-        self._phases.begin_step(self.step, elapsed=elapsed, watched=watches)
-        self._stop_above_budget(elapsed)
-        self._last_step_time = time.perf_counter()
+        self._phases.begin_step(self.step, elapsed=self._watched.counted_seconds, watched=watches)
+
+    def _is_planned(self, step: int) -> bool:
+        """Whether there is something to decide after `step`, by its number alone."""
+        if self._profiler.is_under_way or self._options.hash_at is not None:
+            return True
+        return self._schedule.is_planned(step) or watches_calls(step) or self._profiler.wants_entry(step)
+
+    def _hook_seconds(self) -> float:
+        return self._guard.own_seconds - self._extra_seconds - self._censuses.spending.seconds
 
     def _find_place(self) -> None:
         place = find_place()
@@ -366,7 +411,7 @@ class Monitor:
     def _stop_above_budget(self, elapsed: float) -> None:
         spent = self._censuses.spending.seconds
         excess = describe_excess(
-            hook_seconds=self._guard.own_seconds - self._extra_seconds - spent,
+            hook_seconds=self._hook_seconds(),
             census_seconds=spent,
             budget_percent=self._options.budget_percent,
             elapsed=elapsed,
@@ -378,10 +423,6 @@ class Monitor:
             self._guard.say_once(excess)
             self._guard.switch_off()
 
-    def _may_watch(self, elapsed: float) -> bool:
-        """Not where the program compiles: each compiled call would take the hooks out and put them back."""
-        return not self._modules.compiles and self._modules.cost.allows(self.step, elapsed=elapsed)
-
     def _write_step(self, at: float, seconds: float, counters: dict[str, int]) -> None:
         self._journal.write_step(self.step, time=at, seconds=seconds, counters=counters)
         if self._journal.failure is not None:
@@ -389,7 +430,6 @@ class Monitor:
             self._guard.switch_off()
         elif counters:
             self._samples.take_step(self.step, counters)
-            self._samples.open(self._counters.device_uuid)
 
     def _write_note(self, level: str, text: str) -> None:
         self._journal.write_note(level, text, step=self.step)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 import zipfile
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from tenure.errors import RecordingError
@@ -26,7 +26,7 @@ from tenure.store.format import (
     SOURCES_FOLDER,
     STEPS,
 )
-from tenure.store.row_log import RowLog
+from tenure.store.row_log import Row, RowLog
 from tenure.store.row_reading import join_rows, read_rows
 from tenure.store.sorted_rows import SortedRows
 from tenure.store.staging import describe_staged
@@ -51,7 +51,7 @@ class RecordingWriter:
         self._pending: deque[str] = deque()
         self._logs = {kind: RowLog(folder, kind) for kind in (STEPS, SAMPLES)}
         self._flushing = threading.Lock()
-        self._last_flush = time.monotonic()
+        self._last_flush = monotonic()
         try:
             (folder / PROCESS_FILE).write_text(json.dumps(process, indent=1) + "\n", encoding="utf-8")
         except OSError as error:
@@ -73,15 +73,16 @@ class RecordingWriter:
         else:
             self.flush_if_due()
 
-    def add_row(self, kind: str, line: str) -> None:
-        """Add a step or a sample: JSON text without a line break."""
+    def add_row(self, kind: str, row: Row) -> None:
+        """Add a step or a sample."""
         if self.is_open:
-            self._logs[kind].add(line)
-            self.flush_if_due()
+            self._logs[kind].add(row)
+            if monotonic() - self._last_flush >= FLUSH_SECONDS:
+                self.flush(wait=False)
 
     def flush_if_due(self, *, seconds: float = FLUSH_SECONDS) -> None:
         """Flush where the last time lies so long ago, unless another thread is just flushing."""
-        if time.monotonic() - self._last_flush >= seconds:
+        if monotonic() - self._last_flush >= seconds:
             self.flush(wait=False)
 
     def flush(self, *, wait: bool = True) -> None:
@@ -89,7 +90,7 @@ class RecordingWriter:
         if not self.is_open or not self._flushing.acquire(blocking=wait):
             return
         try:
-            self._last_flush = time.monotonic()
+            self._last_flush = monotonic()
             self._write_all()
         except OSError as error:
             self._give_up(error)

@@ -9,7 +9,7 @@ import json
 import os
 from array import array
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,13 @@ from tenure.store.format import BLOCK_ROWS, MICROSECONDS, MISSING, name_block_fi
 
 MOST_WAITING = 1 << 16
 """Rows that wait for a disk which does not answer; later ones are lost and counted."""
+
+MOST_AS_THEY_ARE = 4096
+"""Of them are kept as they came; text, which takes half the memory, is made of those after."""
+
+Row = str | tuple[int, float, float, Mapping[str, int]]
+"""Step, time and seconds, and counters by name, which stay as they are; or the JSON text of that without a line break.
+"""
 
 
 class RowLog:
@@ -29,17 +36,18 @@ class RowLog:
     def __init__(self, folder: Path, kind: str) -> None:
         self._folder = folder
         self._kind = kind
-        self._waiting: deque[str] = deque()
+        self._waiting: deque[Row] = deque()
         self._block: list[str] = []
         self._num_blocks = 0
         self.num_lost = 0
 
-    def add(self, line: str) -> None:
-        """Take one row, JSON text without a line break; it waits for the next flush."""
-        if len(self._waiting) >= MOST_WAITING:
+    def add(self, row: Row) -> None:
+        """Take one row; it waits for the next flush."""
+        number = len(self._waiting)
+        if number >= MOST_WAITING:
             self.num_lost += 1
             return
-        self._waiting.append(line)
+        self._waiting.append(row if number < MOST_AS_THEY_ARE else row_text(row))
 
     def flush(self) -> None:
         """Hand what waits to the operating system. May raise OSError.
@@ -49,7 +57,7 @@ class RowLog:
         """
         new: list[str] = []
         for _ in range(len(self._waiting)):
-            line = self._waiting.popleft()
+            line = row_text(self._waiting.popleft())
             new.append(line)
             self._block.append(line)
             if len(self._block) == BLOCK_ROWS:
@@ -76,6 +84,17 @@ class RowLog:
         if tail.exists():
             os.truncate(tail, 0)
         self._block.clear()
+
+
+def row_text(row: Row) -> str:
+    """JSON text, made by hand: there is one for each step."""
+    if isinstance(row, str):
+        return row
+    step, time, seconds, counters = row
+    text = f'{{"step":{step},"time":{time:.6f},"seconds":{seconds:.6f}'
+    if counters:
+        text += ',"counters":{' + ",".join([f'"{name}":{value}' for name, value in counters.items()]) + "}"
+    return text + "}"
 
 
 def make_columns(rows: Iterable[dict[str, Any]]) -> dict[str, array[int]]:

@@ -5,9 +5,12 @@ from tenure.capture.steps.schedule import (
     Schedule,
     Spending,
     can_afford_look,
+    has_reached,
     has_risen,
     is_due,
     is_geometric,
+    next_geometric,
+    rise_limits,
     watches_calls,
 )
 
@@ -97,6 +100,13 @@ def test_steps_that_were_asked_for_replace_the_schedule() -> None:
     assert due_steps(schedule, until=10, census_seconds=60, step_seconds=0.1) == [2, 5]
 
 
+def test_the_next_step_of_the_schedule_is_known_without_a_search() -> None:
+    def found(step: int) -> int:
+        return next(later for later in range(step + 1, 10 * step + 2) if is_geometric(later))
+
+    assert [next_geometric(step) for step in range(1, 200)] == [found(step) for step in range(1, 200)]
+
+
 def test_ranks_decide_by_step_number_alone() -> None:
     schedule = Schedule(several_ranks=True, budget_percent=0)
 
@@ -114,6 +124,22 @@ def test_a_clear_rise_brings_a_census_between_the_planned_ones() -> None:
 
     assert [due(18, 1200), due(21, 1090), due(21, 1100)] == [False, False, True]
     assert [due(21, 1100, 59.0), due(24, 1100, 59.0)] == [False, True]
+
+
+def test_limits_say_beforehand_what_a_clear_rise_is() -> None:
+    spending = Spending()
+    before = {"rss_bytes": 1000 * MIB + 5, "allocated_bytes": 0, "num_ooms": 3}
+    spending.add(Cost(0.001, 0.001), step=16, counters=before)
+    limits = rise_limits(Schedule(), spending, elapsed=60.0)
+
+    for name, limit in limits:
+        for value in (limit - 1, limit):
+            now = {name: value}
+            assert has_reached(limits, now) == has_risen(before, now) == (value == limit)
+    assert {name for name, _ in limits} == {"rss_bytes", "allocated_bytes"}
+    assert not has_reached(limits, {})
+    assert rise_limits(Schedule(), spending, elapsed=59.0) == ()
+    assert rise_limits(Schedule(several_ranks=True), spending, elapsed=60.0) == ()
 
 
 def test_noise_is_no_rise_and_a_counter_seen_once_says_nothing() -> None:

@@ -126,10 +126,12 @@ class CompilationWatch:
         self._replace(eval_frame, _BEFORE, callback_from_stance)
 
     def _watch_end(self, eval_frame: Any) -> None:
-        original = getattr(eval_frame, _AROUND)
+        original, running = getattr(eval_frame, _AROUND), self._running
 
         def maybe_set_eval_frame(callback: Any) -> Any:
             # Before the original: it may switch dynamo on again for what surrounds this compiled call.
+            if not running:  # nothing compiled: `zero_grad` comes by as well
+                return original(callback)
             try:
                 self._pass(id(sys._getframe(1)))
             finally:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from tenure.capture.guarding.handlers import is_from_signal_handler
@@ -41,7 +41,7 @@ class Guard:
             if self.busy:
                 return
             self.busy = True
-            started = time.perf_counter()
+            started = perf_counter()
             try:
                 work(*args)
             except Exception as error:
@@ -50,7 +50,7 @@ class Guard:
                 self.switch_off(_describe_failure(error))
             finally:
                 self.busy = False
-                self.own_seconds += time.perf_counter() - started
+                self.own_seconds += perf_counter() - started
 
     def switch_off(self, failure: str | None = None) -> None:
         """Do nothing more; a failure is noted and said in one line."""

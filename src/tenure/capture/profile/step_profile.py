@@ -101,6 +101,11 @@ class StepProfiler:
         """Whether the planned steps are still to come."""
         return self._step > 0 and not self._done and self._watch is None
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether operations are watched now, or were and the watching could not be taken off."""
+        return self._watch is not None
+
     def wants_entry(self, steps: int) -> bool:
         """Whether, after so many steps, the next root forward's entry begins, parts or ends the profile.
 

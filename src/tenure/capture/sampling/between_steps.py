@@ -62,6 +62,11 @@ class BetweenSteps:
                 self._note("info", missing)
             self._sampler.start()
 
+    @property
+    def asks(self) -> bool:
+        """Whether there is a wish for a census, from outside or for a closer look."""
+        return self._signal.asked or self._sampler.census_wanted or self._closer.waits_for_steps
+
     def take_request(self) -> bool:
         """Whether somebody outside has asked for a census since the last time."""
         wanted, self._sampler.census_wanted = self._sampler.census_wanted, False

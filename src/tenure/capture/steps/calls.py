@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -18,6 +19,31 @@ def is_nested_step(wrapper: Any) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+class RunningSteps:
+    """Counts optimizers' steps that have begun on each thread: only where more than one has, the stack is looked at.
+
+    A step that raised leaves its count behind; the stack tells then, and the next step that is no part of another
+    clears it.
+    """
+
+    def __init__(self) -> None:
+        self._begun: dict[int, int] = {}
+
+    def begin(self) -> None:
+        """An optimizer's step begins."""
+        thread = get_ident()
+        self._begun[thread] = self._begun.get(thread, 0) + 1
+
+    def end(self, wrapper: Any) -> bool:
+        """One is over, whose frame is `wrapper`; whether it runs inside another's."""
+        thread = get_ident()
+        begun = self._begun.pop(thread, 0)
+        if begun == 1 or not is_nested_step(wrapper):
+            return False
+        self._begun[thread] = max(begun - 1, 0)
+        return True
 
 
 def is_inside_step_or_backward(frame: Any) -> bool:

@@ -39,6 +39,11 @@ class InputSizes:
     def __init__(self) -> None:
         self._largest: dict[str, int] = {}
 
+    @property
+    def has_some(self) -> bool:
+        """Whether anything was measured since the last step's end."""
+        return bool(self._largest)
+
     def take(self, inputs: Any) -> None:
         """Of one root call."""
         found = measure_inputs(inputs)

@@ -64,6 +64,11 @@ class PhaseCounters:
         """An optimizer's step begins."""
         self._take(BACKWARD)
 
+    @property
+    def has_some(self) -> bool:
+        """Whether anything was read since the last step's end."""
+        return bool(self._found)
+
     def end_step(self) -> dict[str, int]:
         """`forward_rss_bytes` and the like, of what was read since the last step's end."""
         found, self._found = self._found, {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil
 
 LAST_STEP_OF_ALL_ENTRIES = 4
 """Until then each census at a step's end is followed by one at the next forward's entry."""
@@ -133,6 +134,13 @@ def is_geometric(step: int) -> bool:
     return _is_power_of_two(step) or (step % 3 == 0 and _is_power_of_two(step // 3))
 
 
+def next_geometric(step: int) -> int:
+    """The first of these steps after `step`, which is 1 or more."""
+    power = 1 << step.bit_length() - 1
+    middle = power + power // 2
+    return middle if step < middle else 2 * power
+
+
 def watches_calls(step: int) -> bool:
     """Whether it is watched which modules are called after this step, beside the steps that follow a census.
 
@@ -172,12 +180,26 @@ def _is_at_rise(spending: Spending, *, step: int, elapsed: float, counters: Mapp
     return has_risen(spending.counters, counters)
 
 
+def rise_limits(schedule: Schedule, spending: Spending, *, elapsed: float) -> tuple[tuple[str, int], ...]:
+    """From what value on each counter has risen clearly since the last census; none where no census comes of it."""
+    if not schedule.has_extra or elapsed < RISES_AFTER_SECONDS:
+        return ()
+    before = spending.counters
+    return tuple((name, before[name] + _least_rise(name, before)) for name in RISE_BYTES if name in before)
+
+
+def has_reached(limits: tuple[tuple[str, int], ...], counters: Mapping[str, int]) -> bool:
+    """Whether a counter is at its limit, or above."""
+    return any(counters.get(name, 0) >= limit for name, limit in limits)
+
+
 def has_risen(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
     """Whether a counter rose clearly: by a tenth, and by more than noise."""
-    return any(
-        name in before and now.get(name, 0) - before[name] >= max(least, RISE_SHARE * before[name])
-        for name, least in RISE_BYTES.items()
-    )
+    return any(name in before and now.get(name, 0) - before[name] >= _least_rise(name, before) for name in RISE_BYTES)
+
+
+def _least_rise(name: str, before: Mapping[str, int]) -> int:
+    return max(RISE_BYTES[name], ceil(RISE_SHARE * before[name]))
 
 
 def _is_power_of_two(number: int) -> bool:

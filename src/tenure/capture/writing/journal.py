@@ -58,13 +58,16 @@ class Journal:
         return self._writer.num_lost if self._writer is not None else 0
 
     def write_step(self, step: int, *, time: float, seconds: float, counters: Mapping[str, int]) -> None:
-        """Add a step's row, formatted by hand: this runs at every step."""
-        self._open()[0].add_row(STEPS, _row_text(step, time, seconds, counters))
+        """Add a step's row, which becomes text when it is written: this runs at every step. Keeps `counters`."""
+        writer = self._writer
+        if writer is None:
+            writer = self._open()[0]
+        writer.add_row(STEPS, (step, time, seconds, counters))
 
     def write_sample(self, step: int, *, time: float, seconds: float, counters: Mapping[str, int]) -> None:
         """Add a sample's row where a recording is open; from any thread."""
         if self._writer is not None:
-            self._writer.add_row(SAMPLES, _row_text(step, time, seconds, counters))
+            self._writer.add_row(SAMPLES, (step, time, seconds, counters))
 
     def take_request(self) -> bool:
         """Whether somebody has asked for a census since the last time; from any thread."""
@@ -219,10 +222,3 @@ def _by_role(census: Census, values: list[int]) -> dict[str, int]:
         name = Role(role).name.lower()
         sums[name] = sums.get(name, 0) + value
     return sums
-
-
-def _row_text(step: int, time: float, seconds: float, counters: Mapping[str, int]) -> str:
-    text = f'{{"step":{step},"time":{time:.6f},"seconds":{seconds:.6f}'
-    if counters:
-        text += ',"counters":{' + ",".join([f'"{name}":{value}' for name, value in counters.items()]) + "}"
-    return text + "}"
