@@ -1,6 +1,6 @@
 """What the recorder executes in the program's thread at each step: counted, so that no load of the machine matters.
 
-Bounds: 0.3 % of a step of 50 ms are 150 microseconds, 2 % of one of 5 ms are 100. `benchmarks/watching.py` measures 11
+Bounds: 0.3 % of a step of 50 ms are 150 microseconds, 2 % of one of 5 ms are 100. `benchmarks/watching.py` measured 11
 microseconds for a step marked in code, of 1,000 bytecodes under CPython 3.11, what they call included. Between torch's
 operations the same takes five times as long, a file that is opened and read 35 to 50 microseconds.
 """
@@ -76,7 +76,7 @@ def test_a_step_that_hooks_find_costs_so_little_more_than_without_them(tmp_path:
     assert median(each.c_calls for each in watched) - median(each.c_calls for each in plain) <= MOST_C_CALLS
 
 
-def test_a_step_that_hooks_find_with_nothing_to_decide_costs_a_third_of_that(tmp_path: Path) -> None:
+def test_a_step_that_hooks_find_with_nothing_to_decide_costs_a_fourth_of_that(tmp_path: Path) -> None:
     model = torch.nn.Linear(3, 3)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 

@@ -387,7 +387,8 @@ class Monitor:
         self._stop_above_budget(elapsed)
 
     def _choose_watching(self, wanted: bool) -> None:
-        watches = not self._manual and self._watched.choose(self.step, wanted=wanted)
+        self._watched.marked = self._manual
+        watches = self._watched.choose(self.step, wanted=wanted)
         if watches:
             self._watch_modules()
         elif self._optimizer_seen or self._manual:

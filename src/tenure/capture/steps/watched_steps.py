@@ -27,6 +27,8 @@ class WatchedSteps:
         self._measured = (0, 0.0, 0.0, 0.0)
         self._step_seconds = 0.0
         self._watches = False
+        self.marked = False
+        """Whether the program says in code where its steps are."""
 
     @property
     def counted_seconds(self) -> float:
@@ -52,8 +54,9 @@ class WatchedSteps:
         )
 
     def choose(self, step: int, *, wanted: bool) -> bool:
-        """Whether calls are watched after `step`: where that is `wanted` anyway, and where it may be paid for."""
-        self._watches = wanted or self._may_watch(step, self.counted_seconds)
+        """Whether calls are watched after `step`: where that is `wanted` anyway, and where it may be paid for; never
+        where steps are `marked` in code."""
+        self._watches = not self.marked and (wanted or self._may_watch(step, self.counted_seconds))
         return self._watches
 
     def find_next_decision(self, step: int, is_planned: Callable[[int], bool]) -> int:
@@ -70,4 +73,6 @@ class WatchedSteps:
 
     def _may_watch(self, step: int, counted_seconds: float) -> bool:
         """Not where the program compiles: each compiled call would take the hooks out and put them back."""
-        return not self._modules.compiles and self._modules.cost.allows(step, elapsed=counted_seconds)
+        if self.marked or self._modules.compiles:
+            return False
+        return self._modules.cost.allows(step, elapsed=counted_seconds)
