@@ -32,7 +32,8 @@ HELD_BY_RINGS = re.compile(r"[\d.]+ MiB(?= held by a cycle| no one)")
 
 
 def report_of(code: str, folder: Path) -> str:
-    """What `tenure run` prints of the program, on one thread: others share the machine."""
+    """What `tenure run` prints of the program, on one thread: others share the machine. However slow that is, all
+    censuses are taken."""
     (page,) = (page for page in PAGE_FILES if page.stem.startswith(code))
     program = next(program for program in read_programs(page) if program.heading == "Leaks")
     (folder / "train.py").write_text("\n".join(program.unmarked_lines) + "\n", encoding="utf-8")
@@ -42,6 +43,8 @@ def report_of(code: str, folder: Path) -> str:
             "-m",
             "tenure",
             "run",
+            "--budget",
+            "100",
             "--experiment-step",
             str(EXPERIMENT_STEP),
             "-o",
