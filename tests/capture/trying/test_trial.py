@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.cli.plan import watch
+from tenure.cli.plan import watch_run
 from tenure.fixing.runs import Order, Runner
 from tenure.model.stream import StepStream
 from tenure.model.trial import Blocks, Survey
@@ -92,7 +92,7 @@ def stream_of(program: str, folder: Path, tries: tuple[str, ...] | None = None) 
     folder.mkdir()
     (folder / "train.py").write_text(program)
     order = Order((sys.executable, "train.py"), folder, folder / "scratch", in_place=True)
-    run, stream = watch(Runner(order), "train.py", 2, tries=tries)
+    run, stream = watch_run(Runner(order), "train.py", 2, tries=tries)
     return stream, read_survey(run.recording)
 
 
