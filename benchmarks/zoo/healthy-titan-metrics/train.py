@@ -1,0 +1,4 @@
+from prairie.train import Trainer
+
+if __name__ == "__main__":
+    Trainer().train()
