@@ -127,9 +127,10 @@ LEAKING = {
 
 
 def findings_of(program: str, folder: Path) -> list[dict[str, Any]]:
+    """What is found with all censuses, however slow the machine is."""
     (folder / "train.py").write_text(TRAINING + textwrap.dedent(program))
     subprocess.run(
-        [sys.executable, "-m", "tenure", "run", "-o", "out", "train.py"],
+        [sys.executable, "-m", "tenure", "run", "--budget", "100", "-o", "out", "train.py"],
         cwd=folder,
         capture_output=True,
         check=True,

@@ -53,11 +53,11 @@ RUN_BLOCKS = """
 import contextlib, io, json, os, sys, tempfile, traceback
 
 printed = []
-for name, program in json.load(sys.stdin):
+for program in json.load(sys.stdin):
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as output:
         os.chdir(folder)
         try:
-            exec(compile(program, name, "exec"), {"__name__": "__main__"})
+            exec(compile(program, "train.py", "exec"), {"__name__": "__main__", "__file__": "train.py"})
         except Exception:
             print(traceback.format_exc())
         os.chdir("/")
@@ -68,9 +68,9 @@ json.dump(printed, sys.stdout)
 
 @functools.cache
 def run_blocks() -> dict[Block, str]:
-    """What each block prints in a process without what other tests have left alive, uncollectable rings included."""
+    """What each block prints as `train.py`, without what other tests have left alive, uncollectable rings included."""
     blocks = [block for page in PAGES for block in blocks_of(page)]
-    programs = [(f"{block.page}.md, block {block.number}", block.program) for block in blocks]
+    programs = [block.program for block in blocks]
     command = [sys.executable, "-W", "error", "-c", RUN_BLOCKS]
     child = subprocess.run(command, input=json.dumps(programs), capture_output=True, text=True, check=False)
     assert child.returncode == 0, child.stderr

@@ -27,8 +27,7 @@ from tenure.analysis.ran_out import find_ran_out
 from tenure.analysis.watching.rank_notes import describe_beyond_findings
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
-from tenure.model.finding import Diagnosis, Finding, evidence_of
-from tenure.model.heap import AUTOGRAD_NODE_BYTES
+from tenure.model.finding import AUTOGRAD_NODE_BYTES, Diagnosis, Finding, evidence_of
 from tenure.model.recording import Recording
 from tenure.model.rule import Rule
 from tenure.model.source import SourceFile

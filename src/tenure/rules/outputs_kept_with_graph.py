@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from tenure.model.finding import Finding
-from tenure.model.heap import Role
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
@@ -48,7 +47,7 @@ def _keeps_graphs_of_tensors(suspect: Suspect) -> bool:
 def _gains_more_graph_than_tensors(suspect: Suspect) -> bool:
     """Whether the results collected are outweighed by their nodes, whose buffers backward has freed."""
     by_role = suspect.bytes_by_role
-    results = bool(by_role) and by_role.get(Role.ACTIVATION.name, 0) == sum(by_role.values())
+    results = bool(by_role) and by_role.get("ACTIVATION", 0) == sum(by_role.values())
     many = nodes_per_step(suspect) >= 1 and outweighs_tensors(suspect)
     return results and many and not (suspect.scalars or suspect.through_graph)
 
