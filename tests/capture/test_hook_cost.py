@@ -8,6 +8,7 @@ operations the same takes five times as long, a file that is opened and read 35 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
@@ -49,7 +50,8 @@ def test_a_step_outside_of_the_schedule_reads_resident_memory_and_opens_no_file(
     assert {name for name in counted.c_names if "open" in name or "read" in name} == {"pread"}
 
 
-def test_a_step_that_hooks_find_costs_so_little_more_than_without_them(tmp_path: Path) -> None:
+def a_step() -> Callable[[], None]:
+    """A step of a small training, run a few times before."""
     model = torch.nn.Linear(3, 3)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
@@ -60,6 +62,11 @@ def test_a_step_that_hooks_find_costs_so_little_more_than_without_them(tmp_path:
 
     for _ in range(5):
         step()
+    return step
+
+
+def test_a_step_that_hooks_find_costs_so_little_more_than_without_them(tmp_path: Path) -> None:
+    step = a_step()
     plain = [count_executed(step) for _ in range(9)]
     with recording(tmp_path, CensusLog(), census_at=(), profile_step=0) as monitor:
         for _ in range(30):
@@ -77,16 +84,7 @@ def test_a_step_that_hooks_find_costs_so_little_more_than_without_them(tmp_path:
 
 
 def test_a_step_that_hooks_find_with_nothing_to_decide_costs_a_fourth_of_that(tmp_path: Path) -> None:
-    model = torch.nn.Linear(3, 3)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-
-    def step() -> None:
-        model(torch.ones(2, 3)).sum().backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-    for _ in range(5):
-        step()
+    step = a_step()
     plain = [count_executed(step) for _ in range(9)]
     with recording(tmp_path, CensusLog(), census_at=(), profile_step=0) as monitor:
         monitor._modules.cost.num_calls = 10**9

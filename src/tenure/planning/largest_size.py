@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenure.allocator.settings import parse_settings
-from tenure.errors import UsageError
 from tenure.model.plan import LargestSize, Plan
 from tenure.model.stream import StepStream
 from tenure.planning.size_model import Axis, check_model, largest_within, model_of
@@ -24,8 +23,6 @@ def find_largest_size(
     axis = Axis(option, tuple(size for size, _ in known))
     model = model_of([axis], [stream for _, stream in known], parse_settings(plan.settings), wanted=wanted)
     predicted, found = check_model(model, (checked,), last, wanted=wanted)
-    if not model.changes_along(0):
-        raise UsageError(f"no {wanted}: {option} changes nothing of what the steps need")
     return LargestSize(
         option=option,
         least=largest_within(model.reserved_at, device_bytes - beside(plan)[1], checked),

@@ -138,7 +138,7 @@ def _rows_by_key(stream: StepStream) -> dict[Key, int]:
 def check_model(model: SizeModel, checked: tuple[int, ...], stream: StepStream, *, wanted: str) -> tuple[int, int]:
     """The peaks in use that the model predicts for the sizes `checked` and that their stream has.
 
-    UsageError where at some operation the two differ by more than `TOLERANCE`.
+    UsageError where at some operation the two differ by more than `TOLERANCE`, or where a size changes nothing.
     """
     found, predicted = _play_as_it_was(stream, model.settings), model.played_at(*checked)
     what = " ".join(f"{axis.option} {size}" for axis, size in zip(model.axes, checked, strict=True))
@@ -149,6 +149,9 @@ def check_model(model: SizeModel, checked: tuple[int, ...], stream: StepStream, 
     if off[worst] > TOLERANCE:
         told, was = (format_bytes(int(played.active[worst])) for played in (predicted, found))
         raise UsageError(f"no {wanted}: for {what} smaller ones predict {told} in use at an operation where {was} were")
+    for number, axis in enumerate(model.axes):
+        if not model.changes_along(number):
+            raise UsageError(f"no {wanted}: {axis.option} changes nothing of what the steps need")
     return int(predicted.active.max()), int(found.active.max())
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from tenure.allocator.settings import parse_settings
-from tenure.errors import UsageError
 from tenure.model.plan import LargestAtLength, Plan, TokenBudget
 from tenure.model.stream import StepStream
 from tenure.planning.largest_size import beside
@@ -34,9 +33,6 @@ def find_token_budget(
     """
     model = model_of([batches, lengths], streams, parse_settings(plan.settings), wanted=WANTED)
     predicted, found = check_model(model, checked, last, wanted=WANTED)
-    for number, axis in enumerate(model.axes):
-        if not model.changes_along(number):
-            raise UsageError(f"no {WANTED}: {axis.option} changes nothing of what the steps need")
     return TokenBudget(
         batch_option=batches.option,
         length_option=lengths.option,

@@ -52,9 +52,9 @@ def modules_and_optimizers() -> tuple[list[Any], list[Any]]:
     return modules, optimizers
 
 
-def has_modules_of(cls: type, names: dict[int, str]) -> bool:
-    """Whether some of these modules are of a class. Costs a look at the type of every object on the heap."""
-    return any(id(item) in names and issubclass(type(item), cls) for item in gc.get_objects())
+def classes_of(names: dict[int, str]) -> set[type]:
+    """Of these modules. Costs a look at every object on the heap."""
+    return {type(item) for item in gc.get_objects() if id(item) in names}
 
 
 def named_tensors(names: dict[int, str]) -> Iterator[Named]:

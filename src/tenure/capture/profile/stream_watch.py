@@ -23,8 +23,8 @@ from tenure.capture.profile.op_watch import OpWatch
 from tenure.capture.profile.resized_storages import call_at_resizes
 from tenure.capture.profile.shards import are_fake_beside_shards, are_sharded
 from tenure.capture.profile.storage_owners import (
+    classes_of,
     find_modules,
-    has_modules_of,
     named_tensors,
     results_of_models,
     storage_of,
@@ -86,10 +86,10 @@ class StreamWatch(OpWatch):
         if self.stopped is None:
             self._names = find_modules()
             self.read_owners()
-            if has_modules_of(torch.nn.RNNBase, self._names):
-                self._note_once(RECURRENT)
-            if has_modules_of(torch.nn.DataParallel, self._names):
-                self._note_once(DATA_PARALLEL)
+            used = classes_of(self._names)
+            for cls, note in ((torch.nn.RNNBase, RECURRENT), (torch.nn.DataParallel, DATA_PARALLEL)):
+                if any(issubclass(each, cls) for each in used):
+                    self._note_once(note)
             of_before = (self._row_of(tensor) for tensor in results_of_models())
             self._on_device.update(row for row in of_before if row is not None)
             self._restore = choose_as_on_cuda(), call_at_resizes(self.note_resize)

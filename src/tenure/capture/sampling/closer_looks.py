@@ -32,12 +32,15 @@ class CloserLooks:
         self._next_look = 0.0
         self._rests_until = 0.0
         self._rests_until_step = 0
-        self.waits_for_steps = False
-        """Whether looks are planned, that steps have to be asked about."""
         self._wanted_from: int | None = None
         self._apart = LEAST_APART
         self._left = 0
         self._waits = False
+
+    @property
+    def waits_for_steps(self) -> bool:
+        """Whether looks are planned, that steps have to be asked about."""
+        return self._wanted_from is not None
 
     def look(self, now: float) -> None:
         """On the thread, each half second: note a trend that has begun, and plan the looks."""
@@ -54,7 +57,6 @@ class CloserLooks:
         if allowed:
             self._left, self._waits = LOOKS, False
             self._wanted_from = trend.last_step
-            self.waits_for_steps = True
 
     def is_due(self, step: int, may_be_paid: Callable[[], bool]) -> bool:
         """In the hook of a step's end: whether a closer look is due now; it waits until it may be paid for."""
@@ -67,7 +69,6 @@ class CloserLooks:
             return False
         self._left -= 1
         self._wanted_from = step + self._apart if self._left else None
-        self.waits_for_steps = self._left > 0
         return True
 
 

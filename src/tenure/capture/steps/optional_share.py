@@ -52,7 +52,7 @@ class OptionalShare:
         """So many steps took `seconds`, the hooks of them `own_seconds`, censuses left out; `reckoned_seconds` of that
         is what the optional was reckoned at."""
         self._step_seconds = seconds / steps
-        self.counted_seconds += seconds * self.factor
+        self.counted_seconds += steps * self.counted_per_step
         if reckoned_seconds <= 0:
             self._plain.take(own_seconds / steps)
         else:
@@ -63,6 +63,11 @@ class OptionalShare:
         """Of what is optional, the part that there is room for: 1 for all, never below `LEAST`."""
         wanted = OPTIONAL_SHARE * self._step_seconds * max(1.0, self._price.value)
         return min(1.0, max(LEAST, self._left / wanted)) if wanted > 0 else 1.0
+
+    @property
+    def counted_per_step(self) -> float:
+        """Seconds that a step like the last ones adds to `counted_seconds`."""
+        return self._step_seconds * self.factor
 
     @property
     def is_overdrawn(self) -> bool:

@@ -184,8 +184,7 @@ def rise_limits(schedule: Schedule, spending: Spending, *, elapsed: float) -> tu
     """From what value on each counter has risen clearly since the last census; none where no census comes of it."""
     if not schedule.has_extra or elapsed < RISES_AFTER_SECONDS:
         return ()
-    before = spending.counters
-    return tuple((name, before[name] + _least_rise(name, before)) for name in RISE_BYTES if name in before)
+    return _limits_above(spending.counters)
 
 
 def has_reached(limits: tuple[tuple[str, int], ...], counters: Mapping[str, int]) -> bool:
@@ -195,11 +194,12 @@ def has_reached(limits: tuple[tuple[str, int], ...], counters: Mapping[str, int]
 
 def has_risen(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
     """Whether a counter rose clearly: by a tenth, and by more than noise."""
-    return any(name in before and now.get(name, 0) - before[name] >= _least_rise(name, before) for name in RISE_BYTES)
+    return has_reached(_limits_above(before), now)
 
 
-def _least_rise(name: str, before: Mapping[str, int]) -> int:
-    return max(RISE_BYTES[name], ceil(RISE_SHARE * before[name]))
+def _limits_above(before: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    known = ((name, least, before[name]) for name, least in RISE_BYTES.items() if name in before)
+    return tuple((name, value + max(least, ceil(RISE_SHARE * value))) for name, least, value in known)
 
 
 def _is_power_of_two(number: int) -> bool:

@@ -25,7 +25,6 @@ class WatchedSteps:
         self._phases = phases
         self._share = OptionalShare()
         self._measured = (0, 0.0, 0.0, 0.0)
-        self._step_seconds = 0.0
         self._watches = False
         self.marked = False
         """Whether the program says in code where its steps are."""
@@ -44,10 +43,8 @@ class WatchedSteps:
         """Steps until `step` are over, `elapsed` seconds into the run, of which the hooks took so many."""
         now = (step, elapsed, hook_seconds, self._modules.cost.seconds + self._phases.seconds)
         before, self._measured = self._measured, now
-        steps = step - before[0]
-        self._step_seconds = (elapsed - before[1]) / steps
         self._share.take(
-            steps=steps,
+            steps=step - before[0],
             seconds=elapsed - before[1],
             own_seconds=hook_seconds - before[2],
             reckoned_seconds=now[3] - before[3],
@@ -65,7 +62,7 @@ class WatchedSteps:
         if self._watches:
             return step + 1
         last = min(step + MOST_QUIET_STEPS, next_geometric(step))
-        gained = self._step_seconds * self._share.factor
+        gained = self._share.counted_per_step
         for near in range(step + 1, last):
             if is_planned(near) or self._may_watch(near, self.counted_seconds + (near - step) * gained):
                 return near

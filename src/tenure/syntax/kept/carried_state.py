@@ -350,8 +350,10 @@ def _training_turn(loops: list[LoopNode], name: str, function: Function) -> Loop
 
 def _is_asked(program: Program, name: str, value: ast.expr, function: Function) -> bool:
     """Whether a value is what a method of the program gives that is called on a variable: `dual = dual.stepped(x)`."""
-    owner = value.func.value if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else None
-    return isinstance(owner, ast.Name) and owner.id == name and program.called_by(value, function) is not None  # type: ignore[arg-type]
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return False
+    owner = value.func.value
+    return isinstance(owner, ast.Name) and owner.id == name and program.called_by(value, function) is not None
 
 
 def _beside_results(program: Program, function: Function, values: TensorValues) -> Iterator[Carried]:

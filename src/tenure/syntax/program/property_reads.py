@@ -55,9 +55,10 @@ def item_writes(program: Program) -> Iterator[tuple[Function, Function, ast.Call
     names = set(_names_of_objects(program, setting))
     for function in program.functions if names else ():
         for binding in function.bindings:
-            targets = binding.targets if isinstance(binding, ast.Assign) else ()
-            for target in (each for each in targets if isinstance(each, ast.Subscript)):
-                if _last_name(target.value) not in names:
+            if not isinstance(binding, ast.Assign):
+                continue
+            for target in binding.targets:
+                if not isinstance(target, ast.Subscript) or _last_name(target.value) not in names:
                     continue
                 classes = program.objects.classes_of(target.value, function)
                 found = (program.method_of(each, "__setitem__") for each in classes)
@@ -80,9 +81,8 @@ def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def _setting_item(target: ast.Subscript, value: ast.expr | None) -> ast.Call:
+def _setting_item(target: ast.Subscript, value: ast.expr) -> ast.Call:
     func = ast.copy_location(ast.Attribute(value=target.value, attr="__setitem__", ctx=ast.Load()), target)
-    assert value is not None
     return ast.copy_location(ast.Call(func=func, args=[target.slice, value], keywords=[]), target)
 
 
