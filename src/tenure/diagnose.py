@@ -27,7 +27,7 @@ from tenure.analysis.ran_out import find_ran_out
 from tenure.analysis.watching.rank_notes import describe_beyond_findings
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
-from tenure.model.finding import AUTOGRAD_NODE_BYTES, Diagnosis, Finding, evidence_of
+from tenure.model.finding import AUTOGRAD_NODE_BYTES, Diagnosis, Finding, evidence_of, gained_per_step
 from tenure.model.recording import Recording
 from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
@@ -220,11 +220,8 @@ def _steady_growth(finding: Finding) -> float:
 
 def _nodes_per_step(finding: Finding) -> float:
     """Autograd nodes per step that further steps would add."""
-    series = evidence_of(finding, "series")
-    nodes, steps = series.get("graph_nodes", ()), series.get("steps", ())
-    if finding.symptom != "growth" or len(steps) < 2 or len(nodes) != len(steps) or steps[-1] <= steps[0]:
-        return 0.0
-    return float(max(0, nodes[-1] - nodes[0]) / (steps[-1] - steps[0]))
+    series = evidence_of(finding, "series") if finding.symptom == "growth" else {}
+    return max(0.0, gained_per_step(series.get("graph_nodes", ()), series.get("steps", ())))
 
 
 def _growth_on_host(findings: Sequence[Finding]) -> float:

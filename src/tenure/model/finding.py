@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -123,6 +124,11 @@ class Finding:
     storages_at: int = field(default=0, compare=False)
     drops: tuple[Drop, ...] = field(default=(), compare=False, repr=False)
     """The references of the cut by address, good for the watched process alone; not written."""
+
+
+def gained_per_step(values: Sequence[float], steps: Sequence[int]) -> float:
+    """Over a whole series; 0 where it has no two steps."""
+    return (values[-1] - values[0]) / (steps[-1] - steps[0]) if values and steps[-1] > steps[0] else 0.0
 
 
 def evidence_of(finding: Finding, kind: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenure.model.finding import AUTOGRAD_NODE_BYTES, Confidence, CutReference, Finding, Holder, Remedy
+from tenure.model.finding import AUTOGRAD_NODE_BYTES, Confidence, CutReference, Finding, Holder, Remedy, gained_per_step
 from tenure.model.source import SourceLocation
 from tenure.model.suspect import Falls, HoldingReference, Suspect
 from tenure.model.units import format_bytes
@@ -219,8 +219,7 @@ def within_evaluation(suspect: Suspect) -> bool:
 
 def nodes_per_step(suspect: Suspect) -> float:
     """Autograd nodes gained per step over the whole series; 0 where it has no two steps."""
-    nodes, steps = suspect.series.graph_nodes, suspect.series.steps
-    return (nodes[-1] - nodes[0]) / (steps[-1] - steps[0]) if nodes and steps[-1] > steps[0] else 0.0
+    return gained_per_step(suspect.series.graph_nodes, suspect.series.steps)
 
 
 def outweighs_tensors(suspect: Suspect) -> bool:

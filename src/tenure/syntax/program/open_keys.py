@@ -88,10 +88,13 @@ def _unwrapped(key: ast.expr) -> Iterator[ast.AST]:
     waiting: list[ast.AST] = [key]
     while waiting:
         node = waiting.pop()
-        is_remainder = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
-        if not is_remainder or not isinstance(node.right, ast.Constant):  # type: ignore[attr-defined]
+        if not _comes_round(node):
             yield node
             waiting += ast.iter_child_nodes(node)
+
+
+def _comes_round(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.right, ast.Constant)
 
 
 def _tells_apart(call: ast.Call) -> bool:
