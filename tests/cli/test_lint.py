@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import ast
+import gc
 import json
 import os
 import re
@@ -12,6 +14,7 @@ import pytest
 
 from pages import PAGE_FILES, read_programs
 from suspects import finding
+from tenure.cli.lint import _without_collections
 from tenure.cli.main import run_command_line
 from tenure.report.json import finding_as_dict
 
@@ -40,6 +43,18 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "clean.py").write_text("import torch\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_the_collector_is_on_again_and_takes_what_was_read_for_old() -> None:
+    assert (gc.isenabled(), gc.get_freeze_count()) == (True, 0)
+
+    with _without_collections():
+        was_on = gc.isenabled()
+        read = [ast.parse(TRAIN) for _ in range(50)]
+        young = any(each is read for each in gc.get_objects(generation=0))
+
+    assert (was_on, young, gc.isenabled(), gc.get_freeze_count()) == (False, True, True, 0)
+    assert any(each is read for each in gc.get_objects(generation=2))
 
 
 def test_a_finding_is_a_line_with_its_place_and_one_with_its_remedy(

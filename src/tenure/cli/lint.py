@@ -80,13 +80,19 @@ def lint_command(
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """With the cyclic collector off: syntax trees hold no cycles, and each collection would go through all of them."""
+    """With the cyclic collector off: syntax trees hold no cycles, and each collection would go through all of them.
+
+    What was made meanwhile counts as old afterwards, or the first collection would go through it after all.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 

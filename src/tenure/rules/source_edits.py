@@ -24,6 +24,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.text.name_uses import function_around
 from tenure.syntax.text.raised_again import needs_traceback
 from tenure.syntax.text.scopes import MODULE, parse
+from tenure.syntax.text.tree_walks import walk
 
 _MOST_FILES = 200
 """All files of a program are asked who else uses what an edit changes; with more of them none is offered."""
@@ -125,7 +126,7 @@ def _call_at(source: SourceFile, finding: SourceFinding) -> ast.Call | None:
 def _nodes_by_line(source: SourceFile) -> dict[int, list[ast.Call | ast.Expr]]:
     """Calls, and statements that are nothing but a value, by the line that they begin on."""
     found: dict[int, list[ast.Call | ast.Expr]] = {}
-    for node in ast.walk(parse(source)):
+    for node in walk(parse(source)):
         if isinstance(node, (ast.Call, ast.Expr)):
             found.setdefault(node.lineno, []).append(node)
     return found

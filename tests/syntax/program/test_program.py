@@ -97,7 +97,7 @@ def test_a_class_is_a_module_by_its_bases_or_its_forward() -> None:
     )
     (source,) = {each.source for each in program.functions}
 
-    assert [name for name in program.classes if program.is_module_class(name, source)] == ["Net", "Sub", "Like"]
+    assert [name for name in program.names.classes if program.is_module_class(name, source)] == ["Net", "Sub", "Like"]
 
 
 def test_a_file_that_cannot_be_parsed_is_named() -> None:

@@ -10,6 +10,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.amp_names import DEVICES
 from tenure.syntax.edits.line_edits import edits_between, only_if_it_parses, split_lines
 from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.tree_walks import walk
 
 _NEWER = ("autocast", "GradScaler")
 _PARTS = (".autocast_mode", ".grad_scaler")
@@ -97,15 +98,15 @@ def _is_own(sources: Sequence[SourceFile], source: SourceFile, names: set[str]) 
         and not (node.module or "").startswith("torch")
         and any(each.name in (*names, "*") for each in node.names)
         for other in others
-        for node in ast.walk(parse(other))
+        for node in walk(parse(other))
     )
 
 
 def _uses(tree: ast.Module, statement: Import, names: dict[str, str]) -> Iterator[ast.Call | None]:
     """Calls of what is imported, whose first argument is to become the device; None for any other use."""
-    called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    owners = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(tree):
+    called = {id(node.func): node for node in walk(tree) if isinstance(node, ast.Call)}
+    owners = {id(node.value): node for node in walk(tree) if isinstance(node, ast.Attribute)}
+    for node in walk(tree):
         if node is not statement and names.keys() & _bound_by(node):
             yield None
         elif isinstance(node, ast.Name) and node.id in names:

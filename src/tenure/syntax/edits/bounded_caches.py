@@ -11,6 +11,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, replace_expression
 from tenure.syntax.edits.statement_edits import remove_decorator
 from tenure.syntax.text.scopes import FunctionNode, decorator_name, dotted, parse
+from tenure.syntax.text.tree_walks import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CACHES = ("cache", "lru_cache")
@@ -68,7 +69,7 @@ def _function_at(source: SourceFile, line: int) -> FunctionNode | None:
         return None
     around = [
         node
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, _FUNCTIONS)
         and min([node.lineno, *(each.lineno for each in node.decorator_list)]) <= line <= (node.end_lineno or 0)
     ]
@@ -88,7 +89,7 @@ def needs_caches(sources: Iterable[SourceFile]) -> bool:
 def _mentions(sources: Iterable[SourceFile], names: Iterable[str]) -> bool:
     for source in sources:
         try:
-            nodes = list(ast.walk(parse(source)))
+            nodes = list(walk(parse(source)))
         except SourceError:
             continue
         if any(isinstance(node, ast.Attribute) and node.attr in names for node in nodes):
@@ -130,7 +131,7 @@ def _is_method(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _gives_the_same_again(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether nothing in a function speaks against computing a result once more."""
-    for node in (each for statement in function.body for each in ast.walk(statement)):
+    for node in (each for statement in function.body for each in walk(statement)):
         if isinstance(node, _CHANGES):
             return False
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
@@ -141,6 +142,6 @@ def _gives_the_same_again(function: ast.FunctionDef | ast.AsyncFunctionDef) -> b
                 return False
             if any(word in called.lower() for word in _BY_CHANCE):
                 return False
-    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    returned = [node.value for node in walk(function) if isinstance(node, ast.Return)]
     displays = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Lambda)
     return bool(returned) and not any(value is None or isinstance(value, displays) for value in returned)

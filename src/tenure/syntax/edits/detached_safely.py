@@ -16,6 +16,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.number_flows import may_be_number
 from tenure.syntax.text.scopes import MODULE, dotted
+from tenure.syntax.text.tree_walks import children, walk
 from tenure.syntax.values.trained_through import last_names
 
 _MOST_FILES = 40
@@ -66,7 +67,7 @@ def may_be_no_tensor(program: Program, function: Function, value: ast.expr) -> b
     """Whether a variable that is kept gets a number elsewhere, or what is kept is an object that the program's own
     class makes: neither can be detached."""
     if any(
-        isinstance(each, ast.Call) and called_name(each) in program.classes
+        isinstance(each, ast.Call) and called_name(each) in program.names.classes
         for each in (value, *_values_of(function, value))
     ):
         return True
@@ -187,7 +188,7 @@ def _facts_of(tree: ast.Module) -> _Facts:
     asked: list[set[str]] = []
     reads: list[str] = []
     keeps = False
-    for node in ast.walk(tree):
+    for node in walk(tree):
         flows += _flows(node)
         if isinstance(node, ast.Call):
             called, given = called_name(node), _arguments(node)
@@ -229,7 +230,7 @@ def _flows(node: ast.AST) -> Iterator[tuple[set[str], set[str]]]:
         yield last_names(node.optional_vars), _names(node.context_expr)
     elif isinstance(node, _FUNCTIONS):
         called = f".{node.name}" if "property" in map(dotted, node.decorator_list) else f"{node.name}()"
-        returned = (each.value for each in ast.walk(node) if isinstance(each, (ast.Return, ast.Yield, ast.YieldFrom)))
+        returned = (each.value for each in walk(node) if isinstance(each, (ast.Return, ast.Yield, ast.YieldFrom)))
         yield {called}, {name for value in returned if value is not None for name in _names(value)}
 
 
@@ -252,7 +253,7 @@ def _names(node: ast.AST) -> set[str]:
         own = {f"{called_name(node)}()", *_named_by_text(node)}
         receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         return own.union(*map(_names, (*receiver, *node.args, *node.keywords)))
-    return own.union(*map(_names, ast.iter_child_nodes(node)))
+    return own.union(*map(_names, children(node)))
 
 
 def _ends(call: ast.Call) -> bool:
@@ -287,4 +288,4 @@ def _unpacks(target: ast.expr, name: str) -> bool:
 
 
 def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+    return any(isinstance(each, ast.Name) and each.id == name for each in walk(node))

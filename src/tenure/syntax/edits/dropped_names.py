@@ -21,6 +21,7 @@ from tenure.syntax.text.name_uses import (
     uses_in,
 )
 from tenure.syntax.text.scopes import parse, statements
+from tenure.syntax.text.tree_walks import children
 
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 LoopNode = ast.For | ast.AsyncFor | ast.While
@@ -106,7 +107,7 @@ def _own_uses(node: ast.stmt) -> Iterator[Use]:
     if isinstance(node, ast.AugAssign):
         yield from uses_in(node)
         return
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if not isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
             if isinstance(child, ast.Name):
                 yield Use(child.id, child.lineno, isinstance(child.ctx, ast.Load))

@@ -15,6 +15,7 @@ from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import split_receiver
 from tenure.syntax.text.name_uses import function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.tree_walks import children, walk
 
 _ADDS = ("append", "add")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -78,7 +79,7 @@ def filled_when_missing(sources: Sequence[SourceFile], name: str) -> Iterator[tu
         for cls in _nodes(source):
             if isinstance(cls, ast.ClassDef) and cls.name == name:
                 methods = (each for each in cls.body if isinstance(each, _FUNCTIONS) and each.name == "__missing__")
-                stores = (node for method in methods for node in ast.walk(method) if isinstance(node, ast.Assign))
+                stores = (node for method in methods for node in walk(method) if isinstance(node, ast.Assign))
                 yield from ((source, node.lineno) for node in stores if _item_stored_at(source, node.lineno))
 
 
@@ -102,7 +103,7 @@ def clear_before_filled(
 
 def _calls_itself(loop: ast.For, name: str) -> bool:
     """Whether a loop calls `self.<name>(...)`."""
-    calls = (node for statement in loop.body for node in ast.walk(statement) if isinstance(node, ast.Call))
+    calls = (node for statement in loop.body for node in walk(statement) if isinstance(node, ast.Call))
     return any(dotted(call.func) == f"self.{name}" for call in calls)
 
 
@@ -161,7 +162,7 @@ def _is_asked(function: ast.AST, container: str, statement: ast.stmt) -> bool:
     """Whether a function looks for a key before it adds one: it can do without."""
     if container == "self":
         return getattr(function, "name", "") == "__missing__"
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Compare) and container in map(dotted, node.comparators):
             return True
         called = node.func if isinstance(node, ast.Call) else None
@@ -173,7 +174,7 @@ def _is_asked(function: ast.AST, container: str, statement: ast.stmt) -> bool:
 
 
 def _texts(node: ast.Try) -> set[str]:
-    return {dotted(each) for part in node.body for each in ast.walk(part)}
+    return {dotted(each) for part in node.body for each in walk(part)}
 
 
 def _depth(container: ast.expr) -> int:
@@ -207,7 +208,7 @@ def _reads(source: SourceFile, name: str, kind: type[ast.expr]) -> Iterator[tupl
             and not _is_changed(parents)
         ):
             yield parents, named
-        waiting += [([*parents, node], child) for child in ast.iter_child_nodes(node)]
+        waiting += [([*parents, node], child) for child in children(node)]
 
 
 def _is_changed(parents: Sequence[ast.AST]) -> bool:
@@ -275,6 +276,6 @@ def _deque(most: str) -> str:
 
 def _nodes(source: SourceFile) -> Iterator[ast.AST]:
     try:
-        yield from ast.walk(parse(source))
+        yield from walk(parse(source))
     except SourceError:
         return

@@ -16,6 +16,7 @@ from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.name_uses import function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse, statements
+from tenure.syntax.text.tree_walks import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -57,7 +58,7 @@ def remove_handles(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
 
 
 def _registration_at(tree: ast.Module, line: int) -> tuple[ast.Expr | ast.Assign, ast.Call] | None:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, (ast.Expr, ast.Assign)) and node.lineno <= line <= (node.end_lineno or 0):
             call = node.value
             if isinstance(call, ast.Call) and called_name(call).startswith("register") and "hook" in called_name(call):
@@ -78,7 +79,7 @@ def _goes_on(function: FunctionNode, statement: ast.stmt) -> bool:
     """Whether a function does something behind the registration: the hook may be meant for just that."""
     last, end = function.body[-1], statement.end_lineno or statement.lineno
     between = [each for each in function.body if each.lineno > end and each is not last]
-    calls = last.lineno > end and any(isinstance(node, ast.Call) for node in ast.walk(last))
+    calls = last.lineno > end and any(isinstance(node, ast.Call) for node in walk(last))
     return bool(between) or calls
 
 
@@ -94,7 +95,7 @@ def _at_its_end(
     source: SourceFile, tree: ast.Module, function: FunctionNode, statement: ast.stmt, loop: ast.stmt | None
 ) -> tuple[Edit, ...]:
     """In the method of the same class that ends its work: all that were registered until then."""
-    cls = next((each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and function in each.body), None)
+    cls = next((each for each in walk(tree) if isinstance(each, ast.ClassDef) and function in each.body), None)
     methods = [each for each in cls.body if isinstance(each, _FUNCTIONS)] if cls is not None else []
     kept = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
     ending = [each for name in _ENDS for each in methods if each.name == name]
@@ -116,7 +117,7 @@ def _at_its_end(
 
 def _removes(method: FunctionNode, handle: str) -> bool:
     """Whether a method removes the one handle that has a name: `self.handle.remove()`."""
-    calls = (node for node in ast.walk(method) if isinstance(node, ast.Call))
+    calls = (node for node in walk(method) if isinstance(node, ast.Call))
     return bool(handle) and any(dotted(call.func) == f"{handle}.remove" for call in calls)
 
 

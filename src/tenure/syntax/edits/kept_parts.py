@@ -17,6 +17,7 @@ from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import called_name, split_receiver
 from tenure.syntax.text.name_uses import function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.tree_walks import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DICTS = ("dict", "defaultdict", "OrderedDict")
@@ -49,7 +50,7 @@ def change_where_made(sources: Sequence[SourceFile], kind: str, label: str, call
     made = [
         (source, node)
         for source in sources
-        for node in ast.walk(parse(source))
+        for node in walk(parse(source))
         if isinstance(node, ast.Call) and called_name(node) == kind
     ]
     if label not in fields or len(made) != 1:
@@ -66,7 +67,7 @@ def change_display(sources: Sequence[SourceFile], key: str, call: str) -> tuple[
     found = [
         (source, value)
         for source in sources
-        for node in ast.walk(parse(source))
+        for node in walk(parse(source))
         if isinstance(node, ast.Dict)
         for at, value in zip(node.keys, node.values, strict=True)
         if isinstance(at, ast.Constant) and repr(at.value) == key
@@ -131,7 +132,7 @@ def _each_detached(text: str, kind: str) -> str:
 
 
 def _is_named_tuple(sources: Sequence[SourceFile], name: str) -> bool:
-    classes = (node for source in sources for node in ast.walk(parse(source)) if isinstance(node, ast.ClassDef))
+    classes = (node for source in sources for node in walk(parse(source)) if isinstance(node, ast.ClassDef))
     return any(cls.name == name and "NamedTuple" in map(dotted, cls.bases) for cls in classes)
 
 
@@ -158,7 +159,7 @@ def _made_at(source: SourceFile, line: int, name: str) -> ast.expr | None:
     function = function_around(parse(source), [line])
     bound = [
         node
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Assign) and any(dotted(target) == name for target in node.targets)
     ]
     one = bound[0] if len(bound) == 1 and bound[0].lineno < line else None
@@ -169,7 +170,7 @@ def _fields(sources: Sequence[SourceFile], name: str) -> list[str]:
     """What a class of the program takes, in order: its annotated fields, or what its `__init__` keeps of each."""
     for source in sources:
         try:
-            classes = [node for node in ast.walk(parse(source)) if isinstance(node, ast.ClassDef) and node.name == name]
+            classes = [node for node in walk(parse(source)) if isinstance(node, ast.ClassDef) and node.name == name]
         except SourceError:
             continue
         for cls in classes:
@@ -186,7 +187,7 @@ def _fields_of(cls: ast.ClassDef) -> Iterator[str]:
         return
     kept = {
         node.value.id: split_receiver(node.targets[0])[1]
-        for node in ast.walk(made)
+        for node in walk(made)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
     }
     yield from (kept.get(each.arg, each.arg) for each in made.args.args[1:])

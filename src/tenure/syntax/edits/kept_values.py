@@ -14,6 +14,7 @@ from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_
 from tenure.syntax.text.expressions import split_receiver, target_pairs
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
+from tenure.syntax.text.tree_walks import walk
 
 _PRIMARIES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 _KEEPING_ONE = GROWING_FUNCTIONS | {"append", "appendleft", "add", "insert", "push", "put", "put_nowait", "setdefault"}
@@ -58,7 +59,7 @@ def _statements_around(source: SourceFile, line: int) -> list[ast.stmt]:
 def _simple_statements(source: SourceFile) -> tuple[ast.stmt, ...]:
     """Those of a file that store or return something; none where it cannot be parsed."""
     try:
-        nodes = ast.walk(parse(source))
+        nodes = walk(parse(source))
     except SourceError:
         return ()
     kinds = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
@@ -72,7 +73,7 @@ def _stores(statement: ast.stmt) -> Iterator[tuple[str, Kept]]:
                 yield split_receiver(part)[1], Kept(statement, value, part)
     elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)) and statement.value is not None:
         yield split_receiver(statement.target)[1], Kept(statement, statement.value, statement.target)
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Call):
             for store in stores_of_call(node):
                 if isinstance(store.value, ast.expr) and (store.kind != "grow" or store.method in _KEEPING_ONE):
@@ -167,12 +168,10 @@ def rebind_after(source: SourceFile, kept: Kept, pattern: str) -> tuple[Edit, ..
 def exceptions_in(source: SourceFile, kept: Kept) -> list[ast.expr]:
     """Names of the caught exception in what a statement of its handler keeps; none where the handler raises again."""
     handlers = [
-        node
-        for node in ast.walk(parse(source))
-        if isinstance(node, ast.ExceptHandler) and kept.statement in ast.walk(node)
+        node for node in walk(parse(source)) if isinstance(node, ast.ExceptHandler) and kept.statement in walk(node)
     ]
     handler = max(handlers, key=lambda node: node.lineno, default=None)
-    if handler is None or kept.value is None or any(isinstance(node, ast.Raise) for node in ast.walk(handler)):
+    if handler is None or kept.value is None or any(isinstance(node, ast.Raise) for node in walk(handler)):
         return []
     parts = [kept.value]
     if isinstance(kept.value, (ast.Tuple, ast.List)):

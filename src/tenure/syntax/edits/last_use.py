@@ -19,6 +19,7 @@ from tenure.syntax.text.name_uses import (
     uses_in,
 )
 from tenure.syntax.text.scopes import inner_bodies, parse, statements
+from tenure.syntax.text.tree_walks import children, walk
 
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 _WITH = (ast.With, ast.AsyncWith)
@@ -120,15 +121,13 @@ def _mentions(node: ast.AST, name: str) -> bool:
 
 
 def _head_mentions(node: ast.stmt, name: str) -> bool:
-    return any(
-        _mentions(ast.Expr(child), name) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)
-    ) or any(_mentions(item, name) for item in getattr(node, "items", ()))
+    return any(_mentions(ast.Expr(child), name) for child in children(node) if isinstance(child, ast.expr)) or any(
+        _mentions(item, name) for item in getattr(node, "items", ())
+    )
 
 
 def _deletes(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(each, ast.Name) and isinstance(each.ctx, ast.Del) and each.id == name for each in ast.walk(node)
-    )
+    return any(isinstance(each, ast.Name) and isinstance(each.ctx, ast.Del) and each.id == name for each in walk(node))
 
 
 def _is_bound_otherwise(scope: ast.AST, name: str) -> bool:
@@ -136,5 +135,5 @@ def _is_bound_otherwise(scope: ast.AST, name: str) -> bool:
     if any(use.inner for use in uses_in(scope) if use.name == name):
         return True
     names = ("arg", "name", "asname", "rest")
-    others = (node for node in ast.walk(scope) if not isinstance(node, ast.keyword))
+    others = (node for node in walk(scope) if not isinstance(node, ast.keyword))
     return any(getattr(node, each, None) == name for node in others for each in names)

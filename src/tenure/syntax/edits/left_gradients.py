@@ -12,6 +12,7 @@ from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_
 from tenure.syntax.text.expressions import split_receiver
 from tenure.syntax.text.name_uses import function_around, indent_of
 from tenure.syntax.text.scopes import dotted, inner_bodies, parse
+from tenure.syntax.text.tree_walks import walk
 
 _READERS = ("clip_grad", "get_total_norm", "unscale_", "GradScaler", "add_param_group", "unfreeze")
 
@@ -25,7 +26,7 @@ def drop_gradients_of(sources: Iterable[SourceFile], module: str) -> tuple[Edit,
     trees = [(source, tree) for source in sources if (tree := _tree(source)) is not None]
     if any(_reads_gradients(tree, lines=()) or _trains_again(tree) for _, tree in trees):
         return ()
-    found = [(source, node) for source, tree in trees for node in ast.walk(tree) if _freezes(node, module)]
+    found = [(source, node) for source, tree in trees for node in walk(tree) if _freezes(node, module)]
     if len(found) != 1:
         return ()
     source, node = found[0]
@@ -50,7 +51,7 @@ def drop_behind_step(sources: Sequence[SourceFile], file: str, line: int) -> tup
     if file not in trees:
         return ()
     source, tree = trees[file]
-    bodies = [body for node in ast.walk(function_around(tree, [line])) for body in inner_bodies(node)]
+    bodies = [body for node in walk(function_around(tree, [line])) for body in inner_bodies(node)]
     body = next((each for each in bodies if any(_is_at(node, line) for node in each)), [])
     at = next((at for at, node in enumerate(body) if _is_at(node, line)), 0)
     zeroed = {_called_on(node, "zero_grad") for node in body[:at]} - {""}
@@ -88,7 +89,7 @@ def _called_on(node: ast.stmt, method: str) -> str:
 def _reads_gradients(tree: ast.Module, lines: Iterable[int]) -> bool:
     """Whether a file mentions `.grad`, or a function that reads gradients, outside of these lines."""
     allowed = set(lines)
-    for node in ast.walk(tree):
+    for node in walk(tree):
         name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
         is_read = isinstance(node, ast.Attribute) and name in ("grad", "_grad")
         is_read = is_read and not (isinstance(node, ast.Attribute) and dotted(node.value).endswith("autograd"))
@@ -104,7 +105,7 @@ def _trains_again(tree: ast.Module) -> bool:
 
 def _set_requires_grad(tree: ast.AST) -> Iterator[ast.expr | None]:
     """What `requires_grad` is set to, by attribute, method or `setattr`; None where nothing is written there."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Assign) and any(getattr(each, "attr", "") == "requires_grad" for each in node.targets):
             yield node.value
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "requires_grad_":

@@ -16,6 +16,7 @@ from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, split
 from tenure.syntax.text.name_uses import function_around, indent_of, is_shared, spans
 from tenure.syntax.text.scopes import dotted, inner_bodies, parse, statements
 from tenure.syntax.text.store_calls import GROWING_METHODS
+from tenure.syntax.text.tree_walks import walk
 
 _WITH = (ast.With, ast.AsyncWith)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -40,7 +41,7 @@ def let_go_before(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     if kept is None or not text or "[" in text or isinstance(kept.statement, ast.AugAssign):
         return ()
     value = getattr(kept.statement, "value", None)
-    if value is None or any(dotted(node) == text for node in ast.walk(value)):
+    if value is None or any(dotted(node) == text for node in walk(value)):
         return ()
     function = function_around(parse(source), [kept.statement.lineno])
     if getattr(function, "name", "") == "__init__" or not _begins_its_line(source, kept.statement):
@@ -68,7 +69,7 @@ def let_go_where_it_ends(source: SourceFile, line: int, name: str) -> tuple[Edit
     kept = find_kept(source, line, name)
     if kept is None or dotted(kept.target) != f"self.{name}":
         return ()
-    classes = [node for node in ast.walk(parse(source)) if isinstance(node, ast.ClassDef) and spans(node, [line])]
+    classes = [node for node in walk(parse(source)) if isinstance(node, ast.ClassDef) and spans(node, [line])]
     methods = [each for cls in classes[-1:] for each in cls.body if isinstance(each, _FUNCTIONS)]
     ends = [each for each in methods if each.name.strip("_") in _ENDS and not spans(each, [line])]
     return at_end(source, ends[0], f"self.{name} = None") if len(ends) == 1 else ()
@@ -81,7 +82,7 @@ def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bo
     """
     for source in sources:
         try:
-            functions = [node for node in ast.walk(parse(source)) if isinstance(node, _FUNCTIONS)]
+            functions = [node for node in walk(parse(source)) if isinstance(node, _FUNCTIONS)]
         except SourceError:
             continue
         for function in functions:
@@ -95,7 +96,7 @@ def stores_of(sources: Sequence[SourceFile], attribute: str) -> Iterator[tuple[S
     """The lines on which a program assigns to an attribute of this name."""
     for source in sources:
         try:
-            nodes = list(ast.walk(parse(source)))
+            nodes = list(walk(parse(source)))
         except SourceError:
             continue
         for node in nodes:
@@ -111,7 +112,7 @@ def at_end(source: SourceFile, function: FunctionNode, text: str) -> tuple[Edit,
 
 def _lives_on(function: ast.AST, statement: ast.stmt, name: str) -> bool:
     """Whether a variable has an earlier value when a statement is reached: in a loop, or from outside."""
-    loops = (node for node in ast.walk(function) if isinstance(node, _LOOPS))
+    loops = (node for node in walk(function) if isinstance(node, _LOOPS))
     return is_shared(function, [name]) or any(spans(loop, [statement.lineno]) for loop in loops)
 
 
@@ -122,7 +123,7 @@ def _read_from(function: FunctionNode, name: str) -> str:
     added_to = {id(each) for node in _own_nodes(function) for each in _added_to(node)}
     is_read = any(isinstance(node.ctx, ast.Load) and id(node) not in added_to for node in mentions)
     owner = next(iter(owners)) if len(owners) == 1 and is_read else ""
-    later = any(isinstance(node, _LATER) for node in ast.walk(function) if node is not function)
+    later = any(isinstance(node, _LATER) for node in walk(function) if node is not function)
     return "" if later or "[" in owner else owner
 
 
@@ -142,7 +143,7 @@ def _added_to(node: ast.AST) -> Iterator[ast.AST]:
 
 def _own_nodes(function: FunctionNode) -> Iterator[ast.AST]:
     for statement in function.body:
-        yield from ast.walk(statement)
+        yield from walk(statement)
 
 
 def _behind(source: SourceFile, function: FunctionNode, name: str, text: str) -> tuple[Edit, ...]:
@@ -171,7 +172,7 @@ def _behind_statement(source: SourceFile, function: FunctionNode, last: ast.stmt
         return insert_line(source, end, indent + text)
     if last.value is None or isinstance(last.value, (ast.Name, ast.Constant)):
         return insert_line(source, last.lineno, indent + text)
-    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    used = {node.id for node in walk(function) if isinstance(node, ast.Name)}
     result = next((each for each in _RESULTS if each not in used), "")
     first = split_lines(source.text)[last.lineno - 1].rstrip("\r\n")
     if not result or not first.startswith(f"{indent}return "):
@@ -186,12 +187,12 @@ def _inside(statement: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _only_stores(statement: ast.stmt, name: str) -> bool:
-    mentions = [node for node in ast.walk(statement) if isinstance(node, ast.Attribute) and node.attr == name]
+    mentions = [node for node in walk(statement) if isinstance(node, ast.Attribute) and node.attr == name]
     return all(isinstance(node.ctx, ast.Store) for node in mentions)
 
 
 def _mentions(statement: ast.stmt, name: str) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(statement))
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in walk(statement))
 
 
 def _begins_its_line(source: SourceFile, statement: ast.stmt) -> bool:

@@ -11,6 +11,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression
 from tenure.syntax.text.name_uses import indent_of
 from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.tree_walks import walk
 
 _WRITERS = ("forward", "setup_context")
 
@@ -26,7 +27,7 @@ def save_for_backward(source: SourceFile, attribute: str, line: int, part: int |
     except SourceError:
         return ()
     cls = _class_around(tree, line)
-    mentions = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == attribute]
+    mentions = [node for node in walk(tree) if isinstance(node, ast.Attribute) and node.attr == attribute]
     if cls is None or _saves_already(cls) or any(not _inside(cls, node) for node in mentions):
         return ()
     writer, reader = _method_around(cls, line), _method(cls, "backward")
@@ -101,7 +102,7 @@ def _save_part(
 def _class_around(tree: ast.Module, line: int) -> ast.ClassDef | None:
     around = [
         node
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
     return max(around, key=lambda node: node.lineno, default=None)
@@ -118,7 +119,7 @@ def _method_around(cls: ast.ClassDef, line: int) -> ast.FunctionDef | None:
 
 def _saves_already(cls: ast.ClassDef) -> bool:
     names = ("save_for_backward", "saved_tensors", "saved_variables", "save_for_forward")
-    return any(isinstance(node, ast.Attribute) and node.attr in names for node in ast.walk(cls))
+    return any(isinstance(node, ast.Attribute) and node.attr in names for node in walk(cls))
 
 
 def _is_ctx(method: ast.FunctionDef, node: ast.Attribute) -> bool:
@@ -129,7 +130,7 @@ def _is_ctx(method: ast.FunctionDef, node: ast.Attribute) -> bool:
 
 def _changes_in_place(method: ast.FunctionDef) -> bool:
     """Whether a method writes into tensors: what is saved must stay as it was."""
-    for node in ast.walk(method):
+    for node in walk(method):
         if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)):
             return True
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -142,4 +143,4 @@ def _changes_in_place(method: ast.FunctionDef) -> bool:
 
 
 def _inside(outer: ast.AST, node: ast.AST) -> bool:
-    return any(each is node for each in ast.walk(outer))
+    return any(each is node for each in walk(outer))

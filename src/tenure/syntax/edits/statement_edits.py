@@ -20,6 +20,7 @@ from tenure.syntax.text.depth import is_deep
 from tenure.syntax.text.name_uses import indent_of
 from tenure.syntax.text.scopes import parse
 from tenure.syntax.text.top_parts import part_around
+from tenure.syntax.text.tree_walks import walk
 
 if TYPE_CHECKING:
     import libcst
@@ -81,7 +82,7 @@ def swap_lines(source: SourceFile, first: ast.stmt) -> tuple[Edit, ...]:
     lines = [line.rstrip("\r\n") for line in split_lines(source.text)[first.lineno - 1 : first.lineno + 1]]
     both = [
         node
-        for node in ast.walk(parse(source))
+        for node in walk(parse(source))
         if isinstance(node, ast.stmt) and first.lineno <= (node.end_lineno or 0) and node.lineno <= first.lineno + 1
     ]
     both = [node for node in both if not hasattr(node, "body") or node.lineno >= first.lineno]

@@ -13,6 +13,7 @@ from tenure.syntax.edits.statement_edits import decorate
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.name_uses import function_around
 from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.tree_walks import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TRAINS = ("backward", "grad", "step")
@@ -44,7 +45,7 @@ def compute_without_graph(
 def _decorated(source: SourceFile, function: FunctionNode) -> tuple[Edit, ...]:
     tree = parse(source)
     imported = {each.asname or each.name for node in tree.body if isinstance(node, ast.Import) for each in node.names}
-    trains = any(isinstance(node, ast.Call) and called_name(node) in _TRAINS for node in ast.walk(function))
+    trains = any(isinstance(node, ast.Call) and called_name(node) in _TRAINS for node in walk(function))
     above = {dotted(each.func if isinstance(each, ast.Call) else each) for each in function.decorator_list}
     if trains or function.name == "__init__" or "torch" not in imported or above & {"torch.no_grad", "property"}:
         return ()
@@ -53,33 +54,33 @@ def _decorated(source: SourceFile, function: FunctionNode) -> tuple[Edit, ...]:
 
 def _called_in(function: ast.AST, value: ast.expr) -> Iterator[str]:
     """Names of what is called to make a value, and the variables in it."""
-    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(value) if isinstance(node, ast.Name)}
     bound = [
         node.value
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Assign) and names & {each for target in node.targets for each in _plain(target)}
     ]
     for part in (value, *bound):
-        yield from (called_name(node) for node in ast.walk(part) if isinstance(node, ast.Call))
+        yield from (called_name(node) for node in walk(part) if isinstance(node, ast.Call))
 
 
 def _called_by_callers(sources: Sequence[SourceFile], function: ast.AST, value: ast.expr) -> Iterator[str]:
     """The same of the arguments that callers give for what is kept."""
     if not isinstance(function, _FUNCTIONS):
         return
-    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(value) if isinstance(node, ast.Name)}
     if not names & {each.arg for each in (*function.args.args, *function.args.kwonlyargs)}:
         return
     for source in sources:
         for caller in _functions(source):
-            for node in ast.walk(caller):
+            for node in walk(caller):
                 if isinstance(node, ast.Call) and called_name(node) == function.name:
                     for given in (*node.args, *(each.value for each in node.keywords)):
                         yield from _called_in(caller, given)
 
 
 def _plain(target: ast.expr) -> Iterator[str]:
-    yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+    yield from (node.id for node in walk(target) if isinstance(node, ast.Name))
 
 
 def _definitions(sources: Sequence[SourceFile], name: str) -> Iterator[Placed]:
@@ -98,13 +99,13 @@ def _definitions(sources: Sequence[SourceFile], name: str) -> Iterator[Placed]:
 
 def _functions(source: SourceFile) -> list[FunctionNode]:
     try:
-        return [node for node in ast.walk(parse(source)) if isinstance(node, _FUNCTIONS)]
+        return [node for node in walk(parse(source)) if isinstance(node, _FUNCTIONS)]
     except SourceError:
         return []
 
 
 def _classes(source: SourceFile) -> list[ast.ClassDef]:
     try:
-        return [node for node in ast.walk(parse(source)) if isinstance(node, ast.ClassDef)]
+        return [node for node in walk(parse(source)) if isinstance(node, ast.ClassDef)]
     except SourceError:
         return []

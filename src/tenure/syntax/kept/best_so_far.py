@@ -13,6 +13,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import runs_repeatedly
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import dotted, statements
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.values.graph_values import is_loss_value
 from tenure.syntax.values.tensor_values import tensor_values
 from tenure.syntax.values.without_graph import is_without_graph
@@ -54,7 +55,7 @@ def _told(program: Program, function: Function, keeps: list[Keep], compared: set
 
 def _comparisons(test: ast.expr) -> Iterator[ast.Compare]:
     orders = (ast.Lt, ast.Gt, ast.LtE, ast.GtE)
-    for node in ast.walk(test):
+    for node in walk(test):
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], orders):
             yield node
 

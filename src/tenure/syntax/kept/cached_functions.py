@@ -11,6 +11,7 @@ from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import decorator_name, dotted
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.values.graph_values import is_module_name
 from tenure.syntax.values.tensor_values import TensorValues, tensor_values
 
@@ -76,7 +77,7 @@ def _is_cleared(program: Program, function: Function) -> bool:
 
 
 def _holds_tensors(program: Program, function: Function, values: TensorValues) -> bool:
-    own = program.class_of(function.class_name, function.source)
+    own = program.names.class_of(function.class_name, function.source)
     for method in own.methods.values() if own is not None else ():
         for name, bound in values.bindings(method).items():
             if name.startswith("self.") and name.count(".") == 1:
@@ -119,7 +120,7 @@ def _is_used_as_tensor(function: Function, parameter: str) -> bool:
             isinstance(each, (ast.Slice, ast.Constant)) and getattr(each, "value", None) is None
             for each in node.slice.elts
         )
-        for node in ast.walk(function.node)
+        for node in walk(function.node)
     )
 
 

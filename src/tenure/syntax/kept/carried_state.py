@@ -20,6 +20,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_never_called
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
+from tenure.syntax.text.tree_walks import children, walk
 from tenure.syntax.text.value_parts import bound_to, element_of
 from tenure.syntax.values.framework_states import is_trained_elsewhere
 from tenure.syntax.values.graph_values import (
@@ -105,7 +106,7 @@ def _is_in_global(program: Program, place: str, binding: Binding, function: Func
     """Whether what is bound is an element of a variable of the file: `_running["mean"] = ...`."""
     is_element = any(isinstance(each, ast.Subscript) for each in targets_of(binding))
     own = place in function.bound or place in function.parameters
-    return is_element and not own and program.top_with(place, function.source) is not None
+    return is_element and not own and program.names.top_with(place, function.source) is not None
 
 
 def _is_cut_from(value: ast.expr, place: str) -> bool:
@@ -121,7 +122,7 @@ _FIGURES = re.compile(r"(^|_)(total|sum|mean|avg|average|running|ema|smooth|smoo
 def _adds_figures(keep: Keep) -> bool:
     """Whether a sum is one of losses, means or other figures, by its names."""
     names = [keep.place.rpartition(".")[2]]
-    names += [getattr(each, "id", getattr(each, "attr", "")) for each in ast.walk(keep.value)]
+    names += [getattr(each, "id", getattr(each, "attr", "")) for each in walk(keep.value)]
     return bool(_FIGURES.search(names[0])) or any(map(is_loss_name, names))
 
 
@@ -162,7 +163,7 @@ def _changed(node: ast.expr) -> str:
 
 
 def _starts_as_tensor(program: Program, place: str, function: Function, values: TensorValues) -> bool:
-    own = program.class_of(function.class_name, function.source) if function.class_name else None
+    own = program.names.class_of(function.class_name, function.source) if function.class_name else None
     first = own.methods.get("__init__") if own is not None else None
     bound = values.bindings(first).get(place, []) if first is not None else []
     buffers = first.calls_of("register_buffer") if first is not None else []
@@ -228,7 +229,7 @@ def _leads_to(value: ast.expr, place: str, program: Program, function: Function)
         if isinstance(node, ast.IfExp):
             waiting += [node.body, node.orelse]
         elif not isinstance(node, (ast.Compare, ast.Lambda)):
-            waiting += list(ast.iter_child_nodes(node))
+            waiting += children(node)
     return False
 
 
@@ -246,7 +247,7 @@ def _is_given_what_leads_to(name: str, place: str, program: Program, function: F
 def _names(value: ast.expr, place: str) -> bool:
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in CUTTING:
         return False
-    return any(dotted(node) == place for node in ast.walk(value) if isinstance(node, ast.Attribute))
+    return any(dotted(node) == place for node in walk(value) if isinstance(node, ast.Attribute))
 
 
 def _is_set_anew(program: Program, keep: Keep, function: Function, *, in_function_alone: bool) -> bool:
@@ -255,7 +256,7 @@ def _is_set_anew(program: Program, keep: Keep, function: Function, *, in_functio
     A meter that is set back once in an epoch holds the graphs of all steps until then.
     """
     last = keep.place.rpartition(".")[2]
-    for each in program.functions_in(function.source):
+    for each in program.names.functions_in(function.source):
         if each.name in INITIALISERS or (in_function_alone and each is not function) or is_never_called(program, each):
             continue
         for binding in each.bindings:
@@ -279,7 +280,7 @@ def _is_reset_between_steps_alone(program: Program, keep: Keep, function: Functi
     last = keep.place.rpartition(".")[2]
     setting = [
         (each, value)
-        for each in program.functions_in(function.source)
+        for each in program.names.functions_in(function.source)
         if each.name not in INITIALISERS
         for name, bound in each.bound.items()
         if name.rpartition(".")[2] == last and "." in name
@@ -293,7 +294,7 @@ def _is_reset_between_steps_alone(program: Program, keep: Keep, function: Functi
 
 
 def _detaches(value: ast.expr) -> bool:
-    return any(isinstance(each, ast.Call) and is_cutting(each) for each in ast.walk(value))
+    return any(isinstance(each, ast.Call) and is_cutting(each) for each in walk(value))
 
 
 def _is_around_training(function: Function, call: ast.Call) -> bool:
@@ -305,9 +306,9 @@ def _is_around_training(function: Function, call: ast.Call) -> bool:
 
 def _is_first_use(binding: ast.stmt | ast.NamedExpr, function: Function) -> bool:
     """Whether a binding is under `if self.x is None`: it happens once."""
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         if isinstance(node, ast.If) and node.body[0].lineno <= binding.lineno <= (node.body[-1].end_lineno or 0):
-            return any(isinstance(each, ast.Constant) and each.value is None for each in ast.walk(node.test))
+            return any(isinstance(each, ast.Constant) and each.value is None for each in walk(node.test))
     return False
 
 
@@ -450,5 +451,5 @@ def _is_cut(name: str, function: Function, loop: LoopNode) -> bool:
     ) or any(
         isinstance(node, ast.Attribute) and node.attr in ("detach", "detach_")
         for value in made_anew
-        for node in ast.walk(value)
+        for node in walk(value)
     )

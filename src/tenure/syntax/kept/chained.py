@@ -73,7 +73,7 @@ def _made_from(
     """The class that a call makes an object of from what is in a place, with the call that does it, where that stands,
     and the place's name there: here, or in a method of the object that was there."""
     if any(dotted(each) == place for each in _given(call)):
-        cls = program.class_of(dotted(call.func), function.source) if dotted(call.func) else None
+        cls = program.names.class_of(dotted(call.func), function.source) if dotted(call.func) else None
         return (cls, function, call, place) if cls is not None else None
     if not isinstance(call.func, ast.Attribute) or dotted(call.func.value) != place:
         return None
@@ -81,7 +81,7 @@ def _made_from(
     for each in method.returns if method is not None and method.is_method else ():
         made = each.value
         if isinstance(made, ast.Call) and method is not None and any(dotted(one) == "self" for one in _given(made)):
-            cls = program.class_of(dotted(made.func), method.source) if dotted(made.func) else None
+            cls = program.names.class_of(dotted(made.func), method.source) if dotted(made.func) else None
             if cls is not None:
                 return cls, method, made, "self"
     return None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tenure.syntax.program.functions import Function
 from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import children
 from tenure.syntax.values.graph_values import FACTS, is_cutting
 
 
@@ -47,7 +48,7 @@ def _led_to(value: ast.expr, function: Function) -> Iterator[ast.AST]:
         elif isinstance(node, ast.Subscript):
             waiting.append(node.value)
         elif not isinstance(node, ast.Compare):
-            waiting += list(ast.iter_child_nodes(node))
+            waiting += children(node)
 
 
 def _bound_there(node: ast.Name, function: Function, seen: set[tuple[str, int]]) -> list[ast.expr]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.values.graph_values import is_cutting
 
 
@@ -19,7 +20,7 @@ def is_cut_by_all(program: Program, function: Function) -> bool:
 
 def _lookups(function: Function) -> Iterator[tuple[Function, ast.expr]]:
     for method in function.owner.functions if function.owner is not None else ():
-        for node in ast.walk(method.node):
+        for node in walk(method.node):
             is_own = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "self"
             if is_own and isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
                 yield method, node

@@ -36,7 +36,7 @@ def find_cycled_loaders(program: Program) -> Iterator[CycledLoader]:
 def _is_of_itertools(program: Program, call: ast.Call, function: Function) -> bool:
     if isinstance(call.func, ast.Attribute):
         return dotted(call.func) == "itertools.cycle"
-    imports = (each for one in program.functions_in(function.source) for each in one.imports)
+    imports = (each for one in program.names.functions_in(function.source) for each in one.imports)
     return any(
         isinstance(each, ast.ImportFrom)
         and each.module == "itertools"

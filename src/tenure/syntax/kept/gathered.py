@@ -24,6 +24,7 @@ from tenure.syntax.program.short_lives import is_long_lived, is_replaced, is_sho
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.values.graph_values import is_loss_name, is_loss_value
 from tenure.syntax.values.known_names import NUMBERS
 from tenure.syntax.values.tensor_values import TensorValues, tensor_values
@@ -144,7 +145,7 @@ def _outlives_each_pass(program: Program, place: str, function: Function) -> boo
 def _kind(program: Program, keep: Keep, function: Function, values: TensorValues) -> Kind:
     """Of what is kept; an object that enters itself into a list of its class is what its attributes are."""
     if isinstance(keep.value, ast.Name) and keep.value.id == "self" and not keep.place.startswith("self."):
-        own = program.class_of(function.class_name, function.source)
+        own = program.names.class_of(function.class_name, function.source)
         methods = [each for one in program.relatives(own) for each in one.methods.values()] if own is not None else []
         attributes = (
             values.kind(value, method)
@@ -181,7 +182,7 @@ def _of_object_made(program: Program, value: ast.expr, function: Function, value
         calls = program.callers(function)[:_MOST_CALLERS]
         given = ((each, caller) for caller, call in calls for each in given_to(value.id, function, call))
         made = [one for each in given for one in _made_as(*each) if runs_repeatedly(program, one[1], one[0])]
-    classes = [program.class_of(dotted(call.func), where.source) for call, where in made if dotted(call.func)]
+    classes = [program.names.class_of(dotted(call.func), where.source) for call, where in made if dotted(call.func)]
     owned = [each for each in classes if each is not None and not program.is_module_class(each.node.name, each.source)]
     return max((values.of_objects(each) for each in owned if not _collects(each, values)), default=Kind.NOTHING)
 
@@ -232,16 +233,16 @@ def _is_endless(loop: LoopNode) -> bool:
     """`while True` without a way out: the work of a thread."""
     ends = (ast.Break, ast.Return)
     always = isinstance(loop, ast.While) and getattr(loop.test, "value", False) is True
-    return always and not any(isinstance(node, ends) for node in ast.walk(loop))
+    return always and not any(isinstance(node, ends) for node in walk(loop))
 
 
 def _is_limited(keep: Keep, function: Function) -> bool:
     """Whether the function looks at how much the place holds."""
     return any(
         called_name(call) == "len" and call.args and dotted(call.args[0]).replace("[]", "") == keep.place
-        for node in ast.walk(function.node)
+        for node in walk(function.node)
         if isinstance(node, (ast.If, ast.While, ast.IfExp))
-        for call in ast.walk(node.test)
+        for call in walk(node.test)
         if isinstance(call, ast.Call)
     )
 
@@ -258,7 +259,7 @@ def is_loaded(value: ast.expr, function: Function) -> bool:
 
 def is_copy(program: Program, value: ast.expr, function: Function, steps: int = 0) -> bool:
     """Whether what is kept is, or is made with, a copy made for it: `copy.deepcopy(model.state_dict())`."""
-    for node in ast.walk(value):
+    for node in walk(value):
         if isinstance(node, ast.Call) and called_name(node) == "deepcopy":
             return True
         if steps < _MOST_STEPS and isinstance(node, ast.Call):
@@ -326,7 +327,7 @@ def _is_looked_up(gathered: Gathered) -> bool:
 
 
 def _looked_up_in(function: ast.AST) -> Iterator[str]:
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Compare) and any(isinstance(each, (ast.In, ast.NotIn)) for each in node.ops):
             yield from map(dotted, node.comparators)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
@@ -334,7 +335,7 @@ def _looked_up_in(function: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.Return) and isinstance(node.value, ast.Subscript):
             yield dotted(node.value.value)
         elif isinstance(node, ast.Try) and any(_catches_missing_keys(each) for each in node.handlers):
-            parts = (part for each in node.body for part in ast.walk(each))
+            parts = (part for each in node.body for part in walk(each))
             yield from (dotted(each.value) for each in parts if isinstance(each, ast.Subscript))
 
 

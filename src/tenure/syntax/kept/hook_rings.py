@@ -13,6 +13,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.values.leaves import is_leaf
 from tenure.syntax.values.tensor_values import tensor_values
 from tenure.syntax.values.without_graph import is_without_graph
@@ -72,7 +73,7 @@ def _closes_over(hook: Function, tensor: str, function: Function) -> bool:
 
 
 def _names(node: ast.AST, name: str, own: set[str]) -> bool:
-    return name.partition(".")[0] not in own and any(_is(each, name) for each in ast.walk(node))
+    return name.partition(".")[0] not in own and any(_is(each, name) for each in walk(node))
 
 
 def _is(node: ast.AST, name: str) -> bool:
@@ -80,7 +81,7 @@ def _is(node: ast.AST, name: str) -> bool:
 
 
 def _names_self(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == "self" for each in ast.walk(node))
+    return any(isinstance(each, ast.Name) and each.id == "self" for each in walk(node))
 
 
 def _is_kept_by_self(tensor: str, function: Function) -> bool:

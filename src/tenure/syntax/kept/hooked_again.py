@@ -89,7 +89,9 @@ def _is_made_with_the_same(
     program: Program, function: Function, made: Sequence[ast.expr], call: ast.Call, steps: int
 ) -> bool:
     """Whether a turn makes, around a module that was there, the object whose method registers the hook."""
-    calls = [each for each in made if isinstance(each, ast.Call) and program.class_of(called_name(each)) is not None]
+    calls = [
+        each for each in made if isinstance(each, ast.Call) and program.names.class_of(called_name(each)) is not None
+    ]
     given = [value for each in calls for value in (*each.args, *(keyword.value for keyword in each.keywords))]
     return (
         steps > 0

@@ -14,6 +14,7 @@ from tenure.syntax.program.lifetimes import INITIALISERS
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import LoopNode, dotted, parse
+from tenure.syntax.text.tree_walks import children, walk
 from tenure.syntax.values.only_read import is_only_read, parents_in
 from tenure.syntax.values.working_loops import works_in
 
@@ -70,7 +71,7 @@ def _is_special(call: ast.Call) -> bool:
 
 def _is_small(call: ast.Call) -> bool:
     """Whether a tensor has few elements, all of them, or their number, written out."""
-    parts = [node for each in call.args for node in ast.walk(each)]
+    parts = [node for each in call.args for node in walk(each)]
     if any(isinstance(node, (ast.Name, ast.Attribute)) for node in parts):
         return False
     sizes = [abs(each) for node in parts if isinstance(each := getattr(node, "value", None), int)]
@@ -98,7 +99,7 @@ def _is_same_in(loop: LoopNode, call: ast.Call, program: Program, function: Func
         elif isinstance(node, ast.Subscript):
             waiting += [(node.value, True), (node.slice, False)]
         elif isinstance(node, _PLAIN):
-            waiting += [(each, whole) for each in ast.iter_child_nodes(node)]
+            waiting += [(each, whole) for each in children(node)]
         elif not isinstance(node, ast.expr_context):
             return False
     return True
@@ -112,7 +113,7 @@ def _is_constant(node: ast.Attribute, program: Program) -> bool:
 def _bound_in(loop: LoopNode) -> set[str]:
     """Names that a turn of a loop binds or deletes, in whatever way."""
     found: set[str] = set()
-    for node in ast.walk(loop):
+    for node in walk(loop):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
         elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.FunctionDef, ast.ClassDef)):
@@ -127,7 +128,7 @@ def _bound_in(loop: LoopNode) -> set[str]:
 def _touched_in(loop: LoopNode) -> set[str]:
     """Variables whose object a turn may change: its methods are called, its elements set, or it is passed on."""
     found: set[str] = set()
-    for node in ast.walk(loop):
+    for node in walk(loop):
         if isinstance(node, ast.Call):
             receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
             is_pure = dotted(node.func) in _SAME_FOR_SAME or dotted(receiver) in _LIBRARIES
@@ -143,7 +144,7 @@ def _shared_in(source: SourceFile) -> frozenset[str]:
     """Names that a function of a file declares `global` or `nonlocal`: any call may bind them anew."""
     if "global" not in source.text and "nonlocal" not in source.text:
         return frozenset()
-    nodes = (node for node in ast.walk(parse(source)) if isinstance(node, (ast.Global, ast.Nonlocal)))
+    nodes = (node for node in walk(parse(source)) if isinstance(node, (ast.Global, ast.Nonlocal)))
     return frozenset(name for node in nodes for name in node.names)
 
 

@@ -18,6 +18,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import children, walk
 from tenure.syntax.text.value_parts import bound_names, bound_to, is_made_up
 
 _EXITS = ("__exit__", "__aexit__")
@@ -198,7 +199,7 @@ class _Errors:
         if called is not None and called.name != "__init__":
             values = [each.value for each in (*called.returns, *called.yields) if each.value is not None]
             return self._questions.answer((called, "returned"), lambda: self._first(values, called))
-        own = self._program.class_of(made, function.source)
+        own = self._program.names.class_of(made, function.source)
         first = self._program.method_of(own, "__init__") if own is not None else None
         if first is not None:
             given = [each for name in first.parameters if _stores(first, name) for each in given_to(name, first, call)]
@@ -261,16 +262,16 @@ class _Errors:
         if place in function.parameters:
             return False
         inner = function
-        while (outer := self._program.around(inner)) is not None:
+        while (outer := self._program.names.around(inner)) is not None:
             if place in all_parameters(outer) or place in outer.bound:
                 return place in all_parameters(outer) or _is_handed_out(outer, inner)
             inner = outer
-        return self._program.top_with(place, function.source) is not None and not _is_top(function)
+        return self._program.names.top_with(place, function.source) is not None and not _is_top(function)
 
 
 def _is_handed_out(outer: Function, inner: Function) -> bool:
     """Whether a function gives back one that is defined in it, which then is called again and again."""
-    return any(inner.name in {getattr(node, "id", "") for node in ast.walk(each)} for each in outer.returns)
+    return any(inner.name in {getattr(node, "id", "") for node in walk(each)} for each in outer.returns)
 
 
 def _is_top(function: Function) -> bool:
@@ -286,7 +287,7 @@ def _stores(first: Function, name: str) -> bool:
             return True
         is_text = isinstance(node, ast.Call) and called_name(node) in ("str", "repr", "type", "format", "isinstance")
         if not is_text and not isinstance(node, (ast.Attribute, ast.JoinedStr)):
-            waiting += list(ast.iter_child_nodes(node))
+            waiting += children(node)
         elif isinstance(node, ast.Attribute) and node.attr == "__traceback__":
             return True
     return False
@@ -334,7 +335,7 @@ def _outlives(place: str, binding: Binding, function: Function, name: str) -> bo
     if place.endswith("[]"):
         return _is_from_before(place.replace("[]", ""), binding, function)
     is_cleared = any(place in map(dotted, delete.targets) for delete in function.deletes)
-    raises = (node.exc for node in ast.walk(function.node) if isinstance(node, ast.Raise))
+    raises = (node.exc for node in walk(function.node) if isinstance(node, ast.Raise))
     in_loop = bool(function.loops_around(binding.lineno))
     return in_loop and not is_cleared and any(isinstance(each, ast.Name) and each.id == place for each in raises)
 
@@ -349,7 +350,7 @@ def _is_from_before(place: str, node: ast.AST, function: Function) -> bool:
 def _is_of_import(handler: ast.ExceptHandler) -> bool:
     """Whether what is caught is that a package is missing: it went through no frame of a step."""
     return handler.type is not None and any(
-        dotted(each) in ("ImportError", "ModuleNotFoundError") for each in ast.walk(handler.type)
+        dotted(each) in ("ImportError", "ModuleNotFoundError") for each in walk(handler.type)
     )
 
 
@@ -357,7 +358,7 @@ def _is_stripped(block: ast.AST, source: SourceFile) -> bool:
     """Whether a block takes the traceback off: `error.with_traceback(None)`, `error.__traceback__ = None`."""
     if not any(each in source.text for each in ("with_traceback", "clear_frames", "__traceback__")):
         return False
-    for node in ast.walk(block):
+    for node in walk(block):
         if isinstance(node, ast.Attribute) and node.attr in ("with_traceback", "clear_frames"):
             return True
         if isinstance(node, ast.Assign) and any(dotted(each).endswith(".__traceback__") for each in node.targets):

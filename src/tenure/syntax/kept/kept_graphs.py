@@ -15,6 +15,7 @@ from tenure.syntax.program.short_lives import is_short_lived
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode, dotted
+from tenure.syntax.text.tree_walks import children, walk
 from tenure.syntax.text.value_parts import bound_names, gone_through
 from tenure.syntax.values.graph_values import CUTTING, GraphValues, Returned, backward_roots, is_loss_value, modules_of
 from tenure.syntax.values.tensor_values import tensor_values
@@ -94,7 +95,7 @@ def _is_handed_on(name: str, function: Function) -> bool:
     """Whether a variable is stored, or given to more than is asked of a list."""
     stored = [value for values in function.contents.values() for value in values]
     stored += [value for place, values in function.bound.items() for _, value in values if place != name]
-    if any(isinstance(each, ast.Name) and each.id == name for value in stored for each in ast.walk(value)):
+    if any(isinstance(each, ast.Name) and each.id == name for value in stored for each in walk(value)):
         return True
     return any(called_name(call) not in ("len", "print") for call in function.handing.get(name, ()))
 
@@ -103,7 +104,7 @@ def _is_made_in(loop: LoopNode, value: ast.expr, function: Function) -> bool:
     """Whether each turn of a loop binds what a value is made of, or calls what makes it."""
     if isinstance(value, ast.Call):
         return True
-    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(value) if isinstance(node, ast.Name)}
     if any(is_in_body(line, loop) for name in names for line, _ in function.bound.get(name, ())):
         return True
     called = (dotted(call.func).partition(".") for call in function.calls if is_in_body(call.lineno, loop))
@@ -184,7 +185,7 @@ def _is_what_it_computes(program: Program, keep: Keep, function: Function, value
         return False
     if program.is_part_of_module(function):
         return True
-    used = {dotted(node) for node in ast.walk(keep.value) if isinstance(node, (ast.Name, ast.Attribute))}
+    used = {dotted(node) for node in walk(keep.value) if isinstance(node, (ast.Name, ast.Attribute))}
     trains = bool((used - {"self", "cls"}) & read_by(backward_roots(function), function))
     trains = trains or _comes_from_training(program, keep, function)
     returned = (each.value for each in function.returns if each.value is not None)
@@ -203,7 +204,7 @@ def _comes_from_training(program: Program, keep: Keep, function: Function) -> bo
 
 
 def _names_in(value: ast.expr) -> set[str]:
-    return {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+    return {each.id for each in walk(value) if isinstance(each, ast.Name)}
 
 
 def _is_own_method(program: Program, keep: Keep, function: Function) -> bool:
@@ -226,7 +227,7 @@ def read_by_backward(program: Program, source: SourceFile) -> frozenset[str]:
     function; of attributes the last name as well, with its dot."""
     found = {
         text
-        for each in program.functions_in(source)
+        for each in program.names.functions_in(source)
         if (roots := backward_roots(each))
         for text in read_by(roots, each)
     }
@@ -256,7 +257,7 @@ def _walk_uncut(value: ast.AST) -> Iterator[ast.AST]:
         node = waiting.pop()
         if not isinstance(node, ast.Call) or (called_name(node) not in CUTTING and called_name(node) != "len"):
             yield node
-            waiting += ast.iter_child_nodes(node)
+            waiting += children(node)
 
 
 def _bound_to(text: str, function: Function) -> Iterator[ast.expr]:

@@ -71,7 +71,7 @@ def _is_logger(program: Program, call: ast.Call, function: Function) -> bool:
     if not isinstance(call.func, ast.Attribute):
         return False
     name = dotted(call.func.value)
-    top = program.top_with(name, function.source) if name and "." not in name else None
+    top = program.names.top_with(name, function.source) if name and "." not in name else None
     bound = [value for _, value in (*function.bound.get(name, ()), *(top.bound[name] if top is not None else ()))]
     made = any(isinstance(each, ast.Call) and called_name(each) == "getLogger" for each in bound)
     return made or bool(_LOGGER.fullmatch(name.rpartition(".")[2]))

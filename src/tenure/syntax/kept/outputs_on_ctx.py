@@ -33,7 +33,7 @@ class StoredOutput:
 
 def find_outputs_on_ctx(program: Program) -> Iterator[StoredOutput]:
     """All of a program; a walk over the methods of its Functions alone."""
-    for classes in program.classes.values():
+    for classes in program.names.classes.values():
         for each in classes:
             if any(base.rpartition(".")[2] == "Function" for base in each.bases):
                 for name in ("forward", _WITH_OUTPUT):

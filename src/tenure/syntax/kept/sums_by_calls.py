@@ -11,6 +11,7 @@ from tenure.syntax.program.functions import Function
 from tenure.syntax.program.keeping import BY_NAME, Keep
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.values.sent_values import takes_values
 
 
@@ -45,7 +46,7 @@ def summed_of_sent(function: Function) -> Iterator[Keep]:
 
 
 def _calls_in(value: ast.expr, name: str) -> list[ast.Call]:
-    return [each for each in ast.walk(value) if isinstance(each, ast.Call) and called_name(each) == name]
+    return [each for each in walk(value) if isinstance(each, ast.Call) and called_name(each) == name]
 
 
 def _is_of(call: ast.Call, owner: str, name: str) -> bool:

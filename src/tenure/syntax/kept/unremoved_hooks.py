@@ -15,6 +15,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_never_called
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
 
 _OF_MODULES = frozenset(
     f"register_{kind}"
@@ -114,7 +115,7 @@ def _has_way_out(function: Function) -> bool:
 
 def _use(function: Function, call: ast.Call) -> tuple[str, str]:
     """What becomes of the handle: "thrown", "name" with where it goes, or "" for anything else."""
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         if isinstance(node, ast.Expr) and node.value is call:
             return "thrown", ""
         if isinstance(node, ast.Assign) and node.value is call:

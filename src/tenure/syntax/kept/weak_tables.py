@@ -14,6 +14,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import runs_repeatedly
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.values.tensor_values import tensor_values
 
 _MOST_STEPS = 3
@@ -62,7 +63,7 @@ def _holds(program: Program, value: ast.expr, name: str, function: Function, ste
     if isinstance(value, ast.Dict):
         return any(_holds(program, each, name, function, steps) for each in value.values)
     if isinstance(value, ast.Lambda):
-        return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(value))
+        return any(isinstance(each, ast.Name) and each.id == name for each in walk(value))
     if isinstance(value, ast.Attribute):
         return _is_method_of(program, value, name, function)
     return isinstance(value, ast.Call) and steps < _MOST_STEPS and _call_holds(program, value, name, function, steps)
@@ -72,7 +73,7 @@ def _call_holds(program: Program, call: ast.Call, name: str, function: Function,
     given = [*call.args, *(each.value for each in call.keywords)]
     if called_name(call) in ("partial", "tuple", "list", "dict"):
         return any(_holds(program, each, name, function, steps + 1) for each in given)
-    named = program.class_of(dotted(call.func), function.source)
+    named = program.names.class_of(dotted(call.func), function.source)
     made = [named] if named is not None else [each.cls for each in program.objects.of(call.func, function)]
     if any(each is not None for each in made):
         known = [each for each in made if each is not None]

@@ -30,7 +30,7 @@ class ClassTree:
             self._above[cls] = (cls,)  # a ring of classes ends here
             found = dict.fromkeys((cls,))
             for base in cls.bases:
-                above = self._program.class_of(base, cls.source)
+                above = self._program.names.class_of(base, cls.source)
                 found |= dict.fromkeys(self.line_of(above) if above is not None else ())
             known = self._above[cls] = tuple(found)
         return known
@@ -78,7 +78,7 @@ class ClassTree:
         for each in self.relatives(cls):
             yield from each.values.get(place, ())
             for value in each.set_in_body.get(name, ()):
-                yield value, self._program.top_of(each.source)
+                yield value, self._program.names.top_of(each.source)
             if name in self._fields_of(each):
                 yield from self._given(each, name)
 
@@ -103,7 +103,7 @@ class ClassTree:
     @cached_property
     def _below(self) -> dict[Class, list[Class]]:
         found: dict[Class, list[Class]] = {}
-        for classes in self._program.classes.values():
+        for classes in self._program.names.classes.values():
             for each in classes:
                 for above in self.line_of(each)[1:]:
                     found.setdefault(above, []).append(each)

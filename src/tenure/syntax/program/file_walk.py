@@ -12,7 +12,8 @@ from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.program.patterns import matched
 from tenure.syntax.text.scopes import MODULE, FunctionNode, dotted, parse
-from tenure.syntax.text.slim_trees import SLIM, Call
+from tenure.syntax.text.slim_trees import Call
+from tenure.syntax.text.tree_walks import FIELDS, children
 
 
 class FileWalk:
@@ -23,7 +24,7 @@ class FileWalk:
         self.classes: list[Class] = []
         self.top = Function(source, parse(source), MODULE)
         self.functions.append(self.top)
-        self._walk(ast.iter_child_nodes(self.top.node), self.top, "", None)
+        self._walk(children(self.top.node), self.top, "", None)
 
     def _walk(self, nodes: Iterable[ast.AST], function: Function, prefix: str, cls: Class | None) -> None:
         waiting = list(nodes)[::-1]
@@ -42,7 +43,7 @@ class FileWalk:
                 getattr(function, _NOTED[kind]).append(node)
             elif kind is ast.Match:
                 function.bindings += matched(node)  # type: ignore[arg-type]
-            for name in _INNER_FIELDS.get(kind, ()):
+            for name in reversed(FIELDS[kind]):
                 inside = getattr(node, name, None)
                 if type(inside) is list:
                     waiting += inside[::-1]
@@ -78,18 +79,6 @@ _NOTED: dict[type, str] = {
     **dict.fromkeys((ast.Global, ast.Nonlocal), "declarations"),
 }
 """Which list of its function a node goes to."""
-_WITHOUT_NODES = frozenset(
-    {"id", "attr", "arg", "ctx", "op", "ops", "name", "names", "asname", "module", "level", "kind"}
-)
-"""Fields of syntax nodes in which none of these nodes lie."""
-
-
-_INNER_FIELDS: dict[type, tuple[str, ...]] = {
-    kind: tuple(name for name in reversed(kind._fields) if name not in _WITHOUT_NODES)
-    for kind in (*vars(ast).values(), *SLIM.values())
-    if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, (ast.Constant, ast.Name))
-}
-"""Of each kind of node the fields in which nodes lie, last first."""
 
 
 def _defaults(node: FunctionNode) -> Iterator[ast.expr]:

@@ -11,6 +11,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.program.bound_values import bindings_of, contents_of, frozen_in
 from tenure.syntax.text.expressions import called_name, target_pairs
 from tenure.syntax.text.scopes import FunctionNode, LoopNode, dotted
+from tenure.syntax.text.tree_walks import walk
 
 Binding = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
 With = ast.With | ast.AsyncWith
@@ -59,10 +60,13 @@ class Function:
 
     def calls_of(self, *names: str) -> list[ast.Call]:
         """Calls of what goes by one of these names last: `append` of `self.rows.append(x)`. In source order."""
-        found = [self._calls_by_name[name] for name in names if name in self._calls_by_name]
+        by_name = self._calls_by_name
+        if len(names) == 1:
+            return by_name.get(names[0], [])
+        found = by_name.keys() & names if by_name else ()
         if len(found) > 1:
-            return [call for call in self.calls if called_name(call) in names]
-        return found[0] if found else []
+            return [call for call in self.calls if called_name(call) in found]
+        return by_name[min(found)] if found else []
 
     @cached_property
     def _calls_by_name(self) -> dict[str, list[ast.Call]]:
@@ -106,7 +110,7 @@ class Function:
     def loop_names(self) -> frozenset[str]:
         """Variables in the targets of its `for` loops."""
         targets = (each.target for each in self.loops if not isinstance(each, ast.While))
-        return frozenset(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+        return frozenset(part.id for target in targets for part in walk(target) if isinstance(part, ast.Name))
 
     def loops_around(self, line: int) -> list[LoopNode]:
         """The loops whose bodies a line is in, outermost first."""
@@ -122,8 +126,8 @@ class Function:
         for each in self.comprehensions:
             parts = [each.key, each.value] if isinstance(each, ast.DictComp) else [each.elt]
             parts += [test for generator in each.generators for test in generator.ifs]
-            calls = (id(node) for part in parts for node in ast.walk(part) if isinstance(node, ast.Call))
-            targets = (node for generator in each.generators for node in ast.walk(generator.target))
+            calls = (id(node) for part in parts for node in walk(part) if isinstance(node, ast.Call))
+            targets = (node for generator in each.generators for node in walk(generator.target))
             found.append((frozenset(calls), frozenset(node.id for node in targets if isinstance(node, ast.Name))))
         return found
 

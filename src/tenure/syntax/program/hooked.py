@@ -11,6 +11,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
 
 _FORWARD = frozenset({"register_forward_hook", "register_module_forward_hook"})
 _WITHOUT_GRAPH = frozenset(
@@ -38,7 +39,7 @@ def lambda_hook_around(node: ast.AST, function: Function) -> ast.Call | None:
     for call in function.calls_of(*_FORWARD, *_WITHOUT_GRAPH):
         if call.lineno <= line <= (call.end_lineno or call.lineno):
             hooks = (each for each in call.args if isinstance(each, ast.Lambda))
-            if any(part is node for each in hooks for part in ast.walk(each.body)):
+            if any(part is node for each in hooks for part in walk(each.body)):
                 return call
     return None
 
@@ -87,7 +88,7 @@ def _by_name(program: Program, node: ast.expr, function: Function) -> Iterator[F
     if isinstance(node, ast.Name):
         if node.id == "self":
             yield from program.methods_named(function.class_name, "__call__", function.source)
-        elif (named := program.seen_from(node.id, function)) is not None:
+        elif (named := program.names.seen_from(node.id, function)) is not None:
             yield named
     elif isinstance(node, ast.Attribute) and dotted(node.value) == "self":
         yield from program.methods_named(function.class_name, node.attr, function.source)

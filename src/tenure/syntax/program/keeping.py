@@ -11,6 +11,7 @@ from tenure.syntax.program.functions import Binding, Function, is_in_body, targe
 from tenure.syntax.text.expressions import called_name, place_of
 from tenure.syntax.text.scopes import LoopNode, declared_names, dotted, statements
 from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
+from tenure.syntax.text.tree_walks import walk
 
 _ONE = frozenset({"append", "appendleft", "add", "insert", "push", "put", "put_nowait"})
 _MANY = frozenset({"extend", "extendleft"})
@@ -286,7 +287,7 @@ def _operands(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _mentions(node: ast.AST, place: str) -> bool:
-    return any(dotted(each) == place for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute)))
+    return any(dotted(each) == place for each in walk(node) if isinstance(each, (ast.Name, ast.Attribute)))
 
 
 def _binds_anew(binding: Binding, keep: Keep) -> bool:

@@ -21,6 +21,7 @@ from tenure.syntax.program.starts import (
 )
 from tenure.syntax.text.expressions import called_name, split_receiver, value_kind
 from tenure.syntax.text.scopes import MODULE, dotted
+from tenure.syntax.text.tree_walks import walk
 
 INITIALISERS = frozenset(
     {"__init__", "__post_init__", "__new__", "setup", "__setstate__", "build", "__enter__", "_init", "_setup"}
@@ -52,7 +53,7 @@ class Lifetimes:
         container, and so lives longer than a call."""
         name = place.rpartition(".")[2]
         if name == BY_NAME:
-            return not any(each.calls_of("delattr") for each in self._program.functions_in(function.source))
+            return not any(each.calls_of("delattr") for each in self._program.names.functions_in(function.source))
         if "." not in place:
             is_own = name == "self" and self._is_container(function)
             return (
@@ -76,7 +77,7 @@ class Lifetimes:
         if place.endswith("()") and steps <= _MOST_STEPS:
             yield from self._given_back(place[:-2], function, steps)
             return
-        imported = self._program.imported_global(place, function) if place.count(".") < 2 else None
+        imported = self._program.names.imported_global(place, function) if place.count(".") < 2 else None
         if imported is not None and (imported[1].source.path, imported[0]) in self._globals:
             yield imported
             yield place, function
@@ -94,7 +95,7 @@ class Lifetimes:
                 isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "__enter__"
             ):
                 yield from self._yielded(value.func.value, function, steps)
-        outer = self._program.around(function)
+        outer = self._program.names.around(function)
         if not bound and place not in all_parameters(function) and outer is not None:
             yield from self._origins(place, outer, steps + 1)
         if not bound and place in function.parameters:
@@ -169,7 +170,7 @@ class Lifetimes:
             for call in function.calls_of(*_JOINING)
             if isinstance(call.func, ast.Attribute) and dotted(call.func.value) == "torch"
             for argument in call.args
-            for node in ast.walk(argument)
+            for node in walk(argument)
             if isinstance(node, ast.Attribute)
         }
 
@@ -189,14 +190,14 @@ class Lifetimes:
         return (is_declared or not is_local) and (function.source.path, name) in self._globals
 
     def _is_container(self, function: Function) -> bool:
-        own = self._program.class_of(function.class_name, function.source) if function.class_name else None
+        own = self._program.names.class_of(function.class_name, function.source) if function.class_name else None
         return own is not None and any(is_container(base) for base in own.bases)
 
     def _is_from_around(self, name: str, function: Function) -> bool:
         """Whether a function around binds it, once, to an empty container, and removes no hook before it ends."""
         if name in function.parameters or any(name in _names(binding) for binding in function.bindings):
             return False
-        outer = self._program.around(function)
+        outer = self._program.names.around(function)
         while outer is not None:
             bound = outer.bound.get(name, ())
             if bound:
@@ -204,7 +205,7 @@ class Lifetimes:
                 removes = any(called_name(call) == "remove" for call in outer.calls)
                 in_loop = any(outer.loops_around(line) for line, _ in bound)
                 return len(starts) == len(bound) and not removes and not in_loop
-            outer = self._program.around(outer)
+            outer = self._program.names.around(outer)
         return False
 
     @cached_property
@@ -222,7 +223,7 @@ class Lifetimes:
         """Names of the program's classes that are containers themselves."""
         return frozenset(
             name
-            for name, classes in self._program.classes.items()
+            for name, classes in self._program.names.classes.items()
             if all(any(is_container(base) for base in each.bases) for each in classes)
         )
 
@@ -246,7 +247,7 @@ class Lifetimes:
             for binding in function.bindings:
                 names = started_by(binding, is_first, self._own_containers)
                 found |= {(folder, name.rpartition(".")[2]) for name in names if "." in name}
-        for classes in self._program.classes.values():
+        for classes in self._program.names.classes.values():
             for each in classes:
                 found |= {(posixpath.dirname(each.source.path), name) for name in class_containers(each)}
         return found
@@ -272,7 +273,7 @@ def _starts_anew(binding: Binding, function: Function) -> bool:
     return is_unbounded_start(binding.value) and not any(
         isinstance(op, ast.NotIn)
         for test in _tests_around(function, binding.lineno)
-        for node in ast.walk(test)
+        for node in walk(test)
         if isinstance(node, ast.Compare)
         for op in node.ops
     )
@@ -326,12 +327,12 @@ def _aliased(name: str, function: Function) -> Iterator[str]:
     """Attributes that a variable stands for, or goes through the values of: `for rows in self.states.values()`."""
     values = [each.value for each in function.bindings if name in _names(each) and each.value is not None]
     values += [each.iter for each in function.loops if not isinstance(each, ast.While) and name in _stored(each.target)]
-    nodes = (node for value in values for node in ast.walk(value) if isinstance(node, ast.Attribute))
+    nodes = (node for value in values for node in walk(value) if isinstance(node, ast.Attribute))
     yield from (dotted(node) or node.attr for node in nodes)
 
 
 def _stored(target: ast.expr) -> set[str]:
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    return {node.id for node in walk(target) if isinstance(node, ast.Name)}
 
 
 def _is_part_of(value: ast.expr | None, name: str) -> bool:
@@ -352,15 +353,15 @@ def _is_counted(program: Program, function: Function, line: int) -> bool:
 
 
 def _measures(test: ast.expr, name: str) -> bool:
-    calls = (node for node in ast.walk(test) if isinstance(node, ast.Call) and called_name(node) == "len")
+    calls = (node for node in walk(test) if isinstance(node, ast.Call) and called_name(node) == "len")
     return any(each.args and dotted(each.args[0]).rpartition(".")[2] == name for each in calls)
 
 
 def _tests_around(function: Function, line: int) -> Iterator[ast.expr]:
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         if isinstance(node, (ast.If, ast.While)) and node.body[0].lineno <= line <= (node.body[-1].end_lineno or line):
             yield node.test
 
 
 def _counts(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test))
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in walk(test))

@@ -17,6 +17,7 @@ from tenure.syntax.program.questions import Questions
 from tenure.syntax.program.texts import texts
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import decorator_name, dotted
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.text.value_parts import parts_of
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class Objects:
 
     def _of_name(self, name: str, function: Function) -> Things:
         if function.is_method and name == function.parameters[0]:
-            own = self._program.class_of(function.class_name, function.source)
+            own = self._program.names.class_of(function.class_name, function.source)
             return frozenset({Thing(cls=own, is_made=name == "self")}) if own is not None else _NOTHING
         values = [value for _, value in function.bound.get(name, ())]
         found = self._few([*values, *function.contents.get(name, ())], function) if values else _NOTHING
@@ -141,23 +142,23 @@ class Objects:
             return found | self._parameter(name, function)
         if values:
             return found
-        outer = self._program.around(function)
+        outer = self._program.names.around(function)
         if outer is not None and (name in outer.bound or name in all_parameters(outer)):
             return self._name(name, outer)
         return self._global(name, function)
 
     def _global(self, name: str, function: Function) -> Things:
         """What a name means that no function around binds: a function, a class, or a variable of a file."""
-        plain = self._program.seen_from(name, function)
+        plain = self._program.names.seen_from(name, function)
         if plain is not None:
             return frozenset({Thing(function=plain)})
-        made = self._program.class_of(name, function.source)
+        made = self._program.names.class_of(name, function.source)
         if made is not None:
             return frozenset({Thing(cls=made)})
-        top = self._program.top_with(name, function.source)
+        top = self._program.names.top_with(name, function.source)
         if top is None:
             return _NOTHING
-        filled = (self._all(each.contents.get(name, ()), each) for each in self._program.functions_in(top.source))
+        filled = (self._all(each.contents.get(name, ()), each) for each in self._program.names.functions_in(top.source))
         return self._all([value for _, value in top.bound[name]], top).union(*filled)
 
     def _parameter(self, name: str, function: Function) -> Things:
@@ -179,9 +180,9 @@ class Objects:
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
             names = [annotation.value.strip("'\"")]
         else:
-            names = [dotted(node) for node in ast.walk(annotation) if isinstance(node, (ast.Name, ast.Attribute))]
+            names = [dotted(node) for node in walk(annotation) if isinstance(node, (ast.Name, ast.Attribute))]
         for name in names:
-            cls = self._program.class_of(name, function.source) if name else None
+            cls = self._program.names.class_of(name, function.source) if name else None
             if cls is not None and not any(base.rpartition(".")[2] in ("Protocol", "ABC") for base in cls.bases):
                 yield Thing(cls=cls, is_made=True)
 
@@ -196,7 +197,7 @@ class Objects:
 
     def _of_module(self, node: ast.Attribute, function: Function) -> Things:
         """What a name of an imported file is: `losses.focal`."""
-        cls = self._program.class_of(dotted(node), function.source)
+        cls = self._program.names.class_of(dotted(node), function.source)
         if cls is not None:
             return frozenset({Thing(cls=cls)})
         named = self._program.named(node, function)
@@ -228,7 +229,7 @@ class Objects:
             return _NOTHING
         annotated = self._program.field_of(cls, name)
         if annotated is not None:
-            top = self._program.top_of(cls.source)
+            top = self._program.names.top_of(cls.source)
             found.update(self._annotated(annotated, top))
         return frozenset(found)
 
@@ -315,10 +316,10 @@ class Objects:
         for function in self._program.functions:
             for each in getattr(function.node, "decorator_list", ()):
                 self._enter_decorated(found, each, Thing(function=function), function)
-        for classes in self._program.classes.values():
+        for classes in self._program.names.classes.values():
             for cls in classes:
                 for each in cls.node.decorator_list:
-                    self._enter_decorated(found, each, Thing(cls=cls), self._program.top_of(cls.source))
+                    self._enter_decorated(found, each, Thing(cls=cls), self._program.names.top_of(cls.source))
         return found
 
     def _enter_decorated(
@@ -333,8 +334,8 @@ class Objects:
         inner = [decorator]
         if isinstance(node, ast.Call):
             names = {each.value.id for each in decorator.returns if isinstance(each.value, ast.Name)}
-            made = (self._program.seen_from(each, decorator) for each in names)
-            inner = [each for each in made if each is not None and self._program.around(each) is decorator]
+            made = (self._program.names.seen_from(each, decorator) for each in names)
+            inner = [each for each in made if each is not None and self._program.names.around(each) is decorator]
         for each in inner:
             own = each.parameters[int(each.is_method) :]
             if own:

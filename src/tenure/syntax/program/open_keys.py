@@ -12,6 +12,7 @@ from tenure.syntax.program.keeping import BY_NAME, Keep, name_set_by, paired
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import children
 from tenure.syntax.text.value_parts import bound_names, is_made_up
 
 _COUNTING = re.compile(
@@ -90,7 +91,7 @@ def _unwrapped(key: ast.expr) -> Iterator[ast.AST]:
         node = waiting.pop()
         if not _comes_round(node):
             yield node
-            waiting += ast.iter_child_nodes(node)
+            waiting += children(node)
 
 
 def _comes_round(node: ast.AST) -> bool:

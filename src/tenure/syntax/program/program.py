@@ -6,10 +6,8 @@ Calls are resolved by name, and only where one definition is meant.
 from __future__ import annotations
 
 import ast
-import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
@@ -18,7 +16,7 @@ from tenure.syntax.program.bound_values import entered
 from tenure.syntax.program.class_tree import ClassTree, is_module_base
 from tenure.syntax.program.file_walk import FileWalk
 from tenure.syntax.program.functions import Class, Function, pairs_of, takes
-from tenure.syntax.program.imports import FilePlaces, Imported, imported_names
+from tenure.syntax.program.names import Names
 from tenure.syntax.program.objects import Objects
 from tenure.syntax.program.property_reads import item_writes, property_reads, property_writes
 from tenure.syntax.text.expressions import called_name
@@ -41,90 +39,27 @@ class Program:
     """All of it; files that cannot be parsed are in `failures` and the rest goes on."""
 
     def __init__(self, sources: Iterable[SourceFile]) -> None:
-        self.functions: list[Function] = []
-        self.classes: dict[str, list[Class]] = {}
         self.failures: list[str] = []
-        self._by_name: dict[str, list[Function]] = {}
-        self._by_source: dict[str, list[Function]] = {}
-        self._by_place: dict[tuple[str, str], Function] = {}
+        self.names = Names(self._read(sources))
+        self.functions = self.names.functions
         self._called: dict[int, Function | None] = {}
         self._callbacks_by_shape: dict[tuple[object, ...], list[Function]] = {}
         self._named: dict[int, Function | None] = {}
+        self._asking: dict[int, bool] = {}
         self._instead: dict[Function, list[Function]] = {}
-        self._tops: dict[str, Function] = {}
         self._first_callers: dict[Function, list[tuple[Function, ast.Call]]] | None = None
         self._with_given: dict[tuple[int, int], ast.Call] = {}
         self._applications: dict[int, ast.Call | None] = {}
         self._applied_again: dict[int, bool] = {}
-        self._imported: dict[str, dict[str, Imported]] = {}
         self.objects = Objects(self)
         self._tree = ClassTree(self)
+
+    def _read(self, sources: Iterable[SourceFile]) -> Iterator[FileWalk]:
         for source in sources:
             try:
-                self._read(source)
+                yield FileWalk(source)
             except SourceError as error:
                 self.failures.append(str(error))
-        for function in self.functions:
-            self._by_source.setdefault(function.source.path, []).append(function)
-            self._by_place.setdefault((function.source.path, function.qualname), function)
-
-    def functions_in(self, source: SourceFile) -> Sequence[Function]:
-        """Those of one file."""
-        return self._by_source.get(source.path, ())
-
-    def around(self, function: Function) -> Function | None:
-        """The function that another is defined in; None for one of a file's top or of a class there."""
-        outer = function.qualname.rpartition(".<locals>.")[0]
-        return self._by_place.get((function.source.path, outer)) if outer else None
-
-    def top_of(self, source: SourceFile) -> Function:
-        """What stands at the top of a file."""
-        return self._tops[source.path]
-
-    def top_with(self, name: str, near: SourceFile) -> Function | None:
-        """The top of the file that binds a global variable which code of a file means."""
-        own = self._tops.get(near.path)
-        if own is not None and name in own.bound:
-            return own
-        imported = self._imports(near).get(name)
-        files = self._places.files_of(imported, near.path) if imported is not None and imported.name == name else []
-        found = [self._tops[path] for path in files if name in self._tops[path].bound]
-        return found[0] if len(found) == 1 else None
-
-    def imported_global(self, name: str, function: Function) -> tuple[str, Function] | None:
-        """What a name from another file is called there, with that file's top: `ROWS`, `rows` of `import ROWS as
-        rows`, `stats.ROWS`; None of anything else."""
-        head, _, last = name.partition(".")
-        if head in function.bound or head in function.parameters:
-            return None
-        imported = self._imports(function.source).get(head)
-        if imported is None or (bool(last) and bool(imported.name) and not self._is_file(imported, function)):
-            return None
-        if last and imported.name:
-            module = f"{imported.module}.{imported.name}" if imported.module else imported.name
-            imported = Imported(module, "", imported.level)
-        called = last or imported.name
-        files = self._places.files_of(imported, function.source.path)
-        tops = [self._tops[path] for path in files if called and called in self._tops[path].bound]
-        return (called, tops[0]) if len(tops) == 1 else None
-
-    def _is_file(self, imported: Imported, function: Function) -> bool:
-        return bool(self._files_under(imported, function.source.path))
-
-    def _files_under(self, imported: Imported, near: str) -> list[str]:
-        """Paths of the files that an import may mean where what it names is a file itself."""
-        module = ".".join(part for part in (imported.module, imported.name) if part)
-        return self._places.files_of(Imported(module, "", imported.level), near)
-
-    def seen_from(self, name: str, function: Function) -> Function | None:
-        """The function that a plain name means: one defined inside, else in a function around, else of the program."""
-        inside: Function | None = function
-        while inside is not None:
-            place = (inside.source.path, f"{inside.qualname}.<locals>.{name}")
-            if place in self._by_place:
-                return self._by_place[place]
-            inside = self.around(inside)
-        return self._function_of(name, function.source)
 
     def methods_named(self, class_name: str, method: str, near: SourceFile) -> Iterator[Function]:
         """A class's own method of this name, or the one that it inherits."""
@@ -151,59 +86,24 @@ class Program:
 
     def _asks_for_objects(self, call: ast.Call, caller: Function) -> bool:
         """Whether what is called may be an object's method or a value that is called, of the program's own."""
-        if isinstance(call.func, ast.Attribute):
-            return call.func.attr in self._by_name or call.func.attr in self._attributes
-        if isinstance(call.func, ast.Name):
-            name = call.func.id
+        known = self._asking.get(id(call))
+        if known is None:
+            known = self._asking[id(call)] = self._may_be_of_object(call.func, caller)
+        return known
+
+    def _may_be_of_object(self, called: ast.expr, caller: Function) -> bool:
+        if isinstance(called, ast.Attribute):
+            return called.attr in self.names.functions_named or called.attr in self._attributes
+        if isinstance(called, ast.Name):
+            name = called.id
             return self._is_local(name, caller) or name in caller.bound or self._is_given_around(name, caller)
-        return isinstance(call.func, (ast.Subscript, ast.Call))
+        return isinstance(called, (ast.Subscript, ast.Call))
 
     @cached_property
     def _attributes(self) -> frozenset[str]:
         """Names of attributes that the program's classes bind."""
         bound = (name for function in self.functions for name in function.bound)
         return frozenset(name[5:] for name in bound if name.startswith("self."))
-
-    def class_of(self, name: str, near: SourceFile | None = None) -> Class | None:
-        """The class of this name that code of a file means, where there is one alone."""
-        if near is None:
-            return _nearest(self.classes.get(name.rpartition(".")[2], ()), near)
-        return self._meant(self.classes, name, near)
-
-    def _function_of(self, name: str, near: SourceFile) -> Function | None:
-        return self._meant(self._plain_functions, name, near)
-
-    @cached_property
-    def _plain_functions(self) -> dict[str, list[Function]]:
-        found = {name: [each for each in them if not each.class_name] for name, them in self._by_name.items()}
-        return {name: them for name, them in found.items() if them}
-
-    def _meant(self, defined: Mapping[str, Sequence[Defined]], name: str, near: SourceFile) -> Defined | None:
-        """What a name of a file means: what it defines itself, what it imports, else the nearest of that name."""
-        head, _, last = name.rpartition(".")
-        found = defined.get(last, ())
-        if any(each.source.path == near.path for each in found) and not head:
-            return _nearest(found, near)
-        imported = self._imports(near).get(head.partition(".")[0] or last)
-        if imported is None:
-            return _nearest(found, near)
-        if self._places.is_foreign(imported):
-            return None
-        if not head:
-            found = defined.get(imported.name or last, ())
-        paths = self._places.files_of(imported, near.path)
-        return _nearest([each for each in found if each.source.path in paths] or found, near)
-
-    def _imports(self, source: SourceFile) -> dict[str, Imported]:
-        known = self._imported.get(source.path)
-        if known is None:
-            inside = (each for function in self.functions_in(source) for each in function.imports)
-            known = self._imported[source.path] = imported_names(inside)
-        return known
-
-    @cached_property
-    def _places(self) -> FilePlaces:
-        return FilePlaces(list(self._tops))
 
     def method_of(self, cls: Class, name: str) -> Function | None:
         """A class's own method of this name, or the one that it inherits."""
@@ -231,7 +131,7 @@ class Program:
                 register = each.func if isinstance(each, ast.Call) else each
                 if isinstance(register, ast.Attribute) and register.attr == "register":
                     name = dotted(register.value)
-                    first = self._function_of(name, function.source) if name and "." not in name else None
+                    first = self.names.function_of(name, function.source) if name and "." not in name else None
                     if first is not None and first is not function:
                         found.setdefault(first, []).append(function)
         return found
@@ -254,7 +154,7 @@ class Program:
 
     def is_module_class(self, name: str, near: SourceFile) -> bool:
         """Whether a class that code of a file means is a torch module, by its bases or its `forward`."""
-        known = self.class_of(name, near)
+        known = self.names.class_of(name, near)
         return is_module_base(name) or (known is not None and self._tree.is_module(known))
 
     def is_part_of_module(self, function: Function) -> bool:
@@ -323,7 +223,13 @@ class Program:
             for call in caller.calls:
                 name = called_name(call)
                 is_own = name == "cls" and caller.owner is not None
-                made = caller.owner if is_own else self.class_of(name, caller.source) if name in self.classes else None
+                made = (
+                    caller.owner
+                    if is_own
+                    else self.names.class_of(name, caller.source)
+                    if name in self.names.classes
+                    else None
+                )
                 if made is not None:
                     found.setdefault(made, []).append((caller, call))
         return found
@@ -428,7 +334,7 @@ class Program:
                 return found if len(found) <= _MOST_RUN else ()
         if isinstance(call.func, ast.Attribute):
             name = call.func.attr
-            named = self._by_name.get(name, ())
+            named = self.names.functions_named.get(name, ())
             if len(named) > _MOST_NAMED or name.startswith("__") or name in _METHODS_OF_TENSORS:
                 return ()
             if name in _METHODS_OF_CONTAINERS and self._is_container(call.func.value, caller):
@@ -463,12 +369,12 @@ class Program:
 
     def _handed(self, node: ast.expr, caller: Function) -> Function | None:
         if isinstance(node, ast.Name):
-            return self.seen_from(node.id, caller) if node.id in self._by_name else None
+            return self.names.seen_from(node.id, caller) if node.id in self.names.functions_named else None
         if isinstance(node, ast.Attribute):
-            found = [each for each in self._by_name.get(node.attr, ()) if each.class_name]
+            found = [each for each in self.names.functions_named.get(node.attr, ()) if each.class_name]
             return found[0] if len(found) == 1 else None
         if isinstance(node, ast.Call):
-            made = self.class_of(dotted(node.func), caller.source) if dotted(node.func) else None
+            made = self.names.class_of(dotted(node.func), caller.source) if dotted(node.func) else None
             return made.methods.get("__call__") if made is not None else None
         return None
 
@@ -477,7 +383,7 @@ class Program:
 
     def _is_given_around(self, name: str, function: Function) -> bool:
         """Whether a function around is given a value by this name: what a decorator is put on."""
-        outer = self.around(function)
+        outer = self.names.around(function)
         return outer is not None and (name in outer.parameters or self._is_given_around(name, outer))
 
     def _is_container(self, receiver: ast.expr, caller: Function) -> bool:
@@ -506,21 +412,17 @@ class Program:
         return self._method(called, caller, num_given) if isinstance(called, ast.Attribute) else None
 
     def _plain(self, name: str, caller: Function) -> Function | None:
-        made = self.class_of(name, caller.source)
-        return self.method_of(made, "__init__") if made is not None else self.seen_from(name, caller)
+        made = self.names.class_of(name, caller.source)
+        return self.method_of(made, "__init__") if made is not None else self.names.seen_from(name, caller)
 
     def _method(self, function: ast.Attribute, caller: Function, num_given: int) -> Function | None:
         if isinstance(function.value, ast.Name) and function.value.id == "self" and caller.class_name:
             return self._inherited(caller.class_name, function.attr, caller.source)
-        if isinstance(function.value, ast.Name) and function.value.id in self._stems:
-            named = self._of_file(function.value.id, function.attr)
+        if isinstance(function.value, ast.Name):
+            named = self.names.in_file(function.value.id, function.attr, caller.source)
             if named is not None:
                 return named
-        elif isinstance(function.value, ast.Name) and function.attr in self._plain_functions:
-            named = self._of_renamed_file(function.value.id, function.attr, caller.source)
-            if named is not None:
-                return named
-        found = [each for each in self._by_name.get(function.attr, ()) if each.class_name]
+        found = [each for each in self.names.functions_named.get(function.attr, ()) if each.class_name]
         if len(found) == 1 and _is_its_alone(function.attr, num_given):
             return found[0]
         made = self._constructed.get((caller.source.path, dotted(function.value)), set())
@@ -529,28 +431,7 @@ class Program:
     def made_by(self, name: str, function: Function) -> Class | None:
         """The class of the program that a file's variable is made by, where it is one alone."""
         made = self._constructed.get((function.source.path, name), set())
-        return self.class_of(next(iter(made)), function.source) if len(made) == 1 else None
-
-    @cached_property
-    def _stems(self) -> frozenset[str]:
-        """Names of the program's files, as `import` has them."""
-        return frozenset(posixpath.basename(path).removesuffix(".py") for path in self._by_source)
-
-    def _of_file(self, stem: str, name: str) -> Function | None:
-        found = [
-            each
-            for each in self._by_name.get(name, ())
-            if each.qualname == name and posixpath.basename(each.source.path) == f"{stem}.py"
-        ]
-        return found[0] if len(found) == 1 else None
-
-    def _of_renamed_file(self, alias: str, name: str, near: SourceFile) -> Function | None:
-        """A function of a file that goes by another name where it is called: `from . import propagation as spread`."""
-        imported = self._imports(near).get(alias)
-        if imported is None or self._places.is_foreign(imported):
-            return None
-        paths = self._files_under(imported, near.path)
-        return self._by_place.get((paths[0], name)) if len(paths) == 1 else None
+        return self.names.class_of(next(iter(made)), function.source) if len(made) == 1 else None
 
     @cached_property
     def _constructed(self) -> dict[tuple[str, str], set[str]]:
@@ -565,17 +446,8 @@ class Program:
         return found
 
     def _inherited(self, class_name: str, method: str, near: SourceFile) -> Function | None:
-        known = self.class_of(class_name, near)
+        known = self.names.class_of(class_name, near)
         return self.method_of(known, method) if known is not None else None
-
-    def _read(self, source: SourceFile) -> None:
-        walk = FileWalk(source)
-        self._tops[source.path] = walk.top
-        self.functions += walk.functions
-        for function in walk.functions[1:]:
-            self._by_name.setdefault(function.name, []).append(function)
-        for cls in walk.classes:
-            self.classes.setdefault(cls.node.name, []).append(cls)
 
 
 def _is_super(node: ast.expr) -> bool:
@@ -592,15 +464,3 @@ def _is_its_alone(method: str, num_given: int) -> bool:
 def _most_given(method: str) -> int:
     """How many arguments a container's method of this name takes."""
     return 1 if method in ("append", "add", "extend", "update", "remove", "discard", "count") else 3
-
-
-Defined = TypeVar("Defined", Function, Class)
-
-
-def _nearest(found: Sequence[Defined], near: SourceFile | None) -> Defined | None:
-    """What is defined in the same file, else in the same folder, else anywhere; None where that are several."""
-    if near is not None and len(found) > 1:
-        here = [each for each in found if each.source.path == near.path]
-        folder = posixpath.dirname(near.path)
-        found = here or [each for each in found if posixpath.dirname(each.source.path) == folder] or found
-    return found[0] if len(found) == 1 else None

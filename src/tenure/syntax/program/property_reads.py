@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tenure.syntax.program.objects import is_property
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.store_calls import GROWING_METHODS
+from tenure.syntax.text.tree_walks import children, walk
 
 if TYPE_CHECKING:
     from tenure.syntax.program.functions import Function
@@ -27,7 +28,7 @@ def property_reads(program: Program) -> Iterator[tuple[Function, Function, ast.C
     sources = {each.source.path: each.source for each in program.functions} if stored else {}
     for source in sources.values():
         if any(text in source.text for text in named.values()):
-            yield from _read_in(program, program.functions_in(source), stored)
+            yield from _read_in(program, program.names.functions_in(source), stored)
 
 
 def property_writes(program: Program) -> Iterator[tuple[Function, Function, ast.Call]]:
@@ -72,9 +73,7 @@ def _names_of_objects(program: Program, methods: Iterable[Function]) -> Iterator
     for cls in owners.values():
         for caller, call in program.constructions(cls):
             bound = ((name, value) for name, values in caller.bound.items() for _, value in values)
-            yield from (
-                name.rpartition(".")[2] for name, value in bound if any(node is call for node in ast.walk(value))
-            )
+            yield from (name.rpartition(".")[2] for name, value in bound if any(node is call for node in walk(value)))
 
 
 def _last_name(node: ast.expr) -> str:
@@ -118,6 +117,6 @@ def _attributes_in(function: Function) -> Iterator[ast.Attribute]:
         node = waiting.pop()
         if isinstance(node, ast.Attribute):
             yield node
-        for each in ast.iter_child_nodes(node):
+        for each in children(node):
             if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Constant)):
                 waiting.append(each)

@@ -13,6 +13,7 @@ from tenure.syntax.program.hooked import functions_named, hooked_functions
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
 
 _EVENTS = re.compile(
     r"^(_?on_|after_|before_|begin_|end_)?(train|training|validation|val|test|predict|prediction|fit|eval|evaluation)?_?"
@@ -67,7 +68,7 @@ def _is_repeated(program: Program, function: Function, depth: int) -> bool:
 def _is_in_lambda_of_turn(caller: Function, call: ast.Call) -> bool:
     """Whether a call is the work of a lambda that a loop of the function calls by its name."""
     return any(
-        any(node is call for node in ast.walk(value)) and any(map(caller.runs_each_turn, caller.calls_of(name)))
+        any(node is call for node in walk(value)) and any(map(caller.runs_each_turn, caller.calls_of(name)))
         for name, values in caller.bound.items()
         for _, value in values
         if isinstance(value, ast.Lambda)
@@ -132,7 +133,7 @@ def _handlers(program: Program) -> frozenset[Function]:
 
 
 def _is_handled(event: ast.expr) -> bool:
-    names = (node.attr for node in ast.walk(event) if isinstance(node, ast.Attribute))
+    names = (node.attr for node in walk(event) if isinstance(node, ast.Attribute))
     return any(name.startswith(_HANDLED) for name in names)
 
 
@@ -187,7 +188,7 @@ def is_of_tests(function: Function) -> bool:
 
 def _is_handed_out(program: Program, function: Function) -> bool:
     """Whether an inner function is what the one around it gives back: a decorator's wrapper."""
-    outer = program.around(function)
+    outer = program.names.around(function)
     return outer is not None and any(
         isinstance(each.value, ast.Name) and each.value.id == function.name for each in outer.returns
     )

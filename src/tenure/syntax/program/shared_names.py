@@ -41,11 +41,11 @@ def _of_others(function: Function) -> Iterator[tuple[str, ast.expr]]:
 
 def _owner_of(program: Program, name: str, function: Function) -> Function | None:
     """The function around, or the top of the file, that binds a name; a class at the top counts."""
-    outer = program.around(function)
+    outer = program.names.around(function)
     while outer is not None:
         if name in outer.bound or name in all_parameters(outer):
             return outer
-        outer = program.around(outer)
-    if program.class_of(name, function.source) is not None:
-        return program.top_of(function.source)
-    return program.top_with(name, function.source)
+        outer = program.names.around(outer)
+    if program.names.class_of(name, function.source) is not None:
+        return program.names.top_of(function.source)
+    return program.names.top_with(name, function.source)

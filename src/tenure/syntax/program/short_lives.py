@@ -12,6 +12,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_of_tests, runs_repeatedly
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import MODULE, dotted
+from tenure.syntax.text.tree_walks import children
 
 _MOST_STEPS = 3
 
@@ -96,7 +97,7 @@ def _stands_in(name: str, values: Iterable[ast.expr]) -> bool:
         if isinstance(node, ast.Call):
             waiting += [*node.args, *(each.value for each in node.keywords)]
         elif not isinstance(node, (ast.Attribute, ast.Subscript)):
-            waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+            waiting += [each for each in children(node) if isinstance(each, ast.expr)]
     return False
 
 

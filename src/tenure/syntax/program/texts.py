@@ -55,7 +55,7 @@ def _of_variable(program: Program, name: str, function: Function, steps: int) ->
             for value in given_to(name, function, call):
                 yield from _texts(program, value, caller, steps)
     elif name not in function.bound:
-        top = program.top_with(name, function.source)
+        top = program.names.top_with(name, function.source)
         if top is None or top is function:
             return
         for _, value in top.bound[name]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.tree_walks import children
 
 DEEPEST = 100
 """Levels of a syntax tree; people rarely write more than thirty."""
@@ -21,7 +22,7 @@ def is_deep(source: SourceFile) -> bool:
     except SourceError:
         return False
     for _ in range(DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        level = [child for node in level for child in children(node)]
         if not level:
             return False
     return True

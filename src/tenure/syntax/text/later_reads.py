@@ -9,6 +9,7 @@ from functools import lru_cache
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.scopes import MODULE, parse, statements
+from tenure.syntax.text.tree_walks import children, walk
 
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -55,7 +56,7 @@ def _scope(tree: ast.Module, function: str, line: int) -> ast.Module | ast.Funct
         return tree
     around = [
         node
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         and node.name == function.rpartition(".")[2]
         and node.lineno <= line <= (node.end_lineno or node.lineno)
@@ -64,7 +65,7 @@ def _scope(tree: ast.Module, function: str, line: int) -> ast.Module | ast.Funct
 
 
 def _is_parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    return any(isinstance(node, ast.arg) and node.arg == name for node in ast.walk(function.args))
+    return any(isinstance(node, ast.arg) and node.arg == name for node in walk(function.args))
 
 
 def _comes_again(loops: list[ast.For | ast.AsyncFor | ast.While], mention: int, name: str) -> bool:
@@ -81,7 +82,7 @@ def _binds_first(loop: ast.For | ast.AsyncFor | ast.While, name: str) -> bool:
     for node in (*heads, *loop.body):
         if isinstance(node, ast.Assign) and any(_is_bound_by(target, name) for target in node.targets):
             return not any(True for _ in _reads(node, name))
-        if any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node)):
+        if any(isinstance(each, ast.Name) and each.id == name for each in walk(node)):
             return False
     return False
 
@@ -94,7 +95,7 @@ def _is_bound_by(target: ast.expr, name: str) -> bool:
 
 def _reads(node: ast.AST, name: str, *, later: bool = False) -> Iterator[int]:
     """Lines that read a variable; -1 for what may run at any time, or reads variables without their names."""
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
             if child.id == name:
                 yield -1 if later else child.lineno

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from tenure.model.source import SourceFile
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import children, walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _USES_UP = frozenset({"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
@@ -27,7 +28,7 @@ class Use:
 
 def uses_in(node: ast.AST, *, inner: bool = False) -> Iterator[Use]:
     """Mentions of names under a node; what a function inside (or a generator) mentions is read later."""
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.Name):
             yield Use(child.id, child.lineno, isinstance(child.ctx, ast.Load), inner)
         later = isinstance(child, (*_FUNCTIONS, ast.ClassDef)) or _runs_later(child, node)
@@ -51,7 +52,7 @@ def function_around(tree: ast.Module, lines: Collection[int]) -> ast.AST:
 
 @lru_cache(maxsize=256)
 def _functions_in(tree: ast.Module) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
-    return tuple(node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return tuple(node for node in walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
 def spans(node: ast.stmt, lines: Collection[int]) -> bool:
@@ -61,13 +62,13 @@ def spans(node: ast.stmt, lines: Collection[int]) -> bool:
 
 def is_shared(tree: ast.AST, names: Collection[str]) -> bool:
     """Whether a function under this node declares one of the names `global` or `nonlocal`."""
-    shared = (node for node in ast.walk(tree) if isinstance(node, (ast.Global, ast.Nonlocal)))
+    shared = (node for node in walk(tree) if isinstance(node, (ast.Global, ast.Nonlocal)))
     return any(name in names for node in shared for name in node.names)
 
 
 def sees_all_names(scope: ast.AST) -> bool:
     """Whether a function reads its variables without naming them: `locals()`, `eval(...)`."""
-    calls = (node.func for node in ast.walk(scope) if isinstance(node, ast.Call))
+    calls = (node.func for node in walk(scope) if isinstance(node, ast.Call))
     return any(isinstance(called, ast.Name) and called.id in _SEES_ALL for called in calls)
 
 
@@ -87,7 +88,7 @@ def surely_bound(body: Sequence[ast.stmt]) -> set[str]:
 
 def stored_in(node: ast.AST) -> set[str]:
     """Plain names that are bound under a node."""
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return {each.id for each in walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
 
 
 def indent_of(source: SourceFile, node: ast.stmt) -> str:

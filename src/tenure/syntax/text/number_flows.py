@@ -11,6 +11,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.name_uses import function_around, stored_in
 from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.tree_walks import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MAKE_NUMBERS = frozenset(
@@ -59,7 +60,7 @@ def _number_reaches(trees: Sequence[ast.Module], scope: ast.AST, name: str, call
 def _bound_values(scope: ast.AST) -> dict[str, list[ast.expr]]:
     """Per variable of a function what it is assigned, or taken from in a loop."""
     found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(scope):
+    for node in walk(scope):
         pairs: list[tuple[ast.expr, list[ast.expr]]] = []
         if isinstance(node, ast.Assign):
             pairs = [(target, [node.value]) for target in node.targets]
@@ -74,7 +75,7 @@ def _bound_values(scope: ast.AST) -> dict[str, list[ast.expr]]:
 @lru_cache(maxsize=256)
 def _calls_by_name(tree: ast.Module) -> dict[str, list[ast.Call]]:
     found: dict[str, list[ast.Call]] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call):
             found.setdefault(called_name(node), []).append(node)
     return found

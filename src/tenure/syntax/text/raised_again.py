@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.tree_walks import walk
 
 _READERS = frozenset(
     {"__traceback__", "print_exception", "format_exception", "TracebackException", "print_tb", "format_tb"}
@@ -22,14 +23,14 @@ def needs_traceback(sources: Iterable[SourceFile], name: str) -> bool:
 
 def _nodes(source: SourceFile) -> Iterable[ast.AST]:
     try:
-        return ast.walk(parse(source))
+        return walk(parse(source))
     except SourceError:
         return ()
 
 
 def _needs(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Raise):
-        return any(name == _own_name(each) for part in (node.exc, node.cause) if part for each in ast.walk(part))
+        return any(name == _own_name(each) for part in (node.exc, node.cause) if part for each in walk(part))
     if isinstance(node, ast.keyword):
         return node.arg == "exc_info"
     return _own_name(node) in _READERS

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from tenure.model.source import SourceFile
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, MODULE, FunctionNode, inner_bodies, parse, statements
+from tenure.syntax.text.tree_walks import children, walk
 
 State = frozenset[int] | None
 """Lines whose binding may be in force; None where control cannot be."""
@@ -64,7 +65,7 @@ def _parameters(source: SourceFile, function: str, line: int) -> set[str]:
     node = _definition(source, function, line) if function else None
     if node is None or isinstance(node, ast.ClassDef):
         return set()
-    return {item.arg for item in ast.walk(node.args) if isinstance(item, ast.arg)}
+    return {item.arg for item in walk(node.args) if isinstance(item, ast.arg)}
 
 
 class _Flow:
@@ -169,7 +170,7 @@ class _Flow:
 
     def _bind(self, state: frozenset[int], node: ast.AST) -> frozenset[int]:
         if isinstance(node, ast.Delete):
-            names = {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+            names = {item.id for item in walk(node) if isinstance(item, ast.Name)}
             return frozenset() if self.name in names else state
         line = _binds(node, self.name)
         return frozenset({line}) if line else state
@@ -196,16 +197,14 @@ def _simple_parts(node: ast.stmt) -> list[ast.AST]:
             parts.append(item.test)
         elif isinstance(item, ast.Match):
             parts.extend(case.pattern for case in item.cases)
-        elif not any(True for _ in inner_bodies(item)) or isinstance(
-            item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        ):
+        elif not inner_bodies(item) or isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             parts.append(item)
     return parts
 
 
 def _head_end(node: ast.stmt) -> int:
     """The last line of a simple statement, of a compound one the last before its body."""
-    bodies = [body for body in inner_bodies(node) if body]
+    bodies = inner_bodies(node)
     if not bodies:
         return node.end_lineno or node.lineno
     return max(node.lineno, bodies[0][0].lineno - 1)
@@ -251,7 +250,7 @@ def _own_nodes(node: ast.AST) -> list[ast.AST]:
         if isinstance(item, ast.Lambda):
             continue
         if type(item) in COMPREHENSION_NAMES:
-            stack.extend(inner.target for inner in ast.walk(item) if isinstance(inner, ast.NamedExpr))
+            stack.extend(inner.target for inner in walk(item) if isinstance(inner, ast.NamedExpr))
             continue
-        stack.extend(ast.iter_child_nodes(item))
+        stack.extend(children(item))
     return found

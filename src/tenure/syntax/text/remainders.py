@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tenure.model.source import SourceFile, SourceLocation
+from tenure.syntax.text.tree_walks import walk
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,9 @@ def _parse(source: SourceFile) -> ast.Module | None:
 
 
 def _in_conditions(tree: ast.AST) -> Iterator[ast.BinOp]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, (ast.If, ast.IfExp, ast.While)):
-            for part in ast.walk(node.test):
+            for part in walk(node.test):
                 if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod):
                     yield part
 
@@ -60,7 +61,7 @@ def _divisors(node: ast.expr, values: dict[str, set[int]]) -> frozenset[int]:
 
 
 def _named_values(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         for name, value in _pairs(node):
             if isinstance(value, ast.Constant) and type(value.value) is int:
                 yield name, value.value

@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.slim_trees import Name, slim
+from tenure.syntax.text.tree_walks import children, walk
 
 MODULE = "<module>"
 COMPREHENSION_NAMES: dict[type[ast.AST], str] = {
@@ -124,8 +125,8 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         node = waiting.pop()
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            inside = [item for inner in inner_bodies(node) for item in inner]
-            waiting.extend(reversed(inside))
+            for inner in reversed(inner_bodies(node)):
+                waiting.extend(reversed(inner))
 
 
 def is_inlined(comprehension: str) -> bool:
@@ -136,19 +137,23 @@ def is_inlined(comprehension: str) -> bool:
     return sys.version_info >= (3, 12) and not comprehension.endswith("<genexpr>")
 
 
-def inner_bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
+def inner_bodies(node: ast.AST) -> list[list[ast.stmt]]:
     """The statement lists directly inside a compound statement, in source order."""
-    body = getattr(node, "body", None)
-    if isinstance(body, list):
-        yield body
-    for handler in getattr(node, "handlers", ()):
-        yield handler.body
-    for case in getattr(node, "cases", ()):
-        yield case.body
-    for name in ("orelse", "finalbody"):
-        later = getattr(node, name, None)
-        if isinstance(later, list) and later:
-            yield later
+    found: list[list[ast.stmt]] = []
+    for name in _BODIES.get(type(node), ()):
+        inside = getattr(node, name)
+        if inside:
+            found += [each.body for each in inside] if name in ("handlers", "cases") else [inside]
+    return found
+
+
+_HOLDING_STATEMENTS = frozenset({"body", "handlers", "cases", "orelse", "finalbody"})
+_BODIES: dict[type, tuple[str, ...]] = {
+    kind: bodies
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, (ast.stmt, ast.Module, ast.excepthandler, ast.match_case))
+    if (bodies := tuple(name for name in kind._fields if name in _HOLDING_STATEMENTS))
+}
 
 
 @lru_cache(maxsize=1024)
@@ -191,7 +196,7 @@ def all_scopes(source: SourceFile) -> tuple[Scope, ...]:
 
 
 def _scopes_under(parent: ast.AST, prefix: str) -> Iterator[Scope]:
-    waiting = [(node, prefix) for node in reversed(list(ast.iter_child_nodes(parent)))]
+    waiting = [(node, prefix) for node in reversed(children(parent))]
     while waiting:
         node, outside = waiting.pop()
         inside = outside
@@ -206,8 +211,7 @@ def _scopes_under(parent: ast.AST, prefix: str) -> Iterator[Scope]:
             yield Scope(kind, name, line, end_line, line)
             inside = outside if kind == "comprehension" and is_inlined(name) else name + ".<locals>."
         before = _evaluated_outside(node) if inside != outside else set()
-        children = reversed(list(ast.iter_child_nodes(node)))
-        waiting.extend((child, outside if id(child) in before else inside) for child in children)
+        waiting.extend((child, outside if id(child) in before else inside) for child in reversed(children(node)))
 
 
 def _evaluated_outside(node: ast.AST) -> set[int]:
@@ -239,7 +243,7 @@ def loops(source: SourceFile) -> tuple[Loop, ...]:
     """All loop statements of a file, outer before inner."""
     found = [
         Loop(*_span(node), node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno)
-        for node in ast.walk(parse(source))
+        for node in walk(parse(source))
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While))
     ]
     return tuple(sorted(found, key=lambda loop: (loop.line, -loop.end_line)))
@@ -306,8 +310,8 @@ def _stored_names(node: ast.AST) -> set[str]:
     elif isinstance(node, ast.alias):
         found.add(node.asname or node.name.partition(".")[0])
     elif type(node) in COMPREHENSION_NAMES:
-        walruses = (inner for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))
+        walruses = (inner for inner in walk(node) if isinstance(inner, ast.NamedExpr))
         return {inner.target.id for inner in walruses}
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         found |= _stored_names(child)
     return found

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from tenure.syntax.text.tree_walks import FIELDS
+
 _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
@@ -134,8 +136,8 @@ def slim(tree: ast.Module) -> ast.Module:
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        for name in _FIELDS.get(type(node), ()):
-            inside = getattr(node, name)
+        for name in FIELDS[type(node)]:
+            inside = getattr(node, name, None)
             if type(inside) is list:
                 for at, each in enumerate(inside):
                     make = SLIM.get(type(each))
@@ -164,15 +166,3 @@ SLIM: dict[type, Callable[..., ast.AST]] = {
     ast.BinOp: BinOp,
     ast.arg: arg,
 }
-_WITHOUT_NODES = frozenset(
-    {"id", "attr", "arg", "ctx", "op", "ops", "name", "names", "asname", "module", "level", "kind"}
-    | {"type_comment", "simple", "conversion", "is_async", "tag", "type_ignores"}
-)
-_FIELDS: dict[type, tuple[str, ...]] = {
-    kind: tuple(name for name in kind._fields if name not in _WITHOUT_NODES)
-    for kind in (*vars(ast).values(), *SLIM.values())
-    if isinstance(kind, type)
-    and issubclass(kind, ast.AST)
-    and not issubclass(kind, (ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.Global, ast.Nonlocal))
-}
-"""Of each kind of node the fields in which nodes may lie."""

@@ -12,6 +12,7 @@ from functools import lru_cache
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.tree_walks import walk
 
 _COMMENT = re.compile(r"#\s*tenure:\s*(allow|allow-file)\s+(TN\d{3}(?:\s*,\s*TN\d{3})*)\b")
 
@@ -92,7 +93,7 @@ def _span(source: SourceFile, line: int) -> tuple[int, int]:
         return line, line
     around = [
         (node.lineno, _head_end(node))
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.stmt) and node.lineno <= line <= _head_end(node)
     ]
     return max(around, default=(line, line))

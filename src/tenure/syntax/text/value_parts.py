@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tenure.syntax.text.expressions import called_name, target_pairs
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, dotted
+from tenure.syntax.text.tree_walks import children, walk
 
 
 def arguments_of(call: ast.Call) -> list[ast.expr]:
@@ -26,7 +27,7 @@ def parts_of(node: ast.expr) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Dict):
         yield from node.values
     elif isinstance(node, (ast.Tuple, ast.List, ast.Set, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Starred)):
-        yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
+        yield from (each for each in children(node) if isinstance(each, ast.expr))
     elif isinstance(node, (ast.Await, ast.NamedExpr)):
         yield node.value
 
@@ -50,7 +51,7 @@ def _asks_for_kind(test: ast.expr) -> bool:
     """`isinstance(x, Tensor)`, `torch.is_tensor(x)`, `hasattr(x, "detach")`."""
     return any(
         isinstance(node, ast.Call) and called_name(node) in ("isinstance", "is_tensor", "hasattr", "callable")
-        for node in ast.walk(test)
+        for node in walk(test)
     )
 
 

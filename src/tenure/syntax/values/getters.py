@@ -44,7 +44,7 @@ def _getter(program: Program, called: ast.expr, function: Function) -> ast.Call 
         bound = [value for value, _ in program.attribute_values(function.owner, name[5:])]
         bound += function.owner.set_in_body.get(name[5:], ())
     elif not bound and "." not in name:
-        top = program.top_with(name, function.source)
+        top = program.names.top_with(name, function.source)
         bound = [value for _, value in top.bound[name]] if top is not None else []
     made = [each for each in bound if is_getter(each)]
     return made[0] if len(made) == len(bound) == 1 and isinstance(made[0], ast.Call) else None

@@ -12,6 +12,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.truths import may_be
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
 
 _MOST_STEPS = 3
 
@@ -41,7 +42,7 @@ def _at_create_graph(program: Program, given: ast.expr, function: Function) -> l
         bound = [value for cls in classes for value, _ in program.attribute_values(cls, given.attr)]
     else:
         name = dotted(given)
-        top = program.top_with(name, function.source) if name else None
+        top = program.names.top_with(name, function.source) if name else None
         bound = [value for _, value in function.bound.get(name) or (top.bound[name] if top is not None else [])]
     return [
         value
@@ -91,7 +92,7 @@ def callers_drop_gradients(program: Program, function: Function, depth: int = 0)
     several modules, of which it may be another one."""
     if _reads_gradient_of_a_leaf(function) or len(_dropped_of(program)) > 1:
         return False
-    calls, around = program.callers(function), program.around(function)
+    calls, around = program.callers(function), program.names.around(function)
     if not calls and around is not None:  # a closure, which somebody is given
         calls = program.callers(around)
     return (
@@ -142,7 +143,7 @@ def _optimized(program: Program) -> dict[str, list[tuple[ast.expr, Function]]]:
 
 def _asked_for_parameters(value: ast.expr) -> Iterator[ast.expr]:
     """`net` of `Adam(net.parameters())`."""
-    for node in ast.walk(value) if isinstance(value, ast.Call) else ():
+    for node in walk(value) if isinstance(value, ast.Call) else ():
         is_inside = isinstance(node, ast.Call) and node is not value and isinstance(node.func, ast.Attribute)
         if is_inside and node.func.attr == "parameters":  # type: ignore[attr-defined]
             yield node.func.value  # type: ignore[attr-defined]
@@ -168,7 +169,7 @@ def _is_behind(later: ast.Call | ast.Assign, call: ast.Call, function: Function)
     if later.lineno <= call.lineno or (loops and not is_in_body(later.lineno, loops[-1])):
         return False
     return not any(
-        isinstance(node, ast.If) and _spans(node, later) and not _spans(node, call) for node in ast.walk(function.node)
+        isinstance(node, ast.If) and _spans(node, later) and not _spans(node, call) for node in walk(function.node)
     )
 
 
@@ -205,7 +206,7 @@ def _reads_gradient_of_a_variable(function: Function) -> bool:
 
 
 def _gradients_read(function: Function) -> Iterator[ast.Attribute]:
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         is_read = isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Load)
         if is_read and dotted(node) not in ("torch.autograd.grad", "autograd.grad", "ag.grad"):
             yield node  # type: ignore[misc]
@@ -214,7 +215,7 @@ def _gradients_read(function: Function) -> Iterator[ast.Attribute]:
 def _is_gone_through(node: ast.expr, function: Function) -> bool:
     """Whether it is the variable of a loop or a comprehension."""
     generators = (each for one in function.comprehensions for each in one.generators)
-    names = {part.id for each in generators for part in ast.walk(each.target) if isinstance(part, ast.Name)}
+    names = {part.id for each in generators for part in walk(each.target) if isinstance(part, ast.Name)}
     return isinstance(node, ast.Name) and node.id in (names | function.loop_names)
 
 

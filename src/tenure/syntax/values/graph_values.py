@@ -17,6 +17,7 @@ from tenure.syntax.program.questions import Questions
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import LoopNode, dotted
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.text.value_parts import arguments_of, bound_to, gone_through, parts_of
 from tenure.syntax.values.without_graph import is_without_graph, runs_without_graph
 
@@ -198,7 +199,7 @@ class GraphValues:
         if called is None or not isinstance(place, int) or not rows:
             return False
         elements = [row.elts[place] for row in rows if isinstance(row, ast.Tuple) and place < len(row.elts)]
-        run = [node for each in elements for node in ast.walk(each) if isinstance(node, ast.Call)]
+        run = [node for each in elements for node in walk(each) if isinstance(node, ast.Call)]
         modules = [each for each in run if self._program.objects.is_module(each.func, called)]
         frozen = all(self._program.objects.is_frozen(each.func, called) for each in modules)
         return bool(modules) and frozen and len(elements) == len(rows)
@@ -236,7 +237,7 @@ class GraphValues:
         if is_cutting(call) or is_without_graph(self._program, self._function, call):
             return False
         called = self._program.called_by(call, self._function)
-        made = (called is not None and called.name == "__init__") or self._program.class_of(
+        made = (called is not None and called.name == "__init__") or self._program.names.class_of(
             name, self._function.source
         ) is not None
         if called is not None and not made:
@@ -338,7 +339,7 @@ def is_loss_value(value: ast.expr) -> bool:
     """Whether a value is a loss by its name, or by a name within."""
     return any(
         is_loss_name(node.id if isinstance(node, ast.Name) else node.attr)
-        for node in ast.walk(value)
+        for node in walk(value)
         if isinstance(node, (ast.Name, ast.Attribute))
     )
 
@@ -395,7 +396,7 @@ def _makes_module(program: Program, value: ast.expr, function: Function) -> bool
         name = dotted(value.func)
         if name.startswith(("nn.", "torch.nn.")) and not name.endswith(("Parameter", "DataParallel")):
             return not name.startswith(("nn.functional", "torch.nn.functional", "nn.init", "nn.utils"))
-        if program.class_of(name, function.source) is not None and program.is_module_class(name, function.source):
+        if program.names.class_of(name, function.source) is not None and program.is_module_class(name, function.source):
             return True
         if not isinstance(value.func, ast.Attribute):
             return False

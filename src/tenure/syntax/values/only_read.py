@@ -11,6 +11,7 @@ from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import children, walk
 from tenure.syntax.values.graph_values import FACTS, FUNCTIONALS, is_loss_name, is_module_name, modules_of
 
 _TORCH = ("torch", "torch.linalg", "torch.fft", "torch.special", "torch.autograd", *FUNCTIONALS)
@@ -35,7 +36,7 @@ _DEEPEST = 2
 @lru_cache(maxsize=64)
 def parents_in(function: Function) -> Mapping[int, ast.AST]:
     """The node around each node of a function, by its `id`."""
-    return {id(child): node for node in ast.walk(function.node) for child in ast.iter_child_nodes(node)}
+    return {id(child): node for node in walk(function.node) for child in children(node)}
 
 
 def is_only_read(program: Program, function: Function, node: ast.expr) -> bool:
@@ -78,7 +79,7 @@ class _Uses:
         if name in self._seen:
             return True
         self._seen.add(name)
-        mentions = [each for each in ast.walk(self._function.node) if isinstance(each, ast.Name) and each.id == name]
+        mentions = [each for each in walk(self._function.node) if isinstance(each, ast.Name) and each.id == name]
         if sum(isinstance(each.ctx, ast.Store) for each in mentions) != bindings:
             return False
         loads = [each for each in mentions if isinstance(each.ctx, ast.Load)]

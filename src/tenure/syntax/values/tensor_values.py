@@ -22,6 +22,7 @@ from tenure.syntax.text.expressions import called_name, value_kind
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, dotted
+from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.text.value_parts import arguments_of, element_of, gone_through, parts_of
 from tenure.syntax.values.closures import captured, inner_function
 from tenure.syntax.values.framework_states import is_output_of_engine, kind_of_state, process_functions
@@ -142,7 +143,7 @@ class TensorValues:
             inner = inner_function(self._program, name, function)
             if inner is not None and not isinstance(inner.node, ast.Module):
                 return self._most(captured(inner.node, function), function)
-            outer = self._program.around(function)
+            outer = self._program.names.around(function)
             return self._from_around(name, outer) if outer is not None else self._global(name, function)
         if len(bound) + is_parameter > 1:
             lines = reaching_lines(function.source, function.qualname, name, line)
@@ -193,7 +194,7 @@ class TensorValues:
             return max(found, self._shared(name, outer))
         if name in all_parameters(outer):
             return self._parameter(name, outer)
-        further = self._program.around(outer)
+        further = self._program.names.around(outer)
         return self._from_around(name, further) if further is not None else self._global(name, outer)
 
     def _gone_over(self, name: str, values: list[ast.expr], function: Function) -> list[tuple[ast.expr, Kind]]:
@@ -236,9 +237,9 @@ class TensorValues:
 
     def _global(self, name: str, function: Function) -> Kind:
         """What a variable of a file is, or an attribute of one: any binding may be in force."""
-        top = self._program.top_with(name.partition(".")[0], function.source)
-        if top is None and self._program.class_of(name.partition(".")[0], function.source) is not None:
-            top = self._program.top_of(function.source)
+        top = self._program.names.top_with(name.partition(".")[0], function.source)
+        if top is None and self._program.names.class_of(name.partition(".")[0], function.source) is not None:
+            top = self._program.names.top_of(function.source)
         if top is None or name in _of_lambdas(function):
             return Kind.NOTHING
         return self._questions.answer((top, name, "global"), lambda: self._of_top(name, top))
@@ -380,7 +381,7 @@ class TensorValues:
             return Kind.GRAPH if makes_graph(call) else Kind.TENSOR
         if isinstance(call.func, ast.Attribute):
             return self._of_method(call, function, name, call.func.value)
-        made = self._program.class_of(name, function.source) is not None or is_holding(call)
+        made = self._program.names.class_of(name, function.source) is not None or is_holding(call)
         if name == "getattr" and len(call.args) > 1:
             return self.kind(call.args[0], function)
         lambdas = [value for _, value in self.bindings(function).get(name, ()) if isinstance(value, ast.Lambda)]
@@ -541,7 +542,7 @@ def _gives_itself_back(called: Function) -> bool:
 @lru_cache(maxsize=64)
 def _of_lambdas(function: Function) -> set[str]:
     """Parameters of the lambdas in a function."""
-    lambdas = (node for node in ast.walk(function.node) if isinstance(node, ast.Lambda))
+    lambdas = (node for node in walk(function.node) if isinstance(node, ast.Lambda))
     return {parameter.arg for each in lambdas for parameter in each.args.args}
 
 
@@ -560,7 +561,7 @@ def _is_activation(name: str, function: Function) -> bool:
 
 def _is_number(annotation: ast.expr | None) -> bool:
     """`float`, `int | None`, `Optional[str]`."""
-    names = [node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)] if annotation is not None else []
+    names = [node.id for node in walk(annotation) if isinstance(node, ast.Name)] if annotation is not None else []
     return bool(names) and all(each in ("float", "int", "str", "bool", "Optional", "Union") for each in names)
 
 

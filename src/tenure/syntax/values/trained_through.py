@@ -9,6 +9,7 @@ from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.tree_walks import children, walk
 
 _KEEPING = ("retain_graph", "create_graph")
 _DERIVATIVES = frozenset({"grad", "backward", "jacobian", "hessian", "vjp", "jvp"})
@@ -21,7 +22,7 @@ def keeps_graphs(sources: Iterable[SourceFile]) -> bool:
 
     A derivative that is made for a loss (`grad(..., create_graph=True)`) keeps none if a plain derivative follows.
     """
-    calls = [node for tree in _trees(sources) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for tree in _trees(sources) for node in walk(tree) if isinstance(node, ast.Call)]
     plain = any(called_name(call) in ("backward", "grad") and not _keeps(call, *_KEEPING) for call in calls)
     return any(
         _keeps(call, "retain_graph", *([] if plain and called_name(call) == "grad" else _KEEPING)) for call in calls
@@ -62,7 +63,7 @@ def _trees_by_path(sources: Iterable[SourceFile]) -> list[tuple[str, ast.Module]
 
 def _flows(tree: ast.Module, foreign: str) -> Iterator[tuple[set[str], set[str]]]:
     """Names that are bound, with the names in what they are bound to."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Assign):
             yield {name for target in node.targets for name in last_names(target)}, _names(node.value, foreign)
         elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value is not None:
@@ -71,7 +72,7 @@ def _flows(tree: ast.Module, foreign: str) -> Iterator[tuple[set[str], set[str]]
             yield last_names(node.target), _names(node.iter, foreign)
         elif isinstance(node, _FUNCTIONS) and node.name not in ("forward", "__call__"):
             called = f".{node.name}" if "property" in map(dotted, node.decorator_list) else f"{node.name}()"
-            returned = (each.value for each in ast.walk(node) if isinstance(each, (ast.Return, ast.Yield)))
+            returned = (each.value for each in walk(node) if isinstance(each, (ast.Return, ast.Yield)))
             yield {called}, {name for value in returned if value is not None for name in _names(value, foreign)}
 
 
@@ -96,7 +97,7 @@ def _names(node: ast.AST, foreign: str) -> set[str]:
     if isinstance(node, ast.Attribute) and f".{node.attr}" == foreign and dotted(node.value) == "self":
         return set()
     own: set[str] = set()
-    parts: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    parts: Iterable[ast.AST] = children(node)
     if isinstance(node, ast.Name):
         own = {node.id}
     elif isinstance(node, ast.Attribute):
@@ -110,7 +111,7 @@ def _names(node: ast.AST, foreign: str) -> set[str]:
 
 def _differentiated(tree: ast.Module) -> Iterator[ast.AST]:
     """What `.backward()` is called on, and all arguments of `backward`, `grad` and the like."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call) and called_name(node) in _DERIVATIVES:
             yield from node.args
             if isinstance(node.func, ast.Attribute):

@@ -8,6 +8,7 @@ from functools import lru_cache
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
 
 _MODES = ("no_grad", "inference_mode")
 _HOOKS_WITHOUT = frozenset(
@@ -62,7 +63,7 @@ def _is_of_metric(program: Program, function: Function) -> bool:
     name, seen = function.class_name, set[str]()
     while name and name not in seen:
         seen.add(name)
-        known = program.class_of(name, function.source)
+        known = program.names.class_of(name, function.source)
         bases = [base.rpartition(".")[2] for base in known.bases] if known is not None else []
         if any(base == "Metric" for base in bases):
             return True
@@ -85,7 +86,7 @@ def _is_region(program: Program, function: Function, context: ast.expr) -> bool:
         return True
     manager = program.called_by(context, function) if isinstance(context, ast.Call) else None
     return manager is not None and any(
-        any(isinstance(each, ast.Yield) for each in ast.walk(region))
+        any(isinstance(each, ast.Yield) for each in walk(region))
         for region in manager.withs
         if any(_switches_off(item.context_expr) for item in region.items)
     )
