@@ -107,7 +107,8 @@ class Names:
         """The function, no method, of this name that code of a file means, where there is one alone."""
         key = (name, near.path)
         if key not in self._known_functions:
-            self._known_functions[key] = self._meant(self.plain_functions, name, near)
+            own = self._by_place.get((near.path, name))  # rather than one inside another function of the file
+            self._known_functions[key] = own or self._meant(self.plain_functions, name, near)
         return self._known_functions[key]
 
     @cached_property
