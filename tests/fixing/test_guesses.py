@@ -77,6 +77,23 @@ def test_terms_are_detached_one_by_one_or_let_go() -> None:
     ]
 
 
+def test_what_is_kept_by_name_is_detached_where_it_is_given() -> None:
+    text = """
+    class History:
+        def put(self, **values):
+            for name, value in values.items():
+                self.rows[name].append(value)  # here
+    history.put(cost=cost, rate=0.1)
+    """
+    path = {".rows": "defaultdict of 2", "['cost']": "list of 3", "[0]": "Tensor [] float32", ".grad_fn": "Mean"}
+    finding = finding_of("TN101", Holder("item", "rows['cost']", "history.rows['cost'][*]"), path)
+
+    assert ways(text, finding)[:2] == [
+        "self.rows[name].append(value.detach())  # here",
+        "history.put(cost=cost.detach(), rate=0.1)",
+    ]
+
+
 def test_gradients_that_close_a_ring_go_behind_what_reads_them() -> None:
     text = """
     def forces(energy, positions):

@@ -24,6 +24,7 @@ from tenure.syntax.edits.kept_entries import (
 from tenure.syntax.edits.kept_handles import remove_handles
 from tenure.syntax.edits.kept_parts import (
     change_display,
+    change_keyword,
     change_part,
     change_where_made,
     detach_at_end,
@@ -133,6 +134,8 @@ def _without_graph(finding: Finding, source: SourceFile, yours: Sequence[SourceF
     if labels:
         yield change_display(yours, labels[-1], ".detach()")
     yield from _where_made(finding, yours, ".detach()")
+    for key in _keys(finding):
+        yield change_keyword(yours, key, ".detach()")
     if not is_element:
         yield let_go_before(source, line, name)
         yield detach_at_end(source, line, name, kinds)
@@ -169,7 +172,7 @@ def _below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tu
     at = next((at for at, each in enumerate(references) if each == f".{name}" or f"`{name}`" in each), None)
     if at is None:
         return []
-    first = at + finding.holder.expression.endswith("[*]") + 1 - above
+    first = at + finding.holder.name.count("[") + finding.holder.expression.endswith("[*]") + 1 - above
     # What `references[n]` leads to is `targets[n - 1]`; of the first, the root's own, it is not told.
     below = list(zip(references[first:], targets[first - 2 :], strict=False)) if first > 1 else []
     last = [at for at, (each, kind) in enumerate(below) if kind.startswith("Tensor") or each == f".{end}"]
@@ -180,6 +183,12 @@ def _attributes(finding: Finding) -> list[str]:
     """The names of the attributes that the way from the holder to the memory goes through."""
     references = evidence_of(finding, "path").get("references", ())
     return [each[1:] for each in references if each.startswith(".") and each[1:].isidentifier()]
+
+
+def _keys(finding: Finding) -> list[str]:
+    """The names among the keys of dictionaries that the way goes through: `cost` of `['cost']`."""
+    references = evidence_of(finding, "path").get("references", ())
+    return [each[2:-2] for each in references if each[:2] == "['" and each[2:-2].isidentifier()]
 
 
 def _type_of_container(finding: Finding) -> str:

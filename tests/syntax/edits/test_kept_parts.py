@@ -6,6 +6,7 @@ from edit_texts import changes, line_of, source_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_parts import (
     change_display,
+    change_keyword,
     change_part,
     change_where_made,
     detach_at_end,
@@ -128,6 +129,19 @@ def test_the_value_of_a_key_is_detached_where_its_dictionary_is_written() -> Non
     )
     assert [change_display([source], key, ".detach()") for key in ("'loss'", "'n'", "'other'")] == [(), (), ()]
     assert change_display([source, SourceFile("u.py", source.text)], "'scores'", ".detach()") == ()
+
+
+def test_what_is_given_by_name_is_detached_where_one_call_gives_it() -> None:
+    source = source_of("history.put(cost=keep(cost), norm=norm.item(), lr=0.1)\nother.put(rate=1, decay=a + b)\n")
+
+    assert changes(source, change_keyword([source], "cost", ".detach()"))[1] == (
+        "history.put(cost=keep(cost).detach(), norm=norm.item(), lr=0.1)"
+    )
+    assert changes(source, change_keyword([source], "decay", ".detach()"))[1] == (
+        "other.put(rate=1, decay=(a + b).detach())"
+    )
+    assert [change_keyword([source], key, ".detach()") for key in ("norm", "lr", "missing")] == [(), (), ()]
+    assert change_keyword([source, SourceFile("u.py", source.text)], "cost", ".detach()") == ()
 
 
 def test_what_a_function_keeps_is_detached_when_it_ends() -> None:

@@ -77,6 +77,22 @@ def change_display(sources: Sequence[SourceFile], key: str, call: str) -> tuple[
     return call_method(*found[0], call)
 
 
+def change_keyword(sources: Sequence[SourceFile], keyword: str, call: str) -> tuple[Edit, ...]:
+    """The edit that puts `call` behind what is given by a keyword, where one call of the program gives it: of
+    `history.put(cost=cost)`, where `put` keeps whatever it is given by name."""
+    found = [
+        (source, each.value)
+        for source in sources
+        for node in walk(parse(source))
+        if isinstance(node, ast.Call)
+        for each in node.keywords
+        if each.arg == keyword
+    ]
+    if len(found) != 1 or isinstance(found[0][1], ast.Constant) or ends_with_call(found[0][1], "detach", "item"):
+        return ()
+    return call_method(*found[0], call)
+
+
 def _argument(call: ast.Call, fields: Sequence[str], label: str) -> ast.expr | None:
     at = fields.index(label)
     by_name = next((each.value for each in call.keywords if each.arg == label), None)
