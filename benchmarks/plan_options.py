@@ -3,7 +3,8 @@
     python benchmarks/plan_options.py [--layers 12] [--json FILE]
 
 The program is a transformer of so many layers, 256 wide, with AdamW, run for four steps as it is and then planned under
-six options and the best of them together. Memory is that of all processes together, sampled every 20 ms.
+six options and the best of them together. Memory is that of all processes together, sampled every 50 ms; pages that
+several share count once (`Pss` of /proc/PID/smaps_rollup), as runs are copies of one process.
 Bounds on two idle cores: 60 s; twice the program's own memory.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -54,13 +56,14 @@ for step in range(int(sys.argv[2])):
 
 
 def resident_of(pid: int) -> int:
-    """Bytes of a process and all below it; 0 of what is over."""
+    """Bytes of a process and all below it, its share of what several have; 0 of what is over."""
     try:
         below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
         return 0
-    return pages * resource.getpagesize() + sum(resident_of(int(child)) for child in below)
+    kilobytes = sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return kilobytes * 1024 + sum(resident_of(int(child)) for child in below)
 
 
 def measure(command: list[str], folder: Path) -> tuple[dict[str, float], str]:
@@ -70,7 +73,7 @@ def measure(command: list[str], folder: Path) -> tuple[dict[str, float], str]:
         child = subprocess.Popen(command, cwd=folder, stdout=output)
         while child.poll() is None:
             most = max(most, resident_of(child.pid))
-            time.sleep(0.02)
+            time.sleep(0.05)
     if child.returncode:
         raise SystemExit(f"{command} ended with {child.returncode}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -93,6 +96,7 @@ def main() -> int:
         planned, output = measure(
             [sys.executable, "-m", "tenure", "plan", *options, *program, "100", "--batch", "8"], folder
         )
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     rows: list[dict[str, Any]] = json.loads(output)["options"]
     ran = [row["name"] for row in rows if row["why_not"] is None]
     for label, told in (("four steps as they are", plain), (f"the plan, {len(ran)} rows", planned)):

@@ -34,12 +34,14 @@ def start_from_environment() -> Monitor | None:
 def _begin_plan(options: MonitorOptions, run_folder: Path) -> None:
     """What a plan changes before the program runs. Imported here, for reports' libraries are needed for it."""
     from tenure.capture.profile.autocast_as_on_cuda import autocast_as_on_cuda
+    from tenure.capture.profile.half_products import multiply_halves_as_floats
     from tenure.capture.profile.offload_as_on_cuda import offload_as_on_cuda
     from tenure.capture.trying.one_rank import stand_for_rank
     from tenure.capture.trying.trial import begin_trial
     from tenure.store.survey_file import write_survey
 
     autocast_as_on_cuda()
+    multiply_halves_as_floats()
     offload_as_on_cuda()
     if options.world_size is not None:
         stand_for_rank(options.world_size)

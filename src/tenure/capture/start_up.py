@@ -32,3 +32,16 @@ def make_environment(folder: Path, options: object, *, overlay: Path | None = No
         LAUNCHER_VARIABLE: str(os.getpid()),
         **asked,
     }
+
+
+_REQUEST = (RECORDING_VARIABLE, OPTIONS_VARIABLE)
+
+
+def request_of(environment: Mapping[str, str]) -> dict[str, str]:
+    """What of `make_environment`'s is a single run's own."""
+    return {name: environment[name] for name in _REQUEST}
+
+
+def without_request(environment: Mapping[str, str]) -> dict[str, str]:
+    """The rest, which all runs have in common."""
+    return {name: value for name, value in environment.items() if name not in _REQUEST}

@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,12 +107,14 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
     name = " ".join([*{MODULE: ["-m"], COMMAND: ["--"]}.get(program.kind, []), program.arguments[0]])
     click.echo(f"tenure: {name} runs for {step + 2} steps, of which {step} and {step + 1} are watched", err=True)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    scratch = Path(tempfile.mkdtemp(prefix="tenure-plan-")).resolve()
+    scratch, runner = Path(tempfile.mkdtemp(prefix="tenure-plan-")).resolve(), None
     try:
         environment = (_AS_WRITTEN, *place_of_first(asked["world_size"]))
-        runner = Runner(Order(command, here, scratch, asked["in_place"], None, asked["timeout"], environment))
+        runner = Runner(
+            Order(command, here, scratch, asked["in_place"], None, asked["timeout"], environment, _runs_often(asked))
+        )
         watch = partial(watch_run, runner, name, step, world_size=asked["world_size"])
-        run, stream = watch(tries=() if asked["options"] else None)
+        run, stream = _watch_first(runner, lambda: watch(tries=() if asked["options"] else None))
 
         def predict_as_asked(stream: StepStream) -> Plan:
             return predict(
@@ -139,7 +141,24 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
         searched = Searched(asked["batch_arg"], asked["batch_sizes"], asked["length_arg"], asked["length_sizes"])
         return with_searches(plan, searched, lambda more: watch(more)[1], device_bytes)
     finally:
+        if runner is not None:
+            runner.close()
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _watch_first(runner: Runner, watch: Callable[[], tuple[Run, StepStream]]) -> tuple[Run, StepStream]:
+    """The first run; where it failed as a copy of a process that had imported torch, once more without, for that is
+    what is told."""
+    try:
+        return watch()
+    except UsageError:
+        if not runner.start_afresh():
+            raise
+    return watch()
+
+
+def _runs_often(asked: dict[str, Any]) -> bool:
+    return bool(asked["options"]) or asked["batch_arg"] is not None or asked["length_arg"] is not None
 
 
 def place_of_first(world_size: int | None) -> tuple[tuple[str, str], ...]:

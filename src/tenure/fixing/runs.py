@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tenure.capture.options import MonitorOptions
-from tenure.capture.start_up import make_environment
+from tenure.capture.start_up import make_environment, request_of, without_request
 from tenure.capture.writing.folders import SEED_VARIABLE
 from tenure.fixing.mirror import make_mirror
 from tenure.fixing.overlay import unused_files, write_overlay
+from tenure.fixing.prepared import Copy, NotPreparedError, PreparedProcess, can_prepare
 
 GRACE_SECONDS = 10.0
 MORE_TIME = 3.0
@@ -26,6 +27,7 @@ SEED = 0
 
 
 T = TypeVar("T")
+Child = subprocess.Popen[bytes] | Copy
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Order:
     steps: int | None = None
     timeout: float | None = None
     environment: tuple[tuple[str, str], ...] = ()
+    prepares: bool = False
+    """Whether runs begin as copies of one process that has imported torch, where that can be done."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,21 @@ class Runner:
         self.order = order
         self.num_runs = 0
         self._limit = order.timeout
+        self._prepared: PreparedProcess | None = None
+        self._prepares = order.prepares and can_prepare(order.command)
+
+    def start_afresh(self) -> bool:
+        """Start all further runs as fresh processes; whether that is another way than the last one's."""
+        was_copied = self._prepared is not None
+        self.close()
+        return was_copied
+
+    def close(self) -> None:
+        """End the process that is copied for runs, where there is one."""
+        self._prepares = False
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None:
+            prepared.close()
 
     @property
     def working_folder(self) -> Path:
@@ -106,7 +125,7 @@ class Runner:
                 options = replace(options, census_at=(), profile_step=0)
         mirror = None if self.order.in_place else make_mirror(self.order.folder, self.working_folder)
         started = time.monotonic()
-        code, timed_out = self._start([*self.order.command, *arguments], recording, options, overlay)
+        code, timed_out = self._carry_out(arguments, recording, options, overlay)
         if self._limit is None:
             self._limit = max(LEAST_LIMIT_SECONDS, MORE_TIME * (time.monotonic() - started))
         return Run(
@@ -122,16 +141,35 @@ class Runner:
             not_loaded=tuple(unused_files(overlay)) if overlay is not None else (),
         )
 
-    def _start(
-        self, command: Sequence[str], recording: Path, options: MonitorOptions, overlay: Path | None
+    def _carry_out(
+        self, arguments: Sequence[str], recording: Path, options: MonitorOptions, overlay: Path | None
     ) -> tuple[int, bool]:
+        """Exit code, and whether the run was ended for its time."""
         environment = make_environment(recording, options.as_dict(), overlay=overlay)
         environment |= {SEED_VARIABLE: str(SEED), "PYTHONDONTWRITEBYTECODE": "1"}
         environment.setdefault("PYTHONHASHSEED", str(SEED))
         environment |= dict(self.order.environment)
+        child = self._copy(arguments, recording, environment) if self._prepares and overlay is None else None
+        return self._wait(child or self._start(arguments, recording, environment))
+
+    def _copy(self, arguments: Sequence[str], recording: Path, environment: Mapping[str, str]) -> Copy | None:
+        """A run that begins as a copy; None, from now on, where none can be made."""
+        try:
+            if self._prepared is None:
+                log, common = self.order.scratch / "prepared", without_request(environment)
+                self._prepared = PreparedProcess(self.order.command, self.working_folder, common, log)
+            outputs = recording / "stdout", recording / "stderr"
+            return self._prepared.start(arguments, self.working_folder, request_of(environment), *outputs)
+        except NotPreparedError:
+            self.close()
+            return None
+
+    def _start(
+        self, arguments: Sequence[str], recording: Path, environment: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
         with (recording / "stdout").open("wb") as stdout, (recording / "stderr").open("wb") as stderr:
-            child = subprocess.Popen(
-                command,
+            return subprocess.Popen(
+                [*self.order.command, *arguments],
                 cwd=self.working_folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -139,14 +177,16 @@ class Runner:
                 stderr=stderr,
                 start_new_session=True,
             )
-            try:
-                return child.wait(self._limit), False
-            except subprocess.TimeoutExpired:
-                _end(child)
-                return child.wait(), True
-            finally:
-                # Also after a Ctrl-C, which reaches us alone: the program has a session of its own.
-                _end(child)
+
+    def _wait(self, child: Child) -> tuple[int, bool]:
+        try:
+            return child.wait(self._limit), False
+        except subprocess.TimeoutExpired:
+            _end(child)
+            return child.wait(), True
+        finally:
+            # Also after a Ctrl-C, which reaches us alone: the program has a session of its own.
+            _end(child)
 
 
 def _renamed(value: Any, before: str, after: str) -> Any:
@@ -163,7 +203,7 @@ def _renamed(value: Any, before: str, after: str) -> Any:
     return value
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _end(child: Child) -> None:
     """End the program and all that it started: politely, then not."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):

@@ -12,7 +12,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, MutableMapping
     from importlib.machinery import ModuleSpec
     from typing import Any
 
@@ -109,6 +109,25 @@ def _put_overlay_in(folder: str) -> None:
         print(f"tenure: the patch is not in force in this process: {type(error).__name__}: {error}", file=sys.stderr)
 
 
+def _find_server(environment: MutableMapping[str, str]) -> Callable[[], None] | None:
+    """What makes this a process that is copied for each run; None where it is a run itself."""
+    descriptors = environment.pop("TENURE_PREPARED", None)
+    if descriptors is None:
+        return None
+    import _tenure_prepared  # type: ignore[import-not-found]
+
+    def load() -> None:
+        if "tenure" not in sys.modules:
+            _load_package(environment["TENURE_PACKAGE"])
+
+    def begin() -> None:
+        if environment.get("TENURE_SEED"):
+            _seed_on_import(_ModuleWatcher(), int(environment["TENURE_SEED"]))
+        _start_recorder(sys.modules["torch"])
+
+    return lambda: _tenure_prepared.serve(descriptors, load, begin)
+
+
 def _complain(error: Exception) -> None:
     print(f"tenure: not recording this process: {type(error).__name__}: {error}", file=sys.stderr)
 
@@ -142,7 +161,10 @@ def _do_as_asked(environment: Mapping[str, str]) -> None:
         watcher.call_after("torch", _start_recorder)
 
 
+_serve = _find_server(os.environ)
 if os.environ.get("TENURE") != "0":
     _do_as_asked(os.environ)
 _step_aside()
 _run_next_sitecustomize()
+if _serve is not None:
+    _serve()  # returns in the copies
