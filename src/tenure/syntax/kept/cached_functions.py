@@ -79,7 +79,7 @@ def _is_cleared(program: Program, function: Function) -> bool:
 def _holds_tensors(program: Program, function: Function, values: TensorValues) -> bool:
     own = program.names.class_of(function.class_name, function.source)
     for method in own.methods.values() if own is not None else ():
-        for name, bound in values.bindings(method).items():
+        for name, bound in method.bound.items():
             if name.startswith("self.") and name.count(".") == 1:
                 if is_module_name(name) or _HOLDS_MODULES.search(name.rpartition(".")[2]):
                     return True

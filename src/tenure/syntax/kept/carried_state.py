@@ -165,7 +165,7 @@ def _changed(node: ast.expr) -> str:
 def _starts_as_tensor(program: Program, place: str, function: Function, values: TensorValues) -> bool:
     own = program.names.class_of(function.class_name, function.source) if function.class_name else None
     first = own.methods.get("__init__") if own is not None else None
-    bound = values.bindings(first).get(place, []) if first is not None else []
+    bound = first.bound.get(place, []) if first is not None else []
     buffers = first.calls_of("register_buffer") if first is not None else []
     names = [getattr(each.args[0], "value", None) for each in buffers if each.args]
     made = any(isinstance(value, ast.Call) and dotted(value.func).startswith("torch.") for _, value in bound)

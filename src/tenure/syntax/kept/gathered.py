@@ -150,7 +150,7 @@ def _kind(program: Program, keep: Keep, function: Function, values: TensorValues
         attributes = (
             values.kind(value, method)
             for method in methods
-            for name, bound in values.bindings(method).items()
+            for name, bound in method.bound.items()
             if name.startswith("self.")
             for _, value in bound
         )
@@ -158,7 +158,7 @@ def _kind(program: Program, keep: Keep, function: Function, values: TensorValues
         joined = any(
             life.is_used_as_tensors(name, method)
             for method in methods
-            for name in values.bindings(method)
+            for name in method.bound
             if name.startswith("self.")
         )
         return Kind.TENSOR if joined else min(Kind.TENSOR, max(attributes, default=Kind.NOTHING))

@@ -7,7 +7,7 @@ the program defines, and from a parameter to every call of its function. When in
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from tenure.syntax.program.arguments import all_parameters, annotation_of, given_to, handed_to
@@ -18,49 +18,30 @@ from tenure.syntax.program.outside_values import bound_from_outside
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.program.shared_names import shared_values
-from tenure.syntax.text.expressions import called_name, value_kind
+from tenure.syntax.text.expressions import value_kind
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, dotted
 from tenure.syntax.text.tree_walks import walk
-from tenure.syntax.text.value_parts import arguments_of, element_of, gone_through, parts_of
+from tenure.syntax.text.value_parts import element_of, gone_through, parts_of
+from tenure.syntax.values.called_values import MOST_CLASSES, CalledValues
 from tenure.syntax.values.closures import captured, inner_function
 from tenure.syntax.values.framework_states import is_output_of_engine, kind_of_state, process_functions
-from tenure.syntax.values.getters import applied as gotten_by
-from tenure.syntax.values.getters import gotten, is_getter
-from tenure.syntax.values.gradient_rings import makes_graph
 from tenure.syntax.values.graph_values import (
-    CONTAINERS,
-    CUTTING,
     FACTS,
-    FUNCTIONALS,
-    is_cutting,
-    is_holding,
-    is_loss_name,
-    is_module_name,
-    modules_of,
 )
 from tenure.syntax.values.known_names import (
     ACTIVATIONS,
-    CASTS,
-    NAMED,
-    NOT_TENSORS,
-    NUMBERS,
-    OF_CONTAINERS,
-    OF_TENSORS,
-    PASSING,
-    RUNNING,
 )
 from tenure.syntax.values.leaves import is_leaf
 from tenure.syntax.values.sent_values import sent_values
 from tenure.syntax.values.tensor_uses import used_as_tensors
-from tenure.syntax.values.without_graph import is_without_graph, runs_without_graph
+from tenure.syntax.values.without_graph import is_without_graph
 from tenure.syntax.values.written_dicts import Values, taken_out, values_at, values_without
 
 _MOST_CALLERS = 12
 """A parameter of a function with more calls than this is taken for anything."""
 _DEEPEST = 80
-_MOST_CLASSES = 4
 
 
 @lru_cache(maxsize=1)
@@ -74,6 +55,7 @@ class TensorValues:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._calls = CalledValues(self, program)
         self._questions: Questions[Kind] = Questions(Kind.NOTHING, _DEEPEST)
         self._in_comprehension: list[tuple[Function, dict[str, Kind]]] = []
 
@@ -93,27 +75,28 @@ class TensorValues:
         if isinstance(node, ast.Attribute):
             return self._attribute(node, function)
         if isinstance(node, ast.Call):
-            return self._call(node, function)
+            return self._calls.of(node, function)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
             place = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            return self._call(node.value, function, place if isinstance(place, int) else None)
+            return self._calls.of(node.value, function, place if isinstance(place, int) else None)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             found = self._of_all(values_at(self._program, node.value, node.slice.value, function))
             if found is not None:
                 return found
         if isinstance(node, ast.Compare):
-            return min(Kind.TENSOR, self._most([node.left, *node.comparators], function))
+            return min(Kind.TENSOR, self.most([node.left, *node.comparators], function))
         if isinstance(node, ast.BinOp) and any(is_leaf(self._program, each, function) for each in parts_of(node)):
             return Kind.TENSOR if is_without_graph(self._program, function, node) else Kind.GRAPH
         if type(node) in COMPREHENSION_NAMES:
             return self._comprehension(node, function)
         if isinstance(node, ast.Lambda):
-            return self._most(captured(node, function), function)
+            return self.most(captured(node, function), function)
         if isinstance(node, ast.Yield):
             return max((self.kind(*each) for each in sent_values(self._program)), default=Kind.NOTHING)
-        return self._most(parts_of(node), function)
+        return self.most(parts_of(node), function)
 
-    def _most(self, nodes: list[ast.expr] | Iterator[ast.expr], function: Function) -> Kind:
+    def most(self, nodes: Iterable[ast.expr], function: Function) -> Kind:
+        """Of all of some expressions the one that is most."""
         return max((self.kind(each, function) for each in nodes), default=Kind.NOTHING)
 
     def _comprehension(self, node: ast.expr, function: Function) -> Kind:
@@ -135,14 +118,14 @@ class TensorValues:
         return self._questions.answer((function, name, line), lambda: self._of_variable(name, function, line))
 
     def _of_variable(self, name: str, function: Function, line: int) -> Kind:
-        bound = self.bindings(function).get(name, [])
+        bound = function.bound.get(name, [])
         is_parameter = name in all_parameters(function)
         if not bound and not is_parameter:
             if name in (given := lambda_hook_arguments(function, line)):
                 return given[name]
             inner = inner_function(self._program, name, function)
             if inner is not None and not isinstance(inner.node, ast.Module):
-                return self._most(captured(inner.node, function), function)
+                return self.most(captured(inner.node, function), function)
             outer = self._program.names.around(function)
             return self._from_around(name, outer) if outer is not None else self._global(name, function)
         if len(bound) + is_parameter > 1:
@@ -158,7 +141,7 @@ class TensorValues:
             return max(each for each in whole if each is not None)
         gone_over = self._gone_over(name, values, function)
         values = [value for value in values if all(value is not each for each, _ in gone_over)]
-        found = max(self._most([*values, *function.contents.get(name, ())], function), self._shared(name, function))
+        found = max(self.most([*values, *function.contents.get(name, ())], function), self._shared(name, function))
         found = max([found, *(kind for _, kind in gone_over)])
         found = max(found, self._filled(name, values, function))
         found = max(found, self._parameter(name, function) if is_parameter else self._of_attributes(name, function))
@@ -176,21 +159,18 @@ class TensorValues:
         if name in ("self", "cls"):
             return Kind.NOTHING
         inside = [
-            value
-            for bound, values in self.bindings(function).items()
-            if bound.startswith(name + ".")
-            for _, value in values
+            value for bound, values in function.bound.items() if bound.startswith(name + ".") for _, value in values
         ]
         inside += [
             value for place, values in function.contents.items() if place.startswith(name + ".") for value in values
         ]
-        return self._most(inside, function)
+        return self.most(inside, function)
 
     def _from_around(self, name: str, outer: Function) -> Kind:
         """A name that an inner function reads: any binding of the function around it may be in force."""
-        bound = self.bindings(outer).get(name, [])
+        bound = outer.bound.get(name, [])
         if bound:
-            found = self._most([*(value for _, value in bound), *outer.contents.get(name, ())], outer)
+            found = self.most([*(value for _, value in bound), *outer.contents.get(name, ())], outer)
             return max(found, self._shared(name, outer))
         if name in all_parameters(outer):
             return self._parameter(name, outer)
@@ -246,7 +226,7 @@ class TensorValues:
 
     def _of_top(self, name: str, top: Function) -> Kind:
         own = [*(value for _, value in top.bound.get(name, ())), *top.contents.get(name, ())]
-        return max(self._most(own, top), self._shared(name, top))
+        return max(self.most(own, top), self._shared(name, top))
 
     def _parameter(self, name: str, function: Function) -> Kind:
         if function.is_method and name == function.parameters[0]:
@@ -295,7 +275,7 @@ class TensorValues:
             if most:
                 return most
         classes = self._program.objects.classes_of(node.value, function)
-        found = [self._of_attribute(each, node.attr) for each in classes[:_MOST_CLASSES]]
+        found = [self._of_attribute(each, node.attr) for each in classes[:MOST_CLASSES]]
         known = [each for each in found if each is not None]
         if name and not known and not whole:
             return self._attribute_of_shared(name, function)
@@ -312,8 +292,8 @@ class TensorValues:
 
     def _of_self(self, name: str, function: Function) -> Kind:
         """What a class binds an attribute to; in the same method it comes first."""
-        own = [*(value for _, value in self.bindings(function).get(name, ())), *function.contents.get(name, ())]
-        here = self._most(own, function) if name in self.bindings(function) else Kind.NOTHING
+        own = [*(value for _, value in function.bound.get(name, ())), *function.contents.get(name, ())]
+        here = self.most(own, function) if name in function.bound else Kind.NOTHING
         assert function.owner is not None
         found = self._of_attribute(function.owner, name[5:]) or Kind.NOTHING
         is_sure = found is Kind.GRAPH and self._always_has_graph(function.owner, name)
@@ -345,86 +325,6 @@ class TensorValues:
             (cls, name), lambda: max((self.kind(value, each) for value, each in values), default=Kind.NOTHING)
         )
 
-    def _call(self, call: ast.Call, function: Function, place: int | None = None) -> Kind:
-        name = called_name(call)
-        if any(each.arg == "return_tensors" and getattr(each.value, "value", None) == "pt" for each in call.keywords):
-            return Kind.TENSOR
-        is_cast = name in CASTS and isinstance(call.func, ast.Attribute)
-        if (name in NUMBERS and not is_cast) or (place == 0 and name in NAMED):
-            return Kind.NOTHING
-        if (given := gotten(self._program, call, function)) is not None:
-            return self.kind(given, function)
-        called = self._program.called_by(call, function)
-        if called is not None and called.name != "__init__":
-            found = max(self.returned(each, place) for each in (called, *self._program.instead_of(called)))
-            if found is Kind.NOTHING and _gives_itself_back(called):
-                found = self._most(arguments_of(call), function)
-            return min(Kind.TENSOR, found) if is_without_graph(self._program, function, call) else found
-        if self._is_module(call, function):
-            return self._of_module(call, function, place)
-        if called is None and (may := self._program.may_call(call, function)):
-            found = max(self.returned(each, place) for each in may)
-            return min(Kind.TENSOR, found) if is_without_graph(self._program, function, call) else found
-        found = self._of_other(call, function, name)
-        if found is Kind.GRAPH and is_without_graph(self._program, function, call):
-            return Kind.TENSOR
-        return found
-
-    def _of_other(self, call: ast.Call, function: Function, name: str) -> Kind:
-        owner = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-        if owner in ("torch", "torch.linalg", "torch.fft", "torch.special", *FUNCTIONALS):
-            if name in NOT_TENSORS or not name[0].islower():
-                return Kind.NOTHING
-            given = self._most(arguments_of(call)[1:], function)
-            return Kind.TENSOR if name in CUTTING else max(Kind.TENSOR, given)
-        if owner in ("torch.autograd", "autograd") and name == "grad":
-            return Kind.GRAPH if makes_graph(call) else Kind.TENSOR
-        if isinstance(call.func, ast.Attribute):
-            return self._of_method(call, function, name, call.func.value)
-        made = self._program.names.class_of(name, function.source) is not None or is_holding(call)
-        if name == "getattr" and len(call.args) > 1:
-            return self.kind(call.args[0], function)
-        lambdas = [value for _, value in self.bindings(function).get(name, ()) if isinstance(value, ast.Lambda)]
-        if lambdas:
-            return self._most((each.body for each in lambdas), function)
-        if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
-            return Kind.TENSOR
-        if name == "map" and call.args:
-            return self._of_map(call, function)
-        if name in CONTAINERS or name in PASSING or made or name in ("partial", "deepcopy", "copy"):
-            return self._most(call.args + [each.value for each in call.keywords], function)
-        if is_loss_name(name) or self._is_handed_in(name, function):
-            if any(self._is_module_name(each, function) for each in call.args):
-                return Kind.GRAPH
-            return self._most(call.args + [each.value for each in call.keywords], function)
-        return Kind.NOTHING
-
-    def _of_map(self, call: ast.Call, function: Function) -> Kind:
-        """What the function gives, where it is the program's, or what it is given: `map(torch.detach, xs)`."""
-        applied = call.args[0]
-        run = self._program.objects.run_by(applied, function)
-        if run:
-            return max(self.returned(each) for each, _ in run)
-        body = applied.body if isinstance(applied, ast.Lambda) else None
-        last = called_name(body) if isinstance(body, ast.Call) else dotted(applied).rpartition(".")[2]
-        if last in NUMBERS:
-            return Kind.NOTHING
-        if is_getter(applied):
-            return self._most((gotten_by(applied, each) for each in call.args[1:]), function)  # type: ignore[arg-type]
-        computed = self.kind(body, function) if body is not None and not is_cutting(call) else Kind.NOTHING
-        found = max(self._most(call.args[1:], function), computed)
-        return min(Kind.TENSOR, found) if is_cutting(call) else found
-
-    def _copies_tensors(self, copied: list[ast.expr], function: Function) -> bool:
-        """Whether what is copied is a module, or an object that has tensors."""
-        objects = self._program.objects
-        return any(
-            objects.is_module(each, function)
-            or self._is_module_name(each, function)
-            or any(self.of_objects(cls) for cls in objects.classes_of(each, function))
-            for each in copied
-        )
-
     def of_objects(self, cls: Class) -> Kind:
         """The tensors that objects of a class have in their attributes."""
         return self._questions.answer((cls, "objects"), lambda: min(Kind.TENSOR, self._of_objects(cls)))
@@ -435,80 +335,6 @@ class TensorValues:
         names += list(cls.fields)
         return max((self._of_attribute(cls, name) or Kind.NOTHING for name in names), default=Kind.NOTHING)
 
-    def _of_method(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind:
-        if name == "__enter__" or (name in RUNNING and call.args):
-            given = self._of_run(call, function, name, receiver)
-            if given is not None:
-                return given
-        own = self.kind(receiver, function)
-        if name in ("state_dict", "named_parameters", "parameters"):
-            return Kind.TENSOR
-        if name in CUTTING:
-            return Kind.TENSOR if own or name in OF_TENSORS else Kind.NOTHING
-        if own:
-            is_tensor_method = name not in OF_CONTAINERS and dotted(receiver) != "self"
-            return max(own, self._most(call.args, function)) if is_tensor_method else own
-        if name in OF_TENSORS and not (call.args and name == "contiguous"):
-            return max(Kind.TENSOR, own)
-        if dotted(receiver) == "self" or is_loss_name(name) or self._is_module_name(receiver, function):
-            return self._most(call.args + [each.value for each in call.keywords], function)
-        if name == "deepcopy" and self._copies_tensors(call.args[:1], function):
-            return Kind.TENSOR
-        if is_holding(call):
-            return self._most(call.args + [each.value for each in call.keywords], function)
-        if dotted(receiver) in ("copy", "functools", "collections", "itertools", "asyncio", "dataclasses"):
-            return self._most(call.args, function)
-        return Kind.NOTHING
-
-    def _of_run(self, call: ast.Call, function: Function, name: str, receiver: ast.expr) -> Kind | None:
-        """What a `with` statement, or a pool, runs of the program's functions; None where it runs none."""
-        objects = self._program.objects
-        if name == "__enter__":
-            methods = [self._program.method_of(each, name) for each in objects.classes_of(receiver, function)]
-            known = [self.returned(each) for each in methods if each is not None]
-        else:
-            run = objects.run_by(call.args[int(name == "run_in_executor")], function)
-            known = [self.returned(each) for each, _ in run]
-        return max(known) if known else (self.kind(receiver, function) if name == "__enter__" else None)
-
-    def _is_handed_in(self, name: str, function: Function) -> bool:
-        """Whether what is called is a value of the function: a parameter, or an element of one."""
-        return name in all_parameters(function) or name in self.bindings(function)
-
-    def _is_module_name(self, node: ast.expr, function: Function) -> bool:
-        name = dotted(node)
-        return bool(name) and (name in modules_of(self._program, function) or is_module_name(name))
-
-    def _is_module(self, call: ast.Call, function: Function) -> bool:
-        if not (call.args or call.keywords):
-            return False
-        name = dotted(call.func)
-        last = name.rpartition(".")[2]
-        if not name:
-            return False
-        if name in modules_of(self._program, function) or last == "forward":
-            return True
-        if self._program.objects.is_module(call.func, function):
-            return True
-        return (name.startswith("self.") or "." not in name) and is_module_name(last)
-
-    def _of_module(self, call: ast.Call, function: Function, place: int | None) -> Kind:
-        """A module's result has a graph, unless its own class is known and cuts it at this place."""
-        known = self._of_forwards(call, function, place) if place is not None else Kind.GRAPH
-        if runs_without_graph(self._program, call, function):
-            known = min(known, Kind.TENSOR)
-        if known is Kind.GRAPH and self._program.objects.is_frozen(call.func, function):
-            known = max(Kind.TENSOR, self._most([*call.args, *(each.value for each in call.keywords)], function))
-        return min(known, Kind.TENSOR) if is_without_graph(self._program, function, call) else known
-
-    def _of_forwards(self, call: ast.Call, function: Function, place: int) -> Kind:
-        """What the `forward` of the classes that are called gives at a place, where all of them are known."""
-        made = self._program.made_by(dotted(call.func), function)
-        classes = [made] if made is not None else self._program.objects.classes_of(call.func, function)[:_MOST_CLASSES]
-        forwards = [self._program.method_of(each, "forward") for each in classes]
-        known = [self.returned(each, place) for each in forwards if each is not None]
-        return max(known) if known and len(known) == len(classes) else Kind.GRAPH
-
     def returned(self, called: Function, place: int | None = None) -> Kind:
         """What a function gives back: of a tuple, what stands at `place`."""
         return self._questions.answer((called, place), lambda: self._returned(called, place))
@@ -517,12 +343,8 @@ class TensorValues:
         values = [each.value for each in (*called.returns, *called.yields) if each.value is not None]
         if place is not None and all(isinstance(each, (ast.Tuple, ast.Call)) for each in values):
             values = [part for each in values for part in _at_place(each, place)]
-        found = self._most(values, called)
+        found = self.most(values, called)
         return min(found, Kind.TENSOR) if _yields_nothing(called) else found
-
-    def bindings(self, function: Function) -> dict[str, list[tuple[int, ast.expr]]]:
-        """What a function binds each of its variables and attributes to, with the line."""
-        return function.bound
 
 
 def _at_place(value: ast.expr, place: int) -> Iterator[ast.expr]:
@@ -531,12 +353,6 @@ def _at_place(value: ast.expr, place: int) -> Iterator[ast.expr]:
         yield from value.elts[place : place + 1] if place >= 0 else ()
     else:
         yield element_of(value, place)
-
-
-def _gives_itself_back(called: Function) -> bool:
-    """Whether a method stores what it is given and returns its object: `card.mark("answer", answer)`."""
-    returns = [dotted(each.value) for each in called.returns]
-    return bool(returns) and called.is_method and set(returns) == {"self"} and bool(called.contents or called.bound)
 
 
 @lru_cache(maxsize=64)
