@@ -125,6 +125,25 @@ LEAKING = {
         """,
 }
 
+EVALUATING = """
+    class Evaluator:
+        def __init__(self):
+            self.predictions = []
+
+        def evaluate(self):
+            self.predictions = []
+            model.eval()
+            for _ in range(6):
+                self.predictions.append(model(torch.randn(256, 64)).exp().sum(1))
+            model.train()
+
+    evaluator = Evaluator()
+    for step in range(1, 65):
+        train(model, optimizer, torch.randn(32, 64))
+        if step % {period} == {after}:
+            evaluator.evaluate()
+    """
+
 
 def findings_of(program: str, folder: Path) -> list[dict[str, Any]]:
     """What is found with all censuses, however slow the machine is."""
@@ -154,3 +173,14 @@ def test_a_leak_of_one_phase_is_found_with_that_phases_rate(name: str, tmp_path:
 
     assert (found["rule"], found["holder"]["name"]) == ("TN202", "kept")
     assert (found["growth_bytes_per_step"], found["growth_objects_per_step"]) == (32 * 64 * 4, 1.0)
+
+
+@pytest.mark.parametrize(("period", "after"), [(4, 0), (8, 0), (10, 1)])
+def test_what_an_evaluation_leaves_until_the_next_one_is_found_whatever_its_period(
+    period: int, after: int, tmp_path: Path
+) -> None:
+    """Each evaluation's own first forward finds nothing of what the last one left."""
+    first, *others = findings_of(EVALUATING.format(period=period, after=after), tmp_path)
+
+    assert (first["rule"], first["holder"]["name"]) == ("TN107", "predictions")
+    assert {each["confidence"] for each in others} <= {"possible"}

@@ -18,7 +18,7 @@ from pages import PAGE_FILES, read_programs
 
 REPORTS = Path(__file__).with_name("reports")
 CASES = ("TN101", "TN102", "TN103", "TN106", "TN201", "TN203", "TN204", "TN301", "TN401", "TN405")
-EXPERIMENT_STEP = 12
+EXPERIMENT_STEP = 13
 OF_THIS_MACHINE = re.compile(r"(?m)^  forecast .*\n(?: {12}.*\n)*")
 """How far the machine's memory reaches."""
 OF_THE_HEAP = re.compile(r"(?<=└─ )\[\d+\]")

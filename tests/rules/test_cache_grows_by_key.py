@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from suspects import SPECIMENS, carried, finding
+from tenure.lint import lint_sources
 from tenure.model.finding import CutReference, Holder
+from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
 from tenure.rules.cache_grows_by_key import check_suspect
 
@@ -13,6 +15,26 @@ REMEDY = (
     "bound it: key by a rounded-up size, build the largest once and slice it, drop the oldest entry "
     "(`OrderedDict.popitem(last=False)`), or use `functools.lru_cache(maxsize=n)`"
 )
+OF_STEPS = "keep the last few (`deque(maxlen=n)`), `pop` an entry once it is used, or keep a number of it (`x.item()`)"
+
+SOURCE = """
+import torch
+class Probe(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.outputs = {{}}
+    def note(self, step, x):
+        if {key} not in self.outputs:
+            self.outputs[{key}] = x.detach()
+def train(model, optimizer, loader):
+    probe = Probe()
+    for step, batch in enumerate(loader):
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        probe.note(step, loss * batch)
+"""
 
 
 def test_a_cache_by_length_is_told_with_its_newest_keys() -> None:
@@ -63,6 +85,29 @@ def test_a_few_bytes_under_a_few_lengths_are_a_hint(num_bytes: int, objects_per_
 
     assert found is not None
     assert found.confidence == confidence
+
+
+def test_entries_by_numbers_of_steps_are_told_to_be_dropped_after_use() -> None:
+    rising = replace(SPECIMENS["TN203"], facts={"keys": ["30", "35"], "keys_count_up": False, "keys_rise": True})
+
+    found = check_suspect(rising)
+
+    assert found is not None
+    assert [remedy.summary for remedy in found.remedies] == [f"as numbers of steps its keys only rise: {OF_STEPS}"]
+
+
+@pytest.mark.parametrize(
+    ("key", "remedy"),
+    [
+        ("step", OF_STEPS),
+        ("('train', step // 5)", OF_STEPS),
+        ("x.shape", "bound it: drop the oldest entry beyond some number, or keep one entry"),
+    ],
+)
+def test_source_that_stores_by_step_is_told_another_remedy_than_a_cache_by_shape(key: str, remedy: str) -> None:
+    findings, _ = lint_sources([SourceFile("program.py", SOURCE.format(key=key))])
+
+    assert [(found.rule, found.line, found.remedy) for found in findings] == [("TN203", 9, remedy)]
 
 
 OTHERS = {

@@ -11,16 +11,26 @@ from tenure.rules.path_questions import GROWING, comes_to_much, is_dict
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.kept.weak_tables import find_weak_tables
+from tenure.syntax.program.open_keys import is_step_number, key_of
 from tenure.syntax.program.program import Program
+
+_BOUND = (
+    "bound it: key by a rounded-up size, build the largest once and slice it, drop the oldest entry "
+    "(`OrderedDict.popitem(last=False)`), or use `functools.lru_cache(maxsize=n)`"
+)
+_BOUND_IN_SOURCE = "bound it: drop the oldest entry beyond some number, or keep one entry"
+_OF_STEPS = "keep the last few (`deque(maxlen=n)`), `pop` an entry once it is used, or keep a number of it (`x.item()`)"
+"""A step's number does not come again: nothing is to be found under it later."""
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth by entries of a mapping whose keys do not merely count the steps."""
-    keys = suspect.facts.get("keys")
+    facts = suspect.facts
+    keys = facts.get("keys")
     is_mapping = is_dict(suspect.holder.container_type) or keys is not None
     if suspect.symptom not in GROWING or not suspect.holder.element or not is_mapping:
         return None
-    if suspect.facts.get("keys_count_up"):
+    if facts.get("keys_count_up"):
         return None
     examples = f" (the newest: {', '.join(f'`{key}`' for key in keys[-3:])})" if isinstance(keys, list) else ""
     return claim(
@@ -29,10 +39,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{subject(suspect)} {plural(suspect, 'gets', 'get')} an entry for every new key{examples} and "
         f"{plural(suspect, 'drops', 'drop')} none: {growth(suspect)}.",
-        remedies=(
-            "bound it: key by a rounded-up size, build the largest once and slice it, drop the oldest entry "
-            "(`OrderedDict.popitem(last=False)`), or use `functools.lru_cache(maxsize=n)`",
-        ),
+        remedies=(f"as numbers of steps its keys only rise: {_OF_STEPS}",) if facts.get("keys_rise") else (_BOUND,),
         at_most="certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible",
     )
 
@@ -44,7 +51,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             gathered,
             rule=RULE.code,
             name=RULE.name,
-            remedy="bound it: drop the oldest entry beyond some number, or keep one entry",
+            remedy=_OF_STEPS if is_step_number(key_of(gathered.keep)) else _BOUND_IN_SOURCE,
         )
     for weak in find_weak_tables(program):
         yield claim_source(

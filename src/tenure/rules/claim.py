@@ -70,11 +70,11 @@ def _confidence(suspect: Suspect) -> Confidence:
     """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing.
 
     What has risen twice may do so a third time, or be full: possible. So is what an evaluation collects, unless with
-    graphs, which it has no use for.
+    graphs, which it has no use for, and a graph that looks the same at all entries: it may be in use.
     """
     if within_evaluation(suspect):
         return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"
-    if suspect.facts.get("rises_seen") == 2:
+    if suspect.facts.get("rises_seen") == 2 or suspect.facts.get("never_remade"):
         return "possible"
     seen = suspect.facts.get("censuses_while_growing", len(suspect.series.steps))
     measured = isinstance(seen, int) and seen >= MIN_MEASUREMENTS

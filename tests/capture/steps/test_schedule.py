@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
+
+from tenure.analysis.evidence import LOOKED_AT_SHARE
 from tenure.capture.steps.schedule import (
     Cost,
     Schedule,
@@ -7,6 +11,7 @@ from tenure.capture.steps.schedule import (
     can_afford_look,
     has_reached,
     has_risen,
+    is_census_step,
     is_due,
     is_geometric,
     next_geometric,
@@ -17,7 +22,7 @@ from tenure.capture.steps.schedule import (
 MIB = 1 << 20
 
 
-PLAN = [step for step in range(1, 41) if is_geometric(step)]
+PLAN = [step for step in range(1, 41) if is_census_step(step)]
 
 
 def due_steps(
@@ -32,17 +37,38 @@ def due_steps(
     return steps
 
 
-def test_the_schedule_is_dense_at_first_and_two_per_octave_later() -> None:
+def test_what_is_read_now_and_then_is_read_densely_at_first_and_at_two_round_steps_per_octave_later() -> None:
     assert [step for step in range(-1, 100) if is_geometric(step)] == [*(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)]
 
 
+def test_the_schedule_is_dense_at_first_and_later_two_per_octave_one_of_them_beside_its_middle() -> None:
+    early, late = (1, 2, 3, 4, 6, 8), (13, 16, 22, 32, 44, 64, 95, 128, 193, 256, 382, 512, 764)
+
+    assert [step for step in range(-1, 1000) if is_census_step(step)] == [*early, *late]
+
+
+def test_no_later_than_two_thirds_of_the_way_to_any_step_there_is_a_census() -> None:
+    plan = [step for step in range(1, 100_000) if is_census_step(step)]
+
+    assert all(this > LOOKED_AT_SHARE * (later - 1) for this, later in pairwise(plan))
+
+
 def test_entries_of_forwards_follow_the_first_steps_then_one_per_octave_and_each_that_was_asked_for() -> None:
-    assert [step for step in PLAN if Schedule().wants_entry(step)] == [1, 2, 3, 4, 8, 16, 32]
-    assert [step for step in (5, 6, 7, 100) if Schedule().wants_entry(step)] == [5, 7, 100]
-    assert [step for step in PLAN if Schedule(copy_step=12, last_step=24).wants_entry(step)] == [
-        *(1, 2, 3, 4, 8, 12, 16, 24, 32)
+    assert [step for step in PLAN if Schedule().wants_entry(step)] == [1, 2, 3, 4, 8, 13, 22]
+    assert [step for step in (5, 6, 7, 16, 100) if Schedule().wants_entry(step)] == [5, 7, 100]
+    assert [step for step in PLAN if Schedule(copy_step=6, last_step=32).wants_entry(step)] == [
+        *(1, 2, 3, 4, 6, 8, 13, 22, 32)
     ]
     assert all(Schedule(steps=frozenset(PLAN)).wants_entry(step) for step in PLAN)
+
+
+def test_what_comes_every_so_many_steps_meets_half_of_the_entries_at_most() -> None:
+    """An evaluation's own forward finds nothing of what the last one left."""
+    entries = [step for step in range(9, 3000) if is_census_step(step) and Schedule().wants_entry(step)]
+    often = {period: Counter(step % period for step in entries) for period in range(2, 101)}
+
+    assert [period for period, met in often.items() if max(met.values()) > len(entries) / 2] == []
+    assert [often[period][0] for period in (10, 20, 50, 100)] == [0] * 4
 
 
 def test_calls_are_watched_around_round_steps() -> None:
@@ -52,10 +78,10 @@ def test_calls_are_watched_around_round_steps() -> None:
 
 
 def test_the_first_eight_are_taken_and_later_ones_wait_for_the_budget() -> None:
-    free = [1, 2, 3, 4, 6, 8, 12, 16]
+    free = [1, 2, 3, 4, 6, 8, 13, 16]
 
     assert due_steps(Schedule(), until=40, census_seconds=1.0, step_seconds=0.1) == free
-    assert due_steps(Schedule(), until=40, census_seconds=0.005, step_seconds=0.1) == [*free, 24, 32]
+    assert due_steps(Schedule(), until=40, census_seconds=0.005, step_seconds=0.1) == [*free, 22, 32]
 
 
 def test_programs_of_seconds_get_the_same_censuses_however_busy_the_machine_is() -> None:
@@ -72,7 +98,7 @@ def test_what_the_user_waits_for_ends_the_free_ones_even_where_the_processor_doe
     def slow_disk(wait_seconds: float) -> list[int]:
         return due_steps(Schedule(), until=9999, census_seconds=wait_seconds, step_seconds=0.001, processor_share=0.001)
 
-    until = [step for step in range(9999) if is_geometric(step)]
+    until = [step for step in range(9999) if is_census_step(step)]
     assert slow_disk(5.5) == [1]
     assert slow_disk(4.9) == until[:25]
     assert slow_disk(4.0) == until
@@ -80,7 +106,7 @@ def test_what_the_user_waits_for_ends_the_free_ones_even_where_the_processor_doe
 
 def test_later_censuses_are_paid_in_what_the_user_waits_for() -> None:
     minutes = {"until": 400, "census_seconds": 4.0, "step_seconds": 60.0}
-    paid = [1, 2, 3, 4, 6, 8, 12, 16, 64, 96, 128, 192, 256, 384]
+    paid = [1, 2, 3, 4, 6, 8, 13, 16, 64, 95, 128, 193, 256, 382]
 
     assert due_steps(Schedule(), **minutes, processor_share=1.0) == paid
     assert due_steps(Schedule(), **minutes, processor_share=0.5) == paid
@@ -111,7 +137,7 @@ def test_ranks_decide_by_step_number_alone() -> None:
     schedule = Schedule(several_ranks=True, budget_percent=0)
 
     assert due_steps(schedule, until=30, census_seconds=60, step_seconds=0.1) == [
-        step for step in range(31) if is_geometric(step)
+        step for step in range(31) if is_census_step(step)
     ]
 
 
@@ -123,7 +149,7 @@ def test_a_clear_rise_brings_a_census_between_the_planned_ones() -> None:
         return is_due(Schedule(), spending, step=step, elapsed=elapsed, counters={"rss_bytes": rss_mib * MIB})
 
     assert [due(18, 1200), due(21, 1090), due(21, 1100)] == [False, False, True]
-    assert [due(21, 1100, 59.0), due(24, 1100, 59.0)] == [False, True]
+    assert [due(21, 1100, 59.0), due(22, 1100, 59.0)] == [False, True]
 
 
 def test_limits_say_beforehand_what_a_clear_rise_is() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +17,8 @@ ALLOCATED_AT_LEAST = 512
 """What devices round storages up to: less than this beyond a view is no other tensor's memory."""
 MOST_KEYS = 4
 """Keys of a growing dict that are kept as examples: its newest."""
+FEWEST_THAT_RISE = 5
+_NUMBER = re.compile(r"\d+")
 
 
 def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collection[int]) -> dict[str, object]:
@@ -25,7 +29,8 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
     - `kept_shape`: shape of the tensor by which the path enters a graph,
     - `kept_pins_bytes`: bytes of that tensor's storage that no view of it shows,
     - `fills_running`: what grows is filled by a suspended generator or coroutine, which therefore still runs,
-    - `keys`: the newest keys of the dict among `many`; `keys_count_up`: they are the numbers n, n+1, n+2, ...
+    - `keys`: the newest keys of the dict among `many`; `keys_count_up`: all of them are the numbers n, n+1, n+2, ...,
+      and else `keys_rise`: a number in them is larger in each than in the one before, as a step's.
     """
     facts = _ctx_facts(view.graph, path) | _dict_facts(view.graph, many)
     if _is_inside_suspended(view.graph, path, many):
@@ -88,7 +93,9 @@ def _dict_facts(graph: Graph, many: Collection[int]) -> dict[str, object]:
         items = [r for r in graph.references_from(container) if kinds[r] == ReferenceKind.ITEM]
         if items:
             keys = [graph.labels[r] for r in items]
-            return {"keys": keys[-MOST_KEYS:], "keys_count_up": _count_up(keys)}
+            counts_up = _count_up(keys)
+            rise = {"keys_rise": True} if not counts_up and _rise(keys) else {}
+            return {"keys": keys[-MOST_KEYS:], "keys_count_up": counts_up} | rise
     return {}
 
 
@@ -97,3 +104,16 @@ def _count_up(keys: Sequence[str]) -> bool:
         return False
     numbers = sorted(int(key) for key in keys)
     return len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1
+
+
+def _rise(keys: Sequence[str]) -> bool:
+    """Whether keys of each form have a number, at the same place, that rises from one to the next: `0`, `5`, `10`, or
+    `'step 0'`, `'step 5'`. A few may rise by chance."""
+    forms: dict[str, list[list[int]]] = {}
+    for key in keys:
+        forms.setdefault(_NUMBER.sub("", key), []).append([int(number) for number in _NUMBER.findall(key)])
+    return bool(forms) and all(len(each) >= FEWEST_THAT_RISE and _any_place_rises(each) for each in forms.values())
+
+
+def _any_place_rises(numbers: Sequence[Sequence[int]]) -> bool:
+    return any(all(one < later for one, later in pairwise(place)) for place in zip(*numbers, strict=True))

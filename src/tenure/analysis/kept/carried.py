@@ -39,6 +39,8 @@ REMADE_SHARE = 0.5
 """Of the bytes: with fewer known again from the census before, memory counts as replaced."""
 OUTLASTS_A_STEP = "outlasts_a_step"
 """The fact that a whole step leaves what is carried as it is."""
+NEVER_REMADE = "never_remade"
+"""The fact that it looked like the same memory at all entries: that of a graph, or it would not be told at all."""
 
 _Storage = tuple[int, set[tuple[int, int]]]
 """Bytes and identities, see `View.known_by`."""
@@ -72,12 +74,16 @@ def find_carried(
     lasting = _lasting_keys(entries, places)
     seen: dict[str, list[int]] = {}
     for at, (view, found) in enumerate(zip(entries, places, strict=True)):
-        for key in _significant_keys(view, {key: place for key, place in found.items() if key not in lasting}):
+        told = {key: place for key, place in found.items() if key not in lasting or place.in_graph}
+        for key in _significant_keys(view, told):
             seen.setdefault(key, []).append(at)
     begins = _first_of_the_last_model(entries)
     keys = [key for key, at in seen.items() if _is_seen_often(at, places, key, begins)]
     groups = _merge_aliases(entries, places, keys, _passing_shapes(entries), skipped)
-    return tuple(_suspect(entries, places, _less(group, skipped), members) for group, members in groups)
+    return tuple(
+        _suspect(entries, places, _less(group, skipped), members, ends=ends, lasting=lasting)
+        for group, members in groups
+    )
 
 
 def _is_seen_often(seen: Sequence[int], places: Sequence[dict[str, _Place]], key: str, begins: int) -> bool:
@@ -335,7 +341,13 @@ def _less(group: Group, told: set[int]) -> Group:
 
 
 def _suspect(
-    entries: Sequence[View], places: Sequence[dict[str, _Place]], group: Group, keys: Sequence[str]
+    entries: Sequence[View],
+    places: Sequence[dict[str, _Place]],
+    group: Group,
+    keys: Sequence[str],
+    *,
+    ends: Sequence[View],
+    lasting: set[str],
 ) -> Suspect:
     view = group.view
     per_view = [
@@ -355,19 +367,28 @@ def _suspect(
     return assemble_suspect(
         with_graph,
         symptom="peak",
-        measured=Measured(series=series, facts=_lasting_facts(entries, per_view)),
+        measured=Measured(
+            series=series,
+            facts=_lasting_facts(entries, per_view, ends) | ({NEVER_REMADE: True} if lasting.issuperset(keys) else {}),
+        ),
         fingerprint=fingerprint_of("carried " + " + ".join(sorted(keys))),
     )
 
 
-def _lasting_facts(entries: Sequence[View], nodes: Sequence[Ints]) -> dict[str, object]:
-    """Whether most of it was the same at the entries of two steps that follow each other."""
+def _lasting_facts(entries: Sequence[View], nodes: Sequence[Ints], ends: Sequence[View]) -> dict[str, object]:
+    """Whether most of it was the same at the entries of two steps that follow each other, or at an entry and the next
+    step's end that was looked at."""
     storages = [_heaviest_storages(view, found) for view, found in zip(entries, nodes, strict=True)]
     outlasts = any(
         after.census.step - before.census.step == 1 and bool(one) and bool(two) and not _is_remade_by_weight(one, two)
         for (before, after), (one, two) in zip(pairwise(entries), pairwise(storages), strict=True)
-    )
+    ) or any(_is_there_later(view, held, ends) for view, held in zip(entries, storages, strict=True) if held)
     return {OUTLASTS_A_STEP: True} if outlasts else {}
+
+
+def _is_there_later(entry: View, held: Sequence[_Storage], ends: Sequence[View]) -> bool:
+    later = next((end for end in ends if end.census.step > entry.census.step), None)
+    return later is not None and not _is_remade_by_weight([(0, set().union(*_identities_by_row(later)))], held)
 
 
 def _graph_nodes(view: View, storages: Ints) -> Ints:

@@ -13,6 +13,12 @@ from math import ceil
 
 LAST_STEP_OF_ALL_ENTRIES = 4
 """Until then each census at a step's end is followed by one at the next forward's entry."""
+LAST_ROUND_STEP = 8
+"""From then on the second census of an octave lies beside its middle, and an entry follows it."""
+BESIDE_THE_MIDDLE = (1, -2, -4, -1)
+"""So far, in turn. What programs do every so many steps they do at multiples, and what an evaluation leaves until the
+next one is not there at the forward's entry where that is the evaluation's own. With these no period meets more than
+half of the entries at the same place, and one of ten, twenty, fifty or a hundred steps none at its own."""
 FREE_STEPS = 8
 """At the first scheduled steps censuses are taken whatever they cost: without a few there is nothing to compare."""
 FREE_SECONDS = 3.5
@@ -44,7 +50,7 @@ class Schedule:
         """Depends on the step number alone, so that ranks pause together and not one after another."""
         if self.is_asked_for(step):
             return True
-        return is_geometric(step) if self.steps is None else step in self.steps
+        return is_census_step(step) if self.steps is None else step in self.steps
 
     @property
     def has_extra(self) -> bool:
@@ -61,7 +67,7 @@ class Schedule:
         once per octave. Growth is told at the steps' ends; what is carried into a forward by a few."""
         if step <= LAST_STEP_OF_ALL_ENTRIES or self.steps is not None or self.is_asked_for(step):
             return True
-        return not is_geometric(step) or _is_power_of_two(step)
+        return not is_geometric(step) or step == LAST_ROUND_STEP
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,19 @@ class Spending:
     def is_within(self, budget_percent: float, *, elapsed: float) -> bool:
         """Whether one more like the last keeps to the share of the wall time."""
         return self.seconds + self.last.seconds <= budget_percent / 100 * elapsed
+
+
+def is_census_step(step: int) -> bool:
+    """Steps 1, 2, 3, 4, 6, 8, 13, 16, 22, 32, 44, 64, 95, 128, 193, ...: two per octave."""
+    if step <= LAST_ROUND_STEP:
+        return is_geometric(step)
+    return _is_power_of_two(step) or step == _beside_middle(step.bit_length() - 1)
+
+
+def _beside_middle(octave: int) -> int:
+    """The second census of the octave that begins with step 2 ** octave."""
+    turn = octave - (LAST_ROUND_STEP.bit_length() - 1)
+    return 3 * (1 << octave - 1) + BESIDE_THE_MIDDLE[turn % len(BESIDE_THE_MIDDLE)]
 
 
 def is_geometric(step: int) -> bool:

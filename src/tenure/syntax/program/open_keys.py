@@ -19,6 +19,7 @@ _COUNTING = re.compile(
     r"(^|_)(step|steps|batch|round|trial|iteration|iter|it|number|num|count|counter|ticket|epoch|idx|index|batch_idx|uid"
     r"|timestep|frame|episode|file|filename|path|url|uri|request_id|offset|start|timestamp|time|day|date|hour|uuid|prompt|caption|sentence|query|queries|question|text|token|length|len|size|shape|height|width|seq_len|seqlen|scene)s?$"
 )
+_OF_STEPS = re.compile(r"(^|_)(step|iteration|iter|it|batch_idx|batch_number|epoch|round|trial)s?$")
 _OPEN_CALLS = frozenset(
     {"id", "data_ptr", "size", "next", "len", "map", "hash", "uuid4", "time", "numel", "tobytes", "hexdigest"}
     | {"digest", "time_ns", "perf_counter", "monotonic", "tolist", "join", "randint", "random", "count_nonzero"}
@@ -46,6 +47,12 @@ def is_open_key(program: Program, keep: Keep, function: Function) -> bool:
         return any(_is_open(program, each, function, 0) for each in given)
     key = key_of(keep)
     return key is not None and _is_open(program, key, function, 0)
+
+
+def is_step_number(key: ast.expr | None) -> bool:
+    """Whether a key, or a part of it, has the name of a number that only rises: `step`, `(name, self.global_step)`."""
+    names = (getattr(each, "attr", "") or getattr(each, "id", "") for each in ast.walk(key)) if key is not None else ()
+    return any(_OF_STEPS.search(name) for name in names)
 
 
 def _is_open(program: Program, key: ast.expr, function: Function, depth: int) -> bool:

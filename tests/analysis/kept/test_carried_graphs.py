@@ -1,0 +1,41 @@
+# ruff: noqa: E501  (a drawn path is one line)
+from __future__ import annotations
+
+import pytest
+
+from heaps import census
+from tenure.analysis.suspects import find_suspects
+
+MODEL = "main.net -> __main__.Net -> ._parameters dict -> ['w'] parameter#w 1MiB\n"
+ENDS, ENTRIES = (1, 2, 3, 4, 6, 8, 13, 16, 22, 32), (1, 2, 3, 4, 8, 13, 22)
+GRAPH = "tensor#o{v}x* 4B at=o{v}x* -> .grad_fn MeanBackward0#s{v}x* at=s{v}x* -> .saved tensor#a{v}x* at=a{v}x* 1MiB activation"
+PLAIN = "tensor#o{v}x* 1MiB at=o{v}x* activation"
+
+
+@pytest.mark.parametrize(
+    ("kept", "version", "facts"),
+    [
+        (GRAPH, lambda step: (step - 1) // 8, [{"outlasts_a_step": True}]),
+        (GRAPH, lambda step: 1, [{"outlasts_a_step": True, "never_remade": True}]),
+        (GRAPH, lambda step: step, [{}]),
+        (PLAIN, lambda step: (step - 1) // 8, []),
+        (PLAIN, lambda step: 1, []),
+    ],
+    ids=["graphs made anew", "the same graphs", "graphs of each step", "plain", "the same plain ones"],
+)
+def test_graphs_that_an_evaluation_leaves_are_told_with_how_long_they_last(
+    kept: str, version: object, facts: list[dict[str, object]]
+) -> None:
+    """After steps 8, 16, 24, looked at when others have followed; those after step 8 are there at the end of step 16."""
+    assert callable(version)
+    text = MODEL + "main.counts -> list#c length=6 -> [*{n}] "
+    censuses = [
+        census((text + kept).format(n=6 * (step > 8), v=version(step)), step=step, moment=moment)
+        for moment, steps in (("step-end", ENDS), ("forward-entry", ENTRIES))
+        for step in steps
+    ]
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "peak"]
+
+    told = ("outlasts_a_step", "never_remade")
+    assert [{key: each.facts[key] for key in told if key in each.facts} for each in found] == facts
