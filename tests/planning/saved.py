@@ -19,6 +19,7 @@ from tenure.capture.monitor import Monitor
 from tenure.capture.options import MonitorOptions
 from tenure.model.heap import Census, Role
 from tenure.model.plan import Plan
+from tenure.model.stream import StepStream
 from tenure.planning.predict import predict
 from tenure.store.stream_file import read_stream
 
@@ -42,6 +43,11 @@ def without_dynamo() -> Iterator[None]:
 
 def planned(make: Callable[[], Step], folder: Path) -> Plan:
     """The plan of four steps."""
+    return predict(recorded(make, folder))
+
+
+def recorded(make: Callable[[], Step], folder: Path) -> StepStream:
+    """The stream of the second and third of four steps."""
     gc.collect()
     torch.manual_seed(0)
     options = MonitorOptions(profile_step=2, experiment_step=0, census_at=(), budget_percent=100.0, plans=True)
@@ -54,7 +60,7 @@ def planned(make: Callable[[], Step], folder: Path) -> Plan:
                 step(_do_nothing)
         finally:
             monitor.close()
-    return predict(read_stream(folder / "stream-000003.npz"))
+    return read_stream(folder / "stream-000003.npz")
 
 
 def found_by_census(make: Callable[[], Step]) -> int:

@@ -16,6 +16,12 @@ from tenure.planning.recorded import stream_of_run
         (1, "FileNotFoundError: [Errno 2] No such file or directory: 'data.bin'", False,
          "train.py ended with exit code 1 after 0 steps: FileNotFoundError: [Errno 2] No such file or directory"),
         (0, "", False, "train.py made no step that could be seen"),
+        (1, "not with fake tensors: train.py:9 in route: what aten.nonzero.default gives depends on values", False,
+         "train.py cannot be planned with --fake: train.py:9 in route: what aten.nonzero.default gives depends on "),
+        (1, "RuntimeError: [enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory: y",
+         False, "train.py needs more memory than this machine gives it: RuntimeError: [enforce fail at alloc_cpu.cpp"),
+        (1, "MemoryError", False, "train.py needs more memory than this machine gives it: MemoryError; --fake plans"),
+        (-9, "", False, "train.py was killed after 0 steps, perhaps for want of memory: --fake plans it without "),
         (-15, "", True, "train.py made 0 steps before the time was over; four are needed: give more with --timeout"),
     ],
 )  # fmt: skip

@@ -47,6 +47,10 @@ def _begin_plan(options: MonitorOptions, run_folder: Path) -> None:
         stand_for_rank(options.world_size)
     if options.tries is not None:
         begin_trial(options.tries, lambda survey: write_survey(run_folder, survey))
+    if options.fake:
+        from tenure.capture.faking.fake_memory import begin_fake_memory
+
+        begin_fake_memory()
 
 
 def _close_at_exit(monitor: Monitor) -> None:

@@ -52,6 +52,9 @@ class MonitorOptions:
     world_size: int | None = None
     """Of how many ranks the program is planned as the first, with collectives that do nothing; None: it is as it is."""
 
+    fake: bool = False
+    """Whether the program's large tensors are fake, so that they take no memory."""
+
     def to_json(self) -> str:
         """The text for the environment."""
         return json.dumps(self.as_dict())
@@ -70,6 +73,7 @@ class MonitorOptions:
             "plans": self.plans,
             "tries": self.tries,
             "world_size": self.world_size,
+            "fake": self.fake,
         }
 
     @classmethod
@@ -89,6 +93,7 @@ class MonitorOptions:
             plans=bool(values.get("plans", False)),
             tries=None if tries is None else tuple(tries),
             world_size=values.get("world_size"),
+            fake=bool(values.get("fake", False)),
         )
 
     def hashes_after(self, step: int) -> bool:

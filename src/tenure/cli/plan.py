@@ -61,6 +61,7 @@ class FourSizes(click.ParamType):  # type: ignore[type-arg]  # generic only in n
               help="Four to run for that; the last one checks.")  # fmt: skip
 @click.option("--world-size", type=click.IntRange(min=2), metavar="N",
               help="Plan the first of N ranks, in one process; collectives do nothing.")  # fmt: skip
+@click.option("--fake", is_flag=True, help="Give large tensors no memory: plan a model that this machine cannot hold.")
 @click.option("--options", is_flag=True, help="Run it again under checkpointing, autocast and others; compare them.")
 @click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="End a run that takes longer.")
 @click.option("--in-place", is_flag=True, help="Run in the working folder itself, not in a scratch copy of it.")
@@ -113,7 +114,7 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
         runner = Runner(
             Order(command, here, scratch, asked["in_place"], None, asked["timeout"], environment, _runs_often(asked))
         )
-        watch = partial(watch_run, runner, name, step, world_size=asked["world_size"])
+        watch = partial(watch_run, runner, name, step, world_size=asked["world_size"], fake=asked["fake"])
         run, stream = _watch_first(runner, lambda: watch(tries=() if asked["options"] else None))
 
         def predict_as_asked(stream: StepStream) -> Plan:
@@ -184,6 +185,7 @@ def watch_run(
     *,
     tries: tuple[str, ...] | None = None,
     world_size: int | None = None,
+    fake: bool = False,
 ) -> tuple[Run, StepStream]:
     """The stream of one run, with further arguments, and with options switched on.
 
@@ -201,6 +203,7 @@ def watch_run(
         plans=True,
         tries=tries,
         world_size=world_size,
+        fake=fake,
     )
     run = runner.run(options=options, arguments=arguments)
     called = " ".join([name, *arguments])

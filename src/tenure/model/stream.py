@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from tenure.model.heap import Ints
 from tenure.model.profile import StepProfile
 
+NOT_WITH_FAKES = "not with fake tensors: "
+"""So begins what a program says last that cannot go on without values."""
+
 
 class Owner(IntEnum):
     """What a storage was found to be, the strongest claim first where several hold."""

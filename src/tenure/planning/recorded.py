@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tenure.errors import RecordingError, UsageError
 from tenure.model.recording import Recording
-from tenure.model.stream import StepStream
+from tenure.model.stream import NOT_WITH_FAKES, StepStream
 from tenure.store.recording_file import list_recordings, open_recording, read_process
 from tenure.store.stream_file import read_stream
 
@@ -16,6 +16,11 @@ _WANTS_DEVICE = re.compile(
     r"libcuda|no CUDA-capable device|requires? (a )?GPU|NCCL",
     re.IGNORECASE,
 )
+_OUT_OF_HOST_MEMORY = re.compile(r"can't allocate memory|not enough memory|MemoryError", re.IGNORECASE)
+"""What torch's allocator of the host says (c10/core/CPUAllocator.cpp, c10/core/impl/alloc_cpu.cpp), and Python."""
+_KILLED = (-9, 137)
+"""As the system ends what takes more memory than there is; the second where a shell stood between."""
+_WITHOUT_MEMORY = "--fake plans it without memory for its tensors"
 
 
 def stream_of_run(folder: Path, *, program: str, exit_code: int, last_line: str, timed_out: bool) -> StepStream:
@@ -39,6 +44,12 @@ def _why_none(recordings: list[Path], program: str, exit_code: int, last_line: s
     said = f": {last_line}" if last_line else ""
     if timed_out:
         return f"{reached} before the time was over; four are needed: give more with --timeout, or a smaller batch"
+    if exit_code and NOT_WITH_FAKES in last_line:
+        return f"{program} cannot be planned with --fake: {last_line.partition(NOT_WITH_FAKES)[2]}"
+    if exit_code and _OUT_OF_HOST_MEMORY.search(last_line):
+        return f"{program} needs more memory than this machine gives it{said}; {_WITHOUT_MEMORY}"
+    if exit_code in _KILLED:
+        return f"{program} was killed after {steps} steps, perhaps for want of memory: {_WITHOUT_MEMORY}"
     if exit_code and _WANTS_DEVICE.search(last_line):
         return f"{program} needs a GPU to start{said}; let it take the CPU where there is none, as for a test"
     if exit_code:

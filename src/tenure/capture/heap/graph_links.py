@@ -9,7 +9,7 @@ import torch
 from tenure.capture.heap import autograd
 from tenure.capture.heap.checkpoints import is_checkpoint, saved_inputs
 from tenure.capture.heap.under_way import UnderWay
-from tenure.capture.tensors.storages import is_fake
+from tenure.capture.tensors.fakes import is_no_tensor_of_the_program
 from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, NodeKind, ReferenceKind, Role
 
 
@@ -56,7 +56,7 @@ class _GraphReader:
             self.census.columns.add_reference(number, base, ReferenceKind.BASE, "_base")
 
     def _read_tensor(self, number: int, tensor: Any) -> None:
-        if is_fake(tensor):
+        if is_no_tensor_of_the_program(tensor):
             return
         ids = self.census.storages.add(tensor, view=self.census.held_by_python[number])
         self.census.link_storages(number, ids)

@@ -10,7 +10,8 @@ import torch
 from tenure.capture.heap.columns import CensusColumns
 from tenure.capture.heap.descriptions import type_name
 from tenure.capture.heap.heapwalk import Walk
-from tenure.capture.tensors.storages import StorageTable, is_fake
+from tenure.capture.tensors.fakes import is_no_tensor_of_the_program
+from tenure.capture.tensors.storages import StorageTable
 from tenure.model.heap import NodeKind, ReferenceKind, Role
 
 
@@ -51,7 +52,7 @@ class UnderWay:
 
     def add_role(self, tensor: torch.Tensor, role: Role) -> None:
         """Says of a tensor's storages what they are for; a fake tensor has none."""
-        if is_fake(tensor):
+        if is_no_tensor_of_the_program(tensor):
             return
         for storage_id in self.storages.add(tensor, view=False):
             self.storages.by_id[storage_id].roles.add(role)

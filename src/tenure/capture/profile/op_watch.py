@@ -21,8 +21,15 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 
 from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.heap.origins import is_library_file
+from tenure.capture.tensors.fakes import ASKS_FOR_DEVICE, fakes_in_force
 from tenure.capture.tensors.inference_modes import DispatchKeyBringers, bring_keys_back, is_entered_inference_mode
-from tenure.capture.tensors.storages import bytes_of, shape_text, storage_id_of, storages_tell_their_death
+from tenure.capture.tensors.storages import (
+    bytes_of,
+    handles_operations,
+    shape_text,
+    storage_id_of,
+    storages_tell_their_death,
+)
 from tenure.model.profile import ALIVE, BEFORE, Phase
 
 MAX_OPERATIONS = 300_000
@@ -140,13 +147,13 @@ class OpWatch:
                 entered.append(weakref.ref(item))
             is_tensor = kinds.get(cls)
             if is_tensor is None:
-                is_tensor = kinds[cls] = issubclass(cls, torch.Tensor) and not _handles_operations(cls)
+                is_tensor = kinds[cls] = issubclass(cls, torch.Tensor) and not _is_foreign(cls)
             if is_tensor:
                 self._note_storage(item, BEFORE, BEFORE)
         self._bringers = DispatchKeyBringers(entered)
 
     def _note(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
-        if types and any(map(_handles_operations, types)):
+        if types and any(map(_is_foreign, types)):
             self.stopped = "tensor subclasses that handle operations themselves are in use"
             return
         number = len(self.names)
@@ -280,7 +287,7 @@ class _WatchingMode(TorchDispatchMode):  # type: ignore[misc]
 
 def _dispatch(mode: Any, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     watch = mode.watch
-    if watch.stopped is not None:
+    if watch.stopped is not None or function is ASKS_FOR_DEVICE:
         return function(*args, **(kwargs or {}))
     if types and watch.hands_on(types):
         return NotImplemented
@@ -296,10 +303,10 @@ def _dispatch(mode: Any, function: Any, types: Any, args: Any = (), kwargs: Any 
     return result
 
 
-def _handles_operations(cls: Any) -> bool:
-    """Whether a tensor class has operations of its own (parameters and plain subclasses have none)."""
-    own = cls.__torch_dispatch__
-    return own is not torch.Tensor.__torch_dispatch__ and own is not torch._C._disabled_torch_dispatch_impl
+def _is_foreign(cls: Any) -> bool:
+    """Whether a tensor class has operations of its own, of which a plan's fake tensors have none that count."""
+    fakes = fakes_in_force()
+    return handles_operations(cls) and (fakes is None or cls is not fakes.tensor_class)
 
 
 def _below_our_call(trace: Any) -> Any:
@@ -314,7 +321,8 @@ _WatchingMode.__torch_dispatch__ = _dispatch
 
 def why_not_here() -> str | None:
     """Why a mode of ours would disturb what runs on this thread just now; None where it would not."""
-    if _get_current_dispatch_mode() is not None:
+    active, fakes = _get_current_dispatch_mode(), fakes_in_force()
+    if active is not None and (fakes is None or active is not fakes.mode):
         return "another dispatch mode is active"
     if torch._C._functorch.peek_interpreter_stack() is not None:
         return "a functorch transform is active"

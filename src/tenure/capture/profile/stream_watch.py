@@ -29,6 +29,7 @@ from tenure.capture.profile.storage_owners import (
     results_of_models,
     storage_of,
 )
+from tenure.capture.tensors.fakes import computes_shapes_alone, fakes_in_force
 from tenure.model.heap import GRAPH_CONTINUES, Census
 from tenure.model.profile import BEFORE, Phase, StepProfile
 from tenure.model.stream import Owner, StepStream, StorageOwners
@@ -107,6 +108,8 @@ class StreamWatch(OpWatch):
 
     def passes_by(self, types: Sequence[Any]) -> bool:
         """Shards learn shapes of results from fake tensors, which take no memory."""
+        if fakes_in_force() is not None:
+            return computes_shapes_alone()
         return are_fake_beside_shards(types)
 
     def note_resize(self, storage: Any, size: int, is_parameter: bool) -> None:
@@ -270,7 +273,9 @@ class StreamWatch(OpWatch):
         births = np.minimum(profile.storages.birth, max(len(self.names) - 1, 0))
         told = replace(profile, strings=tuple(strings), storages=replace(profile.storages, birth=births))
         flops = np.array(self.flops, dtype=np.int64)
-        return StepStream(told, modules, owners, tuple(self.graph_reads), tuple(self.notes), flops)
+        fakes = fakes_in_force()
+        notes = (*self.notes, *(fakes.notes() if fakes is not None else ()))
+        return StepStream(told, modules, owners, tuple(self.graph_reads), notes, flops)
 
     def _module_of(self, row: int, owner: tuple[Owner, str, str] | None, position: Callable[[str | None], int]) -> int:
         if owner is not None:

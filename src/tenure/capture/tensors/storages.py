@@ -133,10 +133,15 @@ def sparse_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
 def is_wrapper(tensor: torch.Tensor) -> bool:
     """Whether it stands for tensors that it holds, as a shard (`DTensor`) does: its storage tells the bytes of the
     whole and has none. Tensors of a class without operations of its own are no wrappers."""
-    own = type(tensor).__torch_dispatch__
-    if own is torch.Tensor.__torch_dispatch__ or own is torch._C._disabled_torch_dispatch_impl or is_fake(tensor):
+    if not handles_operations(type(tensor)) or is_fake(tensor):
         return False
     return hasattr(torch._C, "_data_address") and pointer_of(tensor) == 0
+
+
+def handles_operations(cls: Any) -> bool:
+    """Whether a tensor class has operations of its own (parameters and plain subclasses have none)."""
+    own = cls.__torch_dispatch__
+    return own is not torch.Tensor.__torch_dispatch__ and own is not torch._C._disabled_torch_dispatch_impl
 
 
 def is_fake(tensor: Any) -> bool:
