@@ -3,17 +3,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from planning.test_signs import made
 from tenure.errors import UsageError
-from tenure.model.plan import Part, Plan
+from tenure.model.plan import Fit, Part, Plan
 from tenure.model.stream import StepStream
-from tenure.model.trial import Survey
+from tenure.model.trial import Blocks, Survey
 from tenure.planning.options import Trials, best_together, micro_batch_of, try_options
 from tenure.planning.predict import predict
 
-SURVEY = Survey((), ("AdamW",), {"checkpointing": "nothing repeats"})
+SHARDS = dict.fromkeys(("fully-shard-2", "fully-shard-4"), "has groups")
+SURVEY = Survey((), ("AdamW",), {"checkpointing": "nothing repeats", **SHARDS})
 
 
 def trials(**streams: StepStream | str) -> Trials:
@@ -41,22 +43,30 @@ def test_rows_are_those_that_ran_then_those_together_then_those_without_figures(
         told.append,
     )
 
-    assert told == ["no-foreach", "fused", "save-on-cpu", "autocast-bf16", "no-foreach + save-on-cpu"]
+    assert told == [
+        "no-foreach",
+        "fused",
+        "save-on-cpu",
+        "autocast-bf16",
+        "autocast-fp16",
+        "fully-shard-8",
+        "no-foreach + save-on-cpu",
+    ]
     assert [(each.options, each.why_not) for each in found] == [
         (("no-foreach",), None),
         (("save-on-cpu",), None),
         (("no-foreach", "save-on-cpu"), None),
         (("fused",), "train.py ended with exit code 1"),
         (("autocast-bf16",), "autocast-bf16 changed nothing that was seen"),
+        (("autocast-fp16",), "autocast-fp16 changed nothing that was seen"),
+        (("fully-shard-8",), "fully-shard-8 changed nothing that was seen"),
         (("set-to-none",), "no gradient is kept between steps already"),
         (("accumulation",), "no --batch-arg"),
         (("checkpointing",), "nothing repeats"),
-        (("8-bit-state",), "bitsandbytes is not installed"),
-        (
-            ("fsdp2",),
-            "not switched on from outside: write `fully_shard` into the program and plan it with --world-size",
-        ),
-        (("fp16",), found[-1].why_not),
+        (("fully-shard-2",), "has groups"),
+        (("fully-shard-4",), "has groups"),
+        (("8-bit-state",), "bitsandbytes and torchao are not installed: not run"),
+        (("offloaded-state",), "bitsandbytes and torchao are not installed: not run"),
     ]
 
 
@@ -108,3 +118,26 @@ def test_smaller_batches_follow_from_the_arguments(
     arguments: list[str], option: str | None, found: tuple[str, ...] | str
 ) -> None:
     assert micro_batch_of(arguments, option) == found
+
+
+def test_where_only_checkpoints_fit_the_fewest_blocks_are_looked_for_by_runs() -> None:
+    before, told = made(), list[str]()
+    again = replace(before, modules=np.zeros_like(before.modules))
+    needed = {"checkpointing": again, "checkpointing:5": replace(again), "checkpointing:6": replace(again)}
+
+    def predicted(stream: StepStream, **_: object) -> Plan:
+        return replace(predict(stream), fit=Fit(8, any(stream is each for each in needed.values()), 0, 0))
+
+    def watch(options: Sequence[str], arguments: Sequence[str]) -> StepStream:
+        return needed.get(options[0], replace(again) if options[0].startswith("checkpointing") else before)
+
+    survey = Survey((Blocks("layers", "Layer", 9),), ("AdamW",), SHARDS | {"fully-shard-8": "has groups"})
+    found = try_options(Trials(watch, predicted, before, predicted(before), survey, ""), told.append)
+
+    assert [each for each in told if each.startswith("checkpointing")] == [
+        "checkpointing", "checkpointing:4", "checkpointing:6", "checkpointing:5",
+    ]  # fmt: skip
+    assert [(each.options, each.fits, each.change[2]) for each in found if each.why_not is None] == [
+        (("checkpointing",), True, "for block in model.layers:"),
+        (("checkpointing:5",), True, "for block in model.layers[:5]:"),
+    ]

@@ -117,13 +117,13 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
         watch = partial(watch_run, runner, name, step, world_size=asked["world_size"], fake=asked["fake"])
         run, stream = _watch_first(runner, lambda: watch(tries=() if asked["options"] else None))
 
-        def predict_as_asked(stream: StepStream) -> Plan:
+        def predict_as_asked(stream: StepStream, world_size: int | None = asked["world_size"]) -> Plan:
             return predict(
                 stream,
                 device_bytes=device_bytes,
                 settings=asked["settings"],
-                is_distributed=is_distributed(run.recording),
-                world_size=asked["world_size"],
+                is_distributed=is_distributed(run.recording) or world_size is not None,
+                world_size=world_size,
             )
 
         plan = predict_as_asked(stream)

@@ -7,6 +7,24 @@ from dataclasses import dataclass
 MICRO_BATCHES = 2
 """Into so many a batch is divided where gradients are accumulated."""
 
+SHARDED_OVER = {"fully-shard-2": 2, "fully-shard-4": 4, "fully-shard-8": 8}
+"""Options under which a program runs as the first of so many ranks, in shards."""
+
+CHECKPOINTING = "checkpointing"
+SOME_BLOCKS = f"{CHECKPOINTING}:"
+"""With a number: so many of the first blocks are checkpointed."""
+
+
+def kind_of(option: str) -> str:
+    """The option without the number of blocks that it is for."""
+    return option.partition(":")[0]
+
+
+def num_checkpointed(option: str) -> int | None:
+    """How many blocks a way of checkpointing is for; None for all of them."""
+    number = option.partition(":")[2]
+    return int(number) if number else None
+
 
 @dataclass(frozen=True)
 class Blocks:

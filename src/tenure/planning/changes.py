@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tenure.model.trial import MICRO_BATCHES, Blocks, Survey
+from tenure.model.trial import MICRO_BATCHES, SHARDED_OVER, Blocks, Survey, num_checkpointed
 
-CHANGES_NUMBERS = frozenset(("autocast-bf16",))
+CHANGES_NUMBERS = frozenset(("autocast-bf16", "autocast-fp16"))
 """Options under which a program computes other numbers than without; the others change rounding at most."""
 
 
 def change_of(option: str, survey: Survey) -> tuple[str, ...]:
     """Lines of Python, with `model`, `loss` and `optimizer` as the program may call them otherwise."""
-    return _CHANGES[option](survey)
+    number = num_checkpointed(option)
+    return _CHANGES[option](survey) if number is None else _checkpointing(survey, number)
 
 
-def _checkpointing(survey: Survey) -> tuple[str, ...]:
+def _checkpointing(survey: Survey, number: int | None = None) -> tuple[str, ...]:
     partial = "functools.partial(checkpoint, block.forward, use_reentrant=False)"
     return (
         "import functools",
         "from torch.utils.checkpoint import checkpoint",
-        f"for block in {_blocks(survey.blocks)}:",
+        f"for block in {_blocks(survey.blocks)}{'' if number is None else f'[:{number}]'}:",
         f"    block.forward = {partial}",
     )
 
@@ -41,6 +42,26 @@ def _autocast(survey: Survey) -> tuple[str, ...]:
     return (
         'with torch.autocast("cuda", dtype=torch.bfloat16):',
         "    ...  # from the model's call to the loss; backward() stays outside",
+    )
+
+
+def _scaled_autocast(survey: Survey) -> tuple[str, ...]:
+    return (
+        'scaler = torch.amp.GradScaler("cuda")  # once',
+        'with torch.autocast("cuda", dtype=torch.float16):',
+        "    ...  # from the model's call to the loss",
+        "scaler.scale(loss).backward()",
+        "scaler.step(optimizer)  # in place of optimizer.step(); before clipping: scaler.unscale_(optimizer)",
+        "scaler.update()",
+    )
+
+
+def _sharded(survey: Survey) -> tuple[str, ...]:
+    blocks = (f"for block in {_blocks(survey.blocks)}:", "    fully_shard(block)") if survey.blocks else ()
+    return (
+        "from torch.distributed.fsdp import fully_shard",
+        *blocks,
+        "fully_shard(model)  # before the optimizer is made, under torchrun with as many ranks",
     )
 
 
@@ -69,5 +90,7 @@ _CHANGES: dict[str, Callable[[Survey], tuple[str, ...]]] = {
     "checkpointing": _checkpointing,
     "save-on-cpu": _save_on_cpu,
     "autocast-bf16": _autocast,
+    "autocast-fp16": _scaled_autocast,
+    **dict.fromkeys(SHARDED_OVER, _sharded),
 }
 OPTIONS = tuple(_CHANGES)

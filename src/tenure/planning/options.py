@@ -10,17 +10,16 @@ from itertools import combinations
 from tenure.errors import UsageError
 from tenure.model.plan import Part, Plan, TriedOption
 from tenure.model.stream import StepStream
-from tenure.model.trial import MICRO_BATCHES, Survey
+from tenure.model.trial import CHECKPOINTING, MICRO_BATCHES, SHARDED_OVER, SOME_BLOCKS, Survey
 from tenure.planning.changes import CHANGES_NUMBERS, OPTIONS, change_of
+from tenure.planning.checkpointed_blocks import fewest_that_fit
 from tenure.planning.signs import already, sign_of
 
 MOST_TOGETHER = 3
-_EXCLUDE = frozenset(("no-foreach", "fused"))
-"""Of these a program can take one."""
-_NOT_OFFERED = (
-    ("fsdp2", "not switched on from outside: write `fully_shard` into the program and plan it with --world-size"),
-    ("fp16", "float16 needs a GradScaler, which skips steps: not offered; autocast-bf16 keeps as many bytes"),
-)
+_EXCLUDE = (frozenset(("no-foreach", "fused")), frozenset(("autocast-bf16", "autocast-fp16")))
+"""Of each of these a program can take one."""
+_STATE_LIBRARIES = ("bitsandbytes", "torchao")
+"""What keeps an optimizer's state in 8 bits, or on the host."""
 
 Watch = Callable[[Sequence[str], Sequence[str]], StepStream]
 """Runs the program under options and with further arguments; a UsageError says why that left no stream."""
@@ -39,7 +38,8 @@ class Trials:
     """How a program is run and planned under options, and what it was as it is."""
 
     watch: Watch
-    predict: Callable[[StepStream], Plan]
+    predict: Callable[..., Plan]
+    """Of a stream, and with `world_size` where it is of one rank of so many."""
     stream: StepStream
     plan: Plan
     survey: Survey
@@ -51,7 +51,7 @@ class Trials:
         change = tuple(line for option in options for line in change_of(option, self.survey))
         try:
             stream = self.watch(options, self._arguments(options))
-            plan = self.predict(stream)
+            plan = self.predict(stream, **_ranks_of(options))
         except UsageError as error:
             return Tried(TriedOption(options, change, why_not=str(error)))
         signs = {option: sign_of(option, self.stream, stream) for option in options}
@@ -96,18 +96,50 @@ def try_options(trials: Trials, tell: Callable[[str], None]) -> tuple[TriedOptio
         else:
             tell(option)
             tried.append(trials.run((option,)))
+    tried += _with_fewer_blocks(trials, tried, tell)
     good = [each for each in tried if each.plan is not None]
     together = []
-    for options in best_together(trials.plan, {each.row.options[0]: each.plan for each in good if each.plan}):
+    alone = {each.row.options[0]: each.plan for each in good if each.plan}
+    for options in best_together(trials.plan, {name: each for name, each in alone.items() if _combines(name)}):
         tell(" + ".join(options))
         together.append(trials.run(options).row)
     failed = [each.row for each in tried if each.plan is None]
     return (*sorted((each.row for each in good), key=_cost), *together, *failed, *refused, *_not_offered())
 
 
-def _cost(row: TriedOption) -> tuple[bool, float, int]:
-    """What it takes to adopt an option: other numbers, then more work, then more lines."""
-    return row.options[0] in CHANGES_NUMBERS, round(row.compute or 1.0, 2), len(row.change)
+def _combines(option: str) -> bool:
+    return option not in SHARDED_OVER and not option.startswith(SOME_BLOCKS)
+
+
+def _with_fewer_blocks(trials: Trials, tried: Sequence[Tried], tell: Callable[[str], None]) -> list[Tried]:
+    """Where the program does not fit and does with all its blocks checkpointed: the run with the fewest that fit."""
+    fits = {each.row.options[0]: each.row.fits for each in tried}
+    if trials.plan.fit is None or trials.plan.fit.fits or not fits.get(CHECKPOINTING):
+        return []
+
+    def run(num_blocks: int) -> Tried:
+        option = f"{SOME_BLOCKS}{num_blocks}"
+        tell(option)
+        return trials.run((option,))
+
+    num_blocks = sum(each.count for each in trials.survey.blocks)
+    found = fewest_that_fit(num_blocks, run, lambda each: each.row.fits)
+    return [] if found is None else [found]
+
+
+def _ranks_of(options: Sequence[str]) -> dict[str, int]:
+    sizes = [SHARDED_OVER[option] for option in options if option in SHARDED_OVER]
+    return {"world_size": sizes[0]} if sizes else {}
+
+
+def _cost(row: TriedOption) -> tuple[int, bool, float, int]:
+    """What it takes to adopt an option: more devices, then other numbers, then more work, then more lines."""
+    return (
+        SHARDED_OVER.get(row.options[0], 1),
+        row.options[0] in CHANGES_NUMBERS,
+        round(row.compute or 1.0, 2),
+        len(row.change),
+    )
 
 
 def best_together(plan: Plan, tried: dict[str, Plan]) -> list[tuple[str, ...]]:
@@ -117,7 +149,7 @@ def best_together(plan: Plan, tried: dict[str, Plan]) -> list[tuple[str, ...]]:
     """
     found = []
     for size in range(2, MOST_TOGETHER + 1):
-        sets = [each for each in combinations(tried, size) if len(_EXCLUDE & set(each)) < len(_EXCLUDE)]
+        sets = [each for each in combinations(tried, size) if not any(one <= set(each) for one in _EXCLUDE)]
         if sets:
             found.append(min(sets, key=lambda names: _low_parts(plan, [tried[name] for name in names])))
     return found
@@ -144,6 +176,9 @@ def micro_batch_of(arguments: Sequence[str], option: str | None) -> tuple[str, .
 
 
 def _not_offered() -> list[TriedOption]:
-    there = find_spec("bitsandbytes") is not None
-    state = "bitsandbytes was not tried: not offered" if there else "bitsandbytes is not installed"
-    return [TriedOption((name,), why_not=why) for name, why in (("8-bit-state", state), *_NOT_OFFERED)]
+    there = [name for name in _STATE_LIBRARIES if find_spec(name) is not None]
+    missing = f"{' and '.join(_STATE_LIBRARIES)} are not installed: not run"
+    why = (
+        f"{' and '.join(there)}: another optimizer class, write it into the program and plan that" if there else missing
+    )
+    return [TriedOption((name,), why_not=why) for name in ("8-bit-state", "offloaded-state")]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tenure.model.profile import ALIVE, BEFORE, Phase
 from tenure.model.stream import Owner, StepStream
+from tenure.model.trial import SHARDED_OVER, kind_of
 from tenure.model.units import format_bytes
 
 _LEAST_BYTES = 8192
@@ -16,7 +17,7 @@ _HALF = ("bfloat16", "float16")
 def sign_of(option: str, before: StepStream, after: StepStream) -> str | None:
     """What `after`, recorded with the option, shows of it in words; None where it shows nothing that `before` does
     not."""
-    return _SIGNS[option](before, after)
+    return _SIGNS[kind_of(option)](before, after)
 
 
 def already(option: str, stream: StepStream) -> str | None:
@@ -25,7 +26,7 @@ def already(option: str, stream: StepStream) -> str | None:
         return "the optimizer steps tensor by tensor already, or fused"
     if option == "fused" and _num_in_optimizer(stream, "aten._fused"):
         return "the optimizer is fused already"
-    if option == "autocast-bf16" and _num_half(stream):
+    if option in ("autocast-bf16", "autocast-fp16") and _num_half(stream, *_HALF):
         return "the program computes in bfloat16 or float16 already"
     if option == "set-to-none" and not _kept_gradients(stream):
         return "no gradient is kept between steps already"
@@ -44,17 +45,30 @@ def _num_recomputed(stream: StepStream) -> int:
     return int(((stream.profile.operations.phase == Phase.BACKWARD) & (stream.modules >= 0)).sum())
 
 
-def _in_half(before: StepStream, after: StepStream) -> str | None:
-    more = _num_half(after) - _num_half(before)
-    return f"{more:,} storages were made in bfloat16" if more > 0 else None
+def _in_half(dtype: str) -> Callable[[StepStream, StepStream], str | None]:
+    def sign(before: StepStream, after: StepStream) -> str | None:
+        more = _num_half(after, dtype) - _num_half(before, dtype)
+        return f"{more:,} storages were made in {dtype}" if more > 0 else None
+
+    return sign
 
 
-def _num_half(stream: StepStream) -> int:
+def _num_half(stream: StepStream, *dtypes: str) -> int:
     storages, profile = stream.profile.storages, stream.profile
     return sum(
-        birth != BEFORE and profile.text(dtype) in _HALF
+        birth != BEFORE and profile.text(dtype) in dtypes
         for birth, dtype in zip(storages.birth.tolist(), storages.dtype.tolist(), strict=True)
     )
+
+
+def _gathered(before: StepStream, after: StepStream) -> str | None:
+    more = _num_gathers(after) - _num_gathers(before)
+    return f"{more:,} times parameters were gathered from shards" if more > 0 else None
+
+
+def _num_gathers(stream: StepStream) -> int:
+    profile = stream.profile
+    return sum("allgather" in profile.text(name) for name in profile.operations.name.tolist())
 
 
 def _on_host(before: StepStream, after: StepStream) -> str | None:
@@ -110,7 +124,9 @@ def _kept_gradients(stream: StepStream) -> int:
 
 _SIGNS: dict[str, Callable[[StepStream, StepStream], str | None]] = {
     "checkpointing": _recomputed,
-    "autocast-bf16": _in_half,
+    "autocast-bf16": _in_half("bfloat16"),
+    "autocast-fp16": _in_half("float16"),
+    **dict.fromkeys(SHARDED_OVER, _gathered),
     "save-on-cpu": _on_host,
     "accumulation": _accumulated,
     "no-foreach": _single,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.cli.plan import watch_run
+from tenure.cli.plan import place_of_first, watch_run
 from tenure.fixing.runs import Order, Runner
 from tenure.model.stream import StepStream
 from tenure.model.trial import Blocks, Survey
@@ -66,11 +66,27 @@ BY_HAND = {
             "    block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)\n",
         ),
     ),
+    "checkpointing:2": (
+        (
+            MADE,
+            MADE + "for block in model.layers[:2]:\n"
+            "    block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)\n",
+        ),
+    ),
     "autocast-bf16": (
         (
             FORWARD,
             "    with torch.autocast('cpu', dtype=torch.bfloat16):\n"
             + "".join(f"    {line}\n" for line in FORWARD.splitlines()),
+        ),
+    ),
+    "autocast-fp16": (
+        (MADE, MADE + "scaler = torch.amp.GradScaler('cpu')\n"),
+        (
+            FORWARD + "    loss.backward()\n    optimizer.step()\n",
+            "    with torch.autocast('cpu', dtype=torch.float16):\n"
+            + "".join(f"    {line}\n" for line in FORWARD.splitlines())
+            + "    scaler.scale(loss).backward()\n    scaler.step(optimizer)\n    scaler.update()\n",
         ),
     ),
     "save-on-cpu": (
@@ -88,11 +104,14 @@ BY_HAND = {
 }
 
 
-def stream_of(program: str, folder: Path, tries: tuple[str, ...] | None = None) -> tuple[StepStream, Survey | None]:
+def stream_of(
+    program: str, folder: Path, tries: tuple[str, ...] | None = None, world_size: int | None = None
+) -> tuple[StepStream, Survey | None]:
     folder.mkdir()
     (folder / "train.py").write_text(program)
-    order = Order((sys.executable, "train.py"), folder, folder / "scratch", in_place=True)
-    run, stream = watch_run(Runner(order), "train.py", 2, tries=tries)
+    places = place_of_first(world_size)
+    order = Order((sys.executable, "train.py"), folder, folder / "scratch", in_place=True, environment=places)
+    run, stream = watch_run(Runner(order), "train.py", 2, tries=tries, world_size=world_size)
     return stream, read_survey(run.recording)
 
 
@@ -124,6 +143,26 @@ def test_an_option_gives_what_the_same_change_in_the_source_gives_to_the_byte(
     assert sign_of(option, as_it_is, tried) == sign_of(option, as_it_is, by_hand)
     assert sign_of(option, as_it_is, tried) is not None
     assert sign_of(option, as_it_is, as_it_is) is None
+
+
+def test_shards_are_those_of_a_program_that_makes_them_and_is_planned_as_one_rank(
+    surveyed: tuple[StepStream, Survey | None], tmp_path: Path
+) -> None:
+    made = (
+        "from torch.distributed.fsdp import fully_shard\ntorch.distributed.init_process_group('gloo')\n"
+        + MADE
+        + "for block in model.layers:\n    fully_shard(block)\nfully_shard(model)\n"
+    )
+
+    as_it_is, _ = surveyed
+    by_hand, survey = stream_of(TRAIN.replace(MADE, made), tmp_path / "hand", (), world_size=2)
+    tried, _ = stream_of(TRAIN, tmp_path / "tried", ("fully-shard-2",))
+
+    assert needs(tried) == needs(by_hand) != needs(as_it_is)
+    assert int(tried.flops.sum()) == int(by_hand.flops.sum()) == int(as_it_is.flops.sum())
+    assert sign_of("fully-shard-2", as_it_is, tried) == sign_of("fully-shard-2", as_it_is, by_hand) is not None
+    assert survey is not None
+    assert survey.refused["fully-shard-2"].startswith("the program makes process groups itself: ")
 
 
 def test_set_to_none_gives_what_a_program_that_does_so_gives(

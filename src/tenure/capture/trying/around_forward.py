@@ -42,9 +42,10 @@ def saved_on_host(_: torch.nn.Module) -> AbstractContextManager[Any]:
 
 
 class AutocastUpToBackward:
-    """Autocast to bfloat16 from a model's call to the next backward pass, so that losses are computed under it too."""
+    """Autocast to `dtype` from a model's call to the next backward pass, so that losses are computed under it too."""
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: torch.dtype) -> None:
+        self._dtype = dtype
         self._entered: ExitStack | None = None
 
     def install(self) -> None:
@@ -58,7 +59,7 @@ class AutocastUpToBackward:
         device = next(module.parameters()).device.type
         if self._entered is None and not torch.is_autocast_enabled(device):
             self._entered = ExitStack()
-            self._entered.enter_context(torch.autocast(device, dtype=torch.bfloat16))
+            self._entered.enter_context(torch.autocast(device, dtype=self._dtype))
         return ExitStack()
 
     def _leave(self) -> None:

@@ -54,10 +54,10 @@ def _all_below(blocks: Sequence[torch.nn.Module]) -> Iterator[torch.nn.Module]:
         yield from block.modules()
 
 
-def checkpoint_blocks(program: Program) -> None:
-    """Have each block checkpoint itself; blocks that do are left as they are."""
-    for group in find_blocks(program):
-        for block in group.blocks:
-            if _DONE not in block.__dict__:
-                block.__dict__[_DONE] = True
-                block.__dict__["forward"] = functools.partial(checkpoint, block.forward, use_reentrant=False)
+def checkpoint_blocks(program: Program, number: int | None = None) -> None:
+    """Have each block checkpoint itself, or the first so many; blocks that do are left as they are."""
+    blocks = [block for group in find_blocks(program) for block in group.blocks]
+    for block in blocks[:number]:
+        if _DONE not in block.__dict__:
+            block.__dict__[_DONE] = True
+            block.__dict__["forward"] = functools.partial(checkpoint, block.forward, use_reentrant=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -13,9 +14,11 @@ from tenure.capture.trying.accumulation import accumulate
 from tenure.capture.trying.around_forward import AutocastUpToBackward, call_around_models, saved_on_host
 from tenure.capture.trying.checkpointing import checkpoint_blocks, find_blocks
 from tenure.capture.trying.gradients import drop_gradients
+from tenure.capture.trying.loss_scaling import LossScaling
 from tenure.capture.trying.optimizer_steps import step_fused, step_single, why_not_fused, why_not_single
 from tenure.capture.trying.program import Program, find_program
-from tenure.model.trial import Blocks, Survey
+from tenure.capture.trying.sharding import Sharding, why_not_sharded
+from tenure.model.trial import SHARDED_OVER, SOME_BLOCKS, Blocks, Survey, num_checkpointed
 
 LOOKS = 2
 """Calls of models, and steps of optimizers, before which the program's modules and optimizers are looked for."""
@@ -25,22 +28,40 @@ _CHANGES: dict[str, Callable[[Program], None]] = {
     "fused": step_fused,
     "accumulation": accumulate,
 }
+_HALVES = {"autocast-bf16": torch.bfloat16, "autocast-fp16": torch.float16}
+_BeforeCall = Callable[[torch.nn.Module], None]
 
 
 def begin_trial(options: tuple[str, ...], write: Callable[[Survey], None]) -> None:
     """Before the program runs. `write` is given a survey of it at its first optimizer step."""
     if "set-to-none" in options:
         drop_gradients()
-    autocast = AutocastUpToBackward()
-    if "autocast-bf16" in options:
+    changes = [_CHANGES[option] for option in options if option in _CHANGES]
+    for option in options:
+        if option.startswith(SOME_BLOCKS):
+            changes.append(functools.partial(checkpoint_blocks, number=num_checkpointed(option)))
+    enters: list[Any] = []
+    if "autocast-fp16" in options:
+        scaling = LossScaling()
+        scaling.install()  # within what leaves autocast
+        changes.append(scaling.step_scaled)
+    for option in _HALVES.keys() & set(options):
+        autocast = AutocastUpToBackward(_HALVES[option])
         autocast.install()
-    enters = [autocast.enter] * ("autocast-bf16" in options) + [saved_on_host] * ("save-on-cpu" in options)
-    look = _Looks(options, write)
-    call_around_models(lambda module: _enter_all(module, look, enters))
+        enters.append(autocast.enter)
+    if "save-on-cpu" in options:
+        enters.append(saved_on_host)
+    sharding = [Sharding(SHARDED_OVER[option]) for option in options if option in SHARDED_OVER]
+    look = _Looks(changes, write)
+    call_around_models(lambda module: _enter_all(module, look, [each.shard for each in sharding], enters))
     register_optimizer_step_pre_hook(lambda *_: look.at_step())
 
 
-def _enter_all(module: torch.nn.Module, look: _Looks, enters: list[Any]) -> AbstractContextManager[Any]:
+def _enter_all(
+    module: torch.nn.Module, look: _Looks, before: list[_BeforeCall], enters: list[Any]
+) -> AbstractContextManager[Any]:
+    for work in before:
+        work(module)
     look.at_call()
     entered: AbstractContextManager[Any] = nullcontext()
     for enter in enters:
@@ -51,8 +72,8 @@ def _enter_all(module: torch.nn.Module, look: _Looks, enters: list[Any]) -> Abst
 class _Looks:
     """Applies what changes modules and optimizers as soon as they are there: before the first calls and steps."""
 
-    def __init__(self, options: tuple[str, ...], write: Callable[[Survey], None]) -> None:
-        self._changes = [_CHANGES[option] for option in options if option in _CHANGES]
+    def __init__(self, changes: list[Callable[[Program], None]], write: Callable[[Survey], None]) -> None:
+        self._changes = changes
         self._write = write
         self._calls = self._steps = 0
 
@@ -82,6 +103,7 @@ def survey_of(program: Program) -> Survey:
     refused = {"no-foreach": why_not_single(program), "fused": why_not_fused(program)}
     if not groups:
         refused["checkpointing"] = "no block of several modules repeats in a ModuleList or Sequential"
+    refused |= dict.fromkeys(SHARDED_OVER, why_not_sharded())
     return Survey(
         blocks=tuple(Blocks(each.container, each.of_class, len(each.blocks)) for each in groups),
         optimizers=tuple(sorted({type(each).__name__ for each in program.optimizers})),

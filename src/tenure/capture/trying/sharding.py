@@ -1,0 +1,67 @@
+"""Shards of a program's models, as FSDP2 makes them, for one rank of many that run in this process alone."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from tenure.capture.trying.checkpointing import find_blocks
+from tenure.capture.trying.one_rank import stand_for_rank
+from tenure.capture.trying.program import Program, find_program, trains
+
+
+class Sharding:
+    """Calls `fully_shard` on the repeated blocks of each outermost model and on the model, before its first call.
+
+    Optimizers that have its parameters get its shards in their place. The process group is a fake one.
+    """
+
+    def __init__(self, world_size: int) -> None:
+        stand_for_rank(world_size)
+        self._has_group = False
+        self._sharded: set[int] = set()
+
+    def shard(self, model: torch.nn.Module) -> None:
+        """Once for each model; those that train nothing are left whole, as their gathering would be the same."""
+        if id(model) in self._sharded or not trains(model):
+            return
+        self._sharded.add(id(model))
+        fully_shard = importlib.import_module("torch.distributed.fsdp").fully_shard
+        if not self._has_group:
+            self._has_group = True
+            torch.distributed.init_process_group()  # the fake one
+        before = dict(_parameters_of(model))
+        for group in find_blocks(Program(tuple(model.named_modules()), ())):
+            for block in group.blocks:
+                fully_shard(block)
+        fully_shard(model)
+        shards = dict(_parameters_of(model))
+        _replace_in_optimizers({id(parameter): shards[place] for place, parameter in before.items()})
+
+
+def why_not_sharded() -> str | None:
+    """Why a program is not run in shards; None where it can be."""
+    if not torch.distributed.is_available() or _fully_shard() is None:
+        return "this torch has no `fully_shard`"
+    if torch.distributed.is_initialized():
+        return "the program makes process groups itself: write `fully_shard` into it and plan it with --world-size"
+    return None
+
+
+def _fully_shard() -> Any:
+    return getattr(importlib.import_module("torch.distributed.fsdp"), "fully_shard", None)
+
+
+def _parameters_of(model: torch.nn.Module) -> Iterator[tuple[tuple[int, str], torch.nn.Parameter]]:
+    for module in model.modules():
+        for name, parameter in module.named_parameters(recurse=False):
+            yield (id(module), name), parameter
+
+
+def _replace_in_optimizers(shards: dict[int, torch.nn.Parameter]) -> None:
+    for optimizer in find_program().optimizers:
+        for group in optimizer.param_groups:
+            group["params"] = [shards.get(id(parameter), parameter) for parameter in group["params"]]
