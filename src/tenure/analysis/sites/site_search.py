@@ -85,7 +85,7 @@ class Sought:
         if self._only_makes_container(binding):
             return WEAK
         if keys and binding.key and binding.key not in keys:
-            return WEAK
+            return UNLIKELY if self.key and self.reference.element else WEAK
         if keys and not self.reference.element and binding.method in _INTO_LISTS:
             return WEAK  # what goes by a text lies in a dict
         if binding.key and not keys and self.growing and self.reference.container_type == "dict":
@@ -97,9 +97,12 @@ class Sought:
         return bool(binding.key) and binding.key in self._keys
 
     def _only_makes_container(self, binding: Binding) -> bool:
-        """`state.setdefault("steps", [])` where an element of what lies under the key is sought."""
+        """`state.setdefault("steps", [])` where an element of what lies under the key is sought; where that grows also
+        `state["steps"] = [first]`."""
         makes_empty = binding.method == "setdefault" and binding.value_kind == "empty"
-        return makes_empty and self.reference.element and bool(self.key)
+        is_new = binding.kind == "item" and binding.value_kind in ("empty", "display")
+        makes_first = self.growing and is_new and not self.refers_to_itself(binding)
+        return (makes_empty or makes_first) and self.reference.element and bool(self.key)
 
     def binder_level(self, binding: Binding) -> int:
         """How well a plain binding explains the reference, whoever owns it."""

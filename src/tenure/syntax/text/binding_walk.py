@@ -421,7 +421,14 @@ class BindingWalk:
                 self.call_nodes.append((node, scope, in_loop))
         for store in stores_of_call(node):
             self._add(
-                scope, node, store.kind, store.name, receiver=store.receiver, value=store.value, method=store.method
+                scope,
+                node,
+                store.kind,
+                store.name,
+                receiver=store.receiver,
+                value=store.value,
+                method=store.method,
+                key=store.key,
             )
 
 

@@ -35,6 +35,7 @@ class Store:
     receiver: str
     value: ast.AST | None
     method: str
+    key: str = ""
 
 
 def stores_of_call(node: ast.Call) -> Iterator[Store]:
@@ -71,7 +72,14 @@ def _grow(node: ast.Call, container: ast.expr, method: str) -> Iterator[Store]:
     receiver, name = split_receiver(container)
     if name:
         value = node.args[-1] if node.args else node.keywords[0].value
-        yield Store("grow", name, receiver, value, method)
+        yield Store("grow", name, receiver, value, method, _only_key(container))
+
+
+def _only_key(container: ast.expr) -> str:
+    """`'loss'` of `stats["loss"]`; "" without a key, with a computed one, or with several."""
+    if not isinstance(container, ast.Subscript) or not isinstance(container.slice, ast.Constant):
+        return ""
+    return "" if isinstance(container.value, ast.Subscript) else repr(container.slice.value)
 
 
 def _in_place(changed: ast.expr, method: str) -> Iterator[Store]:
