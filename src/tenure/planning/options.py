@@ -69,7 +69,7 @@ class Trials:
             num_operations=plan.num_operations,
             fits=None if plan.fit is None else plan.fit.fits,
             signs=tuple(sign for sign in signs.values() if sign is not None),
-            notes=tuple(note for note in plan.notes if note not in self.plan.notes),
+            notes=(*_retries_of(plan), *(note for note in plan.notes if note not in self.plan.notes)),
         )
         return Tried(row, plan)
 
@@ -125,6 +125,12 @@ def _with_fewer_blocks(trials: Trials, tried: Sequence[Tried], tell: Callable[[s
     num_blocks = sum(each.count for each in trials.survey.blocks)
     found = fewest_that_fit(num_blocks, run, lambda each: each.row.fits)
     return [] if found is None else [found]
+
+
+def _retries_of(plan: Plan) -> tuple[str, ...]:
+    if plan.fit is None or not plan.fit.fits or not plan.fit.num_retries:
+        return ()
+    return (f"cached segments would go back {plan.fit.num_retries:,} times, and steps be slower",)
 
 
 def _ranks_of(options: Sequence[str]) -> dict[str, int]:
