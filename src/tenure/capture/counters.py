@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from tenure.capture.sampling.allocator import may_have_others, read_allocator
+from tenure.capture.sampling.allocator import is_built_for_backends, may_have_others, read_allocator
 from tenure.capture.sampling.private_pools import read_private_pools
 from tenure.capture.steps.schedule import is_geometric, next_geometric
 from tenure.capture.system.memory_room import read_memory_room
@@ -21,13 +21,13 @@ class CounterReader:
     """Reads counters after steps: after each one, after every other where the machine is slow for steps as quick as
     these, or after each tenth where they are too quick on any.
 
-    What memory there is, how much is left, what lies in private pools, and whether there may be an accelerator that is
-    neither CUDA nor XPU, is asked at the steps of the geometric schedule only.
+    What memory there is, how much is left, what lies in private pools, and whether there may be an accelerator at all,
+    or one that is neither CUDA nor XPU, is asked at the steps of the geometric schedule only.
     """
 
     def __init__(self) -> None:
         self._resident = ResidentMemory()
-        self._may_have_others = True
+        self._may_have_device = self._may_have_others = True
         self._due_at = 0
         self.every_other = False
         """Whether the machine is too slow for a reading after each step of this length."""
@@ -47,6 +47,7 @@ class CounterReader:
             self.last |= read_memory_room() | read_private_pools()
             self.device_uuid = find_device_uuid()
             self._may_have_others = may_have_others()
+            self._may_have_device = self._may_have_others or is_built_for_backends()
         return self.last
 
     def read(self) -> dict[str, int]:
@@ -54,7 +55,7 @@ class CounterReader:
 
         Takes microseconds.
         """
-        counters = read_device_counters(others=self._may_have_others)
+        counters = read_device_counters(others=self._may_have_others) if self._may_have_device else {}
         counters["full_collections"] = gc.get_stats()[-1]["collections"]
         return self._add_resident(counters)
 

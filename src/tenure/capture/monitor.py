@@ -43,6 +43,7 @@ from tenure.capture.steps.schedule import (
     has_reached,
     is_due,
     is_geometric,
+    next_watched_calls,
     rise_limits,
     watches_calls,
 )
@@ -230,9 +231,11 @@ class Monitor:
         self._optimizer_steps += 1
         if self._guard.off or self._manual:
             return
-        self._compiled.count(optimizer)
-        self._guard.run(self._take_hooked_step, optimizer, sys._getframe(2))
-        self.stop_if_asked()
+        if self._compiled.running:
+            self._compiled.count(optimizer)
+        self._guard.run(self._take_optimizer_step, optimizer, sys._getframe(2))
+        if self._stopper.is_asked:
+            self.stop_if_asked()
 
     def _after_skipped_step(self, optimizer: Any) -> None:
         if self._guard.off or self._manual or not isinstance(optimizer, Optimizer):
@@ -240,22 +243,20 @@ class Monitor:
         self._guard.run(self._take_optimizer_step, optimizer)
         self.stop_if_asked()
 
-    def _take_hooked_step(self, optimizer: Any, wrapper: Any) -> None:
-        if not self._running_steps.end(wrapper):
-            self._take_optimizer_step(optimizer)
-
-    def _take_optimizer_step(self, optimizer: Any) -> None:
+    def _take_optimizer_step(self, optimizer: Any, wrapper: Any = None) -> None:
         # A step after a census is watched to its end: which modules are called tells what is in use.
+        if wrapper is not None and self._running_steps.end(wrapper):
+            return
         if not self._optimizer_seen:
             self._plan.at_first_optimizer_step(self.step)
             self._optimizer_seen = True
             self._decides_at = 0
         after_forward, self._forward_seen = self._forward_seen, False
         number = self._optimizers.number(optimizer)
-        if self._plan.at_optimizer_step(number, self.step):
+        if number > self._plan.newest_optimizer:
+            self._plan.at_new_optimizer(number, self.step)
             self._decides_at = 0
-        ends_step = self._sequence.ends_step(number, after_forward=after_forward)
-        if ends_step:
+        if self._sequence.ends_step(number, after_forward=after_forward):
             self._end_step(STEP_END)
         if self._sequence.asks_for_forward:
             self._watch_modules()
@@ -341,28 +342,27 @@ class Monitor:
     def _end_step(self, moment: str, inputs: Any = None) -> None:
         now = time.perf_counter()
         seconds, self._last_step_time = now - self._last_step_time, now
-        self.step += 1
-        if self.step == 1:  # programs that start their own ranks may say only now which is which
+        self.step = step = self.step + 1
+        if step == 1:  # programs that start their own ranks may say only now which is which
             self._find_place()
-        within = self._phases.end_step() if self._phases.has_some else {}
-        if self._inputs.has_some:
-            within |= self._inputs.end_step()
-        counters = self._counters.read_after_step(self.step, seconds, wanted=bool(within))
+        within = bool(self._phases.found or self._inputs.largest)
+        counters = self._counters.read_after_step(step, seconds, wanted=within)
         if within:
-            counters = counters | within
+            counters = counters | self._phases.end_step() | self._inputs.end_step()
         elapsed = now - self._start
         self._write_step(elapsed, seconds, counters)
         has_risen = self._rise_limits and has_reached(self._rise_limits, counters)
-        if self.step >= self._decides_at or self._samples.asks or has_risen:
+        if step >= self._decides_at or self._samples.asks or has_risen:
             self._decide(moment, inputs, elapsed, counters)
-            self._decides_at = self._watched.find_next_decision(self.step, self._is_planned)
+            self._decides_at = self._watched.find_next_decision(step, self._find_planned)
             self._rise_limits = rise_limits(self._schedule, self._censuses.spending, elapsed=elapsed)
         self._last_step_time = time.perf_counter()
 
     def _decide(self, moment: str, inputs: Any, elapsed: float, counters: dict[str, int]) -> None:
         """What depends on the step's number, on the time, or on what was asked for: a census, what is watched next."""
         self._evaluation_calls.end_step()
-        self._watched.measure(self.step, elapsed, self._hook_seconds())
+        hook_seconds = self._guard.own_seconds - self._extra_seconds - self._censuses.spending.seconds
+        self._watched.measure(self.step, elapsed, hook_seconds)
         self._counters.every_other = self._watched.is_overdrawn
         if counters:
             self._samples.open(self._counters.device_uuid)
@@ -384,7 +384,7 @@ class Monitor:
         if asked or looks_closer:
             self._history.write(REQUEST if asked else TREND)
         self._choose_watching(due or self._profiler.wants_entry(self.step) or watches_calls(self.step))
-        self._stop_above_budget(elapsed)
+        self._stop_above_budget(elapsed, hook_seconds)
 
     def _choose_watching(self, wanted: bool) -> None:
         self._watched.marked = self._manual
@@ -395,24 +395,23 @@ class Monitor:
             self._modules.remove()
         self._phases.begin_step(self.step, elapsed=self._watched.counted_seconds, watched=watches)
 
-    def _is_planned(self, step: int) -> bool:
-        """Whether there is something to decide after `step`, by its number alone."""
-        if self._profiler.is_under_way or self._options.hash_at is not None:
-            return True
-        return self._schedule.is_planned(step) or watches_calls(step) or self._profiler.wants_entry(step)
-
-    def _hook_seconds(self) -> float:
-        return self._guard.own_seconds - self._extra_seconds - self._censuses.spending.seconds
+    def _find_planned(self, step: int, last: int) -> int:
+        """The first step after `step` and before `last` after which there is something to decide by its number alone;
+        `last` where there is none. What the census schedule plans by itself is the caller's."""
+        if self._options.hash_at is not None:
+            return step + 1
+        planned = self._schedule.find_planned(step, min(last, next_watched_calls(step)))
+        return self._profiler.find_entry(step, planned)
 
     def _find_place(self) -> None:
         place = find_place()
         self._options = self._options.at(place)
         self._schedule = self._options.make_schedule(place)
 
-    def _stop_above_budget(self, elapsed: float) -> None:
+    def _stop_above_budget(self, elapsed: float, hook_seconds: float) -> None:
         spent = self._censuses.spending.seconds
         excess = describe_excess(
-            hook_seconds=self._hook_seconds(),
+            hook_seconds=hook_seconds,
             census_seconds=spent,
             budget_percent=self._options.budget_percent,
             elapsed=elapsed,
@@ -425,9 +424,8 @@ class Monitor:
             self._guard.switch_off()
 
     def _write_step(self, at: float, seconds: float, counters: dict[str, int]) -> None:
-        self._journal.write_step(self.step, time=at, seconds=seconds, counters=counters)
-        if self._journal.failure is not None:
-            self._guard.say_once(self._journal.failure)
+        if not self._journal.write_step(self.step, time=at, seconds=seconds, counters=counters):
+            self._guard.say_once(str(self._journal.failure))
             self._guard.switch_off()
         elif counters:
             self._samples.take_step(self.step, counters)

@@ -73,12 +73,13 @@ class RecordingWriter:
         else:
             self.flush_if_due()
 
-    def add_row(self, kind: str, row: Row) -> None:
-        """Add a step or a sample."""
+    def add_row(self, kind: str, row: Row) -> bool:
+        """Add a step or a sample; False where the disk has failed."""
         if self.is_open:
             self._logs[kind].add(row)
             if monotonic() - self._last_flush >= FLUSH_SECONDS:
                 self.flush(wait=False)
+        return self.failure is None
 
     def flush_if_due(self, *, seconds: float = FLUSH_SECONDS) -> None:
         """Flush where the last time lies so long ago, unless another thread is just flushing."""

@@ -567,3 +567,13 @@ def test_a_time_limit_of_the_program_that_strikes_inside_our_code_is_the_program
     assert limited == [4]
     assert notes_in(tmp_path) == ["step 5 was not profiled: TimeLimitError: "]
     assert len(open_recording(tmp_path).steps) == 7
+
+
+def test_when_something_is_wanted_next_is_told_before_the_profiled_steps_and_after_them(tmp_path: Path) -> None:
+    with recording(tmp_path, CensusLog(), census_at=(), profile_step=0) as monitor:
+        profiler = monitor._profiler
+        assert profiler.find_entry(3, 20) == 20
+
+        profiler.plan(9)
+        near = [next((at for at in range(step + 1, 20) if profiler.wants_entry(at)), 20) for step in range(12)]
+        assert [profiler.find_entry(step, 20) for step in range(12)] == near

@@ -25,3 +25,15 @@ def test_in_a_long_run_a_share_of_the_steps_is_watched_that_meets_every_period()
 
 def test_what_was_done_is_reckoned_in_seconds() -> None:
     assert CallCost(num_installed=10, num_calls=1000, num_root_calls=20).seconds == pytest.approx(0.0046)
+
+
+@pytest.mark.parametrize("num_calls", [0, 24_999, 25_100, 30_000, 60_000, 400_000])
+def test_the_next_step_that_is_allowed_is_the_first_of_which_it_is_said(num_calls: int) -> None:
+    spent = CallCost(num_calls=num_calls)
+
+    def scan(step: int) -> int:
+        near = (near for near in range(step + 1, step + 33) if spent.allows(near, elapsed=10 + 0.05 * (near - step)))
+        return next(near, step + 33)
+
+    found = [spent.next_allowed(step, step + 33, elapsed=10.0, per_step=0.05) for step in range(300)]
+    assert found == [scan(step) for step in range(300)]

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
+import pytest
+
 from tenure.analysis.evidence import LOOKED_AT_SHARE
 from tenure.capture.steps.schedule import (
     Cost,
@@ -15,6 +17,7 @@ from tenure.capture.steps.schedule import (
     is_due,
     is_geometric,
     next_geometric,
+    next_watched_calls,
     rise_limits,
     watches_calls,
 )
@@ -181,3 +184,25 @@ def test_a_closer_look_has_the_share_for_itself_whatever_the_censuses_before_it_
 
     assert looks == [False, True]
     assert not any(can_afford_look(schedule, spending, elapsed=1e6) for schedule in others)
+
+
+def test_the_next_step_whose_calls_are_watched_is_found_without_asking_of_each() -> None:
+    watched = [step for step in range(1, 21_000) if watches_calls(step)]
+    asked = [0, *range(1, 130), 899, 901, 998, 1000, 1001, 1002, 1998, 9998, 10_001]
+
+    assert [next_watched_calls(step) for step in asked] == [
+        next(later for later in watched if later > step) for step in asked
+    ]
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [Schedule(), Schedule(last_step=50, copy_step=45), Schedule(steps=frozenset([5, 40, 41]), last_step=50)],
+    ids=["by itself", "with two that are asked for", "chosen"],
+)
+def test_the_next_planned_step_is_found_without_asking_of_each(schedule: Schedule) -> None:
+    def scan(step: int, last: int) -> int:
+        return next((near for near in range(step + 1, last) if schedule.is_planned(near)), last)
+
+    asked = [(step, step + 33) for step in (*range(1, 520), 1530, 1534, 2047, 2048)]
+    assert [schedule.find_planned(*near) for near in asked] == [scan(*near) for near in asked]

@@ -58,7 +58,8 @@ class CompiledCalls:
         self._modules = modules
         self._scalers = scalers
         self._profiler = profiler
-        self._calls: dict[int, CompiledSteps] = {}
+        self.running: dict[int, CompiledSteps] = {}
+        """By thread: the compiled calls that run now."""
         self._watch = CompilationWatch(self)
 
     @property
@@ -72,7 +73,7 @@ class CompiledCalls:
 
     def count(self, optimizer: Any) -> None:
         """This optimizer's step was seen by its hook, maybe within a compiled call."""
-        running = self._calls.get(threading.get_ident())
+        running = self.running.get(threading.get_ident())
         if running is not None:
             running.count(optimizer)
 
@@ -99,7 +100,7 @@ class CompiledCalls:
 
     def after_compiled_call(self) -> None:
         """As `CompiledCallListener` says."""
-        call = self._calls.pop(threading.get_ident(), None)
+        call = self.running.pop(threading.get_ident(), None)
         if not self._steps.is_listening:
             return
         if call is not None:
@@ -114,7 +115,7 @@ class CompiledCalls:
         function, args, kwargs = values.get("fn"), values.get("args"), values.get("kwargs")
         del values
         call = CompiledSteps(function, args, kwargs)
-        self._calls[threading.get_ident()] = call
+        self.running[threading.get_ident()] = call
         del function
         if call.is_step or not self._steps.wants_root_calls() or is_inside_step_or_backward(wrapper):
             return

@@ -26,7 +26,8 @@ class ProfilePlan:
         self._schedule = schedule
         self._chosen = chosen
         self._later_root_planned = False
-        self._newest_optimizer = 0
+        self.newest_optimizer = 0
+        """The highest number of an optimizer that has stepped."""
         self._later_optimizer_planned = False
         self._bytes = 0
         self._num_for_growth = 0
@@ -48,17 +49,13 @@ class ProfilePlan:
         if self._profiler.is_over or waits:
             self._profiler.plan(choose_step(self._schedule, after=step))
 
-    def at_optimizer_step(self, number: int, step: int) -> bool:
+    def at_new_optimizer(self, number: int, step: int) -> None:
         """Where the profiled steps were over before an optimizer, by the `number` of its first step, came: two more,
-        once. After a warm-up or a first stage another model is trained, with a peak of its own. Whether it is a new
-        one."""
-        if number <= self._newest_optimizer:
-            return False
-        self._newest_optimizer = number
+        once. After a warm-up or a first stage another model is trained, with a peak of its own."""
+        self.newest_optimizer = number
         if self._chosen is None and self._profiler.is_over and not self._later_optimizer_planned:
             self._later_optimizer_planned = True
             self._profiler.plan(choose_step(self._schedule, after=step, warm_up=LATER_OPTIMIZER_WARM_UP))
-        return True
 
     def at_new_root(self, step: int, *, training: bool) -> None:
         """Without an optimizer, where the profiled steps were over before this root was called first: two more, once.

@@ -101,11 +101,6 @@ class StepProfiler:
         """Whether the planned steps are still to come."""
         return self._step > 0 and not self._done and self._watch is None
 
-    @property
-    def is_under_way(self) -> bool:
-        """Whether operations are watched now, or were and the watching could not be taken off."""
-        return self._watch is not None
-
     def wants_entry(self, steps: int) -> bool:
         """Whether, after so many steps, the next root forward's entry begins, parts or ends the profile.
 
@@ -114,6 +109,14 @@ class StepProfiler:
         if self._done:
             return self._watch is not None
         return steps in (self._step - 1, *self._ends_of_turns)
+
+    def find_entry(self, steps: int, last: int) -> int:
+        """The first number of steps above `steps` and below `last` after which something may be wanted; else `last`."""
+        if self._watch is not None:
+            return steps + 1
+        if self._done:
+            return last
+        return min((near for near in (self._step - 1, *self._ends_of_turns) if steps < near < last), default=last)
 
     @property
     def _ends_of_turns(self) -> tuple[int, int]:

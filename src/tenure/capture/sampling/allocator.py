@@ -53,6 +53,13 @@ def may_have_others() -> bool:
     return _find_other(torch) is not None or (mps is not None and torch.backends.mps.is_available())
 
 
+def is_built_for_backends() -> bool:
+    """Whether this torch is built for CUDA (ROCm too) or XPU, so that the program may start one at any time."""
+    torch: Any = sys.modules.get("torch")
+    xpu = getattr(torch, "xpu", None)
+    return torch.backends.cuda.is_built() or (xpu is not None and xpu._is_compiled())
+
+
 def nested_counters(stats: Mapping[str, Any]) -> dict[str, int]:
     """Our counters from torch's nested statistics; what this allocator does not count is absent."""
     found = {}

@@ -65,7 +65,7 @@ class BetweenSteps:
     @property
     def asks(self) -> bool:
         """Whether there is a wish for a census, from outside or for a closer look."""
-        return self._signal.asked or self._sampler.census_wanted or self._closer.waits_for_steps
+        return self._signal.asked or self._sampler.census_wanted or self._closer.wanted_from is not None
 
     def take_request(self) -> bool:
         """Whether somebody outside has asked for a census since the last time."""

@@ -32,15 +32,11 @@ class CloserLooks:
         self._next_look = 0.0
         self._rests_until = 0.0
         self._rests_until_step = 0
-        self._wanted_from: int | None = None
+        self.wanted_from: int | None = None
+        """The step from which on the next of the looks that are planned is wanted; None where none is."""
         self._apart = LEAST_APART
         self._left = 0
         self._waits = False
-
-    @property
-    def waits_for_steps(self) -> bool:
-        """Whether looks are planned, that steps have to be asked about."""
-        return self._wanted_from is not None
 
     def look(self, now: float) -> None:
         """On the thread, each half second: note a trend that has begun, and plan the looks."""
@@ -56,11 +52,11 @@ class CloserLooks:
         self._note("info", describe(trend, self._apart if allowed else None))
         if allowed:
             self._left, self._waits = LOOKS, False
-            self._wanted_from = trend.last_step
+            self.wanted_from = trend.last_step
 
     def is_due(self, step: int, may_be_paid: Callable[[], bool]) -> bool:
         """In the hook of a step's end: whether a closer look is due now; it waits until it may be paid for."""
-        if self._wanted_from is None or step < self._wanted_from:
+        if self.wanted_from is None or step < self.wanted_from:
             return False
         if not may_be_paid():
             if not self._waits:
@@ -68,7 +64,7 @@ class CloserLooks:
                 self._note("info", f"{GROWS} the closer look waits until it is within the censuses' share of the time")
             return False
         self._left -= 1
-        self._wanted_from = step + self._apart if self._left else None
+        self.wanted_from = step + self._apart if self._left else None
         return True
 
 

@@ -33,36 +33,38 @@ class OptimizerSequence:
         self._history: deque[int] = deque(maxlen=REMEMBERED)
         self._known: set[int] = set()
         self._new_in_a_row = 0
-
-    @property
-    def asks_for_forward(self) -> bool:
+        self.asks_for_forward = False
         """Whether the next answer depends on a root module's call between this optimizer step and the next."""
-        return self._new_in_a_row >= MAX_NEW_IN_A_ROW
 
     def ends_step(self, optimizer: int, *, after_forward: bool = False) -> bool:
         """Take one optimizer step by the optimizer's number (given in order of first step).
 
         `after_forward` says that a root module was called since the optimizer step before, where that was asked for.
         """
-        is_new, is_first = optimizer not in self._known, not self._known
-        self._known.add(optimizer)
         self._history.append(optimizer)
+        is_new = optimizer not in self._known
+        if is_new:
+            self._known.add(optimizer)
         if len(self._known) == 1:
             return True
+        self._count_new(optimizer, is_new=is_new)
+        if is_new:
+            return after_forward and self._new_in_a_row > MAX_NEW_IN_A_ROW
         recent = list(self._history)
         active = set(recent[-ACTIVE_WITHIN:])
-        if is_new:
-            self._new_in_a_row += not is_first
-        elif optimizer != max(self._known):
-            self._new_in_a_row = 0
-        if is_new and not is_first:
-            return after_forward and self._new_in_a_row > MAX_NEW_IN_A_ROW
         if len(active) == 1:
             return True
         sequence = find_sequence(recent, active)
         if sequence is None:
             return optimizer == max(active)
         return sequence == find_start(sequence)
+
+    def _count_new(self, optimizer: int, *, is_new: bool) -> None:
+        if is_new:
+            self._new_in_a_row += 1
+        elif optimizer != max(self._known):
+            self._new_in_a_row = 0
+        self.asks_for_forward = self._new_in_a_row >= MAX_NEW_IN_A_ROW
 
 
 def find_sequence(history: Sequence[int], active: set[int]) -> tuple[int, ...] | None:

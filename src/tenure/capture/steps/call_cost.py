@@ -41,6 +41,18 @@ class CallCost:
         """Whether to watch the calls after `step`, `elapsed` seconds into the run."""
         return may_spend(self.seconds, step, elapsed=elapsed)
 
+    def next_allowed(self, step: int, last: int, *, elapsed: float, per_step: float) -> int:
+        """The first step after `step` that `allows`, if it comes before `last`, else `last`; from `elapsed` on each
+        step takes `per_step` seconds."""
+        spent, most = self.seconds, SHARE * (elapsed + (last - step) * per_step)
+        if spent > FREE_SECONDS + most:
+            return last
+        share = 1.0 if spent <= FREE_SECONDS else most / spent
+        for near in range(step + 1, last):
+            if near * GOLDEN % 1 < share and may_spend(spent, near, elapsed=elapsed + (near - step) * per_step):
+                return near
+        return last
+
 
 def may_spend(spent: float, step: int, *, elapsed: float) -> bool:
     """Whether what took `spent` seconds so far may be done in the step after `step`: in each until then, later in a

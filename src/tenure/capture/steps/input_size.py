@@ -37,20 +37,16 @@ class InputSizes:
     """The largest input of a step's root calls, for the steps in which they are watched."""
 
     def __init__(self) -> None:
-        self._largest: dict[str, int] = {}
-
-    @property
-    def has_some(self) -> bool:
-        """Whether anything was measured since the last step's end."""
-        return bool(self._largest)
+        self.largest: dict[str, int] = {}
+        """Since the last step's end; empty where nothing was measured."""
 
     def take(self, inputs: Any) -> None:
         """Of one root call."""
         found = measure_inputs(inputs)
-        if found.get("input_elements", 0) >= self._largest.get("input_elements", 0):
-            self._largest = found or self._largest
+        if found.get("input_elements", 0) >= self.largest.get("input_elements", 0):
+            self.largest = found or self.largest
 
     def end_step(self) -> dict[str, int]:
-        """What was taken since the last step's end."""
-        largest, self._largest = self._largest, {}
+        """Hands over the largest."""
+        largest, self.largest = self.largest, {}
         return largest

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from tenure.capture.steps.call_cost import SHARE
 
-STEP_SECONDS = 45e-6
-STEP_SHARE = 0.0007
-"""So much all hooks may take by their own clock: so many seconds of each step, and this share of it. Half of the
-bounds, for as much again goes where that clock does not run: torch's ways to the hooks, and the program's next
-operations, which find less of theirs in the caches."""
+STEP_SECONDS = 38e-6
+STEP_SHARE = 0.00075
+"""So much all hooks may take by their own clock: so many seconds of each step, and this share of it. Less than half of
+the bounds, for nearly as much again goes where that clock does not run: torch's ways to the hooks, and the program's
+next operations, which find less of theirs in the caches."""
 OPTIONAL_SHARE = 2 * SHARE
 """What watching and reading are given where they cost what they are reckoned at, and the rest of the hooks is cheap."""
 LEAST = 0.05
 """Of that, whatever the machine: a long run sees a little of everything."""
 
 
-FIRST_GUESS = 20e-6
+FIRST_GUESS = 18e-6
 """Of what every step needs: a slow machine shows after some dozens of windows, and not by the first steps."""
 
 

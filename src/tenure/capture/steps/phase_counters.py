@@ -33,7 +33,8 @@ class PhaseCounters:
     """Whether this step's phases are read."""
     seconds: float = 0.0
     """Of all readings so far, reckoned from their number, for what is looked at must not depend on the machine."""
-    _found: dict[str, int] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict)
+    """What was read since the last step's end, by the names of `NAMES_IN_PHASES`."""
     _peak: int | None = None
     """The allocator's, when it was read last in this step."""
     _num_forwards: int = 0
@@ -64,14 +65,9 @@ class PhaseCounters:
         """An optimizer's step begins."""
         self._take(BACKWARD)
 
-    @property
-    def has_some(self) -> bool:
-        """Whether anything was read since the last step's end."""
-        return bool(self._found)
-
     def end_step(self) -> dict[str, int]:
-        """`forward_rss_bytes` and the like, of what was read since the last step's end."""
-        found, self._found = self._found, {}
+        """`forward_rss_bytes` and the like: hands over what was found."""
+        found, self.found = self.found, {}
         return found
 
     def _take(self, phase: str) -> None:
@@ -82,9 +78,9 @@ class PhaseCounters:
         for name in PHASE_COUNTERS:
             if name in counters:
                 key = NAMES_IN_PHASES[phase, name]
-                self._found[key] = max(self._found.get(key, 0), counters[name])
+                self.found[key] = max(self.found.get(key, 0), counters[name])
         peak = counters.get(PEAK)
         if peak is not None:
             if self._peak is not None and peak > self._peak:
-                self._found[NAMES_IN_PHASES[phase, PEAK]] = peak
+                self.found[NAMES_IN_PHASES[phase, PEAK]] = peak
             self._peak = peak

@@ -52,6 +52,12 @@ class Schedule:
             return True
         return is_census_step(step) if self.steps is None else step in self.steps
 
+    def find_planned(self, step: int, last: int) -> int:
+        """The first step after `step` and before `last` that `is_planned`; `last` where there is none."""
+        chosen = (next_census_step(step),) if self.steps is None else self.steps
+        planned = (self.last_step, self.copy_step, *chosen)
+        return min((near for near in planned if near is not None and step < near < last), default=last)
+
     @property
     def has_extra(self) -> bool:
         """Whether there may be censuses beside the planned ones: not with several ranks, which would wait for one, nor
@@ -140,6 +146,15 @@ def is_census_step(step: int) -> bool:
     return _is_power_of_two(step) or step == _beside_middle(step.bit_length() - 1)
 
 
+def next_census_step(step: int) -> int:
+    """The first of these steps after `step`, which is 1 or more."""
+    if step < LAST_ROUND_STEP:
+        return next_geometric(step)
+    octave = step.bit_length() - 1
+    beside = _beside_middle(octave)
+    return beside if step < beside else 2 << octave
+
+
 def _beside_middle(octave: int) -> int:
     """The second census of the octave that begins with step 2 ** octave."""
     turn = octave - (LAST_ROUND_STEP.bit_length() - 1)
@@ -167,6 +182,13 @@ def watches_calls(step: int) -> bool:
     and a census follows none of these. Around, for programs count from 0 or 1, before or after the optimizer's step.
     """
     return step % 10 in (9, 0, 1) and any(_is_round(near) for near in (step - 1, step, step + 1))
+
+
+def next_watched_calls(step: int) -> int:
+    """The first step after `step` of which `watches_calls` is true."""
+    digits: int = max(10, 10 ** (len(str(step)) - 1))
+    near = max(1, -(-step // digits)) * digits
+    return max(near - 1, step + 1)
 
 
 def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:

@@ -15,6 +15,8 @@ class Stopper:
 
     def __init__(self, stop_after: int | None) -> None:
         self._stop_after = stop_after
+        self.is_asked = stop_after is not None
+        """Whether the program is to end after any step at all."""
         self.stopped = False
 
     def check(self, step: int) -> None:

@@ -13,7 +13,7 @@ from tenure.capture.steps.optional_share import OptionalShare
 from tenure.capture.steps.phase_counters import PhaseCounters
 from tenure.capture.steps.schedule import next_geometric
 
-MOST_QUIET_STEPS = 16
+MOST_QUIET_STEPS = 32
 """In a row; cost and time are looked at so often."""
 
 
@@ -53,23 +53,22 @@ class WatchedSteps:
     def choose(self, step: int, *, wanted: bool) -> bool:
         """Whether calls are watched after `step`: where that is `wanted` anyway, and where it may be paid for; never
         where steps are `marked` in code."""
-        self._watches = not self.marked and (wanted or self._may_watch(step, self.counted_seconds))
+        allowed = self._may_watch and self._modules.cost.allows(step, elapsed=self.counted_seconds)
+        self._watches = not self.marked and (wanted or allowed)
         return self._watches
 
-    def find_next_decision(self, step: int, is_planned: Callable[[int], bool]) -> int:
-        """After which step to decide again: the next that is watched, one that `is_planned`, or one of the schedule;
-        after a step that is watched itself, the step's own end."""
+    def find_next_decision(self, step: int, find_planned: Callable[[int, int], int]) -> int:
+        """After which step to decide again: the next that is watched, that `find_planned(step, last)` finds before the
+        last that comes into question, or one of the schedule; after a step that is watched itself, its own end."""
         if self._watches:
             return step + 1
-        last = min(step + MOST_QUIET_STEPS, next_geometric(step))
+        last = find_planned(step, min(step + MOST_QUIET_STEPS, next_geometric(step)))
+        if not self._may_watch:
+            return last
         gained = self._share.counted_per_step
-        for near in range(step + 1, last):
-            if is_planned(near) or self._may_watch(near, self.counted_seconds + (near - step) * gained):
-                return near
-        return last
+        return self._modules.cost.next_allowed(step, last, elapsed=self.counted_seconds, per_step=gained)
 
-    def _may_watch(self, step: int, counted_seconds: float) -> bool:
+    @property
+    def _may_watch(self) -> bool:
         """Not where the program compiles: each compiled call would take the hooks out and put them back."""
-        if self.marked or self._modules.compiles:
-            return False
-        return self._modules.cost.allows(step, elapsed=counted_seconds)
+        return not (self.marked or self._modules.compiles)

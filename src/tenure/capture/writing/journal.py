@@ -57,12 +57,15 @@ class Journal:
         """Rows that were dropped because the disk did not answer."""
         return self._writer.num_lost if self._writer is not None else 0
 
-    def write_step(self, step: int, *, time: float, seconds: float, counters: Mapping[str, int]) -> None:
-        """Add a step's row, which becomes text when it is written: this runs at every step. Keeps `counters`."""
+    def write_step(self, step: int, *, time: float, seconds: float, counters: Mapping[str, int]) -> bool:
+        """Add a step's row, which becomes text when it is written: this runs at every step. Keeps `counters`.
+
+        False where nothing can be written any more: `failure` says why.
+        """
         writer = self._writer
         if writer is None:
             writer = self._open()[0]
-        writer.add_row(STEPS, (step, time, seconds, counters))
+        return writer.add_row(STEPS, (step, time, seconds, counters))
 
     def write_sample(self, step: int, *, time: float, seconds: float, counters: Mapping[str, int]) -> None:
         """Add a sample's row where a recording is open; from any thread."""
