@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -39,6 +40,11 @@ def ctc(lengths: Any) -> torch.Tensor:
     return F.ctc_loss(given(9, 2, 5).log_softmax(2), torch.tensor([[1, 2, 3], [1, 2, 0]]), *lengths)
 
 
+def packed() -> torch.Tensor:
+    rows = pack_padded_sequence(given(2, 5, 3) * 2, torch.tensor([5, 3]), batch_first=True)
+    return pad_packed_sequence(nn.GRU(3, 4)(rows)[0])[0]
+
+
 CASES: dict[str, Callable[[], torch.Tensor]] = {
     **{
         f"{name}, {reduction}": partial(lambda name, reduction: getattr(F, name)(
@@ -52,6 +58,7 @@ CASES: dict[str, Callable[[], torch.Tensor]] = {
     "batch norm": batch_norm,
     "columns": lambda: F.unfold(given(2, 3, 8, 8), 3),
     "bag": bag,
+    "packed": packed,
     "ctc": partial(ctc, ([9, 8], [3, 2])),
     "ctc with lengths as tensors": partial(ctc, (torch.tensor([9, 8]), torch.tensor([3, 2]))),
 }  # fmt: skip

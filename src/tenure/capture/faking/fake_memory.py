@@ -82,9 +82,11 @@ class FakeMemory:
         tensors = list(_tensors_in((*args, *kwargs.values())))
         if any(map(self.is_fake, tensors)):
             return self._run_fake(function, types, args, kwargs, tensors)
-        return self._run_as_it_is(function, types, args, kwargs)
+        return self._run_as_it_is(function, types, args, kwargs, tensors)
 
-    def _run_as_it_is(self, function: Any, types: Sequence[type], args: Any, kwargs: Any) -> Any:
+    def _run_as_it_is(
+        self, function: Any, types: Sequence[type], args: Any, kwargs: Any, tensors: Sequence[torch.Tensor]
+    ) -> Any:
         """Unless its result would be large, or is a buffer that parameters are gathered in and are views of.
 
         Where nothing tells that beforehand, as where a size depends on values, it runs.
@@ -94,7 +96,7 @@ class FakeMemory:
             may_be_large = self._may_be_large[function] = _makes_storages(function)
         if may_be_large:
             try:
-                made = self.owner.dispatch(function, types, args, kwargs)
+                made = self.owner.dispatch(function, types, *self._with_stand_ins(args, kwargs, tensors)[:2])
             except _RAISED_BY_RULES:
                 return function(*args, **kwargs)
             size = sum(_bytes_of(tensor) for tensor in _tensors_in((made,)))
@@ -110,10 +112,7 @@ class FakeMemory:
             answer = without_rule(function, args, self.is_fake)
         if answer is not None:
             return answer
-        stand_ins = {id(tensor): self.make_fake(tensor) for tensor in tensors if not self.is_fake(tensor)}
-        if stand_ins:
-            args = _replaced(args, stand_ins)
-            kwargs = dict(zip(kwargs, _replaced(tuple(kwargs.values()), stand_ins), strict=True))
+        args, kwargs, stand_ins = self._with_stand_ins(args, kwargs, tensors)
         try:
             result = self.owner.dispatch(function, types, args, kwargs)
         except _NEEDS_VALUES:
@@ -127,6 +126,14 @@ class FakeMemory:
         result = as_kernels_leave(function, args, result)
         self.values.take_result(function, args, result)
         return result
+
+    def _with_stand_ins(self, args: Any, kwargs: Any, tensors: Sequence[torch.Tensor]) -> tuple[Any, Any, Any]:
+        """Arguments with fakes in place of tensors that have values, and these fakes by the tensors' ids."""
+        stand_ins = {id(tensor): self.make_fake(tensor) for tensor in tensors if not self.is_fake(tensor)}
+        if stand_ins:
+            args = _replaced(args, stand_ins)
+            kwargs = dict(zip(kwargs, _replaced(tuple(kwargs.values()), stand_ins), strict=True))
+        return args, kwargs, stand_ins
 
 
 class _FakingMode(TorchDispatchMode):  # type: ignore[misc]

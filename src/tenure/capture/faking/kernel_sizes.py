@@ -28,8 +28,19 @@ def without_rule(function: Any, args: Sequence[Any], is_fake: Callable[[Any], bo
     """The result of an operation for which torch has no rule, though what decides its sizes is known; else None."""
     if function in _CTC_BACKWARD:
         return torch.empty_like(args[1])
-    if function not in _CTC or any(map(is_fake, args[2:4])):
-        return None
+    if function is _PACKS and not is_fake(args[1]):
+        return _packed(*args)
+    if function in _CTC and not any(map(is_fake, args[2:4])):
+        return _ctc(args)
+    return None
+
+
+def _packed(rows: Any, lengths: torch.Tensor, batch_first: bool) -> Any:
+    sizes = [int((lengths > time).sum()) for time in range(int(lengths.max()))]
+    return rows.new_empty((sum(sizes), *rows.shape[2:])), torch.tensor(sizes)
+
+
+def _ctc(args: Sequence[Any]) -> Any:
     log_probabilities, _, _, lengths = args[:4]
     longest = max(lengths.tolist() if isinstance(lengths, torch.Tensor) else lengths)
     times, batch = log_probabilities.shape[:2] if log_probabilities.dim() == 3 else (len(log_probabilities), 1)
@@ -84,6 +95,7 @@ _CHANGES: dict[Any, Callable[[Sequence[Any], Any], Any]] = {
     _overload("col2im"): _as_columns,
     _overload("_embedding_bag"): _one_more,
 }
+_PACKS = _overload("_pack_padded_sequence")
 _CTC, _CTC_BACKWARD = (
     {_overload(name, overload) for overload in _CTC_LOSSES} for name in ("_ctc_loss", "_ctc_loss_backward")
 )
