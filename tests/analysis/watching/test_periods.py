@@ -75,10 +75,29 @@ def test_a_row_without_a_period_stays_as_it_is(values: np.ndarray) -> None:
     assert without_sawtooth(steps, values) is values
 
 
-def test_steps_that_are_missing_make_no_period() -> None:
-    steps = np.delete(np.arange(1.0, 301), 100)
+@pytest.mark.parametrize(("period", "every"), [(30, 1), (12, 2), (31, 2), (100, 2), (119, 2), (24, 3), (80, 3)])
+def test_a_period_is_found_where_not_every_step_was_read(period: int, every: int) -> None:
+    steps = np.arange(1.0, 501)
+    row = saw(period, 8 * MIB, 500) + np.random.default_rng(period).normal(0, 10 * KIB, 500)
+    read = np.delete(steps, 100) if every == 1 else steps[every - 1 :: every]
+    found = find_sawtooth(read, row[read.astype(int) - 1])
 
-    assert find_sawtooth(steps, saw(30, 8.0, 299)) is None
+    assert found is not None
+    assert (found.period, found.amplitude) == (period, pytest.approx(8 * MIB, rel=0.05 + (every - 1) / period))
+
+
+def test_what_is_left_without_the_sawtooth_is_the_trend_where_reading_became_rarer_too() -> None:
+    steps = np.concatenate([np.arange(1.0, 121), np.arange(122.0, 481, 2)])
+    left = without_sawtooth(steps, saw(30, 8 * MIB, 480)[steps.astype(int) - 1] + KIB * steps)
+
+    assert np.median(np.diff(left) / np.diff(steps)) == pytest.approx(KIB)
+
+
+@pytest.mark.parametrize("steps", [1000.0 * np.arange(60), 4.0 * np.arange(1, 100)], ids=["a thousand", "four"])
+def test_of_few_steps_that_were_read_there_is_no_period(steps: np.ndarray) -> None:
+    period = int(26 * (steps[1] - steps[0])) - 1
+
+    assert find_sawtooth(steps, saw(period, 8.0, int(steps[-1]) + 1)[steps.astype(int)]) is None
 
 
 def test_a_sawtooth_is_a_period_and_an_amplitude() -> None:

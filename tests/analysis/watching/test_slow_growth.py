@@ -16,8 +16,10 @@ LOOKS = (500, 1000, 1500, 2000)
 STEPS = np.arange(1.0, LOOKS[-1] + 1)
 
 
-def grows(values: np.ndarray, until: int) -> bool:
-    return find_slow_growth(STEPS[:until], values[:until]) is not None
+def grows(values: np.ndarray, until: int, *, every: int = 1) -> bool:
+    """Of the first `until` steps, where counters were read after each so many."""
+    read = slice(every - 1, until, every)
+    return find_slow_growth(STEPS[read], values[read]) is not None
 
 
 @pytest.mark.slow
@@ -54,6 +56,20 @@ def test_a_small_leak_that_begins_late_is_found_five_hundred_steps_later(name: s
     late = small_leak_of(rows) * np.maximum(0.0, STEPS - (LOOKS[-1] - 500))
 
     assert sum(grows(draw(rows, seed, len(STEPS)) + late, LOOKS[-1]) for seed in range(NUM_RUNS)) >= 95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "least"), [("allocator and a sawtooth", 95), ("resident", 95), ("resident and a sawtooth", 85)]
+)
+def test_where_every_other_step_was_read_a_small_leak_is_found_as_soon_and_healthy_runs_are_silent(
+    name: str, least: int
+) -> None:
+    rows = HEALTHY[name]
+    runs = [draw(rows, seed, len(STEPS)) for seed in range(NUM_RUNS)]
+
+    assert sum(grows(values + small_leak_of(rows) * STEPS, 500, every=2) for values in runs) >= least
+    assert sum(any(grows(values, look, every=2) for look in LOOKS) for values in runs) <= 1
 
 
 def test_growth_is_told_with_its_rate_and_where_it_was_seen() -> None:

@@ -26,9 +26,10 @@ def counter_series(rows: Sequence[Step] | Sequence[Sample], name: str) -> tuple[
     return columns[:, 0], columns[:, 1]
 
 
-def thinned(steps: Numbers, values: Numbers, *, most: int = MOST_POINTS) -> tuple[Numbers, Numbers]:
-    """Medians of as many neighbours each as leave `most` points at most; what is left over at the start is dropped."""
-    together = -(-len(values) // most)
+def thinned(steps: Numbers, values: Numbers, *, most: int = MOST_POINTS, together: int = 1) -> tuple[Numbers, Numbers]:
+    """Medians of as many neighbours each as leave `most` points at most, and of so many `together` at least; what is
+    left over at the start is dropped. From three on a single odd value does not count."""
+    together = max(together, -(-len(values) // most))
     if together <= 1:
         return steps, values
     first = len(values) % together

@@ -72,7 +72,7 @@ def is_noise(steps: Numbers, values: Numbers) -> bool:
     J. von Neumann, "Distribution of the ratio of the mean square successive difference to the variance", Annals of
     Mathematical Statistics 12 (1941).
     """
-    at, seen = thinned(steps, values, most=POINTS)
+    at, seen = thinned(steps, values, most=POINTS, together=3)
     off = seen - slope_with_error(at, seen)[0] * at
     off = off - off.mean()
     squares = float(off @ off)

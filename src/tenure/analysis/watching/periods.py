@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenure.analysis.watching.counter_series import Numbers
+from tenure.analysis.watching.filled_steps import filled, may_be_filled
 from tenure.analysis.watching.robust import scatter_of, slope_with_error
 
 LEAST_ALIKE = 0.5
@@ -23,6 +24,8 @@ JUMP = 8.0
 """Standard deviations of the changes from step to step: larger rises are jumps."""
 MOST_JUMPS = 8
 FEWEST_POINTS = 30
+LEAST_FREE = 0.4
+"""Of the values of a row with missing steps, those beyond one for each phase of the period."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,9 @@ class Sawtooth:
 
 
 def find_sawtooth(steps: Numbers, values: Numbers) -> Sawtooth | None:
-    """The period of a row, by its correlation with itself; None where it has none, or steps are missing.
+    """The period of a row, by its correlation with itself; None where it has none, or most steps are missing.
 
-    At least three periods must lie in the row.
+    At least three periods must lie in the row. Between steps that were read it is taken to run straight.
     """
     found = _pattern(steps, values)
     return None if found is None else Sawtooth(len(found), float(np.ptp(found)))
@@ -45,24 +48,25 @@ def find_sawtooth(steps: Numbers, values: Numbers) -> Sawtooth | None:
 def without_sawtooth(steps: Numbers, values: Numbers) -> Numbers:
     """The same row less what comes again with each period; the row itself where it has none."""
     found = _pattern(steps, values)
-    return values if found is None else values - _again(found, values)
+    return values if found is None else values - _again(found, steps)
 
 
 def sawtooth_course(steps: Numbers, values: Numbers) -> Numbers | None:
     """What comes again with each period, at each step; None where nothing does. Jumps are not looked below."""
-    if len(values) < FEWEST_POINTS or np.any(np.diff(steps) != 1):
+    if len(values) < FEWEST_POINTS or not may_be_filled(steps):
         return None
     found = _pattern_of(steps, values)
-    return None if found is None else _again(found, values)
+    return None if found is None else _again(found, steps)
 
 
-def _again(course: Numbers, values: Numbers) -> Numbers:
-    return course[np.arange(len(values)) % len(course)]
+def _again(course: Numbers, steps: Numbers) -> Numbers:
+    again: Numbers = course[(steps - steps[0]).astype(np.int64) % len(course)]
+    return again
 
 
 def _pattern(steps: Numbers, values: Numbers) -> Numbers | None:
     """Of the row, or, where it has none, of the row less its jumps."""
-    if len(values) < FEWEST_POINTS or np.any(np.diff(steps) != 1):
+    if len(values) < FEWEST_POINTS or not may_be_filled(steps):
         return None
     found = _pattern_of(steps, values)
     if found is None and (risen := risen_at_once(values)) is not None:
@@ -72,19 +76,48 @@ def _pattern(steps: Numbers, values: Numbers) -> Numbers | None:
 
 def _pattern_of(steps: Numbers, values: Numbers) -> Numbers | None:
     """The median course of one period around its own mean, beginning with the first step."""
-    smooth = without_single(values)
-    slope, _ = slope_with_error(steps, smooth)
-    period = _period(smooth - slope * steps)
+    smooth, full = filled(steps, without_single(values)), filled(steps, values)
+    at = np.arange(float(len(full)))
+    slope, _ = slope_with_error(at, smooth)
+    period = _period(smooth - slope * at)
+    if period is not None and len(full) > len(values):
+        period = _nearest_period(steps, without_single(values), period)
     if period is None:
         return None
-    # The slope over whole periods: one across parts of them tilts the course.
-    apart = period * (len(values) // period // 2)
-    slope = float(np.median(values[apart:] - values[:-apart])) / apart
-    flat = values - slope * steps
+    slope = _slope_over(full, period)
+    flat = full - slope * at
     course = _course(flat, period)
-    if scatter_of(flat - _again(course, flat)) >= LEFT * scatter_of(flat) or _is_stairs(course, slope):
+    if scatter_of(flat - _again(course, at)) >= LEFT * scatter_of(flat) or _is_stairs(course, slope):
         return None
     return np.asarray(course - course.mean())
+
+
+def _slope_over(values: Numbers, period: int) -> float:
+    """Over whole periods: a slope across parts of them tilts the course."""
+    apart = period * (len(values) // period // 2)
+    return float(np.median(values[apart:] - values[:-apart])) / apart
+
+
+def _nearest_period(steps: Numbers, values: Numbers, about: int) -> int | None:
+    """Of the periods `about` as long the one whose course leaves least of what was read. None where too little was.
+
+    Where steps are missing a row lies as much like itself some steps beside its period, and what that leaves is a
+    slope: only the falls, which few of the values see, tell one from the other. So squares are summed.
+    """
+    gap = int(np.diff(steps).max())
+    read, full = (steps - steps[0]).astype(np.int64), filled(steps, values)
+    best, found = np.inf, None
+    for period in range(max(2, about - gap), min(about + gap, len(full) // FEWEST_PERIODS) + 1):
+        phases = read % period
+        left = values - _slope_over(full, period) * read
+        sums, counts = np.bincount(phases, left), np.bincount(phases)
+        free = len(read) - np.count_nonzero(counts)
+        if free < LEAST_FREE * len(read):
+            return None
+        squares = float(np.sum((left - (sums / np.maximum(counts, 1))[phases]) ** 2)) / free
+        if squares < best:
+            best, found = squares, period
+    return found
 
 
 def _is_stairs(course: Numbers, slope: float) -> bool:
