@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
@@ -86,8 +86,10 @@ def needs_caches(sources: Iterable[SourceFile]) -> bool:
     return _mentions(sources, _NEEDS)
 
 
-def _mentions(sources: Iterable[SourceFile], names: Iterable[str]) -> bool:
+def _mentions(sources: Iterable[SourceFile], names: Collection[str]) -> bool:
     for source in sources:
+        if not any(name in source.text for name in names):
+            continue
         try:
             nodes = list(walk(parse(source)))
         except SourceError:

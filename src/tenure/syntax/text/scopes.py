@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.text.slim_trees import Name, slim
+from tenure.syntax.text.slim_trees import Attribute, Name, slim
 from tenure.syntax.text.tree_walks import children, walk
 
 MODULE = "<module>"
@@ -90,6 +90,8 @@ def dotted(node: ast.AST | None) -> str:
     """A name, attribute chain or subscript as text (`self.cache[]`); "" for anything else."""
     if type(node) is Name:
         return node.id
+    if type(node) is Attribute and type(node.value) is Name:
+        return f"{node.value.id}.{node.attr}"
     parts: list[str] = []
     while True:
         if isinstance(node, ast.Attribute):
