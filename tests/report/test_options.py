@@ -41,6 +41,25 @@ def test_the_table_reads_as_it_should() -> None:
     assert render_plan(replace(PLAN, options=ROWS), width=110) == render_plan(PLAN, width=110) + TEXT
 
 
+def test_what_the_row_above_says_is_not_said_again() -> None:
+    two = TriedOption(
+        ("fully-shard-2",), ("fully_shard(model)",), None, 512 * MIB, 600 * MIB, Part.FORWARD, 1.0, 5000, True,
+        ("98 times gathered",), ("sizes are those of one rank",),
+    )  # fmt: skip
+    four = replace(two, options=("fully-shard-4",), peak_active_bytes=256 * MIB)
+    other = replace(four, options=("fully-shard-8",), notes=("read once more",), change=("fully_shard(net)",))
+
+    below = [line for line in render_options(PLAN, (two, four, other), width=100).splitlines() if line[:4] == "    "]
+    assert below == [
+        "    fits; peak in forward; 98 times gathered; sizes are those of one rank",
+        "    | fully_shard(model)",
+        "    fits; peak in forward; 98 times gathered",
+        "    | as above",
+        "    fits; peak in forward; 98 times gathered; read once more",
+        "    | fully_shard(net)",
+    ]
+
+
 def test_the_same_as_json() -> None:
     told = plan_as_dict(replace(PLAN, options=ROWS))["options"]
 

@@ -20,8 +20,8 @@ def render_options(plan: Plan, options: Sequence[TriedOption], *, width: int) ->
     rows = [each for each in options if each.why_not is None]
     left = max(len(name) for name in (_AS_IT_IS, *map(name_of, rows)))
     lines = ["", "options, each by running the program under it", _line(_HEAD, left), _line(_of_plan(plan), left)]
-    for row in rows:
-        lines += [_line(_of_option(row, plan), left), *_below(row, width)]
+    for before, row in zip((None, *rows), rows, strict=False):
+        lines += [_line(_of_option(row, plan), left), *_below(row, before, width)]
     others = [each for each in options if each.why_not is not None]
     if others:
         lines += ["", "without figures"]
@@ -57,10 +57,13 @@ def _of_option(option: TriedOption, plan: Plan) -> tuple[str, ...]:
     return (name_of(option), *sizes, compute, f"{option.num_operations or 0:,}")
 
 
-def _below(option: TriedOption, width: int) -> Iterator[str]:
+def _below(option: TriedOption, before: TriedOption | None, width: int) -> Iterator[str]:
+    """What the row above says word for word, as of shards over more ranks, is not said again."""
     fits = {True: "fits", False: "does not fit", None: ""}[option.fits]
     peak = f"peak in {option.part.value}" if option.part is not None else ""
-    told = "; ".join(filter(None, (fits, peak, *option.signs, *option.notes)))
+    notes = () if before is not None and option.notes == before.notes else option.notes
+    told = "; ".join(filter(None, (fits, peak, *option.signs, *notes)))
     yield from wrap(told, width=width, first=_INDENT, rest=_INDENT)
     if len(option.options) == 1:
-        yield from (f"{_INDENT}| {line}" for line in option.change)
+        is_same = before is not None and option.change == before.change
+        yield from (f"{_INDENT}| {line}" for line in (("as above",) if is_same else option.change))
