@@ -13,8 +13,8 @@ NATIVE := $(wildcard src/tenure/*/*.c src/tenure/*/*/*.c src/tenure/*/c/*.h src/
 unexport PYTHONDONTWRITEBYTECODE
 # What compares all that a process holds, or walks it again and again: in processes that hold little else.
 WHOLE_PROCESS := tests/capture/profile/test_stream_watch.py tests/planning/test_saved_activations.py \
-  tests/analysis/test_suspects_on_real_heaps.py tests/capture/copies/test_experiments.py \
-  tests/release/out_of_memory/test_batch_size.py
+  tests/planning/test_fake_streams.py tests/analysis/test_suspects_on_real_heaps.py \
+  tests/capture/copies/test_experiments.py tests/release/out_of_memory/test_batch_size.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test thorough check format pages zoo zoo-programs bench matrix public-names hooks clean
