@@ -133,4 +133,4 @@ def test_a_recorder_takes_them_at_steps_ends_and_keeps_to_the_schedule_with_seve
     assert len(notes) == 1
 
 
-PLANNED = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}
+PLANNED = {1, 2, 3, 4, 6, 8, 13, 16, 22, 32, 44, 64, 95, 128, 193, 256}
