@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cli.test_plan import TRAIN, plan
-from cli.test_plan_ranks import HEAD, SHARDED, TAIL
+from cli.test_plan_ranks import HEAD, SHARDED, TAIL, planned
 
 pytestmark = pytest.mark.slow
 LARGE = """
@@ -36,18 +34,6 @@ for step in range(10):
     rows = gate(torch.randn(4, 8)).argmax(-1).nonzero()
 """
 FIGURES = ("steps", "peak", "peak_active_bytes", "peak_reserved_bytes", "by_role", "by_module", "saved_bytes")
-
-
-def planned(
-    arguments: list[str],
-    program: str,
-    monkeypatch: pytest.MonkeyPatch,
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> dict[str, Any]:
-    assert plan(["--json", *arguments], program, monkeypatch, folder) == 0
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
 
 
 @pytest.mark.parametrize(

@@ -76,12 +76,13 @@ def _pattern(steps: Numbers, values: Numbers) -> Numbers | None:
 
 def _pattern_of(steps: Numbers, values: Numbers) -> Numbers | None:
     """The median course of one period around its own mean, beginning with the first step."""
-    smooth, full = filled(steps, without_single(values)), filled(steps, values)
+    calm = without_single(values)
+    smooth, full = filled(steps, calm), filled(steps, values)
     at = np.arange(float(len(full)))
     slope, _ = slope_with_error(at, smooth)
     period = _period(smooth - slope * at)
     if period is not None and len(full) > len(values):
-        period = _nearest_period(steps, without_single(values), period)
+        period = _nearest_period(steps, calm, period)
     if period is None:
         return None
     slope = _slope_over(full, period)

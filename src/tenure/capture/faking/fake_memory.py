@@ -8,7 +8,7 @@ indices and an optimizer's counts have their values, so that the program may dec
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -25,6 +25,7 @@ from tenure.capture.faking.kernel_sizes import as_kernels_leave, without_rule
 from tenure.capture.faking.program_lines import is_for_ranks, refuse
 from tenure.capture.faking.values import Values
 from tenure.capture.faking.ways_in import open_ways_in
+from tenure.capture.tensors.arguments import tensors_in
 from tenure.capture.tensors.fakes import ASKS_FOR_DEVICE, Fakes, computes_shapes_alone, put_in_force, take_out_of_force
 from tenure.capture.tensors.storages import handles_operations
 
@@ -79,7 +80,7 @@ class FakeMemory:
             return function(*args, **kwargs)
         if any(handles_operations(cls) and not issubclass(cls, FakeTensor) for cls in types):
             return NotImplemented  # shards take the operation apart first: what they run comes by again
-        tensors = list(_tensors_in((*args, *kwargs.values())))
+        tensors = tensors_in((*args, *kwargs.values()))
         if any(map(self.is_fake, tensors)):
             return self._run_fake(function, types, args, kwargs, tensors)
         return self._run_as_it_is(function, types, args, kwargs, tensors)
@@ -99,7 +100,7 @@ class FakeMemory:
                 made = self.owner.dispatch(function, types, *self._with_stand_ins(args, kwargs, tensors)[:2])
             except _RAISED_BY_RULES:
                 return function(*args, **kwargs)
-            size = sum(_bytes_of(tensor) for tensor in _tensors_in((made,)))
+            size = sum(_bytes_of(tensor) for tensor in tensors_in((made,)))
             if size >= LEAST_FAKE_BYTES or is_for_ranks():
                 return made
         return function(*args, **kwargs)
@@ -163,15 +164,6 @@ def _makes_storages(function: Any) -> bool:
 
 def _bytes_of(tensor: torch.Tensor) -> int:
     return int(tensor.numel() * tensor.element_size())
-
-
-def _tensors_in(values: Iterable[Any]) -> Iterable[torch.Tensor]:
-    """Among arguments or results, one level of lists deep: deeper ones do not occur."""
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from (item for item in value if isinstance(item, torch.Tensor))
 
 
 def _replaced(values: tuple[Any, ...], by: dict[int, Any]) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from tenure.capture.heap.origins import is_library_file
+from tenure.capture.heap.origins import is_called_from, is_library_file
 from tenure.model.stream import NOT_WITH_FAKES
 
 _OF_RANKS = ("/_fsdp_param.py", "/_fsdp_collectives.py", "/nn/parallel/distributed.py")
@@ -30,14 +30,7 @@ def is_for_ranks() -> bool:
     """Whether what shards or replicates a model over ranks runs just now."""
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         return False
-    frame: Any = sys._getframe(1)
-    for _ in range(_FRAMES):
-        if frame is None:
-            return False
-        if frame.f_code.co_filename.endswith(_OF_RANKS):
-            return True
-        frame = frame.f_back
-    return False
+    return is_called_from(_OF_RANKS, _FRAMES)
 
 
 def refuse(why: str) -> NoReturn:

@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # noqa: PTH100, PTH120
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep  # noqa: PTH100, PTH120
@@ -48,6 +49,18 @@ def _has_installed_packages(folder: str) -> bool:
             return any(entry.name.endswith(".dist-info") for entry in entries)
     except OSError:
         return False
+
+
+def is_called_from(ends: tuple[str, ...], most: int) -> bool:
+    """Whether one of the `most` innermost frames, from the one that called our caller on, is of a file that ends so."""
+    frame: Any = sys._getframe(2)
+    for _ in range(most):
+        if frame is None:
+            return False
+        if frame.f_code.co_filename.endswith(ends):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def is_own_file(path: str) -> bool:

@@ -21,6 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 
 from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.heap.origins import is_library_file
+from tenure.capture.tensors.arguments import tensors_in
 from tenure.capture.tensors.fakes import ASKS_FOR_DEVICE, fakes_in_force
 from tenure.capture.tensors.inference_modes import DispatchKeyBringers, bring_keys_back, is_entered_inference_mode
 from tenure.capture.tensors.storages import (
@@ -167,14 +168,10 @@ class OpWatch:
         self.names.append(name)
         self.phases.append(phase)
         self.sites.append(site)
-        used: list[Any] = []
-        _collect(args, used)
-        if kwargs:
-            _collect(kwargs.values(), used)
+        used = tensors_in((*args, *kwargs.values()) if kwargs else args)
         for tensor in used:
             self._note_storage(tensor, number, BEFORE)
-        made: list[Any] = []
-        _collect((result,), made)
+        made = tensors_in((result,))
         for tensor in made:
             self._note_storage(tensor, number, number)
         self._noted(function, args, kwargs, result, used, made)
@@ -331,15 +328,6 @@ def why_not_here() -> str | None:
     if not storages_tell_their_death():
         return f"torch {torch.__version__} does not tell when a storage dies"
     return None
-
-
-def _collect(values: Any, found: list[Any]) -> None:
-    """Tensors among arguments or results, one level of lists deep: deeper ones do not occur."""
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif type(value) in (list, tuple):
-            found.extend(item for item in value if isinstance(item, torch.Tensor))
 
 
 def _kind_of_file(name: str) -> int:

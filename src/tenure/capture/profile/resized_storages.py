@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import torch
+
+from tenure.capture.heap.origins import is_called_from
 
 Note = Callable[[Any, int, bool], None]
 """Is given the storage, its bytes from now on, and whether a parameter's whole is gathered in it."""
@@ -24,7 +25,7 @@ def call_at_resizes(note: Note) -> Callable[[], None]:
         before = self.nbytes()
         result = original(self, size)
         if before != self.nbytes():
-            note(self, self.nbytes(), _is_gathering())
+            note(self, self.nbytes(), is_called_from(_GATHERS, _FRAMES))
         return result
 
     cls.resize_ = resize_
@@ -36,14 +37,3 @@ def call_at_resizes(note: Note) -> Callable[[], None]:
             del cls.resize_
 
     return restore
-
-
-def _is_gathering() -> bool:
-    frame: Any = sys._getframe(2)
-    for _ in range(_FRAMES):
-        if frame is None:
-            return False
-        if frame.f_code.co_filename.endswith(_GATHERS):
-            return True
-        frame = frame.f_back
-    return False

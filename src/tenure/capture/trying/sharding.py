@@ -29,7 +29,7 @@ class Sharding:
         if id(model) in self._sharded or not trains(model):
             return
         self._sharded.add(id(model))
-        fully_shard = importlib.import_module("torch.distributed.fsdp").fully_shard
+        fully_shard = _fully_shard()
         if not self._has_group:
             self._has_group = True
             torch.distributed.init_process_group()  # the fake one

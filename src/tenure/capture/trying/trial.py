@@ -51,9 +51,9 @@ def begin_trial(options: tuple[str, ...], write: Callable[[Survey], None]) -> No
         enters.append(autocast.enter)
     if "save-on-cpu" in options:
         enters.append(saved_on_host)
-    sharding = [Sharding(SHARDED_OVER[option]) for option in options if option in SHARDED_OVER]
+    shards: list[_BeforeCall] = [Sharding(SHARDED_OVER[option]).shard for option in options if option in SHARDED_OVER]
     look = _Looks(changes, write)
-    call_around_models(lambda module: _enter_all(module, look, [each.shard for each in sharding], enters))
+    call_around_models(lambda module: _enter_all(module, look, shards, enters))
     register_optimizer_step_pre_hook(lambda *_: look.at_step())
 
 
