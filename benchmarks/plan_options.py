@@ -1,10 +1,10 @@
 """What `tenure plan --options` costs: clock, processor time and memory, against the program's own.
 
-    python benchmarks/plan_options.py [--layers 12] [--json FILE]
+    python benchmarks/plan_options.py [--layers 12] [--all] [--json FILE]
 
 The program is a transformer of so many layers, 256 wide, with AdamW, run for four steps as it is and then planned under
-six options and the best of them together. Memory is that of all processes together, sampled every 50 ms; pages that
-several share count once (`Pss` of /proc/PID/smaps_rollup), as runs are copies of one process.
+six options, or all with --all, and the best of them together. Memory is that of all processes together, sampled every
+50 ms; pages that several share count once (`Pss` of /proc/PID/smaps_rollup), as runs are copies of one process.
 Bounds on two idle cores: 60 s; twice the program's own memory.
 """
 
@@ -53,6 +53,7 @@ for step in range(int(sys.argv[2])):
     optimizer.step()
     optimizer.zero_grad()
 """
+SIX = ("checkpointing", "autocast-bf16", "save-on-cpu", "no-foreach", "fused", "accumulation")
 
 
 def resident_of(pid: int) -> int:
@@ -85,6 +86,7 @@ def measure(command: list[str], folder: Path) -> tuple[dict[str, float], str]:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--layers", type=int, default=12)
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     program = ["train.py", str(asked.layers)]
@@ -92,7 +94,8 @@ def main() -> int:
         folder = Path(name)
         (folder / "train.py").write_text(PROGRAM)
         plain, _ = measure([sys.executable, *program, "4", "8"], folder)
-        options = ["--options", "--json", "--batch-arg", "--batch", "--timeout", "300"]
+        tried = ["--options"] if asked.all else [f"--option={name}" for name in SIX]
+        options = [*tried, "--json", "--batch-arg", "--batch", "--timeout", "300"]
         planned, output = measure(
             [sys.executable, "-m", "tenure", "plan", *options, *program, "100", "--batch", "8"], folder
         )

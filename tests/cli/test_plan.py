@@ -34,6 +34,10 @@ def plan(arguments: list[str], program: str, monkeypatch: pytest.MonkeyPatch, fo
         (["tarin.py"], "tarin.py: no such file; there is train.py"),
         (["--device-memory", "much", "train.py"], "--device-memory much: 'much' is no size; write it as in '2GiB'"),
         (["--allocator", "no_such:1", "train.py"], "torch knows no `no_such`"),
+        (
+            ["--option", "flash", "train.py"],
+            "--option flash: there is no such option; there are no-foreach, fused, set-to-none, accumulation, ",
+        ),
         (["--length-arg", "--length", "train.py"], "the longest input for how much memory? add --device-memory 80GiB"),
         (["--batch-arg", "--batch", "train.py"], "the largest batch for how much memory? add --device-memory 80GiB"),
     ],

@@ -53,6 +53,8 @@ def test_a_compiled_model_under_autocast_with_an_optimizer_of_its_own_is_told_wh
         "fully-shard-2": None,
         "fully-shard-4": None,
         "fully-shard-8": None,
+        "distributed-2": "smaller batches need the program's option for its batch size: add --batch-arg OPTION",
+        "data-parallel-2": None,
         "8-bit-state": "bitsandbytes and torchao are not installed: not run",
         "offloaded-state": "bitsandbytes and torchao are not installed: not run",
     }
@@ -90,3 +92,12 @@ def test_a_program_that_trains_nothing_has_a_note(
     told = json.loads(capsys.readouterr().out)
     assert (code, told["options"]) == (0, [])
     assert told["notes"] == ["options were not tried: no optimizer of the program was seen to step"]
+
+
+def test_an_option_that_is_named_is_the_only_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = plan(["--json", "--option", "save-on-cpu", "train.py"], TRAIN, monkeypatch, tmp_path)
+
+    rows = json.loads(capsys.readouterr().out)["options"]
+    assert (code, [row["name"] for row in rows]) == (0, ["save-on-cpu"])

@@ -11,6 +11,7 @@ from tenure.errors import UsageError
 from tenure.model.plan import Fit, Part, Plan
 from tenure.model.stream import StepStream
 from tenure.model.trial import Blocks, Survey
+from tenure.planning.changes import OPTIONS
 from tenure.planning.options import Trials, best_together, micro_batch_of, try_options
 from tenure.planning.predict import predict
 
@@ -40,6 +41,7 @@ def test_rows_are_those_that_ran_then_those_together_then_those_without_figures(
             no_foreach_save_on_cpu=made("aten.add_.Tensor", kept=1),
             fused="train.py ended with exit code 1",
         ),
+        OPTIONS,
         told.append,
     )
 
@@ -50,6 +52,7 @@ def test_rows_are_those_that_ran_then_those_together_then_those_without_figures(
         "autocast-bf16",
         "autocast-fp16",
         "fully-shard-8",
+        "data-parallel-2",
         "no-foreach + save-on-cpu",
     ]
     assert [(each.options, each.why_not) for each in found] == [
@@ -60,13 +63,30 @@ def test_rows_are_those_that_ran_then_those_together_then_those_without_figures(
         (("autocast-bf16",), "autocast-bf16 changed nothing that was seen"),
         (("autocast-fp16",), "autocast-fp16 changed nothing that was seen"),
         (("fully-shard-8",), "fully-shard-8 changed nothing that was seen"),
+        (("data-parallel-2",), "data-parallel-2 changed nothing that was seen"),
         (("set-to-none",), "no gradient is kept between steps already"),
         (("accumulation",), "no --batch-arg"),
         (("checkpointing",), "nothing repeats"),
         (("fully-shard-2",), "has groups"),
         (("fully-shard-4",), "has groups"),
+        (("distributed-2",), "no --batch-arg"),
         (("8-bit-state",), "bitsandbytes and torchao are not installed: not run"),
         (("offloaded-state",), "bitsandbytes and torchao are not installed: not run"),
+    ]
+
+
+def test_of_options_that_are_named_only_these_are_run_and_put_together() -> None:
+    told: list[str] = []
+    found = try_options(
+        trials(no_foreach=made("aten.add_.Tensor"), save_on_cpu=made(kept=1)),
+        ("no-foreach", "accumulation"),
+        told.append,
+    )
+
+    assert told == ["no-foreach"]
+    assert [(each.options, each.why_not) for each in found] == [
+        (("no-foreach",), None),
+        (("accumulation",), "no --batch-arg"),
     ]
 
 
@@ -132,7 +152,7 @@ def test_where_only_checkpoints_fit_the_fewest_blocks_are_looked_for_by_runs() -
         return needed.get(options[0], replace(again) if options[0].startswith("checkpointing") else before)
 
     survey = Survey((Blocks("layers", "Layer", 9),), ("AdamW",), SHARDS | {"fully-shard-8": "has groups"})
-    found = try_options(Trials(watch, predicted, before, predicted(before), survey, ""), told.append)
+    found = try_options(Trials(watch, predicted, before, predicted(before), survey, ""), OPTIONS, told.append)
 
     assert [each for each in told if each.startswith("checkpointing")] == [
         "checkpointing", "checkpointing:4", "checkpointing:6", "checkpointing:5",

@@ -63,6 +63,8 @@ class FourSizes(click.ParamType):  # type: ignore[type-arg]  # generic only in n
               help="Plan the first of N ranks, in one process; collectives do nothing.")  # fmt: skip
 @click.option("--fake", is_flag=True, help="Give large tensors no memory: plan a model that this machine cannot hold.")
 @click.option("--options", is_flag=True, help="Run it again under checkpointing, autocast and others; compare them.")
+@click.option("--option", "chosen", multiple=True, metavar="NAME",
+              help="The same under this option alone, as fused; may stand several times.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="End a run that takes longer.")
 @click.option("--in-place", is_flag=True, help="Run in the working folder itself, not in a scratch copy of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -85,6 +87,7 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     device_bytes = _read_size(asked["device_memory"])
     _check_searches(asked, device_bytes)
     parse_settings(asked["settings"])
+    asked["chosen"] = _chosen_options(asked)
     plan = _plan(program, asked, device_bytes)
     if asked["as_json"]:
         import json
@@ -115,7 +118,7 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
             Order(command, here, scratch, asked["in_place"], None, asked["timeout"], environment, _runs_often(asked))
         )
         watch = partial(watch_run, runner, name, step, world_size=asked["world_size"], fake=asked["fake"])
-        run, stream = _watch_first(runner, lambda: watch(tries=() if asked["options"] else None))
+        run, stream = _watch_first(runner, lambda: watch(tries=() if asked["chosen"] else None))
 
         def predict_as_asked(stream: StepStream, world_size: int | None = asked["world_size"]) -> Plan:
             return predict(
@@ -127,7 +130,7 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
             )
 
         plan = predict_as_asked(stream)
-        if asked["options"]:
+        if asked["chosen"]:
             plan = with_options(
                 plan,
                 stream,
@@ -136,6 +139,7 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
                 watch=lambda tries, arguments: watch(arguments, tries=tuple(tries))[1],
                 arguments=program.arguments[1:],
                 batch_option=asked["batch_arg"],
+                chosen=asked["chosen"],
             )
         if device_bytes is None:
             return plan
@@ -159,7 +163,7 @@ def _watch_first(runner: Runner, watch: Callable[[], tuple[Run, StepStream]]) ->
 
 
 def _runs_often(asked: dict[str, Any]) -> bool:
-    return bool(asked["options"]) or asked["batch_arg"] is not None or asked["length_arg"] is not None
+    return bool(asked["chosen"]) or asked["batch_arg"] is not None or asked["length_arg"] is not None
 
 
 def place_of_first(world_size: int | None) -> tuple[tuple[str, str], ...]:
@@ -213,12 +217,22 @@ def watch_run(
     return run, run.in_the_tree(stream)
 
 
+def _chosen_options(asked: dict[str, Any]) -> tuple[str, ...]:
+    """Those that are named, or all with --options; none where nobody asks."""
+    from tenure.planning.changes import OPTIONS
+
+    unknown = [name for name in asked["chosen"] if name not in OPTIONS]
+    if unknown:
+        raise UsageError(f"--option {unknown[0]}: there is no such option; there are {', '.join(OPTIONS)}")
+    return tuple(name for name in OPTIONS if asked["options"] or name in asked["chosen"])
+
+
 def _check_searches(asked: dict[str, Any], device_bytes: int | None) -> None:
     if device_bytes is not None:
         return
     if asked["length_arg"] is not None:
         raise UsageError("the longest input for how much memory? add --device-memory 80GiB")
-    if asked["batch_arg"] is not None and not asked["options"]:
+    if asked["batch_arg"] is not None and not (asked["options"] or asked["chosen"]):
         raise UsageError("the largest batch for how much memory? add --device-memory 80GiB")
 
 

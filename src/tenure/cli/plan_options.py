@@ -1,4 +1,4 @@
-"""`tenure plan --options`: the program once more under each option, and under the best of them together."""
+"""`tenure plan --options` and `--option NAME`: the program once more under each option, and under the best of them together."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ def with_options(
     watch: Watch,
     arguments: Sequence[str],
     batch_option: str | None,
+    chosen: Sequence[str],
 ) -> Plan:
-    """The plan with a row for each option; a note where the program trains nothing."""
+    """The plan with a row for each option chosen; a note where the program trains nothing."""
     from tenure.planning.options import Trials, micro_batch_of, try_options
     from tenure.store.survey_file import read_survey
 
@@ -35,5 +36,5 @@ def with_options(
     if survey is None:
         return replace(plan, notes=(*plan.notes, NO_SURVEY))
     trials = Trials(watch, predict, stream, plan, survey, micro_batch_of(arguments, batch_option))
-    rows = try_options(trials, lambda name: click.echo(f"tenure: once more with {name}", err=True))
+    rows = try_options(trials, chosen, lambda name: click.echo(f"tenure: once more with {name}", err=True))
     return replace(plan, options=rows)

@@ -10,6 +10,15 @@ MICRO_BATCHES = 2
 SHARDED_OVER = {"fully-shard-2": 2, "fully-shard-4": 4, "fully-shard-8": 8}
 """Options under which a program runs as the first of so many ranks, in shards."""
 
+DISTRIBUTED = "distributed-2"
+DATA_PARALLEL = "data-parallel-2"
+NUM_DEVICES = {**SHARDED_OVER, DISTRIBUTED: 2, DATA_PARALLEL: 2}
+"""How many devices an option takes; one where it does not stand here."""
+NUM_RANKS = {**SHARDED_OVER, DISTRIBUTED: 2}
+"""Of how many ranks a program is the first under an option."""
+SMALLER_BATCHES = ("accumulation", DISTRIBUTED)
+"""Options under which the program is given batches of 1/`MICRO_BATCHES` the size."""
+
 CHECKPOINTING = "checkpointing"
 SOME_BLOCKS = f"{CHECKPOINTING}:"
 """With a number: so many of the first blocks are checkpointed."""

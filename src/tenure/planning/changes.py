@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tenure.model.trial import MICRO_BATCHES, SHARDED_OVER, Blocks, Survey, num_checkpointed
+from tenure.model.trial import (
+    DATA_PARALLEL,
+    DISTRIBUTED,
+    MICRO_BATCHES,
+    SHARDED_OVER,
+    Blocks,
+    Survey,
+    num_checkpointed,
+)
 
 CHANGES_NUMBERS = frozenset(("autocast-bf16", "autocast-fp16"))
 """Options under which a program computes other numbers than without; the others change rounding at most."""
@@ -65,6 +73,13 @@ def _sharded(survey: Survey) -> tuple[str, ...]:
     )
 
 
+def _distributed(survey: Survey) -> tuple[str, ...]:
+    return (
+        "model = torch.nn.parallel.DistributedDataParallel(model)",
+        "# under torchrun with as many ranks, each with its part of the batch (DistributedSampler)",
+    )
+
+
 def _save_on_cpu(survey: Survey) -> tuple[str, ...]:
     return ("with torch.autograd.graph.save_on_cpu(pin_memory=True):", "    ...  # the model's call")
 
@@ -92,5 +107,7 @@ _CHANGES: dict[str, Callable[[Survey], tuple[str, ...]]] = {
     "autocast-bf16": _autocast,
     "autocast-fp16": _scaled_autocast,
     **dict.fromkeys(SHARDED_OVER, _sharded),
+    DISTRIBUTED: _distributed,
+    DATA_PARALLEL: lambda survey: ("model = torch.nn.DataParallel(model)  # one process with two devices",),
 }
 OPTIONS = tuple(_CHANGES)

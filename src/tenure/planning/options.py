@@ -10,7 +10,15 @@ from itertools import combinations
 from tenure.errors import UsageError
 from tenure.model.plan import Part, Plan, TriedOption
 from tenure.model.stream import StepStream
-from tenure.model.trial import CHECKPOINTING, MICRO_BATCHES, SHARDED_OVER, SOME_BLOCKS, Survey
+from tenure.model.trial import (
+    CHECKPOINTING,
+    MICRO_BATCHES,
+    NUM_DEVICES,
+    NUM_RANKS,
+    SMALLER_BATCHES,
+    SOME_BLOCKS,
+    Survey,
+)
 from tenure.planning.changes import CHANGES_NUMBERS, OPTIONS, change_of
 from tenure.planning.checkpointed_blocks import fewest_that_fit
 from tenure.planning.signs import already, sign_of
@@ -75,21 +83,24 @@ class Trials:
 
     def why_not(self, option: str) -> str | None:
         """Why an option need not be run; None where it is to be."""
-        if option == "accumulation" and isinstance(self.micro_batch, str):
+        if option in SMALLER_BATCHES and isinstance(self.micro_batch, str):
             return self.micro_batch
         return self.survey.refused.get(option) or already(option, self.stream)
 
     def _arguments(self, options: Sequence[str]) -> tuple[str, ...]:
-        return self.micro_batch if "accumulation" in options and isinstance(self.micro_batch, tuple) else ()
+        is_smaller = any(option in SMALLER_BATCHES for option in options)
+        return self.micro_batch if is_smaller and isinstance(self.micro_batch, tuple) else ()
 
 
-def try_options(trials: Trials, tell: Callable[[str], None]) -> tuple[TriedOption, ...]:
-    """A row for each option, cheapest to adopt first, then for the best together, then for what cannot be tried.
+def try_options(trials: Trials, chosen: Sequence[str], tell: Callable[[str], None]) -> tuple[TriedOption, ...]:
+    """A row for each option chosen, cheapest to adopt first, then for the best together, then for what cannot be tried.
+
+    What Tenure cannot switch on itself is told where all its options are chosen.
 
     Cost: a run of the program for each that can be tried, and two for what they make together.
     """
     tried, refused = [], []
-    for option in OPTIONS:
+    for option in chosen:
         why = trials.why_not(option)
         if why is not None:
             refused.append(TriedOption((option,), why_not=why))
@@ -104,11 +115,17 @@ def try_options(trials: Trials, tell: Callable[[str], None]) -> tuple[TriedOptio
         tell(" + ".join(options))
         together.append(trials.run(options).row)
     failed = [each.row for each in tried if each.plan is None]
-    return (*sorted((each.row for each in good), key=_cost), *together, *failed, *refused, *_not_offered())
+    return (
+        *sorted((each.row for each in good), key=_cost),
+        *together,
+        *failed,
+        *refused,
+        *(_not_offered() if tuple(chosen) == OPTIONS else ()),
+    )
 
 
 def _combines(option: str) -> bool:
-    return option not in SHARDED_OVER and not option.startswith(SOME_BLOCKS)
+    return option not in NUM_DEVICES and not option.startswith(SOME_BLOCKS)
 
 
 def _with_fewer_blocks(trials: Trials, tried: Sequence[Tried], tell: Callable[[str], None]) -> list[Tried]:
@@ -134,14 +151,14 @@ def _retries_of(plan: Plan) -> tuple[str, ...]:
 
 
 def _ranks_of(options: Sequence[str]) -> dict[str, int]:
-    sizes = [SHARDED_OVER[option] for option in options if option in SHARDED_OVER]
+    sizes = [NUM_RANKS[option] for option in options if option in NUM_RANKS]
     return {"world_size": sizes[0]} if sizes else {}
 
 
 def _cost(row: TriedOption) -> tuple[int, bool, float, int]:
     """What it takes to adopt an option: more devices, then other numbers, then more work, then more lines."""
     return (
-        SHARDED_OVER.get(row.options[0], 1),
+        NUM_DEVICES.get(row.options[0], 1),
         row.options[0] in CHANGES_NUMBERS,
         round(row.compute or 1.0, 2),
         len(row.change),

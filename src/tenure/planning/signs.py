@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tenure.model.profile import ALIVE, BEFORE, Phase
 from tenure.model.stream import Owner, StepStream
-from tenure.model.trial import SHARDED_OVER, kind_of
+from tenure.model.trial import DATA_PARALLEL, DISTRIBUTED, SHARDED_OVER, kind_of
 from tenure.model.units import format_bytes
 
 _LEAST_BYTES = 8192
@@ -71,6 +71,22 @@ def _num_gathers(stream: StepStream) -> int:
     return sum("allgather" in profile.text(name) for name in profile.operations.name.tolist())
 
 
+def _reduced(before: StepStream, after: StepStream) -> str | None:
+    more = _num_reduces(after) - _num_reduces(before)
+    return f"{more:,} buckets of gradients were reduced; each rank has half of the batch" if more > 0 else None
+
+
+def _num_reduces(stream: StepStream) -> int:
+    profile = stream.profile
+    return sum("allreduce" in profile.text(name) for name in profile.operations.name.tolist())
+
+
+def _halved(before: StepStream, after: StepStream) -> str | None:
+    were, are = (int(stream.flops.sum()) for stream in (before, after))
+    said = "the first device computes half of the batch, gathers all outputs and sums gradients in buffers of 10 MiB"
+    return f"{said} (as torch's source has it)" if are < were else None
+
+
 def _on_host(before: StepStream, after: StepStream) -> str | None:
     more = _bytes_on_host(after) - _bytes_on_host(before)
     return f"{format_bytes(more)} of saved tensors were on the host as backward began" if more > 0 else None
@@ -127,6 +143,8 @@ _SIGNS: dict[str, Callable[[StepStream, StepStream], str | None]] = {
     "autocast-bf16": _in_half("bfloat16"),
     "autocast-fp16": _in_half("float16"),
     **dict.fromkeys(SHARDED_OVER, _gathered),
+    DISTRIBUTED: _reduced,
+    DATA_PARALLEL: _halved,
     "save-on-cpu": _on_host,
     "accumulation": _accumulated,
     "no-foreach": _single,

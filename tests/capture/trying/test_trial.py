@@ -9,7 +9,8 @@ import pytest
 
 from tenure.cli.plan import place_of_first, watch_run
 from tenure.fixing.runs import Order, Runner
-from tenure.model.stream import StepStream
+from tenure.model.plan import Part
+from tenure.model.stream import Owner, StepStream
 from tenure.model.trial import Blocks, Survey
 from tenure.planning.predict import predict
 from tenure.planning.signs import sign_of
@@ -163,6 +164,42 @@ def test_shards_are_those_of_a_program_that_makes_them_and_is_planned_as_one_ran
     assert sign_of("fully-shard-2", as_it_is, tried) == sign_of("fully-shard-2", as_it_is, by_hand) is not None
     assert survey is not None
     assert survey.refused["fully-shard-2"].startswith("the program makes process groups itself: ")
+
+
+def test_reducing_buckets_are_those_of_a_program_under_distributed_data_parallel(
+    surveyed: tuple[StepStream, Survey | None], tmp_path: Path
+) -> None:
+    made = (
+        "torch.distributed.init_process_group('gloo')\n"
+        + MADE
+        + "model = torch.nn.parallel.DistributedDataParallel(model)\n"
+    )
+
+    as_it_is, _ = surveyed
+    by_hand, survey = stream_of(TRAIN.replace(MADE, made), tmp_path / "hand", (), world_size=2)
+    tried, _ = stream_of(TRAIN, tmp_path / "tried", ("distributed-2",))
+
+    assert needs(tried) == needs(by_hand) != needs(as_it_is)
+    assert int(tried.flops.sum()) == int(by_hand.flops.sum()) == int(as_it_is.flops.sum())
+    assert sign_of("distributed-2", as_it_is, tried) == sign_of("distributed-2", as_it_is, by_hand) is not None
+    assert survey is not None
+    assert survey.refused["distributed-2"].startswith("the program makes process groups itself: ")
+    assert survey.refused["data-parallel-2"] == "the program has its models on several devices already"
+
+
+def test_the_first_of_two_devices_computes_half_of_the_batch_and_holds_gradients_twice(
+    surveyed: tuple[StepStream, Survey | None], tmp_path: Path
+) -> None:
+    as_it_is, _ = surveyed
+    tried, _ = stream_of(TRAIN, tmp_path / "tried", ("data-parallel-2",))
+    weights = sum(tried.profile.storages.bytes[tried.owners.owner == Owner.PARAMETER].tolist())
+
+    before, after = predict(as_it_is), predict(tried)
+    assert int(tried.flops.sum()) * 2 == int(as_it_is.flops.sum())
+    assert after.by_use != before.by_use
+    assert after.peaks[Part.BACKWARD] > before.peaks[Part.BETWEEN] + 3 * weights
+    assert sign_of("data-parallel-2", as_it_is, tried) is not None
+    assert sign_of("data-parallel-2", as_it_is, as_it_is) is None
 
 
 def test_set_to_none_gives_what_a_program_that_does_so_gives(

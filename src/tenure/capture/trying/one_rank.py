@@ -16,6 +16,29 @@ NO_FAKE = "this torch has no fake process group: --world-size cannot be planned"
 _MODULES = ("torch.distributed", "torch.distributed.distributed_c10d", "torch.distributed.device_mesh")
 
 
+class FakeGroup:
+    """The group of a program that makes none itself: this process is the first of `world_size` ranks."""
+
+    def __init__(self, world_size: int) -> None:
+        stand_for_rank(world_size)
+        self._is_made = False
+
+    def make(self) -> None:
+        """Once; further calls do nothing."""
+        if not self._is_made:
+            self._is_made = True
+            torch.distributed.init_process_group()  # the fake one
+
+
+def why_no_ranks(wrapper: str) -> str | None:
+    """Why a program is not run as one rank of many under what wraps its models; None where it can be."""
+    if not torch.distributed.is_available():
+        return "this torch has no process groups"
+    if torch.distributed.is_initialized():
+        return f"the program makes process groups itself: write {wrapper} into it and plan it with --world-size"
+    return None
+
+
 def stand_for_rank(world_size: int) -> None:
     """From now on whatever group the program asks for is fake, of `world_size` ranks, and this process is rank 0.
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from tenure.capture.trying.checkpointing import find_blocks
-from tenure.capture.trying.one_rank import stand_for_rank
+from tenure.capture.trying.one_rank import FakeGroup, why_no_ranks
 from tenure.capture.trying.program import Program, find_program, trains
 
 
@@ -20,8 +20,7 @@ class Sharding:
     """
 
     def __init__(self, world_size: int) -> None:
-        stand_for_rank(world_size)
-        self._has_group = False
+        self._group = FakeGroup(world_size)
         self._sharded: set[int] = set()
 
     def shard(self, model: torch.nn.Module) -> None:
@@ -30,9 +29,7 @@ class Sharding:
             return
         self._sharded.add(id(model))
         fully_shard = _fully_shard()
-        if not self._has_group:
-            self._has_group = True
-            torch.distributed.init_process_group()  # the fake one
+        self._group.make()
         before = dict(_parameters_of(model))
         for group in find_blocks(Program(tuple(model.named_modules()), ())):
             for block in group.blocks:
@@ -44,11 +41,9 @@ class Sharding:
 
 def why_not_sharded() -> str | None:
     """Why a program is not run in shards; None where it can be."""
-    if not torch.distributed.is_available() or _fully_shard() is None:
+    if torch.distributed.is_available() and _fully_shard() is None:
         return "this torch has no `fully_shard`"
-    if torch.distributed.is_initialized():
-        return "the program makes process groups itself: write `fully_shard` into it and plan it with --world-size"
-    return None
+    return why_no_ranks("`fully_shard`")
 
 
 def _fully_shard() -> Any:

@@ -13,12 +13,24 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from tenure.capture.trying.accumulation import accumulate
 from tenure.capture.trying.around_forward import AutocastUpToBackward, call_around_models, saved_on_host
 from tenure.capture.trying.checkpointing import checkpoint_blocks, find_blocks
+from tenure.capture.trying.data_parallel import OnFirstDevice, why_not_divided
+from tenure.capture.trying.distributed import Distributed
 from tenure.capture.trying.gradients import drop_gradients
 from tenure.capture.trying.loss_scaling import LossScaling
+from tenure.capture.trying.one_rank import why_no_ranks
 from tenure.capture.trying.optimizer_steps import step_fused, step_single, why_not_fused, why_not_single
 from tenure.capture.trying.program import Program, find_program
 from tenure.capture.trying.sharding import Sharding, why_not_sharded
-from tenure.model.trial import SHARDED_OVER, SOME_BLOCKS, Blocks, Survey, num_checkpointed
+from tenure.model.trial import (
+    DATA_PARALLEL,
+    DISTRIBUTED,
+    NUM_RANKS,
+    SHARDED_OVER,
+    SOME_BLOCKS,
+    Blocks,
+    Survey,
+    num_checkpointed,
+)
 
 LOOKS = 2
 """Calls of models, and steps of optimizers, before which the program's modules and optimizers are looked for."""
@@ -30,6 +42,11 @@ _CHANGES: dict[str, Callable[[Program], None]] = {
 }
 _HALVES = {"autocast-bf16": torch.bfloat16, "autocast-fp16": torch.float16}
 _BeforeCall = Callable[[torch.nn.Module], None]
+_WRAPS: dict[str, Callable[[str], _BeforeCall]] = {
+    **dict.fromkeys(SHARDED_OVER, lambda option: Sharding(NUM_RANKS[option]).shard),
+    DISTRIBUTED: lambda option: Distributed(NUM_RANKS[option]).wrap,
+    DATA_PARALLEL: lambda option: OnFirstDevice().wrap,
+}
 
 
 def begin_trial(options: tuple[str, ...], write: Callable[[Survey], None]) -> None:
@@ -51,9 +68,9 @@ def begin_trial(options: tuple[str, ...], write: Callable[[Survey], None]) -> No
         enters.append(autocast.enter)
     if "save-on-cpu" in options:
         enters.append(saved_on_host)
-    shards: list[_BeforeCall] = [Sharding(SHARDED_OVER[option]).shard for option in options if option in SHARDED_OVER]
+    wraps = [_WRAPS[option](option) for option in options if option in _WRAPS]
     look = _Looks(changes, write)
-    call_around_models(lambda module: _enter_all(module, look, shards, enters))
+    call_around_models(lambda module: _enter_all(module, look, wraps, enters))
     register_optimizer_step_pre_hook(lambda *_: look.at_step())
 
 
@@ -104,6 +121,8 @@ def survey_of(program: Program) -> Survey:
     if not groups:
         refused["checkpointing"] = "no block of several modules repeats in a ModuleList or Sequential"
     refused |= dict.fromkeys(SHARDED_OVER, why_not_sharded())
+    refused[DATA_PARALLEL] = why_not_divided(program)
+    refused[DISTRIBUTED] = why_no_ranks("`DistributedDataParallel`")
     return Survey(
         blocks=tuple(Blocks(each.container, each.of_class, len(each.blocks)) for each in groups),
         optimizers=tuple(sorted({type(each).__name__ for each in program.optimizers})),
