@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.test_plan import TRAIN, plan
+from cli.test_plan import ATTENTION, TRAIN, plan
 from cli.test_plan_ranks import HEAD, SHARDED, TAIL, planned
 
 pytestmark = pytest.mark.slow
@@ -54,6 +54,18 @@ def test_the_plan_is_the_one_that_memory_gives(
     as_it_is = planned([*asked, "train.py"], program, monkeypatch, tmp_path, capsys)
 
     assert {name: faked[name] for name in FIGURES} == {name: as_it_is[name] for name in FIGURES}
+
+
+def test_the_longest_input_is_the_one_that_memory_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--device-memory", "1GiB", "--length-arg", "--length", "--length-sizes", "16,32,48,300", "train.py"]
+    asked += ["--batch", "2", "--length", "8"]
+
+    faked = planned(["--fake", *asked], ATTENTION, monkeypatch, tmp_path, capsys)["longest"]
+
+    assert faked == planned(asked, ATTENTION, monkeypatch, tmp_path, capsys)["longest"]
+    assert faked["predicted_bytes"] == faked["found_bytes"]
 
 
 def test_a_model_of_a_tebibyte_is_planned_and_what_was_made_up_is_told(

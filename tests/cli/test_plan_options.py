@@ -55,8 +55,8 @@ def test_a_compiled_model_under_autocast_with_an_optimizer_of_its_own_is_told_wh
         "fully-shard-8": None,
         "distributed-2": "smaller batches need the program's option for its batch size: add --batch-arg OPTION",
         "data-parallel-2": None,
-        "8-bit-state": "bitsandbytes and torchao are not installed: not run",
-        "offloaded-state": "bitsandbytes and torchao are not installed: not run",
+        "8-bit-state": "torchao is not installed: not run",
+        "offloaded-state": "torchao's `CPUOffloadOptimizer` runs on CUDA alone: not run",
     }
     assert rows["save-on-cpu"]["compute"] == 1.0
 

@@ -16,7 +16,8 @@ from tenure.planning.options import Trials, best_together, micro_batch_of, try_o
 from tenure.planning.predict import predict
 
 SHARDS = dict.fromkeys(("fully-shard-2", "fully-shard-4"), "has groups")
-SURVEY = Survey((), ("AdamW",), {"checkpointing": "nothing repeats", **SHARDS})
+REFUSED = {"checkpointing": "nothing repeats", "8-bit-state": "torchao is not installed: not run", **SHARDS}
+SURVEY = Survey((), ("AdamW",), REFUSED)
 
 
 def trials(**streams: StepStream | str) -> Trials:
@@ -67,11 +68,14 @@ def test_rows_are_those_that_ran_then_those_together_then_those_without_figures(
         (("set-to-none",), "no gradient is kept between steps already"),
         (("accumulation",), "no --batch-arg"),
         (("checkpointing",), "nothing repeats"),
+        (("8-bit-state",), "torchao is not installed: not run"),
         (("fully-shard-2",), "has groups"),
         (("fully-shard-4",), "has groups"),
         (("distributed-2",), "no --batch-arg"),
-        (("8-bit-state",), "bitsandbytes and torchao are not installed: not run"),
-        (("offloaded-state",), "bitsandbytes and torchao are not installed: not run"),
+        (
+            ("offloaded-state",),
+            "torchao's `CPUOffloadOptimizer` runs on CUDA alone: not run",
+        ),
     ]
 
 

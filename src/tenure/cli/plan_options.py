@@ -1,4 +1,4 @@
-"""`tenure plan --options` and `--option NAME`: the program once more under each option, and under the best of them together."""
+"""`tenure plan --options` and `--option NAME`: the program again under each option, and the best of them together."""
 
 from __future__ import annotations
 

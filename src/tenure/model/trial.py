@@ -12,6 +12,7 @@ SHARDED_OVER = {"fully-shard-2": 2, "fully-shard-4": 4, "fully-shard-8": 8}
 
 DISTRIBUTED = "distributed-2"
 DATA_PARALLEL = "data-parallel-2"
+EIGHT_BIT = "8-bit-state"
 NUM_DEVICES = {**SHARDED_OVER, DISTRIBUTED: 2, DATA_PARALLEL: 2}
 """How many devices an option takes; one where it does not stand here."""
 NUM_RANKS = {**SHARDED_OVER, DISTRIBUTED: 2}

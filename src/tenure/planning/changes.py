@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from tenure.model.trial import (
     DATA_PARALLEL,
     DISTRIBUTED,
+    EIGHT_BIT,
     MICRO_BATCHES,
     SHARDED_OVER,
     Blocks,
@@ -14,7 +15,7 @@ from tenure.model.trial import (
     num_checkpointed,
 )
 
-CHANGES_NUMBERS = frozenset(("autocast-bf16", "autocast-fp16"))
+CHANGES_NUMBERS = frozenset(("autocast-bf16", "autocast-fp16", EIGHT_BIT))
 """Options under which a program computes other numbers than without; the others change rounding at most."""
 
 
@@ -93,6 +94,11 @@ def _accumulation(survey: Survey) -> tuple[str, ...]:
     )
 
 
+def _eight_bit(survey: Survey) -> tuple[str, ...]:
+    classes = [f"{name}8bit" for name in survey.optimizers if name in ("Adam", "AdamW")]
+    return f"from torchao.optim import {', '.join(classes)}", *(f"{each}(...)" for each in classes)
+
+
 def _of_optimizers(keyword: str) -> Callable[[Survey], tuple[str, ...]]:
     return lambda survey: tuple(f"{name}(..., {keyword})" for name in survey.optimizers)
 
@@ -106,6 +112,7 @@ _CHANGES: dict[str, Callable[[Survey], tuple[str, ...]]] = {
     "save-on-cpu": _save_on_cpu,
     "autocast-bf16": _autocast,
     "autocast-fp16": _scaled_autocast,
+    EIGHT_BIT: _eight_bit,
     **dict.fromkeys(SHARDED_OVER, _sharded),
     DISTRIBUTED: _distributed,
     DATA_PARALLEL: lambda survey: ("model = torch.nn.DataParallel(model)  # one process with two devices",),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import combinations
 
 from tenure.errors import UsageError
@@ -12,6 +11,7 @@ from tenure.model.plan import Part, Plan, TriedOption
 from tenure.model.stream import StepStream
 from tenure.model.trial import (
     CHECKPOINTING,
+    EIGHT_BIT,
     MICRO_BATCHES,
     NUM_DEVICES,
     NUM_RANKS,
@@ -24,10 +24,18 @@ from tenure.planning.checkpointed_blocks import fewest_that_fit
 from tenure.planning.signs import already, sign_of
 
 MOST_TOGETHER = 3
-_EXCLUDE = (frozenset(("no-foreach", "fused")), frozenset(("autocast-bf16", "autocast-fp16")))
+_EXCLUDE = (
+    frozenset(("no-foreach", "fused")),
+    frozenset(("no-foreach", EIGHT_BIT)),
+    frozenset(("fused", EIGHT_BIT)),
+    frozenset(("autocast-bf16", "autocast-fp16")),
+)
 """Of each of these a program can take one."""
-_STATE_LIBRARIES = ("bitsandbytes", "torchao")
-"""What keeps an optimizer's state in 8 bits, or on the host."""
+_NOT_OFFERED = TriedOption(
+    ("offloaded-state",),
+    why_not="torchao's `CPUOffloadOptimizer` runs on CUDA alone: not run",
+)
+"""What keeps an optimizer's state on the host."""
 
 Watch = Callable[[Sequence[str], Sequence[str]], StepStream]
 """Runs the program under options and with further arguments; a UsageError says why that left no stream."""
@@ -120,7 +128,7 @@ def try_options(trials: Trials, chosen: Sequence[str], tell: Callable[[str], Non
         *together,
         *failed,
         *refused,
-        *(_not_offered() if tuple(chosen) == OPTIONS else ()),
+        *((_NOT_OFFERED,) if tuple(chosen) == OPTIONS else ()),
     )
 
 
@@ -196,12 +204,3 @@ def micro_batch_of(arguments: Sequence[str], option: str | None) -> tuple[str, .
     if size % MICRO_BATCHES or not size:
         return f"batches of {size} cannot be divided by {MICRO_BATCHES}"
     return option, str(size // MICRO_BATCHES)
-
-
-def _not_offered() -> list[TriedOption]:
-    there = [name for name in _STATE_LIBRARIES if find_spec(name) is not None]
-    missing = f"{' and '.join(_STATE_LIBRARIES)} are not installed: not run"
-    why = (
-        f"{' and '.join(there)}: another optimizer class, write it into the program and plan that" if there else missing
-    )
-    return [TriedOption((name,), why_not=why) for name in ("8-bit-state", "offloaded-state")]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tenure.model.profile import ALIVE, BEFORE, Phase
 from tenure.model.stream import Owner, StepStream
-from tenure.model.trial import DATA_PARALLEL, DISTRIBUTED, SHARDED_OVER, kind_of
+from tenure.model.trial import DATA_PARALLEL, DISTRIBUTED, EIGHT_BIT, SHARDED_OVER, kind_of
 from tenure.model.units import format_bytes
 
 _LEAST_BYTES = 8192
@@ -124,6 +124,16 @@ def _accumulated(before: StepStream, after: StepStream) -> str | None:
     return f"{more} backward passes in place of {passes}, with {format_bytes(kept)} of gradients kept between them"
 
 
+def _smaller_state(before: StepStream, after: StepStream) -> str | None:
+    were, are = map(_bytes_of_state, (before, after))
+    return f"{format_bytes(were)} of optimizer state became {format_bytes(are)}" if are < were else None
+
+
+def _bytes_of_state(stream: StepStream) -> int:
+    storages = stream.profile.storages
+    return int(storages.bytes[(stream.owners.owner == Owner.OPTIMIZER_STATE) & (storages.birth == BEFORE)].sum())
+
+
 def _dropped(before: StepStream, after: StepStream) -> str | None:
     were, are = map(_kept_gradients, (before, after))
     return f"{format_bytes(were)} of gradients alive in forward became {format_bytes(are)}" if are < were else None
@@ -146,6 +156,7 @@ _SIGNS: dict[str, Callable[[StepStream, StepStream], str | None]] = {
     DISTRIBUTED: _reduced,
     DATA_PARALLEL: _halved,
     "save-on-cpu": _on_host,
+    EIGHT_BIT: _smaller_state,
     "accumulation": _accumulated,
     "no-foreach": _single,
     "fused": _fused,

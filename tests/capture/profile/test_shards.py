@@ -7,7 +7,7 @@ import torch
 from torch import distributed
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
-from tenure.capture.profile.shards import are_fake_beside_shards, are_sharded, local_part
+from tenure.capture.profile.shards import are_fake_beside_shards, are_sharded, parts_of
 from tenure.capture.tensors.storages import bytes_of, is_wrapper
 
 
@@ -24,7 +24,7 @@ def shard() -> Iterator[torch.Tensor]:
 
 
 def test_of_a_shard_its_own_part_takes_memory(shard: torch.Tensor) -> None:
-    local = local_part(shard)
+    (local,) = parts_of(shard)
 
     assert (tuple(shard.shape), tuple(local.shape), type(local)) == ((8, 16), (2, 16), torch.Tensor)
     assert (bytes_of(shard), bytes_of(local)) == (None, 2 * 16 * 4)
@@ -42,7 +42,8 @@ def test_shards_are_told_from_tensors_by_their_class(shard: torch.Tensor) -> Non
 def test_tensors_are_their_own_parts() -> None:
     tensor = torch.ones(2)
 
-    assert local_part(tensor) is tensor
+    (own,) = parts_of(tensor)
+    assert own is tensor
 
 
 def test_fake_tensors_beside_shards_are_told(shard: torch.Tensor) -> None:

@@ -51,6 +51,7 @@ class OpWatch:
 
     def __init__(self, *, seconds: float, is_busy: Callable[[], bool]) -> None:
         self.stopped: str | None = None
+        self.within_kernel = False
         self.after: Callable[[int], None] | None = None
         self.own_seconds = 0.0
         self.names: list[str] = []
@@ -284,7 +285,7 @@ class _WatchingMode(TorchDispatchMode):  # type: ignore[misc]
 
 def _dispatch(mode: Any, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     watch = mode.watch
-    if watch.stopped is not None or function is ASKS_FOR_DEVICE:
+    if watch.stopped is not None or watch.within_kernel or function is ASKS_FOR_DEVICE:
         return function(*args, **(kwargs or {}))
     if types and watch.hands_on(types):
         return NotImplemented

@@ -1,12 +1,13 @@
-"""Shards of tensors over several ranks (`DTensor`): which tensors are some, and what of them lies in this process."""
+"""Shards of tensors over several ranks (`DTensor`), and others that stand for some: what lies in this process."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import torch
+
+from tenure.capture.tensors.storages import is_wrapper
 
 _CLASSES = (
     ("torch.distributed.tensor", "DTensor"),
@@ -14,7 +15,6 @@ _CLASSES = (
 )
 _FAKE = ("torch._subclasses.fake_tensor", "FakeTensor")
 """How shards learn the shape of a result before they compute it."""
-_LOCAL = ("_local_tensor", "elem")
 
 
 def _imported(classes: Sequence[tuple[str, str]]) -> tuple[type, ...]:
@@ -33,9 +33,9 @@ def are_fake_beside_shards(types: Sequence[type]) -> bool:
     return bool(_imported(_CLASSES)) and any(issubclass(each, _imported([_FAKE])) for each in types)
 
 
-def local_part(tensor: torch.Tensor) -> torch.Tensor:
-    """What of a tensor lies in this process: of a shard its own part, else the tensor."""
-    if not are_sharded((type(tensor),)):
-        return tensor
-    found: Any = next((getattr(tensor, name) for name in _LOCAL if hasattr(tensor, name)), tensor)
-    return local_part(found) if found is not tensor else tensor
+def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The plain tensors that one stands for: a shard's own part, codes and scales of a quantized one, else itself."""
+    flatten = getattr(tensor, "__tensor_flatten__", None)
+    if flatten is None or not is_wrapper(tensor):
+        return [tensor]
+    return [part for name in flatten()[0] for part in parts_of(getattr(tensor, name))]

@@ -11,7 +11,7 @@ import torch
 from tenure.capture.heap.autograd import is_leaf
 from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.roles import optimizer_type, tensors_in
-from tenure.capture.profile.shards import local_part
+from tenure.capture.profile.shards import parts_of
 from tenure.capture.tensors.storages import storage_id_of
 from tenure.model.stream import Owner
 
@@ -93,12 +93,12 @@ def _of_module(module: Any, name: str, parameter_names: dict[int, tuple[str, str
             if not isinstance(tensor, torch.Tensor):
                 continue
             own = f"{name}.{key}" if name else str(key)
-            yield local_part(tensor), owner, own, name
+            yield from ((part, owner, own, name) for part in parts_of(tensor))
             if owner is Owner.PARAMETER:
                 parameter_names[id(tensor)] = own, name
                 gradient = tensor.grad
                 if gradient is not None:
-                    yield local_part(gradient), Owner.GRADIENT, own, name
+                    yield from ((part, Owner.GRADIENT, own, name) for part in parts_of(gradient))
 
 
 def _of_optimizer(optimizer: Any, parameter_names: dict[int, tuple[str, str]]) -> Iterator[Named]:
@@ -106,7 +106,8 @@ def _of_optimizer(optimizer: Any, parameter_names: dict[int, tuple[str, str]]) -
         own, module = parameter_names.get(id(parameter), (type(optimizer).__name__, ""))
         for key, value in list(entry.items()) if isinstance(entry, dict) else [("", entry)]:
             for tensor in tensors_in(value):
-                yield local_part(tensor), Owner.OPTIMIZER_STATE, f"{own} {key}".rstrip(), module
+                named = f"{own} {key}".rstrip()
+                yield from ((part, Owner.OPTIMIZER_STATE, named, module) for part in parts_of(tensor))
 
 
 def _children(module: Any) -> Iterator[tuple[str, Any]]:

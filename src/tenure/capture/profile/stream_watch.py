@@ -19,6 +19,7 @@ from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.heap.frames import locals_of
 from tenure.capture.profile.as_on_cuda import choose_as_on_cuda
 from tenure.capture.profile.flops import flops_of
+from tenure.capture.profile.one_kernel import note_as_one
 from tenure.capture.profile.op_watch import OpWatch
 from tenure.capture.profile.resized_storages import call_at_resizes
 from tenure.capture.profile.shards import are_fake_beside_shards, are_sharded
@@ -55,6 +56,10 @@ DATA_PARALLEL = (
 )
 _COLLECTIVES = ("c10d.", "_c10d_functional.")
 _REDUCES = "c10d.allreduce_.default"
+KERNELS = (
+    "steps of torchao's optimizers were counted as the one kernel that they are compiled to; what it takes besides is "
+    "not in the plan"
+)
 BUCKETS = "(buckets of DistributedDataParallel)"
 NEVER = (-1, -1)
 ON_HOST_BYTES = 8192
@@ -93,7 +98,8 @@ class StreamWatch(OpWatch):
                     self._note_once(note)
             of_before = (self._row_of(tensor) for tensor in results_of_models())
             self._on_device.update(row for row in of_before if row is not None)
-            self._restore = choose_as_on_cuda(), call_at_resizes(self.note_resize)
+            kernels = note_as_one(self._enter_kernel, self._leave_kernel)
+            self._restore = choose_as_on_cuda(), call_at_resizes(self.note_resize), kernels
 
     def end(self, why: str = "ended") -> bool:
         """As `OpWatch.end`."""
@@ -111,6 +117,15 @@ class StreamWatch(OpWatch):
         if fakes_in_force() is not None:
             return computes_shapes_alone()
         return are_fake_beside_shards(types)
+
+    def _enter_kernel(self) -> None:
+        self.within_kernel = True
+
+    def _leave_kernel(self, name: str, tensors: list[Any]) -> None:
+        self.within_kernel = False
+        if self.stopped is None:
+            self.note_call(name, (), tensors, None, None)
+            self._note_once(KERNELS)
 
     def note_resize(self, storage: Any, size: int, is_parameter: bool) -> None:
         """A storage has been given `size` bytes: its life ends, and unless that is nothing another begins.

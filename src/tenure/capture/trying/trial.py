@@ -15,6 +15,7 @@ from tenure.capture.trying.around_forward import AutocastUpToBackward, call_arou
 from tenure.capture.trying.checkpointing import checkpoint_blocks, find_blocks
 from tenure.capture.trying.data_parallel import OnFirstDevice, why_not_divided
 from tenure.capture.trying.distributed import Distributed
+from tenure.capture.trying.eight_bit import EightBitState, why_not_eight_bit
 from tenure.capture.trying.gradients import drop_gradients
 from tenure.capture.trying.loss_scaling import LossScaling
 from tenure.capture.trying.one_rank import why_no_ranks
@@ -24,6 +25,7 @@ from tenure.capture.trying.sharding import Sharding, why_not_sharded
 from tenure.model.trial import (
     DATA_PARALLEL,
     DISTRIBUTED,
+    EIGHT_BIT,
     NUM_RANKS,
     SHARDED_OVER,
     SOME_BLOCKS,
@@ -46,6 +48,7 @@ _WRAPS: dict[str, Callable[[str], _BeforeCall]] = {
     **dict.fromkeys(SHARDED_OVER, lambda option: Sharding(NUM_RANKS[option]).shard),
     DISTRIBUTED: lambda option: Distributed(NUM_RANKS[option]).wrap,
     DATA_PARALLEL: lambda option: OnFirstDevice().wrap,
+    EIGHT_BIT: lambda option: EightBitState().before_call,
 }
 
 
@@ -117,7 +120,11 @@ class _Looks:
 def survey_of(program: Program) -> Survey:
     """What options find in a program, and why some cannot be tried."""
     groups = find_blocks(program)
-    refused = {"no-foreach": why_not_single(program), "fused": why_not_fused(program)}
+    refused = {
+        "no-foreach": why_not_single(program),
+        "fused": why_not_fused(program),
+        EIGHT_BIT: why_not_eight_bit(program),
+    }
     if not groups:
         refused["checkpointing"] = "no block of several modules repeats in a ModuleList or Sequential"
     refused |= dict.fromkeys(SHARDED_OVER, why_not_sharded())
