@@ -58,8 +58,10 @@ def _bound(errors: _Errors, function: Function) -> Iterator[KeptError]:
             continue
         for place, value in _places(binding):
             name = errors.name_in(value, function)
+            if not name:
+                continue
             of_others = place.endswith("[]") and errors.lives_on(place.removesuffix("[]"), binding, function)
-            if name and (of_others or _outlives(place, binding, function, name)):
+            if of_others or _outlives(place, binding, function, name):
                 yield KeptError(function, binding, name, place)
                 break
 

@@ -20,6 +20,7 @@ class ClassTree:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._above: dict[Class, tuple[Class, ...]] = {}
+        self._relatives: dict[Class, list[Class]] = {}
         self._fields: dict[Class, tuple[str, ...]] = {}
         self._values: dict[tuple[Class, str], list[tuple[ast.expr, Function]]] = {}
 
@@ -45,7 +46,10 @@ class ClassTree:
 
     def relatives(self, cls: Class) -> list[Class]:
         """A class, what it inherits from, and what inherits from it: objects of one kind share attributes with it."""
-        return list(dict.fromkeys((*self.line_of(cls), *self._below.get(cls, ()))))
+        known = self._relatives.get(cls)
+        if known is None:
+            known = self._relatives[cls] = list(dict.fromkeys((*self.line_of(cls), *self._below.get(cls, ()))))
+        return known
 
     def with_those_below(self, cls: Class) -> list[Class]:
         """A class and all that inherit from it."""

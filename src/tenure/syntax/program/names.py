@@ -22,6 +22,7 @@ class Names:
     def __init__(self, walks: Iterable[FileWalk]) -> None:
         self.functions: list[Function] = []
         self.functions_named: dict[str, list[Function]] = {}
+        self.methods_named: dict[str, list[Function]] = {}
         self.classes: dict[str, list[Class]] = {}
         self._tops: dict[str, Function] = {}
         self._by_source: dict[str, list[Function]] = {}
@@ -41,6 +42,8 @@ class Names:
             self._by_place.setdefault((path, function.qualname), function)
         for function in walk.functions[1:]:
             self.functions_named.setdefault(function.name, []).append(function)
+            if function.class_name:
+                self.methods_named.setdefault(function.name, []).append(function)
         for cls in walk.classes:
             self.classes.setdefault(cls.node.name, []).append(cls)
 

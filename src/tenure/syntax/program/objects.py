@@ -101,6 +101,8 @@ class Objects:
             if not (each.is_made and each.cls is not None and self._is_module(each.cls))
             and (run := self._run(each)) is not None
         }
+        if len(found) < 2:
+            return list(found)
         return sorted(found, key=lambda each: (*_place_of_function(each[0]), each[1]))
 
     def _few(self, nodes: Iterable[ast.expr], function: Function) -> Things:
@@ -136,7 +138,7 @@ class Objects:
             return frozenset({Thing(cls=own, is_made=name == "self")}) if own is not None else _NOTHING
         values = [value for _, value in function.bound.get(name, ())]
         found = self._few([*values, *function.contents.get(name, ())], function) if values else _NOTHING
-        if self._is_frozen_name(name, (function,)):
+        if found and self._is_frozen_name(name, (function,)):
             found = frozenset(replace(each, is_frozen=True) for each in found)
         if name in all_parameters(function):
             return found | self._parameter(name, function)
@@ -221,7 +223,7 @@ class Objects:
         found: set[Thing] = set()
         for value, function in self._program.attribute_values(cls, name):
             found |= self.of(value, function)
-        if self._is_frozen_name(
+        if found and self._is_frozen_name(
             f"self.{name}", (each for one in self._program.relatives(cls) for each in one.functions)
         ):
             found = {replace(each, is_frozen=True) for each in found}

@@ -315,8 +315,10 @@ class Program:
                     for each in (called, *self.instead_of(called)):
                         found.setdefault(each, []).append((caller, call))
                     continue
-                shifts = dict(self.objects.run_by(call.func, caller)) if self._asks_for_objects(call, caller) else {}
-                for each in self.may_call(call, caller):
+                may = self.may_call(call, caller)
+                is_asked = bool(may) and self._asks_for_objects(call, caller)
+                shifts = dict(self.objects.run_by(call.func, caller)) if is_asked else {}
+                for each in may:
                     found.setdefault(each, []).append((caller, self._shifted(call, shifts.get(each, -1))))
                 for each, applied in self._applied(call, caller):
                     found.setdefault(each, []).append((caller, applied))
@@ -371,7 +373,7 @@ class Program:
         if isinstance(node, ast.Name):
             return self.names.seen_from(node.id, caller) if node.id in self.names.functions_named else None
         if isinstance(node, ast.Attribute):
-            found = [each for each in self.names.functions_named.get(node.attr, ()) if each.class_name]
+            found = self.names.methods_named.get(node.attr, ())
             return found[0] if len(found) == 1 else None
         if isinstance(node, ast.Call):
             made = self.names.class_of(dotted(node.func), caller.source) if dotted(node.func) else None
@@ -422,7 +424,7 @@ class Program:
             named = self.names.in_file(function.value.id, function.attr, caller.source)
             if named is not None:
                 return named
-        found = [each for each in self.names.functions_named.get(function.attr, ()) if each.class_name]
+        found = self.names.methods_named.get(function.attr, ())
         if len(found) == 1 and _is_its_alone(function.attr, num_given):
             return found[0]
         made = self._constructed.get((caller.source.path, dotted(function.value)), set())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 
 
@@ -11,3 +12,14 @@ class Kind(IntEnum):
     NOTHING = 0
     TENSOR = 1
     GRAPH = 2
+
+
+def greatest(kinds: Iterable[Kind]) -> Kind:
+    """The most of some kinds, NOTHING of none. What comes after a graph, which is the most there is, is not asked."""
+    found = Kind.NOTHING
+    for each in kinds:
+        if each > found:
+            found = each
+            if found is Kind.GRAPH:
+                break
+    return found

@@ -82,8 +82,9 @@ class CalledValues:
         if owner in ("torch", "torch.linalg", "torch.fft", "torch.special", *FUNCTIONALS):
             if name in NOT_TENSORS or not name[0].islower():
                 return Kind.NOTHING
-            given = self._values.most(arguments_of(call)[1:], function)
-            return Kind.TENSOR if name in CUTTING else max(Kind.TENSOR, given)
+            if name in CUTTING:
+                return Kind.TENSOR
+            return max(Kind.TENSOR, self._values.most(arguments_of(call)[1:], function))
         if owner in ("torch.autograd", "autograd") and name == "grad":
             return Kind.GRAPH if makes_graph(call) else Kind.TENSOR
         if isinstance(call.func, ast.Attribute):
@@ -137,14 +138,16 @@ class CalledValues:
             given = self._of_run(call, function, name, receiver)
             if given is not None:
                 return given
-        own = self._values.kind(receiver, function)
-        if name in ("state_dict", "named_parameters", "parameters"):
+        if name in ("state_dict", "named_parameters", "parameters") or (name in CUTTING and name in OF_TENSORS):
             return Kind.TENSOR
+        own = self._values.kind(receiver, function)
         if name in CUTTING:
-            return Kind.TENSOR if own or name in OF_TENSORS else Kind.NOTHING
+            return min(Kind.TENSOR, own)
         if own:
             is_tensor_method = name not in OF_CONTAINERS and dotted(receiver) != "self"
-            return max(own, self._values.most(call.args, function)) if is_tensor_method else own
+            if own is Kind.GRAPH or not is_tensor_method:
+                return own
+            return max(own, self._values.most(call.args, function))
         if name in OF_TENSORS and not (call.args and name == "contiguous"):
             return max(Kind.TENSOR, own)
         if dotted(receiver) == "self" or is_loss_name(name) or self._is_module_name(receiver, function):

@@ -19,7 +19,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.program.shared_names import shared_values
 from tenure.syntax.text.expressions import value_kind
-from tenure.syntax.text.kinds import Kind
+from tenure.syntax.text.kinds import Kind, greatest
 from tenure.syntax.text.reaching import reaching_lines
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, dotted
 from tenure.syntax.text.tree_walks import walk
@@ -92,12 +92,12 @@ class TensorValues:
         if isinstance(node, ast.Lambda):
             return self.most(captured(node, function), function)
         if isinstance(node, ast.Yield):
-            return max((self.kind(*each) for each in sent_values(self._program)), default=Kind.NOTHING)
+            return greatest(self.kind(*each) for each in sent_values(self._program))
         return self.most(parts_of(node), function)
 
     def most(self, nodes: Iterable[ast.expr], function: Function) -> Kind:
         """Of all of some expressions the one that is most."""
-        return max((self.kind(each, function) for each in nodes), default=Kind.NOTHING)
+        return greatest(self.kind(each, function) for each in nodes)
 
     def _comprehension(self, node: ast.expr, function: Function) -> Kind:
         local: dict[str, Kind] = {}
@@ -141,18 +141,28 @@ class TensorValues:
             return max(each for each in whole if each is not None)
         gone_over = self._gone_over(name, values, function)
         values = [value for value in values if all(value is not each for each, _ in gone_over)]
-        found = max(self.most([*values, *function.contents.get(name, ())], function), self._shared(name, function))
-        found = max([found, *(kind for _, kind in gone_over)])
-        found = max(found, self._filled(name, values, function))
-        found = max(found, self._parameter(name, function) if is_parameter else self._of_attributes(name, function))
+        found = greatest(self._ways(name, values, gone_over, is_parameter, function))
         if found is Kind.NOTHING and name in used_as_tensors(self._program, function):
             return Kind.TENSOR
         return found
 
+    def _ways(
+        self,
+        name: str,
+        values: list[ast.expr],
+        gone_over: list[tuple[ast.expr, Kind]],
+        is_parameter: bool,
+        function: Function,
+    ) -> Iterator[Kind]:
+        """What a variable is by each of the ways in which it may have come about."""
+        yield self.most([*values, *function.contents.get(name, ())], function)
+        yield self._shared(name, function)
+        yield from (kind for _, kind in gone_over)
+        yield self._filled(name, values, function)
+        yield self._parameter(name, function) if is_parameter else self._of_attributes(name, function)
+
     def _of_all(self, values: Values | None) -> Kind | None:
-        return (
-            None if values is None else max((self.kind(value, where) for value, where in values), default=Kind.NOTHING)
-        )
+        return None if values is None else greatest(self.kind(value, where) for value, where in values)
 
     def _of_attributes(self, name: str, function: Function) -> Kind:
         """What a function sets as attributes of a variable: `ticket.answer = answer`."""
@@ -171,7 +181,7 @@ class TensorValues:
         bound = outer.bound.get(name, [])
         if bound:
             found = self.most([*(value for _, value in bound), *outer.contents.get(name, ())], outer)
-            return max(found, self._shared(name, outer))
+            return found if found is Kind.GRAPH else max(found, self._shared(name, outer))
         if name in all_parameters(outer):
             return self._parameter(name, outer)
         further = self._program.names.around(outer)
@@ -195,7 +205,7 @@ class TensorValues:
         """What functions put into a variable that starts empty here and that they are given."""
         if not any(value_kind(value) == "empty" for value in values):
             return Kind.NOTHING
-        return max((self.kind(*each) for each in self._put_by_called(name, "", function)), default=Kind.NOTHING)
+        return greatest(self.kind(*each) for each in self._put_by_called(name, "", function))
 
     def _put_by_called(self, name: str, attribute: str, function: Function) -> Iterator[tuple[ast.expr, Function]]:
         """What functions put into a variable, or bind its attribute to, that they are given as it is."""
@@ -213,7 +223,7 @@ class TensorValues:
     def _shared(self, name: str, owner: Function) -> Kind:
         """What functions inside make of a variable, or of an attribute of one."""
         values = shared_values(self._program).get((owner, name), ())
-        return max((self.kind(value, where) for value, where in values), default=Kind.NOTHING)
+        return greatest(self.kind(value, where) for value, where in values)
 
     def _global(self, name: str, function: Function) -> Kind:
         """What a variable of a file is, or an attribute of one: any binding may be in force."""
@@ -254,7 +264,7 @@ class TensorValues:
             for caller, call in calls
             for value, where in handed_to(self._program, name, function, call, caller)
         )
-        return max(given, default=Kind.NOTHING)
+        return greatest(given)
 
     def _attribute(self, node: ast.Attribute, function: Function) -> Kind:
         if node.attr == "grad":
@@ -271,7 +281,7 @@ class TensorValues:
         whole = self.kind(node.value, function)
         if not whole and isinstance(node.value, ast.Name):
             put = self._put_by_called(node.value.id, f".{node.attr}", function)
-            most = max((self.kind(*each) for each in put), default=Kind.NOTHING)
+            most = greatest(self.kind(*each) for each in put)
             if most:
                 return most
         classes = self._program.objects.classes_of(node.value, function)
@@ -321,9 +331,7 @@ class TensorValues:
             return None
         if _is_tensor(annotated) and not values:
             return Kind.TENSOR
-        return self._questions.answer(
-            (cls, name), lambda: max((self.kind(value, each) for value, each in values), default=Kind.NOTHING)
-        )
+        return self._questions.answer((cls, name), lambda: greatest(self.kind(value, each) for value, each in values))
 
     def of_objects(self, cls: Class) -> Kind:
         """The tensors that objects of a class have in their attributes."""
@@ -333,7 +341,7 @@ class TensorValues:
         places = {name for one in self._program.relatives(cls) for each in one.functions for name in each.bound}
         names = [place[5:] for place in places if place.startswith("self.") and place.count(".") == 1]
         names += list(cls.fields)
-        return max((self._of_attribute(cls, name) or Kind.NOTHING for name in names), default=Kind.NOTHING)
+        return greatest(self._of_attribute(cls, name) or Kind.NOTHING for name in names)
 
     def returned(self, called: Function, place: int | None = None) -> Kind:
         """What a function gives back: of a tuple, what stands at `place`."""
