@@ -38,4 +38,5 @@ def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
     flatten = getattr(tensor, "__tensor_flatten__", None)
     if flatten is None or not is_wrapper(tensor):
         return [tensor]
-    return [part for name in flatten()[0] for part in parts_of(getattr(tensor, name))]
+    held = (getattr(tensor, name) for name in flatten()[0])  # a mesh of devices may be among them
+    return [part for each in held if isinstance(each, torch.Tensor) for part in parts_of(each)]
