@@ -157,7 +157,7 @@ class _Errors:
         """What an exception is called that a value is, or is made with; "" where it holds none. Its text is none."""
         if isinstance(value, ast.Name):
             key = (function, value.id, value.lineno)
-            return self._questions.answer(key, lambda: self._of_name(value.id, value.lineno, function))
+            return self._questions.answer(key, self._of_name, value.id, value.lineno, function)
         if isinstance(value, ast.Attribute):
             return self.name_in(value.value, function) if value.attr == "__traceback__" else ""
         if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
@@ -200,7 +200,7 @@ class _Errors:
         called = self._program.called_by(call, function)
         if called is not None and called.name != "__init__":
             values = [each.value for each in (*called.returns, *called.yields) if each.value is not None]
-            return self._questions.answer((called, "returned"), lambda: self._first(values, called))
+            return self._questions.answer((called, "returned"), self._first, values, called)
         own = self._program.names.class_of(made, function.source)
         first = self._program.method_of(own, "__init__") if own is not None else None
         if first is not None:
@@ -216,7 +216,7 @@ class _Errors:
         at = place.value if isinstance(place, ast.Constant) and isinstance(place.value, int) else -1
         rows = [each.value.elts for each in called.returns if isinstance(each.value, ast.Tuple)] if called else []
         values = [row[at] for row in rows if 0 <= at < len(row)]
-        return self._questions.answer((called, at), lambda: self._first(values, called)) if called is not None else ""
+        return self._questions.answer((called, at), self._first, values, called) if called is not None else ""
 
     def _of_name(self, name: str, line: int, function: Function) -> str:
         for handler in function.handlers:

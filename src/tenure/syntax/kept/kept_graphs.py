@@ -82,13 +82,12 @@ def _is_kept_in_own_loop(program: Program, keep: Keep, function: Function) -> bo
         return False
     if is_emptied(keep, function, loops[-1]) or not _is_made_in(loops[-1], keep.value, function):
         return False
-    if tensor_values(program).kind(keep.value, function) is not Kind.GRAPH:
-        return False
     given_back = [each.value for each in (*function.returns, *function.yields) if each.value is not None]
-    wanted = keep.place in read_by(given_back, function) or goes_backward_somewhere(program, keep, function)
-    if wanted or _is_handed_on(keep.place, function):
+    if _is_handed_on(keep.place, function) or keep.place in read_by(given_back, function):
         return False
-    return not is_without_graph(program, function, keep.node)
+    if tensor_values(program).kind(keep.value, function) is not Kind.GRAPH:  # the dearest question comes last
+        return False
+    return not (goes_backward_somewhere(program, keep, function) or is_without_graph(program, function, keep.node))
 
 
 def _is_handed_on(name: str, function: Function) -> bool:

@@ -73,7 +73,7 @@ class Objects:
         """What the value of an expression in `function` may be."""
         if isinstance(node, ast.Constant):
             return _NOTHING
-        return self._questions.answer((id(node), function), lambda: self._of(node, function))
+        return self._questions.answer((id(node), function), self._of, node, function)
 
     def is_module(self, node: ast.expr, function: Function) -> bool:
         """Whether a value is a torch module, of the program's or of torch's own classes."""
@@ -130,7 +130,7 @@ class Objects:
         return frozenset(thing for each in nodes for thing in self.of(each, function))
 
     def _name(self, name: str, function: Function) -> Things:
-        return self._questions.answer((name, function), lambda: self._of_name(name, function))
+        return self._questions.answer((name, function), self._of_name, name, function)
 
     def _of_name(self, name: str, function: Function) -> Things:
         if function.is_method and name == function.parameters[0]:
@@ -207,7 +207,7 @@ class Objects:
 
     def attribute(self, cls: Class, name: str) -> Things:
         """What an attribute of a class's objects may be: a method, or what is bound to it anywhere in the class."""
-        return self._questions.answer((cls, name), lambda: self._of_attribute(cls, name))
+        return self._questions.answer((cls, name), self._of_attribute, cls, name)
 
     def _is_frozen_name(self, name: str, functions: Iterable[Function]) -> bool:
         """Whether a statement of its own freezes what has this name, or a loop all of its parameters."""
@@ -285,7 +285,7 @@ class Objects:
     def returned(self, function: Function) -> Things:
         """What a function gives back, or yields."""
         values = [each.value for each in (*function.returns, *function.yields) if each.value is not None]
-        return self._questions.answer((function, "returned"), lambda: self._few(values, function))
+        return self._questions.answer((function, "returned"), self._few, values, function)
 
     def _run(self, thing: Thing) -> Function | None:
         if thing.function is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Answer = TypeVar("Answer")
 _MOST_ROUNDS = 3
@@ -30,37 +30,36 @@ class Questions(Generic[Answer]):
         """Whether a question is being answered."""
         return bool(self._asked)
 
-    def answer(self, key: Hashable, find: Callable[[], Answer]) -> Answer:
-        """What `find` gives for a question that `key` names."""
+    def answer(self, key: Hashable, find: Callable[..., Answer], *given: Any) -> Answer:
+        """What `find` gives of `given`, for a question that `key` names."""
         for answers in (self._known, self._now):
             if key in answers:
                 return answers[key]
-        if key in self._asked:
+        asked = self._asked
+        if key in asked:
             self._met_ring = True
             return self._before.get(key, self._nothing)
-        if len(self._asked) >= self._deepest:
+        if len(asked) >= self._deepest:
             return self._nothing
-        found = self._find(key, find)
-        if not self._asked:
-            found = self._repeat(key, find, found)
-        return found
-
-    def _find(self, key: Hashable, find: Callable[[], Answer]) -> Answer:
-        self._asked.add(key)
+        asked.add(key)
         try:
-            found = self._now[key] = find()
+            found = self._now[key] = find(*given)
         finally:
-            self._asked.discard(key)
-        return found
+            asked.discard(key)
+        return found if asked else self._repeat(key, find, given, found)
 
-    def _repeat(self, key: Hashable, find: Callable[[], Answer], found: Answer) -> Answer:
+    def _repeat(self, key: Hashable, find: Callable[..., Answer], given: tuple[Any, ...], found: Answer) -> Answer:
         try:
             for _ in range(_MOST_ROUNDS):
                 if not self._met_ring or self._now == self._before:
                     break
                 self._met_ring = False
                 self._before, self._now = self._now, {}
-                found = self._find(key, find)
+                self._asked.add(key)
+                try:
+                    found = self._now[key] = find(*given)
+                finally:
+                    self._asked.discard(key)
             self._known.update(self._now)
         finally:
             self._now, self._before, self._met_ring = {}, {}, False

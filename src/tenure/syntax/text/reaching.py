@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -12,6 +13,7 @@ from tenure.syntax.text.tree_walks import children, walk
 
 State = frozenset[int] | None
 """Lines whose binding may be in force; None where control cannot be."""
+_BINDING = frozenset({ast.Assign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 _KEPT = "_names_bound"
 """The attribute of a syntax node under which the names that it binds are kept."""
 
@@ -25,11 +27,25 @@ def reaching_lines(source: SourceFile, function: str, name: str, line: int) -> f
     binding can reach. What an exception may leave bound is counted generously.
     """
     body, start = _function_body(source, function, line)
+    body = body[: bisect_right(body, line, key=lambda node: node.lineno)]
     if not body:
         return frozenset()
     flow = _Flow(name, line)
-    flow.body(body, start if name in _parameters(source, function, line) else frozenset())
+    certain = _last_certain(body, name, line)
+    if certain >= 0:  # whatever was bound before is not any more
+        flow.body(body[certain:], frozenset())
+    else:
+        flow.body(body, start if name in _parameters(source, function, line) else frozenset())
     return flow.found
+
+
+def _last_certain(body: Sequence[ast.stmt], name: str, line: int) -> int:
+    """The place in a function's body of the last statement before a line that always binds a name; -1: none does."""
+    for at in range(len(body) - 1, -1, -1):
+        node = body[at]
+        if type(node) in _BINDING and (node.end_lineno or line) < line and _binds(node, name):
+            return at
+    return -1
 
 
 @lru_cache(maxsize=256)

@@ -63,8 +63,8 @@ class TensorValues:
         """Of the value of an expression in `function`."""
         if self._in_comprehension and self._in_comprehension[-1][0] is function:
             names = tuple(sorted(self._in_comprehension[-1][1].items()))
-            return self._questions.answer((id(node), names), lambda: self._kind(node, function))
-        return self._questions.answer(id(node), lambda: self._kind(node, function))
+            return self._questions.answer((id(node), names), self._kind, node, function)
+        return self._questions.answer(id(node), self._kind, node, function)
 
     def _kind(self, node: ast.expr, function: Function) -> Kind:
         if isinstance(node, ast.Name):
@@ -115,7 +115,7 @@ class TensorValues:
         for where, local in reversed(self._in_comprehension):
             if where is function and name in local:
                 return local[name]
-        return self._questions.answer((function, name, line), lambda: self._of_variable(name, function, line))
+        return self._questions.answer((function, name, line), self._of_variable, name, function, line)
 
     def _of_variable(self, name: str, function: Function, line: int) -> Kind:
         bound = function.bound.get(name, [])
@@ -232,7 +232,7 @@ class TensorValues:
             top = self._program.names.top_of(function.source)
         if top is None or name in _of_lambdas(function):
             return Kind.NOTHING
-        return self._questions.answer((top, name, "global"), lambda: self._of_top(name, top))
+        return self._questions.answer((top, name, "global"), self._of_top, name, top)
 
     def _of_top(self, name: str, top: Function) -> Kind:
         own = [*(value for _, value in top.bound.get(name, ())), *top.contents.get(name, ())]
@@ -251,7 +251,7 @@ class TensorValues:
             calls = self._program.forward_calls(function)
         else:
             calls = self._program.callers(function)
-        found = self._questions.answer((function, name), lambda: self._given(name, function, calls))
+        found = self._questions.answer((function, name), self._given, name, function, calls)
         if found is Kind.TENSOR and _is_number(annotation_of(name, function)):
             return Kind.NOTHING
         return max(least, found)
@@ -345,7 +345,7 @@ class TensorValues:
 
     def returned(self, called: Function, place: int | None = None) -> Kind:
         """What a function gives back: of a tuple, what stands at `place`."""
-        return self._questions.answer((called, place), lambda: self._returned(called, place))
+        return self._questions.answer((called, place), self._returned, called, place)
 
     def _returned(self, called: Function, place: int | None) -> Kind:
         values = [each.value for each in (*called.returns, *called.yields) if each.value is not None]
