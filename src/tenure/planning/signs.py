@@ -61,24 +61,19 @@ def _num_half(stream: StepStream, *dtypes: str) -> int:
     )
 
 
-def _gathered(before: StepStream, after: StepStream) -> str | None:
-    more = _num_gathers(after) - _num_gathers(before)
-    return f"{more:,} times parameters were gathered from shards" if more > 0 else None
+def _more_of(part: str, said: str) -> Callable[[StepStream, StepStream], str | None]:
+    """Of operations with `part` in their name."""
+
+    def sign(before: StepStream, after: StepStream) -> str | None:
+        more = _num_named(after, part) - _num_named(before, part)
+        return f"{more:,} {said}" if more > 0 else None
+
+    return sign
 
 
-def _num_gathers(stream: StepStream) -> int:
+def _num_named(stream: StepStream, part: str) -> int:
     profile = stream.profile
-    return sum("allgather" in profile.text(name) for name in profile.operations.name.tolist())
-
-
-def _reduced(before: StepStream, after: StepStream) -> str | None:
-    more = _num_reduces(after) - _num_reduces(before)
-    return f"{more:,} buckets of gradients were reduced; each rank has half of the batch" if more > 0 else None
-
-
-def _num_reduces(stream: StepStream) -> int:
-    profile = stream.profile
-    return sum("allreduce" in profile.text(name) for name in profile.operations.name.tolist())
+    return sum(part in profile.text(name) for name in profile.operations.name.tolist())
 
 
 def _halved(before: StepStream, after: StepStream) -> str | None:
@@ -152,8 +147,8 @@ _SIGNS: dict[str, Callable[[StepStream, StepStream], str | None]] = {
     "checkpointing": _recomputed,
     "autocast-bf16": _in_half("bfloat16"),
     "autocast-fp16": _in_half("float16"),
-    **dict.fromkeys(SHARDED_OVER, _gathered),
-    DISTRIBUTED: _reduced,
+    **dict.fromkeys(SHARDED_OVER, _more_of("allgather", "times parameters were gathered from shards")),
+    DISTRIBUTED: _more_of("allreduce", "buckets of gradients were reduced; each rank has half of the batch"),
     DATA_PARALLEL: _halved,
     "save-on-cpu": _on_host,
     EIGHT_BIT: _smaller_state,

@@ -9,7 +9,7 @@ import torch
 from torch.nn.parallel import comm
 
 from tenure.capture.trying import data_parallel
-from tenure.capture.trying.data_parallel import OnFirstDevice, summed
+from tenure.capture.trying.data_parallel import run_on_first_device, summed
 
 
 class Speech(torch.nn.Module):
@@ -60,7 +60,7 @@ def test_the_first_device_computes_its_rows_and_has_the_outputs_of_all() -> None
     expected = [gradient.clone() for gradient in gradients_of(model)]
     model.zero_grad()
 
-    OnFirstDevice().wrap(model)
+    run_on_first_device()(model)
     logits, mean = model({"frames": frames}, scale=2.0)
     logits[:3].sum().backward()
 
@@ -72,7 +72,7 @@ def test_the_first_device_computes_its_rows_and_has_the_outputs_of_all() -> None
 
 def test_a_batch_of_one_row_is_computed_as_it_is() -> None:
     model = Speech()
-    OnFirstDevice().wrap(model)
+    run_on_first_device()(model)
 
     logits, mean = model({"frames": torch.randn(1, 7, 4)}, 1.0)
 
@@ -82,6 +82,17 @@ def test_a_batch_of_one_row_is_computed_as_it_is() -> None:
 def test_a_model_that_trains_nothing_is_left_as_it_is() -> None:
     model: Any = torch.nn.Linear(3, 3).requires_grad_(False)
 
-    OnFirstDevice().wrap(model)
+    run_on_first_device()(model)
 
     assert "forward" not in model.__dict__
+
+
+def test_frozen_parameters_stay_frozen() -> None:
+    model = Speech()
+    model.lstm.requires_grad_(False)
+    run_on_first_device()(model)
+
+    logits, _ = model({"frames": torch.randn(4, 7, 4)}, 1.0)
+    logits.sum().backward()
+
+    assert [name for name, each in model.named_parameters() if each.grad is not None] == ["head.weight", "head.bias"]

@@ -17,7 +17,7 @@ import torch
 from torch._utils import _flatten_dense_tensors, _take_tensors, _unflatten_dense_tensors
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from tenure.capture.trying.program import Program, trains
+from tenure.capture.trying.program import BeforeCall, Program, once_for_each
 from tenure.capture.trying.whole_forward import WholeForward
 from tenure.model.trial import DATA_PARALLEL, NUM_DEVICES
 
@@ -25,17 +25,13 @@ BUFFER_BYTES = 10 << 20
 """Of what is sent and summed together (`buffer_size` in `torch.nn.parallel.comm`)."""
 
 
-class OnFirstDevice:
+def run_on_first_device() -> BeforeCall:
     """Has each outermost model compute the first device's part of its batch, from its first call on."""
 
-    def __init__(self) -> None:
-        self._wrapped: set[int] = set()
+    def wrap(model: torch.nn.Module) -> None:
+        model.__dict__["forward"] = _Replica(model)
 
-    def wrap(self, model: torch.nn.Module) -> None:
-        """Once for each model that trains."""
-        if id(model) not in self._wrapped and trains(model):
-            self._wrapped.add(id(model))
-            model.__dict__["forward"] = _Replica(model)
+    return once_for_each(wrap)
 
 
 class _Replica:
@@ -91,7 +87,11 @@ class _Send(torch.autograd.Function):  # type: ignore[misc]  # torch has no type
     def forward(ctx: Any, *parameters: torch.Tensor) -> tuple[torch.Tensor, ...]:
         for tensors in _in_buffers(parameters):
             _flatten_dense_tensors(tensors)  # what goes to the other device
-        return tuple(parameter.view_as(parameter) for parameter in parameters)
+        sent = tuple(parameter.view_as(parameter) for parameter in parameters)
+        ctx.mark_non_differentiable(
+            *(each for each, wanted in zip(sent, ctx.needs_input_grad, strict=True) if not wanted)
+        )
+        return sent
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, ...]:

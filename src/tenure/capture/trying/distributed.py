@@ -5,25 +5,20 @@ from __future__ import annotations
 import torch
 
 from tenure.capture.trying.one_rank import FakeGroup
-from tenure.capture.trying.program import trains
+from tenure.capture.trying.program import BeforeCall, once_for_each
 from tenure.capture.trying.whole_forward import WholeForward
 
 
-class Distributed:
+def reduce_in_buckets(world_size: int) -> BeforeCall:
     """Has each outermost model run its forward through `DistributedDataParallel`, from its first call on.
 
-    The process group is a fake one; reducing buckets are torch's own.
+    The process group is a fake one; the buckets are torch's own.
     """
+    group = FakeGroup(world_size)
 
-    def __init__(self, world_size: int) -> None:
-        self._group = FakeGroup(world_size)
-        self._wrapped: set[int] = set()
-
-    def wrap(self, model: torch.nn.Module) -> None:
-        """Once for each model that trains."""
-        if id(model) in self._wrapped or not trains(model):
-            return
-        self._wrapped.add(id(model))
-        self._group.make()
+    def wrap(model: torch.nn.Module) -> None:
+        group.make()
         copies = torch.nn.parallel.DistributedDataParallel(WholeForward(model))
         model.__dict__["forward"] = copies.__call__
+
+    return once_for_each(wrap)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,22 @@ def find_program() -> Program:
     return Program(
         tuple(sorted(named, key=lambda each: each[0])), tuple(each for each in optimizers if each.param_groups)
     )
+
+
+BeforeCall = Callable[[torch.nn.Module], None]
+"""Work on an outermost model that is about to be called."""
+
+
+def once_for_each(work: BeforeCall) -> BeforeCall:
+    """The same, once for each model and for those alone that train."""
+    done: set[int] = set()
+
+    def look(model: torch.nn.Module) -> None:
+        if id(model) not in done and trains(model):
+            done.add(id(model))
+            work(model)
+
+    return look
 
 
 def trains(module: torch.nn.Module) -> bool:

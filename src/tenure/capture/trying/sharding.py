@@ -10,33 +10,29 @@ import torch
 
 from tenure.capture.trying.checkpointing import find_blocks
 from tenure.capture.trying.one_rank import FakeGroup, why_no_ranks
-from tenure.capture.trying.program import Program, find_program, trains
+from tenure.capture.trying.program import BeforeCall, Program, find_program, once_for_each
 
 
-class Sharding:
+def shard_over(world_size: int) -> BeforeCall:
     """Calls `fully_shard` on the repeated blocks of each outermost model and on the model, before its first call.
 
-    Optimizers that have its parameters get its shards in their place. The process group is a fake one.
+    Optimizers that have its parameters get its shards in their place. The process group is a fake one. Models that
+    train nothing are left whole, as their gathering would be the same.
     """
+    group = FakeGroup(world_size)
 
-    def __init__(self, world_size: int) -> None:
-        self._group = FakeGroup(world_size)
-        self._sharded: set[int] = set()
-
-    def shard(self, model: torch.nn.Module) -> None:
-        """Once for each model; those that train nothing are left whole, as their gathering would be the same."""
-        if id(model) in self._sharded or not trains(model):
-            return
-        self._sharded.add(id(model))
+    def shard(model: torch.nn.Module) -> None:
         fully_shard = _fully_shard()
-        self._group.make()
+        group.make()
         before = dict(_parameters_of(model))
-        for group in find_blocks(Program(tuple(model.named_modules()), ())):
-            for block in group.blocks:
+        for found in find_blocks(Program(tuple(model.named_modules()), ())):
+            for block in found.blocks:
                 fully_shard(block)
         fully_shard(model)
         shards = dict(_parameters_of(model))
         _replace_in_optimizers({id(parameter): shards[place] for place, parameter in before.items()})
+
+    return once_for_each(shard)
 
 
 def why_not_sharded() -> str | None:

@@ -13,15 +13,15 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from tenure.capture.trying.accumulation import accumulate
 from tenure.capture.trying.around_forward import AutocastUpToBackward, call_around_models, saved_on_host
 from tenure.capture.trying.checkpointing import checkpoint_blocks, find_blocks
-from tenure.capture.trying.data_parallel import OnFirstDevice, why_not_divided
-from tenure.capture.trying.distributed import Distributed
+from tenure.capture.trying.data_parallel import run_on_first_device, why_not_divided
+from tenure.capture.trying.distributed import reduce_in_buckets
 from tenure.capture.trying.eight_bit import EightBitState, why_not_eight_bit
 from tenure.capture.trying.gradients import drop_gradients
 from tenure.capture.trying.loss_scaling import LossScaling
 from tenure.capture.trying.one_rank import why_no_ranks
 from tenure.capture.trying.optimizer_steps import step_fused, step_single, why_not_fused, why_not_single
-from tenure.capture.trying.program import Program, find_program
-from tenure.capture.trying.sharding import Sharding, why_not_sharded
+from tenure.capture.trying.program import BeforeCall, Program, find_program
+from tenure.capture.trying.sharding import shard_over, why_not_sharded
 from tenure.model.trial import (
     DATA_PARALLEL,
     DISTRIBUTED,
@@ -43,11 +43,10 @@ _CHANGES: dict[str, Callable[[Program], None]] = {
     "accumulation": accumulate,
 }
 _HALVES = {"autocast-bf16": torch.bfloat16, "autocast-fp16": torch.float16}
-_BeforeCall = Callable[[torch.nn.Module], None]
-_WRAPS: dict[str, Callable[[str], _BeforeCall]] = {
-    **dict.fromkeys(SHARDED_OVER, lambda option: Sharding(NUM_RANKS[option]).shard),
-    DISTRIBUTED: lambda option: Distributed(NUM_RANKS[option]).wrap,
-    DATA_PARALLEL: lambda option: OnFirstDevice().wrap,
+_WRAPS: dict[str, Callable[[str], BeforeCall]] = {
+    **dict.fromkeys(SHARDED_OVER, lambda option: shard_over(NUM_RANKS[option])),
+    DISTRIBUTED: lambda option: reduce_in_buckets(NUM_RANKS[option]),
+    DATA_PARALLEL: lambda option: run_on_first_device(),
     EIGHT_BIT: lambda option: EightBitState().before_call,
 }
 
@@ -78,7 +77,7 @@ def begin_trial(options: tuple[str, ...], write: Callable[[Survey], None]) -> No
 
 
 def _enter_all(
-    module: torch.nn.Module, look: _Looks, before: list[_BeforeCall], enters: list[Any]
+    module: torch.nn.Module, look: _Looks, before: list[BeforeCall], enters: list[Any]
 ) -> AbstractContextManager[Any]:
     for work in before:
         work(module)
