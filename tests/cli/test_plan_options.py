@@ -46,6 +46,8 @@ def test_a_compiled_model_under_autocast_with_an_optimizer_of_its_own_is_told_wh
         "no-foreach": "Own takes no `foreach`",
         "fused": "Own has no fused kernel",
         "set-to-none": "no gradient is kept between steps already",
+        "in-place": None,
+        "in-place + save-on-cpu": None,
         "accumulation": "smaller batches need the program's option for its batch size: add --batch-arg OPTION",
         "checkpointing": "no block of several modules repeats in a ModuleList or Sequential",
         "autocast-bf16": "the program computes in bfloat16 or float16 already",

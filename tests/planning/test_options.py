@@ -16,7 +16,12 @@ from tenure.planning.options import Trials, best_together, micro_batch_of, try_o
 from tenure.planning.predict import predict
 
 SHARDS = dict.fromkeys(("fully-shard-2", "fully-shard-4"), "has groups")
-REFUSED = {"checkpointing": "nothing repeats", "8-bit-state": "torchao is not installed: not run", **SHARDS}
+REFUSED = {
+    "checkpointing": "nothing repeats",
+    "8-bit-state": "torchao is not installed: not run",
+    "in-place": "no layer",
+    **SHARDS,
+}
 SURVEY = Survey((), ("AdamW",), REFUSED)
 
 
@@ -66,6 +71,7 @@ def test_rows_are_those_that_ran_then_those_together_then_those_without_figures(
         (("fully-shard-8",), "fully-shard-8 changed nothing that was seen"),
         (("data-parallel-2",), "data-parallel-2 changed nothing that was seen"),
         (("set-to-none",), "no gradient is kept between steps already"),
+        (("in-place",), "no layer"),
         (("accumulation",), "no --batch-arg"),
         (("checkpointing",), "nothing repeats"),
         (("8-bit-state",), "torchao is not installed: not run"),

@@ -85,6 +85,14 @@ def _save_on_cpu(survey: Survey) -> tuple[str, ...]:
     return ("with torch.autograd.graph.save_on_cpu(pin_memory=True):", "    ...  # the model's call")
 
 
+def _in_place(survey: Survey) -> tuple[str, ...]:
+    return (
+        "for layer in model.modules():",
+        '    if getattr(layer, "inplace", None) is False and "Dropout" not in type(layer).__name__:',
+        "        layer.inplace = True",
+    )
+
+
 def _accumulation(survey: Survey) -> tuple[str, ...]:
     return (
         f"(loss / {MICRO_BATCHES}).backward()  # of batches of 1/{MICRO_BATCHES} the size",
@@ -107,6 +115,7 @@ _CHANGES: dict[str, Callable[[Survey], tuple[str, ...]]] = {
     "no-foreach": _of_optimizers("foreach=False"),
     "fused": _of_optimizers("fused=True"),
     "set-to-none": lambda survey: ("optimizer.zero_grad(set_to_none=True)",),
+    "in-place": _in_place,
     "accumulation": _accumulation,
     "checkpointing": _checkpointing,
     "save-on-cpu": _save_on_cpu,

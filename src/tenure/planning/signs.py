@@ -76,6 +76,17 @@ def _num_named(stream: StepStream, part: str) -> int:
     return sum(part in profile.text(name) for name in profile.operations.name.tolist())
 
 
+def _in_place(before: StepStream, after: StepStream) -> str | None:
+    more = _num_in_place(after) - _num_in_place(before)
+    return f"{more:,} operations of forward wrote into their input" if more > 0 else None
+
+
+def _num_in_place(stream: StepStream) -> int:
+    profile = stream.profile
+    names = profile.operations.name[profile.operations.phase == Phase.FORWARD]
+    return sum(profile.text(name).removesuffix(".default").endswith("_") for name in names.tolist())
+
+
 def _halved(before: StepStream, after: StepStream) -> str | None:
     were, are = (int(stream.flops.sum()) for stream in (before, after))
     said = "the first device computes half of the batch, gathers all outputs and sums gradients in buffers of 10 MiB"
@@ -153,6 +164,7 @@ _SIGNS: dict[str, Callable[[StepStream, StepStream], str | None]] = {
     "save-on-cpu": _on_host,
     EIGHT_BIT: _smaller_state,
     "accumulation": _accumulated,
+    "in-place": _in_place,
     "no-foreach": _single,
     "fused": _fused,
     "set-to-none": _dropped,

@@ -99,4 +99,4 @@ def test_without_a_library_the_option_is_refused(tmp_path: Path) -> None:
     _, survey = stream_of(TRAIN, tmp_path / "plain", ())
 
     assert survey is not None
-    assert survey.refused == {"8-bit-state": "torchao is not installed: not run"}
+    assert survey.refused["8-bit-state"] == "torchao is not installed: not run"

@@ -202,6 +202,37 @@ def test_the_first_of_two_devices_computes_half_of_the_batch_and_holds_gradients
     assert sign_of("data-parallel-2", as_it_is, as_it_is) is None
 
 
+def test_activations_in_place_are_those_of_a_program_that_says_so(tmp_path: Path) -> None:
+    program = """
+import torch
+from torch import nn
+
+model = nn.Sequential(
+    nn.Conv2d(3, 16, 3), nn.LeakyReLU(), nn.Dropout(0.1), nn.Conv2d(16, 16, 3), nn.ReLU(),
+    nn.Flatten(), nn.LazyLinear(4),
+)
+model(torch.randn(1, 3, 16, 16))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(10):
+    model(torch.randn(16, 3, 16, 16)).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+    by_hand = program.replace("LU()", "LU(inplace=True)")
+
+    as_it_is, survey = stream_of(program, tmp_path / "plain", ())
+    own, other = stream_of(by_hand, tmp_path / "hand", ())
+    tried, _ = stream_of(program, tmp_path / "tried", ("in-place",))
+
+    assert needs(tried) == needs(own) != needs(as_it_is)
+    assert sign_of("in-place", as_it_is, tried) == "4 operations of forward wrote into their input"
+    assert sign_of("in-place", as_it_is, own) == sign_of("in-place", as_it_is, tried)
+    assert survey is not None
+    assert other is not None
+    assert "in-place" not in survey.refused
+    assert other.refused["in-place"] == "no layer has an `inplace` that is off"
+
+
 def test_set_to_none_gives_what_a_program_that_does_so_gives(
     surveyed: tuple[StepStream, Survey | None], tmp_path: Path
 ) -> None:
@@ -219,5 +250,8 @@ def test_the_survey_names_repeated_blocks_and_optimizers(surveyed: tuple[StepStr
     assert surveyed[1] == Survey(
         (Blocks("layers", "TransformerEncoderLayer", 4),),
         ("AdamW",),
-        {"8-bit-state": "torchao is not installed: not run"},
+        {
+            "8-bit-state": "torchao is not installed: not run",
+            "in-place": "no layer has an `inplace` that is off",
+        },
     )

@@ -17,6 +17,7 @@ from tenure.capture.trying.data_parallel import run_on_first_device, why_not_div
 from tenure.capture.trying.distributed import reduce_in_buckets
 from tenure.capture.trying.eight_bit import EightBitState, why_not_eight_bit
 from tenure.capture.trying.gradients import drop_gradients
+from tenure.capture.trying.in_place import why_not_in_place, work_in_place
 from tenure.capture.trying.loss_scaling import LossScaling
 from tenure.capture.trying.one_rank import why_no_ranks
 from tenure.capture.trying.optimizer_steps import step_fused, step_single, why_not_fused, why_not_single
@@ -41,6 +42,7 @@ _CHANGES: dict[str, Callable[[Program], None]] = {
     "no-foreach": step_single,
     "fused": step_fused,
     "accumulation": accumulate,
+    "in-place": work_in_place,
 }
 _HALVES = {"autocast-bf16": torch.bfloat16, "autocast-fp16": torch.float16}
 _WRAPS: dict[str, Callable[[str], BeforeCall]] = {
@@ -123,6 +125,7 @@ def survey_of(program: Program) -> Survey:
         "no-foreach": why_not_single(program),
         "fused": why_not_fused(program),
         EIGHT_BIT: why_not_eight_bit(program),
+        "in-place": why_not_in_place(program),
     }
     if not groups:
         refused["checkpointing"] = "no block of several modules repeats in a ModuleList or Sequential"
