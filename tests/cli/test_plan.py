@@ -36,7 +36,7 @@ def plan(arguments: list[str], program: str, monkeypatch: pytest.MonkeyPatch, fo
         (["--allocator", "no_such:1", "train.py"], "torch knows no `no_such`"),
         (
             ["--option", "flash", "train.py"],
-            "--option flash: there is no such option; there are no-foreach, fused, set-to-none, accumulation, ",
+            "--option flash: there is no such option; there are no-foreach, fused, set-to-none, in-place, ",
         ),
         (["--length-arg", "--length", "train.py"], "the longest input for how much memory? add --device-memory 80GiB"),
         (["--batch-arg", "--batch", "train.py"], "the largest batch for how much memory? add --device-memory 80GiB"),
