@@ -85,9 +85,9 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     if program.kind == CODE or program.arguments[0] == STDIN:
         raise UsageError("code without a file cannot be planned; write it to a file first")
     device_bytes = _read_size(asked["device_memory"])
+    asked["chosen"] = _chosen_options(asked)
     _check_searches(asked, device_bytes)
     parse_settings(asked["settings"])
-    asked["chosen"] = _chosen_options(asked)
     plan = _plan(program, asked, device_bytes)
     if asked["as_json"]:
         import json
@@ -232,7 +232,7 @@ def _check_searches(asked: dict[str, Any], device_bytes: int | None) -> None:
         return
     if asked["length_arg"] is not None:
         raise UsageError("the longest input for how much memory? add --device-memory 80GiB")
-    if asked["batch_arg"] is not None and not (asked["options"] or asked["chosen"]):
+    if asked["batch_arg"] is not None and not asked["chosen"]:
         raise UsageError("the largest batch for how much memory? add --device-memory 80GiB")
 
 

@@ -25,9 +25,7 @@ from tenure.planning.signs import already, sign_of
 
 MOST_TOGETHER = 3
 _EXCLUDE = (
-    frozenset(("no-foreach", "fused")),
-    frozenset(("no-foreach", EIGHT_BIT)),
-    frozenset(("fused", EIGHT_BIT)),
+    frozenset(("no-foreach", "fused", EIGHT_BIT)),
     frozenset(("autocast-bf16", "autocast-fp16")),
 )
 """Of each of these a program can take one."""
@@ -180,7 +178,7 @@ def best_together(plan: Plan, tried: dict[str, Plan]) -> list[tuple[str, ...]]:
     """
     found = []
     for size in range(2, MOST_TOGETHER + 1):
-        sets = [each for each in combinations(tried, size) if not any(one <= set(each) for one in _EXCLUDE)]
+        sets = [each for each in combinations(tried, size) if all(len(one.intersection(each)) < 2 for one in _EXCLUDE)]
         if sets:
             found.append(min(sets, key=lambda names: _low_parts(plan, [tried[name] for name in names])))
     return found

@@ -9,6 +9,8 @@ from tenure.model.stream import Owner, StepStream
 from tenure.model.trial import DATA_PARALLEL, DISTRIBUTED, EIGHT_BIT, SHARDED_OVER, kind_of
 from tenure.model.units import format_bytes
 
+Sign = Callable[[StepStream, StepStream], "str | None"]
+"""Of a program as it is and under an option: what shows the option, in words."""
 _LEAST_BYTES = 8192
 """Numbers and random states that graphs keep on the host anyway are no larger."""
 _HALF = ("bfloat16", "float16")
@@ -35,22 +37,19 @@ def already(option: str, stream: StepStream) -> str | None:
     return None
 
 
-def _recomputed(before: StepStream, after: StepStream) -> str | None:
-    more = _num_recomputed(after) - _num_recomputed(before)
-    return f"{more:,} operations of modules ran again in backward" if more > 0 else None
+def _more(num: Callable[[StepStream], int], said: str) -> Sign:
+    """Of what `num` counts."""
+
+    def sign(before: StepStream, after: StepStream) -> str | None:
+        more = num(after) - num(before)
+        return f"{more:,} {said}" if more > 0 else None
+
+    return sign
 
 
 def _num_recomputed(stream: StepStream) -> int:
     """Operations within a module's call while a backward pass runs."""
     return int(((stream.profile.operations.phase == Phase.BACKWARD) & (stream.modules >= 0)).sum())
-
-
-def _in_half(dtype: str) -> Callable[[StepStream, StepStream], str | None]:
-    def sign(before: StepStream, after: StepStream) -> str | None:
-        more = _num_half(after, dtype) - _num_half(before, dtype)
-        return f"{more:,} storages were made in {dtype}" if more > 0 else None
-
-    return sign
 
 
 def _num_half(stream: StepStream, *dtypes: str) -> int:
@@ -61,24 +60,9 @@ def _num_half(stream: StepStream, *dtypes: str) -> int:
     )
 
 
-def _more_of(part: str, said: str) -> Callable[[StepStream, StepStream], str | None]:
-    """Of operations with `part` in their name."""
-
-    def sign(before: StepStream, after: StepStream) -> str | None:
-        more = _num_named(after, part) - _num_named(before, part)
-        return f"{more:,} {said}" if more > 0 else None
-
-    return sign
-
-
 def _num_named(stream: StepStream, part: str) -> int:
     profile = stream.profile
     return sum(part in profile.text(name) for name in profile.operations.name.tolist())
-
-
-def _in_place(before: StepStream, after: StepStream) -> str | None:
-    more = _num_in_place(after) - _num_in_place(before)
-    return f"{more:,} operations of forward wrote into their input" if more > 0 else None
 
 
 def _num_in_place(stream: StepStream) -> int:
@@ -109,11 +93,6 @@ def _bytes_on_host(stream: StepStream) -> int:
 def _single(before: StepStream, after: StepStream) -> str | None:
     were, are = (_num_in_optimizer(stream, "aten._foreach") for stream in (before, after))
     return f"{were:,} foreach operations of the optimizer's steps became {are:,}" if are < were else None
-
-
-def _fused(before: StepStream, after: StepStream) -> str | None:
-    more = _num_in_optimizer(after, "aten._fused") - _num_in_optimizer(before, "aten._fused")
-    return f"{more:,} fused operations in the optimizer's steps" if more > 0 else None
 
 
 def _num_in_optimizer(stream: StepStream, beginning: str) -> int:
@@ -154,18 +133,26 @@ def _kept_gradients(stream: StepStream) -> int:
     return int(storages.bytes[is_gradient & ((storages.death == ALIVE) | (storages.death > at))].sum())
 
 
-_SIGNS: dict[str, Callable[[StepStream, StepStream], str | None]] = {
-    "checkpointing": _recomputed,
-    "autocast-bf16": _in_half("bfloat16"),
-    "autocast-fp16": _in_half("float16"),
-    **dict.fromkeys(SHARDED_OVER, _more_of("allgather", "times parameters were gathered from shards")),
-    DISTRIBUTED: _more_of("allreduce", "buckets of gradients were reduced; each rank has half of the batch"),
+_SIGNS: dict[str, Sign] = {
+    "checkpointing": _more(_num_recomputed, "operations of modules ran again in backward"),
+    "autocast-bf16": _more(lambda stream: _num_half(stream, "bfloat16"), "storages were made in bfloat16"),
+    "autocast-fp16": _more(lambda stream: _num_half(stream, "float16"), "storages were made in float16"),
+    **dict.fromkeys(
+        SHARDED_OVER,
+        _more(lambda stream: _num_named(stream, "allgather"), "times parameters were gathered from shards"),
+    ),
+    DISTRIBUTED: _more(
+        lambda stream: _num_named(stream, "allreduce"),
+        "buckets of gradients were reduced; each rank has half of the batch",
+    ),
     DATA_PARALLEL: _halved,
     "save-on-cpu": _on_host,
     EIGHT_BIT: _smaller_state,
     "accumulation": _accumulated,
-    "in-place": _in_place,
+    "in-place": _more(_num_in_place, "operations of forward wrote into their input"),
     "no-foreach": _single,
-    "fused": _fused,
+    "fused": _more(
+        lambda stream: _num_in_optimizer(stream, "aten._fused"), "fused operations in the optimizer's steps"
+    ),
     "set-to-none": _dropped,
 }

@@ -58,7 +58,7 @@ class AdamW8bit(torch.optim.Optimizer):
                     state["first"] = State(codes, torch.ones(()))
                 single_param_adam(parameter, parameter.grad, state["first"])
 """
-FOUR = TRAIN.replace("import functools\n", "import os\nimport sys\nsys.path.insert(0, os.environ['LIBRARY'])\n")
+PROGRAM = TRAIN.replace("import functools\n", "import os\nimport sys\nsys.path.insert(0, os.environ['LIBRARY'])\n")
 
 
 @pytest.fixture
@@ -73,11 +73,11 @@ def _library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_library")
 def test_state_of_8_bits_is_that_of_a_program_that_has_it_whatever_bound_the_step_before(tmp_path: Path) -> None:
-    scheduled = FOUR.replace(
+    scheduled = PROGRAM.replace(
         "AdamW(model.parameters())\n",
         "AdamW(model.parameters())\nschedule = torch.optim.lr_scheduler.ConstantLR(optimizer)\n",
     )
-    by_hand = FOUR.replace("optimizer = torch.optim", "from torchao.optim import AdamW8bit\noptimizer = torch.optim")
+    by_hand = PROGRAM.replace("optimizer = torch.optim", "from torchao.optim import AdamW8bit\noptimizer = torch.optim")
     by_hand = by_hand.replace("torch.optim.AdamW(", "AdamW8bit(")
 
     as_it_is, survey = stream_of(scheduled, tmp_path / "plain", ())

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 import torch
 
-from tenure.capture.tensors.storages import is_wrapper
-
 _CLASSES = (
     ("torch.distributed.tensor", "DTensor"),
     ("torch.distributed._functional_collectives", "AsyncCollectiveTensor"),
@@ -36,7 +34,7 @@ def are_fake_beside_shards(types: Sequence[type]) -> bool:
 def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
     """The plain tensors that one stands for: a shard's own part, codes and scales of a quantized one, else itself."""
     flatten = getattr(tensor, "__tensor_flatten__", None)
-    if flatten is None or not is_wrapper(tensor):
+    if flatten is None:
         return [tensor]
     held = (getattr(tensor, name) for name in flatten()[0])  # a mesh of devices may be among them
     return [part for each in held if isinstance(each, torch.Tensor) for part in parts_of(each)]

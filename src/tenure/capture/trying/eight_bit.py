@@ -9,29 +9,23 @@ from typing import Any
 
 import torch
 
-from tenure.capture.trying.program import Program, find_program
+from tenure.capture.trying.program import Program
 
 _LIBRARY = "torchao"
 _CLASSES = {"Adam": "Adam8bit", "AdamW": "AdamW8bit"}
 """Of torch's classes the library's, which take the same groups."""
 _BLOCK_SIZE = 256
 """Numbers that share a scale: the library's default."""
-_LOOKS = 2
 
 
-class EightBitState:
-    """Has optimizers without state be of torchao's classes, before the first calls of models."""
+def keep_state_in_eight_bits(program: Program) -> None:
+    """Has optimizers without state be of torchao's classes.
 
-    def __init__(self) -> None:
-        self._looks = 0
-
-    def before_call(self, _: torch.nn.Module) -> None:
-        """Not at an optimizer's step: the one that runs would still be its class's before."""
-        self._looks += 1
-        if self._looks <= _LOOKS:
-            for optimizer in find_program().optimizers:
-                if _has_class(optimizer) and not optimizer.state:
-                    _make_eight_bit(optimizer)
+    Not at an optimizer's step: the one that runs would still be that of its class before.
+    """
+    for optimizer in program.optimizers:
+        if _has_class(optimizer) and not optimizer.state:
+            _make_eight_bit(optimizer)
 
 
 def why_not_eight_bit(program: Program) -> str | None:

@@ -15,7 +15,7 @@ from tenure.capture.trying.around_forward import AutocastUpToBackward, call_arou
 from tenure.capture.trying.checkpointing import checkpoint_blocks, find_blocks
 from tenure.capture.trying.data_parallel import run_on_first_device, why_not_divided
 from tenure.capture.trying.distributed import reduce_in_buckets
-from tenure.capture.trying.eight_bit import EightBitState, why_not_eight_bit
+from tenure.capture.trying.eight_bit import keep_state_in_eight_bits, why_not_eight_bit
 from tenure.capture.trying.gradients import drop_gradients
 from tenure.capture.trying.in_place import why_not_in_place, work_in_place
 from tenure.capture.trying.loss_scaling import LossScaling
@@ -44,12 +44,13 @@ _CHANGES: dict[str, Callable[[Program], None]] = {
     "accumulation": accumulate,
     "in-place": work_in_place,
 }
+_BEFORE_CALLS: dict[str, Callable[[Program], None]] = {EIGHT_BIT: keep_state_in_eight_bits}
+"""What comes too late at an optimizer's step."""
 _HALVES = {"autocast-bf16": torch.bfloat16, "autocast-fp16": torch.float16}
 _WRAPS: dict[str, Callable[[str], BeforeCall]] = {
     **dict.fromkeys(SHARDED_OVER, lambda option: shard_over(NUM_RANKS[option])),
     DISTRIBUTED: lambda option: reduce_in_buckets(NUM_RANKS[option]),
     DATA_PARALLEL: lambda option: run_on_first_device(),
-    EIGHT_BIT: lambda option: EightBitState().before_call,
 }
 
 
@@ -73,7 +74,7 @@ def begin_trial(options: tuple[str, ...], write: Callable[[Survey], None]) -> No
     if "save-on-cpu" in options:
         enters.append(saved_on_host)
     wraps = [_WRAPS[option](option) for option in options if option in _WRAPS]
-    look = _Looks(changes, write)
+    look = _Looks(changes, [_BEFORE_CALLS[option] for option in options if option in _BEFORE_CALLS], write)
     call_around_models(lambda module: _enter_all(module, look, wraps, enters))
     register_optimizer_step_pre_hook(lambda *_: look.at_step())
 
@@ -93,29 +94,36 @@ def _enter_all(
 class _Looks:
     """Applies what changes modules and optimizers as soon as they are there: before the first calls and steps."""
 
-    def __init__(self, changes: list[Callable[[Program], None]], write: Callable[[Survey], None]) -> None:
+    def __init__(
+        self,
+        changes: list[Callable[[Program], None]],
+        before_calls: list[Callable[[Program], None]],
+        write: Callable[[Survey], None],
+    ) -> None:
         self._changes = changes
+        self._at_calls = [*changes, *before_calls]
         self._write = write
         self._calls = self._steps = 0
 
     def at_call(self) -> None:
         """A model is about to be called."""
         self._calls += 1
-        if self._calls <= LOOKS and self._changes:
-            self._apply(find_program())
+        if self._calls <= LOOKS and self._at_calls:
+            _apply(self._at_calls, find_program())
 
     def at_step(self) -> None:
         """An optimizer is about to step."""
         self._steps += 1
         if self._steps <= LOOKS and (self._changes or self._steps == 1):
             program = find_program()
-            self._apply(program)
+            _apply(self._changes, program)
             if self._steps == 1:
                 self._write(survey_of(program))
 
-    def _apply(self, program: Program) -> None:
-        for change in self._changes:
-            change(program)
+
+def _apply(changes: list[Callable[[Program], None]], program: Program) -> None:
+    for change in changes:
+        change(program)
 
 
 def survey_of(program: Program) -> Survey:

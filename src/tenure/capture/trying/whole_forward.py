@@ -8,7 +8,7 @@ import torch
 
 
 class WholeForward(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
-    """Holds a model and calls its class's `forward`; the model's own may be replaced by what calls this."""
+    """Holds a model and calls the `forward` that it has now; what it has later may call this."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()

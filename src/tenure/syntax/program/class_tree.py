@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ class ClassTree:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._above: dict[Class, tuple[Class, ...]] = {}
-        self._relatives: dict[Class, list[Class]] = {}
+        self._relatives: dict[Class, Sequence[Class]] = {}
         self._fields: dict[Class, tuple[str, ...]] = {}
         self._values: dict[tuple[Class, str], list[tuple[ast.expr, Function]]] = {}
 
@@ -44,7 +44,7 @@ class ClassTree:
         """The methods by which classes below replace one."""
         return [each.methods[name] for each in self._below.get(cls, ()) if name in each.methods]
 
-    def relatives(self, cls: Class) -> list[Class]:
+    def relatives(self, cls: Class) -> Sequence[Class]:
         """A class, what it inherits from, and what inherits from it: objects of one kind share attributes with it."""
         known = self._relatives.get(cls)
         if known is None:

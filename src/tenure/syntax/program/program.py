@@ -140,7 +140,7 @@ class Program:
         """Whether an object may be of both classes."""
         return self._tree.share_objects(one, other)
 
-    def relatives(self, cls: Class) -> list[Class]:
+    def relatives(self, cls: Class) -> Sequence[Class]:
         """A class with those above and below it."""
         return self._tree.relatives(cls)
 

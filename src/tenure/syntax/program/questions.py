@@ -35,18 +35,21 @@ class Questions(Generic[Answer]):
         for answers in (self._known, self._now):
             if key in answers:
                 return answers[key]
-        asked = self._asked
-        if key in asked:
+        if key in self._asked:
             self._met_ring = True
             return self._before.get(key, self._nothing)
-        if len(asked) >= self._deepest:
+        if len(self._asked) >= self._deepest:
             return self._nothing
-        asked.add(key)
+        found = self._find(key, find, given)
+        return found if self._asked else self._repeat(key, find, given, found)
+
+    def _find(self, key: Hashable, find: Callable[..., Answer], given: tuple[Any, ...]) -> Answer:
+        self._asked.add(key)
         try:
             found = self._now[key] = find(*given)
         finally:
-            asked.discard(key)
-        return found if asked else self._repeat(key, find, given, found)
+            self._asked.discard(key)
+        return found
 
     def _repeat(self, key: Hashable, find: Callable[..., Answer], given: tuple[Any, ...], found: Answer) -> Answer:
         try:
@@ -55,11 +58,7 @@ class Questions(Generic[Answer]):
                     break
                 self._met_ring = False
                 self._before, self._now = self._now, {}
-                self._asked.add(key)
-                try:
-                    found = self._now[key] = find(*given)
-                finally:
-                    self._asked.discard(key)
+                found = self._find(key, find, given)
             self._known.update(self._now)
         finally:
             self._now, self._before, self._met_ring = {}, {}, False

@@ -14,6 +14,7 @@ from tenure.syntax.text.tree_walks import children, walk
 State = frozenset[int] | None
 """Lines whose binding may be in force; None where control cannot be."""
 _BINDING = frozenset({ast.Assign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+"""Statements that have bound their names once they have run."""
 _KEPT = "_names_bound"
 """The attribute of a syntax node under which the names that it binds are kept."""
 
