@@ -77,6 +77,12 @@ class Sought:
         """The owner's class and its bases, as places in the sources."""
         return class_family(self.owner_type, self.sources) if self.owner_type else ()
 
+    @property
+    def _is_plain_object(self) -> bool:
+        """Whether the owner is an object of a known class and no autograd Function's `ctx`, though a variable may be
+        called so."""
+        return bool(self.family) and not self.owner_type.endswith("Backward")
+
     def mutation_level(self, binding: Binding) -> int | None:
         """How well an append, item assignment or the like explains the reference; None if not at all."""
         if not self.element and not (self.growing and self.reference.container_type):
@@ -173,7 +179,7 @@ class Sought:
         if not receiver:
             body = isinstance(binding, Binding) and binding.function == binding.class_name != ""
             return SURE if body and in_family else None
-        if isinstance(binding, Binding) and binding.kind == "ctx":
+        if isinstance(binding, Binding) and binding.kind == "ctx" and (in_family or not self._is_plain_object):
             return SURE if in_family else (LIKELY if not self.family else UNLIKELY)
         if on_self:
             return SURE if in_family else (UNLIKELY if self.family else LIKELY)
