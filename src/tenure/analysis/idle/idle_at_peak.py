@@ -27,7 +27,7 @@ PEAK = "peak"
 NEAR_PEAK = 0.95
 """The census must have met the second step's peak so closely."""
 MOST_STORAGES = 64
-_LIGHT = 0.01
+_LIGHT = 0.001
 """Of the peak: a storage that weighs less is not looked at."""
 BASIS = "replayed the profiled step without it"
 BASIS_OF_COPIES = "replayed the profiled step without the old copy"
