@@ -325,7 +325,7 @@ def _attributes_in(sought: Sought, path: str, source: SourceFile) -> Iterator[Ra
 
 
 def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
-    """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple; in the class `cls(x, ...)`."""
+    """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple; inside it `cls(x)`."""
     last = sought.owner_type.rpartition(".")[2]
     fields = [
         b.name
