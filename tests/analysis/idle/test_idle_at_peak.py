@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from heaps import census
 from profiles import MIB, profile
@@ -148,7 +149,12 @@ def test_what_is_small_counts_with_what_goes_by_the_same_name() -> None:
     ]
 
 
-def test_several_names_of_one_function_are_one_suspect() -> None:
+@pytest.mark.parametrize(
+    "function",
+    [FRAME, f"{FRAME}.feed -> generator name=frames file=shards.py:9 ->"],
+    ids=["running", "suspended"],
+)
+def test_several_names_of_one_function_are_one_suspect(function: str) -> None:
     both = (
         (90, 4, 0, 1, 3),
         (LOGITS, 4, 5, 6, 8),
@@ -157,9 +163,10 @@ def test_several_names_of_one_function_are_one_suspect() -> None:
         (92, 5, 2, 2, 2),
         (93, 5, 7, 7, 7),
     )
+    named = "{}.{} ->" if function == FRAME else "{} <local {}>"
     heap = seen(
-        f"{FRAME}.logits -> tensor 4MiB activation",
-        f"{FRAME}.hidden -> tensor 3MiB activation",
+        f"{named.format(function, 'logits')} tensor 4MiB activation",
+        f"{named.format(function, 'hidden')} tensor 3MiB activation",
         addresses=(LOGITS, OTHER),
     )
 
@@ -381,23 +388,3 @@ def test_of_a_suspended_function_its_own_variable_is_told_not_the_generator() ->
     (found,) = find_idle_at_peak(profile(*IN_BOTH), made)
 
     assert [(each.kind, each.name) for each in found.cut] == [("local", "batch")]
-
-
-def test_variables_of_one_suspended_function_are_one_suspect() -> None:
-    feed = f"{FRAME}.feed -> generator name=frames file=shards.py:9"
-    names = (f"{feed} -> <local power> tensor 3MiB", f"{feed} -> <local spectrum> tensor 4MiB")
-    heap = seen(*names, addresses=(OTHER, LOGITS))
-    both = (
-        (90, 4, 0, 1, 3),
-        (LOGITS, 4, 5, 6, 8),
-        (91, 3, 0, 1, 3),
-        (OTHER, 3, 5, 6, 8),
-        (92, 5, 2, 2, 2),
-        (93, 5, 7, 7, 7),
-    )
-
-    found = find_idle_at_peak(profile(*both), heap)
-
-    assert [(sorted(c.name for c in s.cut), s.retained_bytes, s.peak_drop_bytes) for s in found] == [
-        (["power", "spectrum"], 7 * MIB, 5 * MIB)
-    ]
