@@ -79,8 +79,10 @@ def test_gradients_that_no_profiled_pass_touched_were_left_where_another_one_is_
 @pytest.mark.parametrize(
     ("texts", "used", "passes"),
     [((STEP, AUDIT), True, True), ((STEP,), False, True), ((STEP, AUDIT, AUDIT), False, True),
-     ((STEP, AUDIT), False, False), (("def broken(backward", AUDIT), False, True)],
-    ids=["each step adds to them", "no other pass", "several others", "no pass was profiled", "not to be parsed"],
+     ((STEP, AUDIT), False, False), (("def broken(backward", AUDIT), False, True),
+     ((STEP + "scaler.scale(loss).backward()",), False, True)],
+    ids=["each step adds to them", "no other pass", "several others", "no pass was profiled", "not to be parsed",
+         "for another precision"],
 )  # fmt: skip
 def test_where_it_is_not_known_which_pass_left_them_none_is_named(
     texts: tuple[str, ...], used: bool, passes: bool

@@ -31,16 +31,17 @@ def told_by_other_backward(
     """The suspect; gradients that no operation of the profiled steps touched with the user's one function that calls
     `backward` beside theirs, as an attribution does that is made once: there they were left.
 
-    As it is where several functions do, or where no profiled `backward` is known to the sources.
+    As it is where several functions do, or where no profiled `backward` is known to the sources. A second call in a
+    function of theirs, as for another precision, is none.
     """
     if "gradients_of" not in suspect.facts or any(suspect.storages & each.used_from_before() for each in profiles):
         return suspect
     made = frozenset().union(*(_backward_lines(profile) for profile in profiles))
     yours = (source for source in sources.values() if source.origin == "yours" and "backward" in source.text)
     calls = [(source, node) for source in yours for node in _calls(source, _is_backward)]
-    others = [_location(*call) for call in calls if made.isdisjoint(_lines(*call))]
-    functions = {(site.file, site.function) for site in others}
-    if len(others) == len(calls) or len(functions) != 1:
+    profiled = {_function(_location(*call)) for call in calls if not made.isdisjoint(_lines(*call))}
+    others = [place for call in calls if _function(place := _location(*call)) not in profiled]
+    if not profiled or len(set(map(_function, others))) != 1:
         return suspect
     holder = dataclasses.replace(suspect.holder, sites=tuple(others))
     facts = suspect.facts | {"left_by_backward": True}
@@ -68,6 +69,10 @@ def _calls(source: SourceFile, wanted: Callable[[ast.Call], bool]) -> list[ast.C
 
 def _location(source: SourceFile, node: ast.Call) -> SourceLocation:
     return SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
+
+
+def _function(place: SourceLocation) -> tuple[str, str]:
+    return place.file, place.function
 
 
 def _is_backward(node: ast.Call) -> bool:
