@@ -55,7 +55,7 @@ def test_each_optimizer_step_is_a_step_and_each_due_census_has_a_forward_entry(t
     assert [(entry.step, entry.moment) for entry in opened.censuses] == log.calls
     assert opened.end is not None
     assert (opened.end["reason"], opened.end["steps"]) == ("exit", 5)
-    assert read_census(opened, opened.censuses[3]).moment == "forward-entry"
+    assert read_census(opened, opened.censuses[2]).moment == "forward-entry"
 
 
 def test_what_a_census_takes_is_no_part_of_any_steps_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
