@@ -49,8 +49,8 @@ def test_each_optimizer_step_is_a_step_and_each_due_census_has_a_forward_entry(t
     assert [step.step for step in opened.steps] == [1, 2, 3, 4, 5]
     assert log.calls == [
         (0, "first-call-1"),
-        (1, "step-end"),
-        *((2, "step-end"), (2, "forward-entry"), (4, "step-end"), (4, "forward-entry")),
+        *((1, "step-end"), (1, "forward-entry"), (2, "step-end"), (2, "forward-entry")),
+        *((3, "step-end"), (3, "forward-entry"), (4, "step-end"), (4, "forward-entry")),
     ]
     assert [(entry.step, entry.moment) for entry in opened.censuses] == log.calls
     assert opened.end is not None
@@ -309,12 +309,12 @@ def test_without_an_optimizer_each_root_call_ends_the_step_before_it(
     monkeypatch.setattr("tenure.capture.monitor.optimizer_was_made", lambda: False)
     model, log = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)), CensusLog()
     with recording(tmp_path, log) as monitor, torch.no_grad():
-        for _ in range(5):
+        for _ in range(4):
             torch.nn.functional.relu(model(torch.ones(2, 3)))
             torch.nn.ReLU()(torch.ones(1))
 
-    assert monitor.step == 4
-    assert log.calls == [(0, "first-call-1"), (1, "forward-entry"), (2, "forward-entry"), (4, "forward-entry")]
+    assert monitor.step == 3
+    assert log.calls == [(0, "first-call-1"), (1, "forward-entry"), (2, "forward-entry"), (3, "forward-entry")]
 
 
 def test_a_failure_of_the_census_is_noted_and_training_goes_on(

@@ -45,7 +45,7 @@ def test_what_is_read_now_and_then_is_read_densely_at_first_and_at_two_round_ste
 
 
 def test_the_schedule_is_dense_at_first_and_later_two_per_octave_one_of_them_beside_its_middle() -> None:
-    early, late = (1, 2, 4, 6, 8), (13, 16, 22, 32, 44, 64, 95, 128, 193, 256, 382, 512, 764)
+    early, late = (1, 2, 3, 4, 6, 8), (13, 16, 22, 32, 44, 64, 95, 128, 193, 256, 382, 512, 764)
 
     assert [step for step in range(-1, 1000) if is_census_step(step)] == [*early, *late]
 
@@ -56,11 +56,12 @@ def test_no_later_than_two_thirds_of_the_way_to_any_step_there_is_a_census() -> 
     assert all(this > LOOKED_AT_SHARE * (later - 1) for this, later in pairwise(plan))
 
 
-def test_entries_of_forwards_follow_one_step_per_octave_and_each_that_was_asked_for() -> None:
-    assert [step for step in PLAN if Schedule().wants_entry(step)] == [2, 4, 8, 13, 22]
+def test_entries_of_forwards_follow_the_first_steps_then_one_per_octave_and_each_that_was_asked_for() -> None:
+    assert [step for step in PLAN if Schedule().wants_entry(step)] == [1, 2, 3, 4, 8, 13, 22]
     assert [step for step in (5, 6, 7, 16, 100) if Schedule().wants_entry(step)] == [5, 7, 100]
-    asked = Schedule(copy_step=6, last_step=32)
-    assert [step for step in PLAN if asked.wants_entry(step)] == [2, 4, 6, 8, 13, 22, 32]
+    assert [step for step in PLAN if Schedule(copy_step=6, last_step=32).wants_entry(step)] == [
+        *(1, 2, 3, 4, 6, 8, 13, 22, 32)
+    ]
     assert all(Schedule(steps=frozenset(PLAN)).wants_entry(step) for step in PLAN)
 
 
@@ -80,10 +81,10 @@ def test_calls_are_watched_around_round_steps() -> None:
 
 
 def test_the_first_eight_are_taken_and_later_ones_wait_for_the_budget() -> None:
-    free = [1, 2, 4, 6, 8, 13, 16, 22]
+    free = [1, 2, 3, 4, 6, 8, 13, 16]
 
     assert due_steps(Schedule(), until=40, census_seconds=1.0, step_seconds=0.1) == free
-    assert due_steps(Schedule(), until=40, census_seconds=0.005, step_seconds=0.1) == [*free, 32]
+    assert due_steps(Schedule(), until=40, census_seconds=0.005, step_seconds=0.1) == [*free, 22, 32]
 
 
 def test_programs_of_seconds_get_the_same_censuses_however_busy_the_machine_is() -> None:
@@ -108,7 +109,7 @@ def test_what_the_user_waits_for_ends_the_free_ones_even_where_the_processor_doe
 
 def test_later_censuses_are_paid_in_what_the_user_waits_for() -> None:
     minutes = {"until": 400, "census_seconds": 4.0, "step_seconds": 60.0}
-    paid = [1, 2, 4, 6, 8, 13, 16, 22, 64, 95, 128, 193, 256, 382]
+    paid = [1, 2, 3, 4, 6, 8, 13, 16, 64, 95, 128, 193, 256, 382]
 
     assert due_steps(Schedule(), **minutes, processor_share=1.0) == paid
     assert due_steps(Schedule(), **minutes, processor_share=0.5) == paid

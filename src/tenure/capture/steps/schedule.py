@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
 
+LAST_STEP_OF_ALL_ENTRIES = 4
+"""Until then each census at a step's end is followed by one at the next forward's entry."""
 LAST_ROUND_STEP = 8
 """From then on the second census of an octave lies beside its middle, and an entry follows it."""
-WARM_UP_STEP = 3
-"""Not looked at, between two that are, and no entries follow steps 1 and 3: torch's own 290,000 objects cost a census
-0.1 to 0.2 s, and free seconds that were spent after step 16 or 32 last some ten to thirty steps longer."""
 BESIDE_THE_MIDDLE = (1, -2, -4, -1)
 """So far, in turn. What programs do every so many steps they do at multiples, and what an evaluation leaves until the
 next one is not there at the forward's entry where that is the evaluation's own. With these no period meets more than
@@ -70,11 +69,11 @@ class Schedule:
         return step in (self.last_step, self.copy_step)
 
     def wants_entry(self, step: int) -> bool:
-        """Whether the census after this step is followed by one at the next forward's entry: once per octave. Growth is
-        told at the steps' ends; what is carried into a forward by a few."""
-        if self.steps is not None or self.is_asked_for(step):
+        """Whether the census after this step is followed by one at the next forward's entry: at the first steps, then
+        once per octave. Growth is told at the steps' ends; what is carried into a forward by a few."""
+        if step <= LAST_STEP_OF_ALL_ENTRIES or self.steps is not None or self.is_asked_for(step):
             return True
-        return (1 < step <= LAST_ROUND_STEP and _is_power_of_two(step)) or not is_geometric(step)
+        return not is_geometric(step) or step == LAST_ROUND_STEP
 
 
 @dataclass(frozen=True)
@@ -141,17 +140,16 @@ class Spending:
 
 
 def is_census_step(step: int) -> bool:
-    """Steps 1, 2, 4, 6, 8, 13, 16, 22, 32, 44, 64, 95, 128, 193, ...: two per octave, but for `WARM_UP_STEP`."""
+    """Steps 1, 2, 3, 4, 6, 8, 13, 16, 22, 32, 44, 64, 95, 128, 193, ...: two per octave."""
     if step <= LAST_ROUND_STEP:
-        return is_geometric(step) and step != WARM_UP_STEP
+        return is_geometric(step)
     return _is_power_of_two(step) or step == _beside_middle(step.bit_length() - 1)
 
 
 def next_census_step(step: int) -> int:
     """The first of these steps after `step`, which is 1 or more."""
     if step < LAST_ROUND_STEP:
-        near = next_geometric(step)
-        return near if near != WARM_UP_STEP else next_geometric(near)
+        return next_geometric(step)
     octave = step.bit_length() - 1
     beside = _beside_middle(octave)
     return beside if step < beside else 2 << octave
