@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import threading
+import traceback
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -502,6 +503,32 @@ def test_the_first_root_modules_are_seen_at_their_first_call_before_any_step(tmp
         train_step(model, optimizer)
 
     assert log.calls[:5] == [*((0, f"first-call-{number}") for number in (1, 2, 3, 4)), (1, "step-end")]
+
+
+def test_no_collection_starts_where_censuses_are_taken_however_ready_the_collector_is(tmp_path: Path) -> None:
+    within: list[bool] = []
+
+    def note_collection(phase: str, info: dict[str, int]) -> None:
+        frames = traceback.walk_stack(None)
+        within.append(any(frame.f_code.co_name in ("_record_census", "leave_after") for frame, _ in frames))
+
+    model, optimizer = linear_and_sgd()
+    thresholds = gc.get_threshold()
+    with recording(tmp_path, take_census, census_at=(2, 3)):
+        gc.callbacks.append(note_collection)
+        gc.set_threshold(1, 1, 1)
+        try:
+            for _ in range(4):
+                train_step(model, optimizer)
+        finally:
+            gc.set_threshold(*thresholds)
+            gc.callbacks.remove(note_collection)
+
+    moments = [(entry.step, entry.moment) for entry in open_recording(tmp_path).censuses]
+    assert moments == [(2, "step-end"), (2, "forward-entry"), (3, "step-end"), (3, "forward-entry")]
+    assert within
+    assert not any(within)
+    assert gc.isenabled()
 
 
 def test_a_census_that_is_asked_for_from_outside_is_taken_at_the_next_steps_end(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tenure.capture.guarding.collector import collector_rests
 from tenure.capture.system.host_memory import HostMemory, read_host_memory
 from tenure.model.units import format_bytes, format_seconds
 
@@ -104,21 +105,13 @@ def count_tensors(torch: Any) -> tuple[TensorMemory, ...]:
     """Tensors that Python sees, by device; `torch` is the module. One look at all objects the collector knows."""
     from tenure.capture.tensors.storages import StorageTable
 
-    # A storage read leaves a tracked wrapper behind; thousands of them would start a collection (and with it
-    # erase the very cycles someone is looking for), so automatic collection is off meanwhile.
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        storages = StorageTable()
-        # Subclasses must not see our reads in their `__torch_function__`.
-        is_tensor = _IsTensor(torch.Tensor)
-        with torch._C.DisableTorchFunctionSubclass():
-            found = [item for item in gc.get_objects() if is_tensor[type(item)]]
-            num_tensors = Counter(device for item in found if (device := _add_tensor(storages, item)))
+    storages = StorageTable()
+    is_tensor = _IsTensor(torch.Tensor)
+    # Subclasses must not see our reads in their `__torch_function__`.
+    with collector_rests(), torch._C.DisableTorchFunctionSubclass():
+        found = [item for item in gc.get_objects() if is_tensor[type(item)]]
+        num_tensors = Counter(device for item in found if (device := _add_tensor(storages, item)))
         del found
-    finally:
-        if was_enabled:
-            gc.enable()
     sizes_on: dict[str, list[int]] = {}
     for facts in storages.by_id.values():
         sizes_on.setdefault(facts.device, []).append(facts.num_bytes)

@@ -22,6 +22,7 @@ from torch.optim.optimizer import (
 from tenure.capture.compiled.compiled_calls import UNSEEN_COMPILED_CALLS, CompiledCalls
 from tenure.capture.copies.experiment_copy import ExperimentCopies
 from tenure.capture.counters import CounterReader
+from tenure.capture.guarding.collector import collector_rests
 from tenure.capture.guarding.forks import call_in_forked_children
 from tenure.capture.guarding.guard import Guard
 from tenure.capture.guarding.handlers import is_from_signal_handler
@@ -332,8 +333,9 @@ class Monitor:
     def _enter_forward(self, inputs: Any) -> None:
         if self._entry_due:
             self._set_entry_due(False)
-            self._record_census(FORWARD_ENTRY, inputs)
-            self._copies.leave_after(self.step, FORWARD_ENTRY)
+            with collector_rests():
+                self._record_census(FORWARD_ENTRY, inputs)
+                self._copies.leave_after(self.step, FORWARD_ENTRY)
         self._profiler.enter_forward(self.step)
 
     def _set_entry_due(self, due: bool) -> None:
@@ -353,7 +355,8 @@ class Monitor:
         self._write_step(elapsed, seconds, counters)
         has_risen = self._rise_limits and has_reached(self._rise_limits, counters)
         if step >= self._decides_at or self._samples.asks or has_risen:
-            self._decide(moment, inputs, elapsed, counters)
+            with collector_rests():  # rings that the census sees must be there in the copy that is left after it
+                self._decide(moment, inputs, elapsed, counters)
             self._decides_at = self._watched.find_next_decision(step, self._find_planned)
             self._rise_limits = rise_limits(self._schedule, self._censuses.spending, elapsed=elapsed)
         self._last_step_time = time.perf_counter()
