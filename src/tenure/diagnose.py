@@ -24,6 +24,7 @@ from tenure.analysis.process_suspects import (
     find_resting,
 )
 from tenure.analysis.ran_out import find_ran_out
+from tenure.analysis.same_holder import hangs_below
 from tenure.analysis.watching.rank_notes import describe_beyond_findings
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
@@ -139,8 +140,9 @@ def _explain_all(
     """Findings of both, the same memory once: what is carried into the next forward is told as that."""
     carried = explain(give_peak_figures(suspects, idle), all_rules(), sources)
     peak = explain(idle, all_rules(), sources)
-    told = {place for finding in carried if finding.symptom == "peak" and _is_sure(finding) for place in finding.cut}
-    new = [finding for finding in peak if told.isdisjoint(finding.cut)]
+    sure = [finding for finding in carried if finding.symptom == "peak" and _is_sure(finding)]
+    told = {place for finding in sure for place in finding.cut}
+    new = [f for f in peak if told.isdisjoint(f.cut) and not any(hangs_below(f, other) for other in sure)]
     better = {place for finding in new if _is_sure(finding) for place in finding.cut}
     kept = [f for f in carried if f.symptom != "peak" or _is_sure(f) or better.isdisjoint(f.cut)]
     return tuple(sorted(explain_bytes_once(f for f in (*kept, *new) if not _is_nameless_guess(f)), key=_rank))

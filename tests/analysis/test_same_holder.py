@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from suspects import carried_finding, finding
-from tenure.analysis.same_holder import join_same_holder
+from tenure.analysis.same_holder import hangs_below, join_same_holder
 from tenure.model.finding import Finding, Holder
 
 MIB = 1 << 20
@@ -104,3 +104,19 @@ def test_other_places_other_ranks_and_places_unknown_are_told_apart() -> None:
         (survivor(holder=nowhere), idle(holder=nowhere)),
     ):
         assert join_same_holder(pair) == pair
+
+
+@pytest.mark.parametrize(
+    ("expression", "path", "ranks", "hangs"),
+    [("monitor.latest.scores[*]", ("monitor",), (), True), ("monitor.latest['output']", ("monitor",), (), True),
+     ("monitor.latest", ("monitor",), (), False), ("monitor.latest_scores", ("monitor",), (), False),
+     ("monitor.latest.scores", ("another monitor",), (), False), ("monitor.latest.scores", ("monitor",), (1,), False)],
+)  # fmt: skip
+def test_what_is_inside_of_what_another_reference_leads_to_hangs_below_it(
+    expression: str, path: tuple[str, ...], ranks: tuple[int, ...], hangs: bool
+) -> None:
+    latest = idle(holder=Holder("attribute", "latest", "monitor.latest"), path=("monitor", ".latest"))
+    inner = idle(holder=Holder("attribute", "scores", expression), path=path, ranks=ranks)
+
+    assert hangs_below(inner, latest) is hangs
+    assert not hangs_below(inner, replace(latest, holder=Holder("unknown", "", "")))

@@ -34,6 +34,22 @@ def test_gradients_that_no_optimizer_reads() -> None:
     )
 
 
+def test_what_another_pass_left_is_told_by_its_gradients_and_how_such_a_pass_leaves_none() -> None:
+    specimen = SPECIMENS["TN405"]
+    found = check_suspect(replace(specimen, facts=specimen.facts | {"left_by_backward": True}))
+
+    assert found is not None
+    assert found.message == (
+        "Parameters of `self.encoder` are in no optimizer and keep 3.00 MiB of gradients that a backward pass beside "
+        "the training's left."
+    )
+    assert (found.holder.name, found.holder.expression) == ("encoder.*.grad", "self.encoder.*.grad")
+    assert [remedy.summary for remedy in found.remedies] == [
+        "after that pass `zero_grad(set_to_none=True)` of the module; or ask for what is wanted alone, "
+        "`torch.autograd.grad(output, inputs)`, which leaves nothing on parameters"
+    ]
+
+
 def test_of_a_single_parameter_its_own_gradient_is_to_be_dropped() -> None:
     alone = replace(SPECIMENS["TN405"], facts=LEFT | {"gradients_of": "torch.nn.parameter.Parameter"})
 

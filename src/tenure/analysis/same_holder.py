@@ -26,6 +26,14 @@ def join_same_holder(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(finding for at, finding in enumerate(told) if at not in joined)
 
 
+def hangs_below(finding: Finding, other: Finding) -> bool:
+    """Whether a finding's reference is inside of what the other's leads to, `batch.rows` below `batch`: it goes with
+    that one."""
+    above = other.holder.expression
+    inside = finding.holder.expression[len(above) :] if above and finding.holder.expression.startswith(above) else ""
+    return inside[:1] in (".", "[") and finding.path[:1] == other.path[:1] and finding.ranks == other.ranks
+
+
 def with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:
     """The finding with what the other told, of so many of its bytes, as evidence (kind "also")."""
     also = {

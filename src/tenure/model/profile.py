@@ -102,6 +102,12 @@ class StepProfile:
         """1 for each storage on `device`."""
         return np.array([self.text(position) == device for position in self.storages.device.tolist()], dtype=np.int64)
 
+    def used_from_before(self) -> frozenset[tuple[int, int]]:
+        """Address and bytes of what was there before the two steps and was used in them."""
+        used = (self.storages.birth == BEFORE) & (self.storages.last_use != BEFORE)
+        sizes = self.storages.bytes[used].tolist()
+        return frozenset(zip(self.storages.address[used].tolist(), sizes, strict=True))
+
     def bytes_alive(self, device: str, *, freed_after: Ints | None = None) -> Ints:
         """Per operation, bytes of all rows on `device` alive once it has run.
 

@@ -14,19 +14,30 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     if suspect.symptom != "survivor" or "gradients_of" not in suspect.facts:
         return None
     each = "" if str(suspect.facts["gradients_of"]).endswith("Parameter") else ".*"
-    gradients = dataclasses.replace(suspect.holder, name=f"{suspect.holder.name}{each}.grad")
+    gradients = dataclasses.replace(
+        suspect.holder, name=f"{suspect.holder.name}{each}.grad", expression=f"{suspect.holder.expression}{each}.grad"
+    )
+    left = bool(suspect.facts.get("left_by_backward"))
     return claim(
-        dataclasses.replace(suspect, cut=(gradients,)),
+        dataclasses.replace(suspect, holder=gradients if left else suspect.holder, cut=(gradients,)),
         rule=RULE.code,
         name=RULE.name,
         message=f"Parameters of `{suspect.holder.expression}` are in no optimizer and keep "
-        f"{format_bytes(suspect.retained_bytes)} of gradients.",
-        remedies=(
-            "say that they are not trained, before the first backward: `requires_grad_(False)`; gradients left from "
-            "an earlier phase go with `zero_grad(set_to_none=True)` of the module, or `p.grad = None`",
-        ),
+        f"{format_bytes(suspect.retained_bytes)} of gradients{_LEFT if left else ''}.",
+        remedies=(_AFTER_THAT_PASS if left else _NEVER_TRAINED,),
         at_most="likely",
     )
+
+
+_LEFT = " that a backward pass beside the training's left"
+_NEVER_TRAINED = (
+    "say that they are not trained, before the first backward: `requires_grad_(False)`; gradients left from an earlier "
+    "phase go with `zero_grad(set_to_none=True)` of the module, or `p.grad = None`"
+)
+_AFTER_THAT_PASS = (
+    "after that pass `zero_grad(set_to_none=True)` of the module; or ask for what is wanted alone, "
+    "`torch.autograd.grad(output, inputs)`, which leaves nothing on parameters"
+)
 
 
 RULE = Rule(

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from heaps import census
 from profiles import MIB, profile
@@ -132,7 +133,28 @@ def test_a_peak_that_was_not_met_says_nothing() -> None:
     assert find_idle_at_peak(profile(*IN_BOTH, census_op=-1), two_names()) == ()
 
 
-def test_several_names_of_one_function_are_one_suspect() -> None:
+def test_what_is_small_counts_with_what_goes_by_the_same_name() -> None:
+    """Each of forty images is less than a hundredth of the peak."""
+    images = [(1000 + n, 1, 5, 6, 8) for n in range(40)]
+    before = [(2000 + n, 1, 0, 1, 3) for n in range(40)]
+    heap = seen(
+        *(f"{FRAME}.stages -> list length=40 -> [{n}] tensor 1MiB" for n in range(40)),
+        addresses=tuple(1000 + n for n in range(40)),
+    )
+
+    found = find_idle_at_peak(profile(*before, *images, (90, 160, 2, 2, 2), (91, 160, 7, 7, 7)), heap)
+
+    assert [(s.holder.name, s.retained_bytes, s.peak_bytes, s.peak_drop_bytes) for s in found] == [
+        ("stages", 40 * MIB, 200 * MIB, 40 * MIB)
+    ]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [FRAME, f"{FRAME}.feed -> generator name=frames file=shards.py:9 ->"],
+    ids=["running", "suspended"],
+)
+def test_several_names_of_one_function_are_one_suspect(function: str) -> None:
     both = (
         (90, 4, 0, 1, 3),
         (LOGITS, 4, 5, 6, 8),
@@ -141,9 +163,10 @@ def test_several_names_of_one_function_are_one_suspect() -> None:
         (92, 5, 2, 2, 2),
         (93, 5, 7, 7, 7),
     )
+    named = "{}.{} ->" if function == FRAME else "{} <local {}>"
     heap = seen(
-        f"{FRAME}.logits -> tensor 4MiB activation",
-        f"{FRAME}.hidden -> tensor 3MiB activation",
+        f"{named.format(function, 'logits')} tensor 4MiB activation",
+        f"{named.format(function, 'hidden')} tensor 3MiB activation",
         addresses=(LOGITS, OTHER),
     )
 
@@ -172,6 +195,16 @@ def test_of_a_record_that_only_a_graph_still_uses_the_variable_is_to_be_dropped(
 
     assert cut(USES) == [["output"]]
     assert cut((1,) * 10) == [["output.masks"]]
+
+
+def test_of_a_record_that_waits_in_a_queue_as_well_the_idle_field_is_to_be_dropped() -> None:
+    waiting = f"{FRAME}.self -> Pipeline -> .waiting list length=1 -> [0] Output#o"
+    heap = seen(*RECORD, waiting, addresses=(LOGITS, WEIGHTS))
+    record = (*IN_BOTH[:4], (WEIGHTS, 2, 5, 8, 8), (92, 2, 0, 3, 3))
+
+    (found,) = find_idle_at_peak(profile(*record, phases=USES), heap)
+
+    assert [reference.expression for reference in found.cut] == ["output.masks"]
 
 
 def test_of_a_record_that_is_dropped_whole_its_fields_are_known() -> None:

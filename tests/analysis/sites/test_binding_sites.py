@@ -824,6 +824,49 @@ CASES = [
         },
     ),
     Case(
+        "a dataclass filled by a constructor of its own",
+        attribute("samples", "train.Batch"),
+        {
+            "train.py": """\
+            from dataclasses import dataclass
+            @dataclass
+            class Batch:
+                images: object
+                samples: list  # site 2 Batch
+                @classmethod
+                def collate(cls, samples):
+                    return cls(stack(samples), samples)  # site 1 Batch.collate
+            @dataclass
+            class Shard:
+                images: object
+                samples: list
+                @classmethod
+                def collate(cls, samples):
+                    return cls(stack(samples), samples)
+            """
+        },
+    ),
+    Case(
+        "a field of an object that is called ctx",
+        attribute("counters", "train.StageContext", expression="ctx.counters"),
+        {
+            "train.py": """\
+            from dataclasses import dataclass
+            @dataclass
+            class StageContext:
+                counters: object = None
+            class Decode(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, packed):
+                    ctx.counters = packed
+                    return packed
+            class Pipeline:
+                def start(self, ctx):
+                    ctx.counters = self.decode(ctx)  # site 1 Pipeline.start
+            """
+        },
+    ),
+    Case(
         "a mutable class attribute",
         attribute("seen", "train.Net", element=True, kind="class"),
         {

@@ -1,4 +1,13 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from profiles import MIB, profile
+from suspects import SPECIMENS
 from tenure.analysis.sites.binding_sites import resolve_sites
+from tenure.analysis.sites.gradient_sites import told_by_other_backward
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 
@@ -33,3 +42,49 @@ def test_calls_of_backward_that_ask_for_a_graph_are_found_the_users_own_first() 
 
 def test_without_such_a_call_there_is_no_place() -> None:
     assert resolve_sites(GRADIENT, {"a.py": SourceFile("a.py", "loss.backward()", "yours")}, growing=False) == ()
+
+
+GRADIENTS = 700
+TRAINING = 12
+"""The line whose backward pass the profile has."""
+LEFT = dataclasses.replace(SPECIMENS["TN405"], storages=frozenset({(GRADIENTS, MIB)}))
+STEP = "\n" * (TRAINING - 1) + "loss.backward()\n"
+AUDIT = """\
+def attribute(model, signal):
+    scores = model(signal)
+    scores.sum().backward()
+    return signal.grad
+"""
+
+
+def told(*texts: str, used: bool = False, passes: bool = True) -> tuple[SourceLocation, ...] | None:
+    """Where the gradients are said to be left by a program of these files; None where nothing is known of that."""
+    paths = ("/p/train.py", "/p/audit.py", "/p/probe.py")
+    sources = {path: SourceFile(path, text, "yours") for path, text in zip(paths, texts, strict=False)}
+    phases = (1, 1, 2 if passes else 1, 3, 3) * 2
+    watched = profile((GRADIENTS, 1, -1, 7 if used else -1, -1), phases=phases)
+    found = told_by_other_backward(LEFT, [watched], sources)
+    assert (found == LEFT) is ("left_by_backward" not in found.facts)
+    return None if found == LEFT else found.holder.sites
+
+
+def test_gradients_that_no_profiled_pass_touched_were_left_where_another_one_is_called() -> None:
+    assert told(STEP, AUDIT) == (SourceLocation("/p/audit.py", 3, "attribute"),)
+    assert told(STEP, AUDIT.replace("    return", "    accelerator.backward(scores)\n    return")) == (
+        SourceLocation("/p/audit.py", 3, "attribute"),
+        SourceLocation("/p/audit.py", 4, "attribute"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "used", "passes"),
+    [((STEP, AUDIT), True, True), ((STEP,), False, True), ((STEP, AUDIT, AUDIT), False, True),
+     ((STEP, AUDIT), False, False), (("def broken(backward", AUDIT), False, True),
+     ((STEP + "scaler.scale(loss).backward()",), False, True)],
+    ids=["each step adds to them", "no other pass", "several others", "no pass was profiled", "not to be parsed",
+         "for another precision"],
+)  # fmt: skip
+def test_where_it_is_not_known_which_pass_left_them_none_is_named(
+    texts: tuple[str, ...], used: bool, passes: bool
+) -> None:
+    assert told(*texts, used=used, passes=passes) is None

@@ -27,7 +27,7 @@ from tenure.analysis.heap.wording import hops, is_finished_frame, owner_text, re
 from tenure.model.experiment import Drop
 from tenure.model.finding import Symptom
 from tenure.model.heap import BUFFERS_FREED, Ints, NodeKind, ReferenceKind, Role
-from tenure.model.suspect import HoldingReference, Series, Suspect
+from tenure.model.suspect import SUSPENDED_TYPES, HoldingReference, Series, Suspect
 
 SCALAR_BYTES = 512
 """A scalar's storage on a device, rounded as allocators round."""
@@ -208,10 +208,11 @@ def belong_together(one: Group, other: Group) -> bool:
 
 
 def _function_of_variable(view: View, dropped: Droppable) -> int:
-    """The frame whose local variable a reference is; -1 for any other reference."""
+    """The frame, or suspended function, whose local variable a reference is; -1 for any other reference."""
     source = int(view.census.references.source[dropped.reference])
     is_variable = view.census.references.kind[dropped.reference] == ReferenceKind.LOCAL and dropped.container < 0
-    return source if is_variable and view.census.nodes.kind[source] == NodeKind.FRAME else -1
+    is_suspended = view.graph.type_names[source].rpartition(".")[2] in SUSPENDED_TYPES
+    return source if is_variable and (is_suspended or view.census.nodes.kind[source] == NodeKind.FRAME) else -1
 
 
 def describe_reference(view: View, dropped: Droppable | None, many: Collection[int]) -> HoldingReference:

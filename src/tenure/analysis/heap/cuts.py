@@ -7,7 +7,7 @@ references whose owner leads to parameters, buffers, optimizer state or the inpu
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sized
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,7 +51,8 @@ def find_cut(
 
     `targets` are node numbers. `spared` are further nodes that may be freed with them (storages of the same
     finding). A container in `many` counts as one reference for all of its elements. What objects in `passing` refer
-    to is left to them where that is possible: they are made anew each step, and a person drops the variable.
+    to is left to them where that is possible with no more references: they are made anew each step, and a person
+    drops the variable; of one that waits in a queue as well, what it need not have.
     Modules in `parts` may be taken out of the modules that have them, which are dropped whole otherwise.
     References made by the user are tried first, then those made in libraries. Costs one search of the targets'
     ancestry per reference found.
@@ -62,12 +63,18 @@ def find_cut(
     forbidden = leads_to_use[graph.census.references.target]
     to_modules = _to_modules_in_use(graph, in_use)
     containers = many_containers(graph, many)
-    of_passing = np.isin(graph.census.references.source, np.array(sorted(passing), dtype=np.int64))
     droppable = find_droppable(graph) | references_to_submodules(graph, parts)
+    by_attribute = graph.user_made & ~forbidden
+    by_variable = by_attribute & ~np.isin(graph.census.references.source, np.array(sorted(passing), dtype=np.int64))
+    if passing and _is_smaller(
+        _smallest_cut(graph, targets, droppable & by_attribute, containers, by_attribute),
+        than=_smallest_cut(graph, targets, droppable & by_variable, containers, by_variable),
+    ):
+        by_variable = by_attribute
     for allowed, can_drop in (
-        (graph.user_made & ~forbidden & ~of_passing, droppable),
-        (graph.user_made & ~forbidden, droppable),
-        (graph.user_made & ~forbidden, droppable | _items(graph)),
+        (by_variable, droppable),
+        (by_attribute, droppable),
+        (by_attribute, droppable | _items(graph)),
         (~forbidden, droppable),
         (graph.user_made & ~kept_alive & ~to_modules, droppable),
         (~kept_alive & ~to_modules, droppable),
@@ -83,6 +90,10 @@ def find_cut(
         if cut:
             return cut
     return ()
+
+
+def _is_smaller(cut: Sized, *, than: Sized) -> bool:
+    return 0 < len(cut) < len(than)
 
 
 def _emptied(

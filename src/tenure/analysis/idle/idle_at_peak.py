@@ -27,7 +27,7 @@ PEAK = "peak"
 NEAR_PEAK = 0.95
 """The census must have met the second step's peak so closely."""
 MOST_STORAGES = 64
-_LIGHT = 0.01
+_LIGHT = 0.001
 """Of the peak: a storage that weighs less is not looked at."""
 BASIS = "replayed the profiled step without it"
 BASIS_OF_COPIES = "replayed the profiled step without the old copy"
@@ -381,12 +381,21 @@ def _groups(view: View, replay: Replay, rows: Sequence[int], records: frozenset[
             continue
         for other in list(groups):
             if fed[row] == fed[replay.row_of_node[int(other.nodes[0])]] and belong_together(group, other):
-                merged = _with_cut(view, np.union1d(group.nodes, other.nodes), records)
+                merged = _merged(view, group, other, records)
                 if merged.cut:
                     groups.remove(other)
                     group = merged
         groups.append(group)
     return groups
+
+
+def _merged(view: View, one: Group, other: Group, records: frozenset[int]) -> Group:
+    """Both in one, with a cut of its own; variables of one function stay those that are dropped, for to drop a
+    generator that several of its variables weigh on is no advice."""
+    nodes = np.union1d(one.nodes, other.nodes)
+    if set(one.cut or ()) & set(other.cut or ()):
+        return _with_cut(view, nodes, records)
+    return Group(view, nodes, nodes, passing=records, cut=(*(one.cut or ()), *(other.cut or ())), freed=nodes)
 
 
 def _with_cut(view: View, nodes: Ints, records: frozenset[int]) -> Group:

@@ -16,7 +16,7 @@ from tenure.analysis.idle.weights import weighs_enough
 from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.kept.survivors import name_that_went
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
-from tenure.model.profile import BEFORE, StepProfile
+from tenure.model.profile import StepProfile
 from tenure.model.suspect import IDLE_FROM, Suspect
 
 LEAST_SHARE = 0.05
@@ -139,14 +139,7 @@ def without_used(
 
 def _is_used_later(suspect: Suspect, profiles: Iterable[StepProfile]) -> bool:
     idle_from = int(str(suspect.facts[IDLE_FROM]))
-    return any(suspect.storages & _used_in(profile) for profile in profiles if profile.step - 1 >= idle_from)
-
-
-def _used_in(profile: StepProfile) -> set[tuple[int, int]]:
-    """Address and bytes of what was there before the two steps and was used in them."""
-    storages = profile.storages
-    used = (storages.birth == BEFORE) & (storages.last_use != BEFORE)
-    return set(zip(storages.address[used].tolist(), storages.bytes[used].tolist(), strict=True))
+    return any(suspect.storages & each.used_from_before() for each in profiles if each.step - 1 >= idle_from)
 
 
 def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:

@@ -325,7 +325,7 @@ def _attributes_in(sought: Sought, path: str, source: SourceFile) -> Iterator[Ra
 
 
 def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
-    """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple."""
+    """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple; inside it `cls(x)`."""
     last = sought.owner_type.rpartition(".")[2]
     fields = [
         b.name
@@ -337,11 +337,13 @@ def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
     if sought.element or not last or (sought.family and position is None):
         return
     for file, source in sought.sources.items():
-        if f"{last}(" in source.text and (source.origin == "yours" or position is not None):
+        inside = {qualname for path, qualname in sought.family if path == file}
+        if (f"{last}(" in source.text or inside) and (source.origin == "yours" or position is not None):
             for call in calls_of(source):
                 keys = [key for key, _ in call.arguments]
                 given = any(key in sought.names or key == position for key in keys)
-                if given and call.callee.rpartition(".")[2] == last:
+                made_here = call.callee == "cls" and call.class_name in inside
+                if given and (made_here or call.callee.rpartition(".")[2] == last):
                     level = SURE if sought.family else LIKELY
                     yield sought.site(file, call, _level_of_repeated(call, level) if sought.growing else level)
 

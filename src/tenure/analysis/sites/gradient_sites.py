@@ -1,35 +1,84 @@
-"""Calls of `backward(create_graph=True)`: no statement of the program names the gradients that they store."""
+"""Calls of `backward`: no statement of the program names the gradients that they store."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from tenure.analysis.sites.site_search import LIKELY, SURE, RankedSite, Sought
 from tenure.errors import SourceError
-from tenure.model.source import SourceLocation
+from tenure.model.profile import Phase, StepProfile
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import Suspect
 from tenure.syntax.text.scopes import dotted, enclosing_function, parse
+
+_BACKWARD = ("backward", "manual_backward")
 
 
 def backward_calls(sought: Sought) -> Iterator[RankedSite]:
     """Calls that ask for a graph of the gradients, the user's own first."""
-    for path, source in sought.sources.items():
-        if "create_graph" not in source.text:
-            continue
-        try:
-            tree = parse(source)
-        except SourceError:
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and _stores_graph(node):
-                location = SourceLocation(path, node.lineno, enclosing_function(source, node.lineno))
+    for source in sought.sources.values():
+        if "create_graph" in source.text:
+            for node in _calls(source, _stores_graph):
                 plausibility = SURE if source.origin == "yours" else LIKELY
-                yield RankedSite(location, node.end_lineno or node.lineno, plausibility)
+                yield RankedSite(_location(source, node), node.end_lineno or node.lineno, plausibility)
+
+
+def told_by_other_backward(
+    suspect: Suspect, profiles: Collection[StepProfile], sources: Mapping[str, SourceFile]
+) -> Suspect:
+    """The suspect; gradients that no operation of the profiled steps touched with the user's one function that calls
+    `backward` beside theirs, as an attribution does that is made once: there they were left.
+
+    As it is where several functions do, or where no profiled `backward` is known to the sources. A second call in a
+    function of theirs, as for another precision, is none.
+    """
+    if "gradients_of" not in suspect.facts or any(suspect.storages & each.used_from_before() for each in profiles):
+        return suspect
+    made = frozenset().union(*(_backward_lines(profile) for profile in profiles))
+    yours = (source for source in sources.values() if source.origin == "yours" and "backward" in source.text)
+    calls = [(source, node) for source in yours for node in _calls(source, _is_backward)]
+    profiled = {_function(_location(*call)) for call in calls if not made.isdisjoint(_lines(*call))}
+    others = [place for call in calls if _function(place := _location(*call)) not in profiled]
+    if not profiled or len(set(map(_function, others))) != 1:
+        return suspect
+    holder = dataclasses.replace(suspect.holder, sites=tuple(others))
+    facts = suspect.facts | {"left_by_backward": True}
+    return dataclasses.replace(suspect, holder=holder, cut=(holder,), facts=facts, ambiguous=len(others) > 1)
+
+
+def _backward_lines(profile: StepProfile) -> frozenset[tuple[str, int]]:
+    """File and line of the statements that started a profiled backward pass."""
+    operations, sites = profile.operations, profile.sites
+    rows = set(operations.site[operations.phase == Phase.BACKWARD].tolist()) - {-1}
+    return frozenset((profile.text(int(sites.file[row])), int(sites.line[row])) for row in rows)
+
+
+def _lines(source: SourceFile, node: ast.Call) -> set[tuple[str, int]]:
+    return {(source.path, line) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+
+
+def _calls(source: SourceFile, wanted: Callable[[ast.Call], bool]) -> list[ast.Call]:
+    try:
+        tree = parse(source)
+    except SourceError:
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and wanted(node)]
+
+
+def _location(source: SourceFile, node: ast.Call) -> SourceLocation:
+    return SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
+
+
+def _function(place: SourceLocation) -> tuple[str, str]:
+    return place.file, place.function
+
+
+def _is_backward(node: ast.Call) -> bool:
+    return (node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)) in _BACKWARD
 
 
 def _stores_graph(node: ast.Call) -> bool:
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
-    if name != "backward":
-        return False
     asked = [keyword.value for keyword in node.keywords if keyword.arg == "create_graph"]
-    return any(not (isinstance(value, ast.Constant) and not value.value) for value in asked)
+    return _is_backward(node) and any(not (isinstance(value, ast.Constant) and not value.value) for value in asked)

@@ -30,6 +30,7 @@ MUTATORS = frozenset({"item", "grow"})
 _NO_CLASSES = frozenset(
     {"list", "dict", "set", "tuple", "deque", "defaultdict", "OrderedDict", "module", "ModuleType", "function", "cell"}
 )
+_OF_FUNCTIONS = frozenset({"forward", "backward", "setup_context", "jvp", "vjp", "vmap"})
 _SAVED = frozenset({"saved_tensors", "_saved_tensors", "to_save", "saved_variables"})
 
 
@@ -76,6 +77,11 @@ class Sought:
     def family(self) -> tuple[tuple[str, str], ...]:
         """The owner's class and its bases, as places in the sources."""
         return class_family(self.owner_type, self.sources) if self.owner_type else ()
+
+    def _is_plain(self, binding: Binding) -> bool:
+        """Whether what a statement calls `ctx` is no autograd Function's, but may be an object of the owner's class."""
+        in_function = binding.function.rpartition(".")[2] in _OF_FUNCTIONS
+        return bool(self.family) and not self.owner_type.endswith("Backward") and not in_function
 
     def mutation_level(self, binding: Binding) -> int | None:
         """How well an append, item assignment or the like explains the reference; None if not at all."""
@@ -173,7 +179,7 @@ class Sought:
         if not receiver:
             body = isinstance(binding, Binding) and binding.function == binding.class_name != ""
             return SURE if body and in_family else None
-        if isinstance(binding, Binding) and binding.kind == "ctx":
+        if isinstance(binding, Binding) and binding.kind == "ctx" and not self._is_plain(binding):
             return SURE if in_family else (LIKELY if not self.family else UNLIKELY)
         if on_self:
             return SURE if in_family else (UNLIKELY if self.family else LIKELY)
