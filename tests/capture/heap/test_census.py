@@ -274,6 +274,24 @@ def test_a_small_view_pins_its_whole_storage_and_says_so() -> None:
 
 
 @pytest.mark.slow
+def test_a_storage_without_a_tensor_counts_where_an_object_holds_it_and_once_where_tensors_share_it() -> None:
+    alone, shared = kib(3).untyped_storage(), kib(5)
+    holder = Holder(
+        alone=alone, shared=shared.untyped_storage(), nowhere=torch.empty(9, device="meta").untyped_storage()
+    )
+
+    census = read()
+
+    assert sorted(census.storages_below(census.node_of(holder)).values()) == [
+        (3 * KIB, Role.OTHER),
+        (5 * KIB, Role.OTHER),
+    ]
+    assert (
+        census.storages_below(census.node_of(shared)).items() <= census.storages_below(census.node_of(holder)).items()
+    )
+
+
+@pytest.mark.slow
 def test_a_storage_shared_by_two_views_counts_once() -> None:
     base = kib(8)
     pair = [base[:10], base[10:]]

@@ -36,7 +36,7 @@ class _GraphReader:
                 self._read_tensor(position, self.census.walk.nodes[position])
         for position, item in enumerate(self.census.walk.nodes):
             if self.census.in_degree[position] and isinstance(item, torch._C.StorageBase):
-                self.census.link_storages(position, [item._cdata])
+                self.census.link_storages(position, self.census.storages.add_bare(item))
         self._link_bases()
 
     def _link_bases(self) -> None:

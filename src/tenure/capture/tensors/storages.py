@@ -65,6 +65,21 @@ class StorageTable:
                 facts.view_bytes, facts.shape = covered, shape_text(tensor)
         return [storage_id]
 
+    def add_bare(self, storage: torch.UntypedStorage) -> list[int]:
+        """The id of a storage that may have no tensor any more, as where its bytes are counted by their address; none
+        where it has no memory."""
+        storage_id: int = storage._cdata
+        if storage_id in self.by_id:
+            return [storage_id]
+        try:
+            num_bytes, device = _rounded(storage.nbytes(), storage.device), storage.device
+        except RuntimeError:
+            return []
+        if not num_bytes or device.type == "meta":
+            return []
+        self.by_id[storage_id] = StorageFacts(num_bytes, str(device), "uint8", f"[{num_bytes}]", num_bytes)
+        return [storage_id]
+
     def _add_parts(self, tensor: torch.Tensor) -> list[int]:
         parts = sparse_parts(tensor)
         if not parts:
@@ -86,12 +101,13 @@ def bytes_of(tensor: torch.Tensor) -> int | None:
     if tensor.device.type == "meta" or is_wrapper(tensor):
         return None
     try:
-        num_bytes = tensor.untyped_storage().nbytes()
+        return _rounded(tensor.untyped_storage().nbytes(), tensor.device) or None
     except RuntimeError:
         return None
-    if tensor.device.type != "cpu":
-        num_bytes = -(-num_bytes // _ROUNDING_BYTES) * _ROUNDING_BYTES
-    return num_bytes or None
+
+
+def _rounded(num_bytes: int, device: torch.device) -> int:
+    return num_bytes if device.type == "cpu" else -(-num_bytes // _ROUNDING_BYTES) * _ROUNDING_BYTES
 
 
 def shape_text(tensor: torch.Tensor) -> str:
