@@ -19,10 +19,10 @@ LEFT = f"{WEIGHT} -> .grad tensor#g 8MiB gradient\n"
 STEPS = (1, 2, 3, 4, 6, 8)
 
 
-def gradients_of(*texts: str, moment: str = "forward-entry") -> list[Suspect]:
+def gradients_of(*texts: str, moment: str = "forward-entry", steps: tuple[int, ...] = STEPS) -> list[Suspect]:
     """Suspects of a run with these censuses, the last one's again and again."""
-    drawn = [texts[min(at, len(texts) - 1)] for at in range(len(STEPS))]
-    censuses = [census(text, step=step, moment=moment) for text, step in zip(drawn, STEPS, strict=True)]
+    drawn = [texts[min(at, len(texts) - 1)] for at in range(len(steps))]
+    censuses = [census(text, step=step, moment=moment) for text, step in zip(drawn, steps, strict=True)]
     return [suspect for suspect in find_suspects(censuses) if "gradients_of" in suspect.facts]
 
 
@@ -51,6 +51,17 @@ def test_layers_of_one_list_are_told_together_and_a_single_parameter_by_its_name
 
     assert [(each.holder.name, each.retained_bytes) for each in found] == [("backbone", 3 << 20), ("prompt", 2 << 20)]
     assert found[1].facts["gradients_of"] == "torch.nn.parameter.Parameter"
+
+
+def test_where_the_second_half_has_one_census_the_one_before_it_has_to_have_them_too() -> None:
+    few = (1, 2, 4, 16, 37)
+    before = [TRAINED + WEIGHT] * 3
+
+    left_early = gradients_of(*before, TRAINED + LEFT, steps=few)
+    left_late = gradients_of(*before, TRAINED + WEIGHT, TRAINED + LEFT, steps=few)
+
+    assert [each.holder.expression for each in left_early] == ["self.model.backbone"]
+    assert left_late == []
 
 
 SMALL = LEFT.replace("8MiB", "200KiB")

@@ -24,7 +24,8 @@ LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.02
 """Of the bytes alive."""
 LEAST_CENSUSES = 3
-LEAST_IN_SECOND_HALF = 2
+LEAST_LATER = 2
+"""Censuses in which they are the same: those of the run's second half, and what comes before a single one."""
 _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE, ReferenceKind.HOOK)
 
 
@@ -48,10 +49,9 @@ def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect,
     if len(ordered) < LEAST_CENSUSES or not optimizer_nodes(ordered[-1].graph):
         return ()
     last = ordered[-1]
-    half = [view for view in ordered if 2 * view.census.step >= last.census.step]
-    if len(half) < LEAST_IN_SECOND_HALF:
-        return ()
-    lasting = frozenset.intersection(*(_gradient_addresses(view) for view in half))
+    num_in_half = sum(2 * view.census.step >= last.census.step for view in ordered)
+    later = ordered[-max(num_in_half, LEAST_LATER) :]
+    lasting = frozenset.intersection(*(_gradient_addresses(view) for view in later))
     by_shape: dict[int, list[_Left]] = {}
     for left in _find_left(last, lasting):
         if last.paths.parent[left.owner] < 0:
