@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tenure.capture.system.ranks import find_place
+from tenure.store.process_mark import mark_of_process
 
 ENVIRONMENT_ALLOWED = (
     "CUDA_LAUNCH_BLOCKING",
@@ -46,6 +47,7 @@ def describe_process(environment: Mapping[str, str] = os.environ) -> dict[str, A
         "executable": sys.executable,
         "cwd": os.getcwd(),  # noqa: PTH109 - a string is wanted, and pathlib would be one import more
         "pid": os.getpid(),
+        "process_mark": mark_of_process(os.getpid()),
         "time": time.time(),
         "python": platform.python_version(),
         "torch": str(getattr(torch, "__version__", "")),
