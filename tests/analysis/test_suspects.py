@@ -472,6 +472,15 @@ def test_a_scalar_at_the_address_of_the_one_before_does_not_make_what_is_carried
     assert (suspect.symptom, [reference.expression for reference in suspect.cut]) == ("peak", ["retval", "loss"])
 
 
+def test_what_each_step_makes_anew_at_the_address_of_the_one_before_is_carried() -> None:
+    """A step mostly gets the memory that the one before gave back; only the serial tells that it is another."""
+    kept = "loop.train(loop.py:9).masks -> tensor at=same 4MiB activation serial="
+
+    assert find_suspects(at_both_moments(MODEL + kept + "1")) == ()
+    (suspect,) = find_suspects(at_both_moments(MODEL + kept + "{step}"))
+    assert (suspect.symptom, suspect.holder.expression, suspect.retained_bytes) == ("peak", "masks", 4 << 20)
+
+
 LOGITS = """
 loop.train(loop.py:9).outputs -> Output#o{step} -> .logits tensor#l{step} 3MiB activation
 loop.train(loop.py:9).logits -> tensor#l{step}

@@ -157,7 +157,8 @@ class Storages:
     """One row per storage; `node` is its node number. Bytes are the storage's own, rounded up to the allocator's
     512 on CUDA-like devices and exact on CPU; `view_bytes` are the bytes the largest live view of it covers
     (smaller than `bytes`: a small view pins a large storage). `pointer` is the address of its memory, 0 where that
-    is not known; memory that torch does not own has rows too, less what torch's storages share of it."""
+    is not known; memory that torch does not own has rows too, less what torch's storages share of it.
+    `serial` is the same for one storage in all censuses of a process and never another's, 0 where that is not known."""
 
     node: Ints
     bytes: Ints
@@ -168,6 +169,7 @@ class Storages:
     dtype: Ints
     shape: Ints
     pointer: Ints
+    serial: Ints
 
 
 @dataclass(frozen=True)
@@ -232,3 +234,10 @@ class Census:
     def text(self, position: int) -> str:
         """The string at `position` of the table; "" for -1."""
         return self.strings[position] if position >= 0 else ""
+
+    @property
+    def storage_identities(self) -> Ints:
+        """Per storage the number by which another census of the process knows it: its serial, below zero; its address,
+        which is used again, where there is none."""
+        addresses: Ints = self.nodes.address[self.storages.node]
+        return np.where(self.storages.serial > 0, -self.storages.serial, addresses)

@@ -41,7 +41,7 @@ def read_census(path: Path) -> Census:
             strings=tuple(unpack_json(columns["strings"])),
             nodes=unpack_table(Nodes, "nodes", columns),
             references=unpack_table(References, "references", columns),
-            storages=unpack_table(Storages, "storages", columns, newer=("pointer",)),
+            storages=unpack_table(Storages, "storages", columns, newer=("pointer", "serial")),
             notes=tuple(head["notes"]),
             counts=dict(head.get("counts", {})),
             children=tuple(ChildMemory(*map(int, child)) for child in head.get("children", ())),

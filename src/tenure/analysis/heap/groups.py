@@ -108,9 +108,14 @@ class View:
         return set(self.census.nodes.address[chosen].tolist())
 
     def known_by(self, storage: int) -> set[tuple[int, int]]:
-        """What a storage is known again by in another census: addresses of what refers to it, each with its size."""
-        address, source, size = self.census.nodes.address, self.census.references.source, self.graph.bytes_of_node
-        return {(int(address[source[r]]), int(size[storage])) for r in self.graph.references_to(storage)}
+        """What a storage is known again by in another census, each with its size: its serial, below zero; in older
+        recordings addresses of what refers to it, which are used again."""
+        size = int(self.graph.bytes_of_node[storage])
+        serial = int(self.census.storages.serial[self.graph.storage_row[storage]])
+        if serial:
+            return {(-serial, size)}
+        address, source = self.census.nodes.address, self.census.references.source
+        return {(int(address[source[r]]), size) for r in self.graph.references_to(storage)}
 
     def nodes_below(self, shapes: Shapes, shape: int) -> Ints:
         """Nodes whose shape is `shape` or continues it."""

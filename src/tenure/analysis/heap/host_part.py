@@ -61,6 +61,7 @@ def host_part(census: Census) -> Census:
             dtype=census.host.type,
             shape=np.full(count, -1),
             pointer=np.zeros(count, dtype=np.int64),
+            serial=np.zeros(count, dtype=np.int64),
         ),
     )
 

@@ -22,7 +22,7 @@ from tenure.analysis.heap.groups import (
 from tenure.analysis.heap.holders import Droppable
 from tenure.analysis.idle.unread import Program, find_calls_of_loops, unread_variables
 from tenure.analysis.idle.weights import is_news
-from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import Ints, NodeKind, Role
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
 
@@ -171,7 +171,7 @@ def _same_memory(unread: Sequence[_Unread], last: View, held: _Held) -> tuple[in
     """In how many censuses up to the last memory was there that matters, and that memory's storages."""
     kept, count = _owners(last, held.nodes), 0
     for each in reversed(unread):
-        present = _present(each.view, _owners(last, held.nodes))
+        present = _present(each.view)
         remaining = {node: mine for node, mine in kept.items() if mine & present}
         if not _matters(last, np.array(sorted(remaining), dtype=np.int64)):
             break
@@ -196,13 +196,9 @@ def _owners(view: View, storages: Ints) -> dict[int, set[tuple[int, int]]]:
     return {node: view.known_by(node) for node in storages.tolist()}
 
 
-def _present(view: View, owners: Mapping[int, set[tuple[int, int]]]) -> set[tuple[int, int]]:
-    wanted = {address for mine in owners.values() for address, _ in mine}
-    references, addresses = view.census.references, view.census.nodes.address
-    tensors = np.flatnonzero(np.isin(addresses, sorted(wanted)))
-    own = np.isin(references.source, tensors) & (references.kind == ReferenceKind.STORAGE)
-    pairs = zip(references.source[own].tolist(), references.target[own].tolist(), strict=True)
-    return {(int(addresses[tensor]), int(view.graph.bytes_of_node[storage])) for tensor, storage in pairs}
+def _present(view: View) -> set[tuple[int, int]]:
+    storages = view.census.storages.node.tolist()
+    return {identity for storage in storages for identity in view.known_by(storage)}
 
 
 def _leads_to(view: View, dropped: Droppable, nodes: Ints) -> bool:

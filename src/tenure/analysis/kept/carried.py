@@ -104,8 +104,8 @@ def _first_of_the_last_model(entries: Sequence[View]) -> int:
 def _parameters(view: View) -> set[tuple[int, int]]:
     storages = view.census.storages
     rows = storages.role == Role.PARAMETER
-    addresses = view.census.nodes.address[storages.node[rows]].tolist()
-    return set(zip(addresses, storages.bytes[rows].tolist(), strict=True))
+    identities = view.census.storage_identities[rows].tolist()
+    return set(zip(identities, storages.bytes[rows].tolist(), strict=True))
 
 
 def _find_places(view: View, end: View | None, shapes: Shapes, skipped: set[int]) -> dict[str, _Place]:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, drops_of
+from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, drops_of, storage_rows
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows
 from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
@@ -51,7 +51,7 @@ def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect,
     last = ordered[-1]
     num_in_half = sum(2 * view.census.step >= last.census.step for view in ordered)
     later = ordered[-max(num_in_half, LEAST_LATER) :]
-    lasting = frozenset.intersection(*(_gradient_addresses(view) for view in later))
+    lasting = frozenset.intersection(*(_gradient_identities(view) for view in later))
     by_shape: dict[int, list[_Left]] = {}
     for left in _find_left(last, lasting):
         if last.paths.parent[left.owner] < 0:
@@ -74,10 +74,9 @@ def _watched(views: Sequence[View]) -> list[View]:
     return [chosen[step] for step in sorted(chosen)]
 
 
-def _gradient_addresses(view: View) -> frozenset[int]:
-    storages = view.census.storages
-    nodes = storages.node[storages.role == Role.GRADIENT]
-    return frozenset(view.census.nodes.address[nodes].tolist())
+def _gradient_identities(view: View) -> frozenset[int]:
+    gradients = view.census.storages.role == Role.GRADIENT
+    return frozenset(view.census.storage_identities[gradients].tolist())
 
 
 class _Leaves:
@@ -85,13 +84,16 @@ class _Leaves:
 
     def __init__(self, graph: Graph, lasting: frozenset[int]) -> None:
         self.graph = graph
-        references, address = graph.census.references, graph.census.nodes.address
+        references = graph.census.references
+        identities = dict(
+            zip(graph.census.storages.node.tolist(), graph.census.storage_identities.tolist(), strict=True)
+        )
         memory = dict(_pairs(graph, ReferenceKind.STORAGE))
         known = self.parameters
         self.gradient_of = {
             leaf: memory[gradient]
             for leaf, gradient in _pairs(graph, ReferenceKind.GRAD)
-            if leaf in known and gradient in memory and int(address[memory[gradient]]) in lasting
+            if leaf in known and gradient in memory and identities[memory[gradient]] in lasting
         }
         self.without = np.isin(references.kind, _PASSING)
 
@@ -152,9 +154,9 @@ def _memory(group: Sequence[_Left]) -> Ints:
 def _suspect(ordered: Sequence[View], group: Sequence[_Left], shape: str) -> Suspect:
     last = ordered[-1]
     memory = _memory(group)
-    addresses = last.census.nodes.address[memory].tolist()
+    identities = last.census.storage_identities[storage_rows(last, memory)]
     heaviest = max(group, key=lambda left: (int(last.graph.bytes_of_node[left.gradients].sum()), -left.owner))
-    rows = [_weight(view, addresses) for view in ordered]
+    rows = [_weight(view, identities) for view in ordered]
     dropped = _name_of(last, heaviest.owner)
     suspect = assemble_suspect(
         Group(last, memory, memory, cut=(dropped,), freed=memory),
@@ -189,8 +191,8 @@ def _name_of(view: View, node: int) -> Droppable:
     return innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
 
 
-def _weight(view: View, addresses: Sequence[int]) -> tuple[int, int]:
+def _weight(view: View, identities: Ints) -> tuple[int, int]:
     """Bytes and number of some storages in one census, where they are gradients there."""
     storages = view.census.storages
-    mine = (storages.role == Role.GRADIENT) & np.isin(view.census.nodes.address[storages.node], addresses)
+    mine = (storages.role == Role.GRADIENT) & np.isin(view.census.storage_identities, identities)
     return int(storages.bytes[mine].sum()), int(mine.sum())

@@ -24,6 +24,7 @@ from tenure.capture.heap.roles import add_roles
 from tenure.capture.heap.under_way import UnderWay
 from tenure.capture.system.child_memory import CHILDREN
 from tenure.capture.system.system_counts import read_system_counts
+from tenure.capture.tensors.storage_serials import SERIALS
 from tenure.capture.tensors.use_counts import changes_hands
 from tenure.model.heap import Census, NodeKind, Role
 
@@ -91,7 +92,9 @@ def _add_storages(census: UnderWay) -> None:
             dtype=facts.dtype,
             shape=facts.shape,
             pointer=facts.pointer,
+            serial=facts.serial,
         )
+    SERIALS.forget_dead()
     known = ((facts.pointer, facts.pointer + facts.num_bytes, facts.number)
              for facts in storages.by_id.values() if facts.pointer)  # fmt: skip
     census.notes += add_foreign_memory(columns, census.walk.nodes, known)

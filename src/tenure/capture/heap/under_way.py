@@ -11,6 +11,7 @@ from tenure.capture.heap.columns import CensusColumns
 from tenure.capture.heap.descriptions import type_name
 from tenure.capture.heap.heapwalk import Walk
 from tenure.capture.tensors.fakes import is_no_tensor_of_the_program
+from tenure.capture.tensors.storage_serials import SERIALS
 from tenure.capture.tensors.storages import StorageTable
 from tenure.model.heap import NodeKind, ReferenceKind, Role
 
@@ -28,7 +29,7 @@ class UnderWay:
     """Node number by `id`, of the walk's nodes and of what later parts add."""
     held_by_python: Sequence[bool]
     """Per node of the walk: something in Python refers to it."""
-    storages: StorageTable = field(default_factory=StorageTable)
+    storages: StorageTable = field(default_factory=lambda: StorageTable(SERIALS))
     to_storage: list[tuple[int, int, ReferenceKind, str]] = field(default_factory=list)
     """References to storages, by storage id: storages are numbered last."""
     notes: list[str] = field(default_factory=list)

@@ -24,13 +24,8 @@ from tenure.capture.heap.origins import is_library_file
 from tenure.capture.tensors.arguments import tensors_in
 from tenure.capture.tensors.fakes import ASKS_FOR_DEVICE, fakes_in_force
 from tenure.capture.tensors.inference_modes import DispatchKeyBringers, bring_keys_back, is_entered_inference_mode
-from tenure.capture.tensors.storages import (
-    bytes_of,
-    handles_operations,
-    shape_text,
-    storage_id_of,
-    storages_tell_their_death,
-)
+from tenure.capture.tensors.storage_serials import storages_tell_their_death
+from tenure.capture.tensors.storages import bytes_of, handles_operations, shape_text, storage_id_of
 from tenure.model.profile import ALIVE, BEFORE, Phase
 
 MAX_OPERATIONS = 300_000

@@ -6,11 +6,12 @@ tracked by the collector for the storage's life, is called at most once per stor
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
+
+from tenure.capture.tensors.storage_serials import UNKNOWN, StorageSerials
 
 if TYPE_CHECKING:  # it stands beside columns, and tenure.memory() has to work without NumPy
     from tenure.model.heap import Role
@@ -30,16 +31,18 @@ class StorageFacts:
     view_bytes: int
     pointer: int = 0
     """Where its memory is; 0 where that is not known."""
+    serial: int = UNKNOWN
     num_views: int = 0
     roles: set[Role] = field(default_factory=set)
     number: int = -1
 
 
 class StorageTable:
-    """All storages seen in a census, by storage id."""
+    """All storages seen in a census, by storage id; with `serials` each gets its own, by which the next knows it."""
 
-    def __init__(self) -> None:
+    def __init__(self, serials: StorageSerials | None = None) -> None:
         self.by_id: dict[int, StorageFacts] = {}
+        self._serials = serials
         self.num_unreadable = 0
 
     def add(self, tensor: torch.Tensor, *, view: bool = True) -> list[int]:
@@ -58,7 +61,7 @@ class StorageTable:
             facts = _facts_of(tensor, covered)
             if facts is None:
                 return []
-            self.by_id[storage_id] = facts
+            self._keep(storage_id, tensor.untyped_storage(), facts)
         if view:
             facts.num_views += 1
             if facts.num_views == 1 or covered > facts.view_bytes:
@@ -77,8 +80,13 @@ class StorageTable:
             return []
         if not num_bytes or device.type == "meta":
             return []
-        self.by_id[storage_id] = StorageFacts(num_bytes, str(device), "uint8", f"[{num_bytes}]", num_bytes)
+        self._keep(storage_id, storage, StorageFacts(num_bytes, str(device), "uint8", f"[{num_bytes}]", num_bytes))
         return [storage_id]
+
+    def _keep(self, storage_id: int, storage: torch.UntypedStorage, facts: StorageFacts) -> None:
+        if self._serials is not None:
+            facts.serial = self._serials.of(storage)
+        self.by_id[storage_id] = facts
 
     def _add_parts(self, tensor: torch.Tensor) -> list[int]:
         parts = sparse_parts(tensor)
@@ -163,12 +171,3 @@ def handles_operations(cls: Any) -> bool:
 def is_fake(tensor: Any) -> bool:
     """Fake tensors claim a device and hold no memory."""
     return type(tensor).__name__ == "FakeTensor"
-
-
-def storages_tell_their_death() -> bool:
-    """Whether a storage's Python object lives as long as the storage."""
-    tensor = torch.empty(1, device="cpu")
-    reference = weakref.ref(tensor.untyped_storage())
-    lives = reference() is not None
-    del tensor
-    return lives and reference() is None

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tenure.capture.tensors.storages import bytes_of, storage_id_of, storages_tell_their_death
+from tenure.capture.tensors.storage_serials import storages_tell_their_death
+from tenure.capture.tensors.storages import bytes_of, storage_id_of
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
 from tenure.release.storage_refs import live_tensors

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import torch
+
+from tenure.capture.heap.census import take_census
+from tenure.capture.tensors.storage_serials import StorageSerials
+from tenure.model.heap import Census
+
+
+def test_a_storage_keeps_its_serial_and_none_gets_that_of_a_dead_one() -> None:
+    serials, addresses, seen = StorageSerials(), set(), []
+    kept = torch.zeros(1000)
+    for _ in range(50):
+        passing = torch.zeros(1000)
+        addresses.add(passing.untyped_storage()._cdata)
+        seen.append((serials.of(kept.untyped_storage()), serials.of(passing.untyped_storage())))
+        del passing
+
+    assert len(addresses) < 50  # some lay where another had lain
+    assert seen == [(1, number) for number in range(2, 52)]
+
+
+def test_of_storages_that_are_gone_nothing_is_kept() -> None:
+    serials = StorageSerials()
+    kept, passing = torch.zeros(10), torch.zeros(10)
+    serials.of(kept.untyped_storage()), serials.of(passing.untyped_storage())
+    del passing
+
+    serials.forget_dead()
+
+    assert (len(serials._alive), serials._serials) == (1, {kept.untyped_storage()._cdata: 1})
+
+
+def test_views_and_new_tensors_of_one_storage_have_its_serial_in_later_censuses() -> None:
+    memory = torch.zeros(12_345)
+    first = _serial_of(take_census(step=1, moment="request"), memory)
+    view = memory[5:].view(-1)
+    del memory
+    second = _serial_of(take_census(step=2, moment="request"), view)
+
+    assert first == second > 0
+
+
+def _serial_of(census: Census, tensor: torch.Tensor) -> int:
+    row = census.nodes.address[census.storages.node].tolist().index(tensor.untyped_storage()._cdata)
+    return int(census.storages.serial[row])
