@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 import traceback
 from pathlib import Path
 from types import SimpleNamespace
@@ -191,6 +192,41 @@ def test_censuses_within_an_evaluation_are_taken_before_its_calls(tmp_path: Path
         (5, "evaluation-6"),
         (5, "evaluation-8"),
     ]
+
+
+def test_calls_without_gradients_in_training_mode_are_an_evaluation_too(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    log = CensusLog()
+    with recording(tmp_path, log):
+        train_step(model, optimizer)
+        with torch.no_grad():
+            for _ in range(5):
+                model(torch.ones(2, 3))
+
+    assert [call for call in log.calls if call[1].startswith("evaluation")] == [(1, "evaluation-4")]
+
+
+def test_where_no_step_ends_any_more_calls_of_models_are_watched_again(tmp_path: Path) -> None:
+    model, optimizer = linear_and_sgd()
+    log = CensusLog()
+    with recording(tmp_path, log) as monitor:
+        for _ in range(3):
+            train_step(model, optimizer)
+        monitor._modules.remove()  # as in the quiet steps of a long run
+        model.eval()
+        for _ in range(5):
+            model(torch.ones(2, 3))
+        monitor._watch_where_no_step_ends(time.perf_counter() + 0.9)
+        assert not monitor._modules.is_watching
+        monitor._watch_where_no_step_ends(time.perf_counter() + 3600)
+        for _ in range(100):
+            model(torch.ones(2, 3))
+        watches_after = monitor._modules.is_watching
+        monitor._watch_where_no_step_ends(time.perf_counter() + 3600)
+
+    numbers = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
+    assert [call for call in log.calls if call[1].startswith("evaluation")] == [(3, f"evaluation-{n}") for n in numbers]
+    assert (watches_after, monitor._modules.is_watching) == (False, False)
 
 
 def test_nothing_of_the_recorder_is_left_in_torch(tmp_path: Path) -> None:

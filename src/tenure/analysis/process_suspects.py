@@ -46,7 +46,9 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
 def _piled_up_in_evaluations(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, ...]:
     """What grows within an evaluation, beside what is `told` already: what the same statement makes, and tensors that
     no name has yet while the evaluation goes on, told by the name that they get at its end."""
-    located = (locate(each, evidence.sources) for each in find_growing_in_evaluations(evidence.evaluations))
+    last = max((step.step for step in evidence.recording.steps), default=None)
+    found = find_growing_in_evaluations(evidence.evaluations, last_step=last)
+    located = (locate(each, evidence.sources) for each in found)
     known = {site for suspect in told for site in suspect.holder.sites}
     bound = {suspect.facts.get("kept_shape") for suspect in told if suspect.through_graph and suspect.holder.sites}
     return tuple(

@@ -30,7 +30,7 @@ from tenure.capture.options import MonitorOptions
 from tenure.capture.profile.profile_planning import ProfilePlan
 from tenure.capture.sampling.between_steps import BetweenSteps
 from tenure.capture.steps.boundaries import OptimizerSequence, RootCalls
-from tenure.capture.steps.calls import RunningSteps, optimizer_was_made
+from tenure.capture.steps.calls import RunningSteps, has_gradients, optimizer_was_made, trains
 from tenure.capture.steps.evaluation_calls import EvaluationCalls
 from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
@@ -39,8 +39,8 @@ from tenure.capture.steps.own_cost import describe_excess
 from tenure.capture.steps.phase_counters import PhaseCounters
 from tenure.capture.steps.schedule import (
     Schedule,
-    can_afford,
     can_afford_look,
+    can_afford_within,
     has_reached,
     is_due,
     is_geometric,
@@ -60,6 +60,8 @@ from tenure.capture.writing.profile_writing import ProfileOfRecording
 from tenure.model.recording import COMPILES, EVALUATION, OUT_OF_MEMORY
 from tenure.store.format import name_census_file
 
+SILENT_SECONDS, SILENT_STEPS = 1.0, 10
+"""Where no step has ended for so long, and for so many times the last one's time, calls of modules are watched."""
 MAX_FIRST_CALLS = 4
 """Root modules whose first call, before any optimizer step, brings a census: what is let go later is seen in use."""
 STEP_END, FORWARD_ENTRY, FIRST_CALL, REQUEST = "step-end", "forward-entry", "first-call", "request"
@@ -102,6 +104,8 @@ class Monitor:
         self._censuses = CensusWriter(self._journal, take_census)
         self._num_first_calls = 0
         self._extra_seconds = 0.0
+        self._step_seconds = 0.0
+        self._watches_silence = False
         self.step = 0
         self._guard.run(self._find_place)
         self._copies = ExperimentCopies(self._journal, step=self._options.copy_step)
@@ -112,6 +116,7 @@ class Monitor:
             note=self._write_note,
             start=self._start,
             closer_looks=lambda: self._schedule.has_extra,
+            on_look=self._watch_where_no_step_ends,
         )
         self._history = HistoryOfRecording(
             lambda reason: self._journal.write_history(reason, step=self.step),
@@ -297,20 +302,22 @@ class Monitor:
             return
         if not self._optimizer_seen:
             self._guard.run(self._roots.note, (id(module), torch.is_grad_enabled()))
-        self._guard.run(self.take_root_call, inputs)
-        if self._optimizer_seen and module is not None and not getattr(module, "training", True):
+        self._guard.run(self.take_root_call, inputs, module)
+        if self._optimizer_seen and module is not None and not trains(module):
             self._guard.run(self._take_evaluation_call, inputs)
         if self._options.plans and self._profiler.is_over:
             self._stopper.check(self.step + 1)  # the stream is whole: of the last step only the beginning was needed
         if not self._optimizer_seen:
             self.stop_if_asked()
 
-    def take_root_call(self, inputs: Any) -> None:
+    def take_root_call(self, inputs: Any, module: Any = None) -> None:
         """The same, within the guard."""
         if self._optimizer_seen:
             self._forward_seen = True
             self._enter_forward(inputs)
-        elif self._roots.begins_step(optimizer_exists=optimizer_was_made()):
+        elif self._roots.begins_step(
+            optimizer_exists=optimizer_was_made(), has_gradients=lambda: module is None or has_gradients(module)
+        ):
             self._end_step(FORWARD_ENTRY, inputs)
             self._profiler.enter_forward(self.step)
         self._inputs.take(inputs)
@@ -323,8 +330,20 @@ class Monitor:
     def _take_evaluation_call(self, inputs: Any) -> None:
         moment = self._evaluation_calls.take_call()
         elapsed = time.perf_counter() - self._start
-        if moment and can_afford(self._schedule, self._censuses.spending, elapsed=elapsed):
+        if moment and can_afford_within(self._schedule, self._censuses.spending, elapsed=elapsed):
             self._record_census(moment, inputs)
+        if self._evaluation_calls.is_over and self._watches_silence:
+            self._watches_silence = False
+            self._modules.remove()
+
+    def _watch_where_no_step_ends(self, now: float) -> None:
+        """On the sampler's thread: a program that has trained may go on with calls of its models alone."""
+        patience = max(SILENT_SECONDS, SILENT_STEPS * self._step_seconds)
+        if not self._optimizer_seen or not self.is_listening or now - self._last_step_time < patience:
+            return
+        if not (self._modules.is_watching or self._modules.compiles or self._evaluation_calls.is_over):
+            self._watches_silence = True
+            self._guard.run(self._watch_modules)
 
     def _can_afford_look(self) -> bool:
         elapsed = time.perf_counter() - self._start
@@ -344,6 +363,7 @@ class Monitor:
     def _end_step(self, moment: str, inputs: Any = None) -> None:
         now = time.perf_counter()
         seconds, self._last_step_time = now - self._last_step_time, now
+        self._step_seconds = seconds
         self.step = step = self.step + 1
         if step == 1:  # programs that start their own ranks may say only now which is which
             self._find_place()
@@ -390,6 +410,7 @@ class Monitor:
         self._stop_above_budget(elapsed, hook_seconds)
 
     def _choose_watching(self, wanted: bool) -> None:
+        self._watches_silence = False
         self._watched.marked = self._manual
         watches = self._watched.choose(self.step, wanted=wanted)
         if watches:

@@ -201,6 +201,8 @@ def growth(suspect: Suspect) -> str:
     """How fast, in words: "8.00 MiB per step", "12 autograd nodes per step", "1 object per step"."""
     if within_evaluation(suspect):
         each = format_bytes(int(str(suspect.facts["bytes_per_call"])))
+        if "no_step_after" in suspect.facts:
+            return f"{each} per call of the model after the last step, {suspect.last_step:,}"
         return f"{each} per call of the model, until the evaluation after step {suspect.last_step:,} ends"
     nodes = nodes_per_step(suspect)
     if suspect.growth_bytes_per_step and suspect.growth_bytes_per_step >= 1 and not outweighs_tensors(suspect):

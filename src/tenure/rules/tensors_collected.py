@@ -66,12 +66,20 @@ def _without_graph(suspect: Suspect) -> tuple[str, ...]:
 
 
 def _claim_within_evaluation(suspect: Suspect) -> Finding:
+    gains = f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} memory with every"
+    if "no_step_after" in suspect.facts:
+        return claim(
+            suspect,
+            rule=RULE.code,
+            name=RULE.name,
+            message=f"{gains} call of the model that trains nothing: {growth(suspect)}.",
+            remedies=("bound it, empty it, or keep of each result what is read later",),
+        )
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} memory with every batch that is evaluated: "
-        f"{growth(suspect)}.",
+        message=f"{gains} batch that is evaluated: {growth(suspect)}.",
         remedies=(
             "move results to the CPU as they come (transformers: `eval_accumulation_steps`), or keep what the metric "
             "needs of them: labels and predicted classes instead of logits",

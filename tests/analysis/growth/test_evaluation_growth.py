@@ -54,6 +54,21 @@ def test_of_several_evaluations_the_last_that_shows_anything_is_told() -> None:
     assert [suspect.last_step for suspect in find_growing_in_evaluations(phases)] == [40]
 
 
+def test_after_the_last_step_calls_of_the_model_go_on_to_the_end() -> None:
+    phases = [evaluation(SAME, 20), evaluation(COLLECTED, 50)]
+
+    (later,), (last,) = (find_growing_in_evaluations(phases, last_step=step) for step in (80, 50))
+
+    assert ["no_step_after" in each.facts for each in (later, last)] == [False, True]
+    finding = tensors_collected(last)
+    assert finding is not None
+    assert (finding.confidence, finding.message) == (
+        "possible",
+        "`outputs[*]` gains memory with every call of the model that trains nothing: 256.00 KiB per call of the model "
+        "after the last step, 50.",
+    )
+
+
 def test_outputs_with_graphs_are_likely_a_mistake_and_without_them_possibly_one() -> None:
     (with_graphs,) = find_growing_in_evaluations([evaluation(WITH_GRAPHS)])
     (collected,) = find_growing_in_evaluations([evaluation(COLLECTED)])

@@ -67,6 +67,23 @@ def test_micro_batches_before_the_first_optimizer_step_are_no_steps() -> None:
     assert [calls.begins_step(optimizer_exists=True) for _ in range(8)] == [False] * 6 + [True, True]
 
 
+def test_calls_that_no_backward_pass_follows_are_steps_though_an_optimizer_waits() -> None:
+    calls = RootCalls(patience=6, patience_without_gradients=3)
+
+    answers = [calls.begins_step(optimizer_exists=True, has_gradients=lambda: False) for _ in range(5)]
+
+    assert answers == [False] * 3 + [True, True]
+
+
+def test_calls_that_a_backward_pass_followed_once_are_micro_batches() -> None:
+    calls = RootCalls(patience=6, patience_without_gradients=3)
+    seen = iter([False, True])
+
+    answers = [calls.begins_step(optimizer_exists=True, has_gradients=lambda: next(seen)) for _ in range(8)]
+
+    assert answers == [False] * 6 + [True, True]
+
+
 @pytest.mark.parametrize(
     ("kinds", "period"), [("", 1), ("AAAA", 1), ("ABA", 1), ("ABAB", 2), ("ABABA", 2), ("DDDTDDDT", 4), ("AABCDE", 1)]
 )

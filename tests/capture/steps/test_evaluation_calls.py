@@ -12,10 +12,23 @@ def run(calls: EvaluationCalls, *phases: int) -> list[list[str]]:
     return taken
 
 
+def run_on(calls: EvaluationCalls, number: int) -> None:
+    for _ in range(number):
+        calls.take_call()
+
+
 def test_an_evaluation_is_looked_into_ever_more_rarely_up_to_its_96th_call() -> None:
     numbers = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
 
     assert run(EvaluationCalls(), 500) == [[f"evaluation-{number}" for number in numbers]]
+
+
+def test_after_its_96th_call_no_other_of_an_evaluation_is_looked_at() -> None:
+    calls = EvaluationCalls()
+
+    assert [(run_on(calls, number), calls.is_over)[1] for number in (95, 1, 1)] == [False, True, True]
+    calls.end_step()
+    assert not calls.is_over
 
 
 def test_a_few_calls_are_no_evaluation() -> None:

@@ -16,17 +16,23 @@ LEAST_SHARE = 0.05
 """Of the bytes alive: what an evaluation collects is told where it reaches one of both."""
 PER_CALL = "bytes_per_call"
 """The fact that says how fast, in bytes per call of the model."""
+NO_STEP_AFTER = "no_step_after"
+"""The fact that no step of training came after these calls: whether what they piled up goes is not known."""
 
 
-def find_growing_in_evaluations(evaluations: Sequence[Sequence[Census]]) -> tuple[Suspect, ...]:
-    """Suspects of symptom "sawtooth" over the censuses within one evaluation: the last one that shows any.
+def find_growing_in_evaluations(
+    evaluations: Sequence[Sequence[Census]], *, last_step: int | None = None
+) -> tuple[Suspect, ...]:
+    """Suspects of symptom "sawtooth" over the censuses within one evaluation: the last one that shows any. After the
+    run's `last_step` these are all calls that train nothing, to the program's end.
 
     Costs what `find_growing` costs, per evaluation.
     """
     for censuses in reversed(evaluations):
         found = _find_growing(censuses)
         if found:
-            return found
+            ended = {NO_STEP_AFTER: True} if censuses[-1].step == last_step else {}
+            return tuple(replace(each, facts=each.facts | ended) for each in found)
     return ()
 
 

@@ -39,6 +39,7 @@ from tenure.analysis.heap.groups import (
     fingerprint,
     is_bounded,
     is_tensor_bounded,
+    lies_in_bounded,
     owners_of,
     series_of,
     weigh,
@@ -77,7 +78,7 @@ def find_growing(
     grown = [
         point
         for point in _accumulation_points(views, shapes, weights)
-        if not (point.bytes_only and is_batch(point.shape, entries))
+        if not (point.bytes_only and is_batch(views[-1], point.shape, entries))
     ]
     lasting, others = [], []
     for point in grown:
@@ -173,7 +174,10 @@ def _suspect(
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
     containers = containers_of(view, np.unique(owners_of(view, nodes)) if swollen else members)
-    if any(is_bounded(view, container) for container in containers) and (sawtooth or not _is_by_the_way(view, nodes)):
+    bounded = any(is_bounded(view, container) for container in containers) or (
+        not containers and all(lies_in_bounded(view, member) for member in members.tolist())
+    )
+    if bounded and (sawtooth or not _is_by_the_way(view, nodes)):
         return None
     if grown.trend.since is not None and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None

@@ -29,6 +29,7 @@ _USUAL_HISTORY = 100
 """Of the steps that LBFGS keeps where nobody says how many; reached within tens of calls."""
 _ABOVE_STATE = 4
 """References from an optimizer to what `state[parameter][name]` is: its attributes, its table, that of a parameter."""
+_GAINING = ("list", "dict", "set", "collections.deque", "collections.OrderedDict", "collections.defaultdict")
 _BOUNDED = re.compile(r"\d+")
 _OF_ONE_RUN = re.compile(r"\b0x[0-9A-Fa-f]+|(?<![\w.])/(?:[^\s/'\"]+/)+|(?<=thread Thread-)\d+")
 """Addresses, folders of absolute paths, and the numbers that threads get."""
@@ -227,6 +228,18 @@ def containers_of(view: View, members: Ints) -> set[int]:
     parents = parents[np.isin(references.kind[parents], elements)]
     owners = references.source[parents]
     return set(owners[~view.graph.instance_tables[owners]].tolist())
+
+
+def lies_in_bounded(view: View, node: int) -> bool:
+    """Whether the nearest container above the node that could gain elements keeps a bound: what belongs to records in
+    a buffer fills up with it, whatever parts of them a shape stands for."""
+    references, parent = view.census.references, int(view.paths.parent[node])
+    while parent >= 0:
+        source = int(references.source[parent])
+        if view.graph.type_names[source] in _GAINING and not view.graph.instance_tables[source]:
+            return is_bounded(view, source)
+        parent = int(view.paths.parent[source])
+    return False
 
 
 def is_bounded(view: View, container: int) -> bool:

@@ -24,6 +24,8 @@ SIGNIFICANT_BYTES = 64 * 1024
 SIGNIFICANT_SHARE = 0.01
 """Of all live tensor bytes on the device. Plain outputs must reach both limits: every loop carries a little.
 Memory behind an autograd graph, which no one means to carry, must reach one of them."""
+LEAST_WITHOUT = 3
+"""So many entries of a model's show what its layers keep for themselves."""
 BATCH_SHARE = 0.05
 """Leaves of a kept graph, and what no forward made, are mostly a last batch that waits for the next one, or for an
 evaluation to end: told only from this share on."""
@@ -72,12 +74,13 @@ def find_carried(
     by_step = {view.census.step: view for view in ends}
     places = [_find_places(view, by_step.get(view.census.step), shapes, skipped) for view in entries]
     lasting = _lasting_keys(entries, places)
+    begins = _first_of_the_last_model(entries)
+    left = _left_on_layers(places, begins)
     seen: dict[str, list[int]] = {}
     for at, (view, found) in enumerate(zip(entries, places, strict=True)):
-        told = {key: place for key, place in found.items() if key not in lasting or place.in_graph}
+        told = {key: place for key, place in found.items() if key not in lasting or place.in_graph or key in left}
         for key in _significant_keys(view, told):
             seen.setdefault(key, []).append(at)
-    begins = _first_of_the_last_model(entries)
     keys = [key for key, at in seen.items() if _is_seen_often(at, places, key, begins)]
     groups = _merge_aliases(entries, places, keys, _passing_shapes(entries), skipped)
     return tuple(
@@ -92,6 +95,17 @@ def _is_seen_often(seen: Sequence[int], places: Sequence[dict[str, _Place]], key
     unmeant = all(places[at][key].in_graph or places[at][key].on_a_layer for at in seen)
     since = seen[0] if unmeant else min(begins, seen[0])
     return len(seen) >= max(2, SEEN_SHARE * (len(places) - since))
+
+
+def _left_on_layers(places: Sequence[dict[str, _Place]], begins: int) -> set[str]:
+    """Holders on layers of a model that had been called without them before, and that have them to the end: what hooks
+    of an explanation or a generation left there once. What a layer keeps for itself it makes at its first calls."""
+    first: dict[str, int] = {}
+    for at, found in enumerate(places):
+        for key in found:
+            first.setdefault(key, at)
+    layers = {key for found in places for key, place in found.items() if place.on_a_layer}
+    return {key for key in layers & places[-1].keys() if first[key] - begins >= LEAST_WITHOUT}
 
 
 def _first_of_the_last_model(entries: Sequence[View]) -> int:

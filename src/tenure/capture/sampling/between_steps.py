@@ -27,8 +27,10 @@ class BetweenSteps:
         note: Callable[[str, str], None],
         start: float,
         closer_looks: Callable[[], bool],
+        on_look: Callable[[float], None],
     ) -> None:
         self._opened = False
+        self._on_look = on_look
         self._note = note
         self._signal = CensusSignal()
         self._closer = CloserLooks(note, allowed=closer_looks)
@@ -89,6 +91,7 @@ class BetweenSteps:
     def _look(self, now: float) -> None:
         """On the sampler's thread: look for growth, and say once of each wish that waits for a step for long."""
         self._closer.look(now)
+        self._on_look(now)
         if not (self._sampler.census_wanted or self._signal.asked):
             self._waits_since = None
         elif self._waits_since is None:

@@ -6,7 +6,7 @@ Pure state machines over small numbers: nothing here knows torch or holds an obj
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 REMEMBERED = 64
 ACTIVE_WITHIN = 32
@@ -85,23 +85,36 @@ class RootCalls:
     """Counts calls of root modules, for programs without an optimizer (generation, serving, evaluation).
 
     While an optimizer exists that has not stepped yet, the calls are taken for micro-batches of the first step;
-    after `patience` calls the program is taken for one that never steps.
+    after `patience` calls, or `patience_without_gradients` that no backward pass was seen to follow, the program is
+    taken for one that does not step, as one that trained before, or whose trainer makes an optimizer and predicts.
     """
 
-    def __init__(self, patience: int = 256) -> None:
+    def __init__(self, patience: int = 256, patience_without_gradients: int = 32) -> None:
         self._kinds: deque[Hashable] = deque(maxlen=REMEMBERED)
         self._patience = patience
+        self._patience_without_gradients = patience_without_gradients
         self._calls = 0
         self._waited = 0
+        self._has_gradients = False
 
-    def begins_step(self, *, optimizer_exists: bool) -> bool:
-        """Take one root call; True when it ends the step before it."""
+    def begins_step(self, *, optimizer_exists: bool, has_gradients: Callable[[], bool] = lambda: True) -> bool:
+        """Take one root call; True when it ends the step before it.
+
+        `has_gradients` says whether a backward pass has reached the module's parameters; it is asked for as long as
+        that matters.
+        """
         self._calls += 1
-        if optimizer_exists and self._waited < self._patience:
+        if optimizer_exists and self._waits(has_gradients):
             self._waited += 1
             self._calls = 1
             return False
         return self._calls > 1
+
+    def _waits(self, has_gradients: Callable[[], bool]) -> bool:
+        if self._waited >= self._patience:
+            return False
+        self._has_gradients = self._has_gradients or has_gradients()
+        return self._has_gradients or self._waited < self._patience_without_gradients
 
     def note(self, kind: Hashable) -> None:
         """Take what kind the root call is that comes next: of which module, with a graph or without."""

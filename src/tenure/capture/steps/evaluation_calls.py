@@ -1,7 +1,7 @@
-"""Calls of a model in evaluation mode between two steps of training: at which of them to take a census.
+"""Calls of a model between two steps of training that train nothing: at which of them to take a census.
 
 What a long evaluation piles up is gone when the next step ends (transformers keeps all logits until then, see its
-`eval_accumulation_steps`), so that no census between steps ever sees it.
+`eval_accumulation_steps`), so that no census between steps ever sees it; and after the last step there is none.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class EvaluationCalls:
         self._in_phase = False
 
     def take_call(self) -> str | None:
-        """Count one call in evaluation mode; the moment of the census that is due before it, or None."""
+        """Count one call that trains nothing; the moment of the census that is due before it, or None."""
         self._calls += 1
         if not _is_looked_at(self._calls) or self._calls <= MORE_THAN_USUAL * self._usual:
             return None
@@ -37,6 +37,11 @@ class EvaluationCalls:
             self._in_phase = True
             self._phases += 1
         return f"{EVALUATION}{self._calls}"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no later call of this phase is looked at."""
+        return self._calls >= LAST_CALL
 
     def end_step(self) -> None:
         """The next call is the first of another phase."""

@@ -24,6 +24,8 @@ FREE_STEPS = 8
 FREE_SECONDS = 3.5
 """So much processor time all censuses together may cost whatever the share: programs of seconds are watched to their
 end."""
+FREE_SECONDS_WITHIN = 1.0
+"""So much of it those within steps may cost, whatever the steps' own have: in evaluations, and after the last step."""
 FREE_WAIT_SECONDS = 120.0
 """After those steps none is free once the user has waited so long: a slow disk costs no processor time."""
 LONG_CENSUS_SECONDS = 5.0
@@ -102,14 +104,17 @@ class Spending:
     num_steps: int = 0
     seconds: float = 0.0
     processor_seconds: float = 0.0
+    within_steps_seconds: float = 0.0
+    """Processor time of those at calls within a step."""
     longest_seconds: float = 0.0
     last: Cost = Cost(0.0, 0.0)
     last_step: int = 0
     counters: Mapping[str, int] = field(default_factory=dict)
 
-    def add(self, cost: Cost, *, step: int, counters: Mapping[str, int]) -> None:
+    def add(self, cost: Cost, *, step: int, counters: Mapping[str, int], within_step: bool = False) -> None:
         """Count one census in; those at a step's end and at the next entry make one step."""
         self.num_steps += step != self.last_step
+        self.within_steps_seconds += cost.processor_seconds if within_step else 0.0
         self.add_extra(cost)
         self.last = cost
         self.longest_seconds = max(self.longest_seconds, cost.seconds)
@@ -202,11 +207,14 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
     return affordable and (planned or _is_at_rise(spending, step=step, elapsed=elapsed, counters=counters))
 
 
-def can_afford(schedule: Schedule, spending: Spending, *, elapsed: float) -> bool:
-    """Whether a census beside the planned ones may be taken."""
-    if not schedule.has_extra:
+def can_afford_within(schedule: Schedule, spending: Spending, *, elapsed: float) -> bool:
+    """Whether a census within a step, at a call that trains nothing, may be taken: where the steps' own leave it, and
+    from a part of free time that these cannot use up."""
+    if not schedule.has_extra or spending.longest_seconds > LONG_CENSUS_SECONDS:
         return False
-    return spending.is_cheap or spending.is_within(schedule.budget_percent, elapsed=elapsed)
+    spent = spending.within_steps_seconds + spending.last.processor_seconds
+    cheap = spending.is_cheap or spent <= FREE_SECONDS_WITHIN
+    return cheap or spending.is_within(schedule.budget_percent, elapsed=elapsed)
 
 
 def can_afford_look(schedule: Schedule, spending: Spending, *, elapsed: float) -> bool:

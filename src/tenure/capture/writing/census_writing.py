@@ -9,6 +9,7 @@ from tenure.capture.profile.step_profile import PEAK
 from tenure.capture.steps.module_calls import CalledModules
 from tenure.capture.steps.schedule import Cost, Spending
 from tenure.capture.writing.journal import Journal
+from tenure.model.recording import EVALUATION
 
 if TYPE_CHECKING:
     from tenure.model.heap import Census
@@ -58,7 +59,8 @@ class CensusWriter:
         census = take_census(step=step, moment=moment, inputs=inputs, optimizers=optimizers, ignore=ignore)
         _mark_called(census, called)
         self._journal.write_census(census)
-        self.spending.add(Cost.since(started), step=step, counters=counters)
+        within_step = moment.startswith(EVALUATION)
+        self.spending.add(Cost.since(started), step=step, counters=counters, within_step=within_step)
         self.num_written += 1
         self.tensor_bytes = int(census.storages.bytes.sum())
 
