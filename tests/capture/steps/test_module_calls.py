@@ -38,6 +38,20 @@ def test_a_root_call_is_told_and_those_inside_of_it_are_not(calls: ModuleCalls, 
     assert [module is whole for module in seen] == [True, True]
 
 
+def test_a_module_with_buffers_alone_is_a_root_until_one_with_parameters_is_called(
+    calls: ModuleCalls, seen: list[Any]
+) -> None:
+    operator, loss, model = nn.BatchNorm1d(4, affine=False), nn.MSELoss(), nn.Linear(4, 4)
+    for _ in range(2):
+        operator(torch.ones(2, 4))
+        loss(torch.ones(2), torch.ones(2))
+    for _ in range(2):
+        model(operator(torch.ones(2, 4)))
+
+    assert [module is operator for module in seen] == [True, True, True, False, False]
+    assert [module is model for module in seen] == [False, False, False, True, True]
+
+
 def test_a_new_model_where_a_layer_that_is_gone_had_its_address_is_a_root_all_the_same(
     calls: ModuleCalls, seen: list[Any]
 ) -> None:

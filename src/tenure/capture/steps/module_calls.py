@@ -59,6 +59,7 @@ class ModuleCalls:
         self.gave_up = False
         self._known: dict[int, tuple[weakref.ref[Any], bool]] = {}
         """By id: a module that was called, and whether it was a root. A later one may get the id of one that went."""
+        self._seen_parameters = False
         self._called = CalledModules()
         self.compiles = False
         """Whether the program has compiled anything: from then on modules may be called where nobody sees it."""
@@ -147,14 +148,15 @@ class ModuleCalls:
         self._guard(self._find_root, module)
 
     def _find_root(self, module: Any) -> None:
-        """A root call enters a module with parameters while no other module's forward is running.
+        """A root call enters a module with parameters while no other module's forward is running; one with buffers
+        where none with parameters was called before, as a fixed operator of which the input is sought.
 
-        A loss or an activation called between compiled parts has no parameters: it is no model's forward.
+        A loss or an activation called between compiled parts has neither: it is no model's forward.
         """
         known = self._known.get(id(module))
         is_new = known is None or known[0]() is not module
         was_root = known is not None and not is_new and known[1]
-        is_root = (was_root or has_parameters(module)) and not is_inside_module_call(sys._getframe(4))
+        is_root = (was_root or self._is_model(module)) and not is_inside_module_call(sys._getframe(4))
         if is_new or is_root != was_root:
             self._remember(module, is_root)
         if not is_root:
@@ -169,6 +171,14 @@ class ModuleCalls:
             with_kwargs[second.id] = True
         self._running_root, self._running_on = id(module), threading.get_ident()
         self._root_call = (self._running_on,)
+
+    def _is_model(self, module: Any) -> bool:
+        if has_parameters(module):
+            if not self._seen_parameters:
+                self._seen_parameters = True
+                self._known.clear()  # what counted for its buffers does so no longer
+            return True
+        return not self._seen_parameters and next(iter(module.buffers()), None) is not None
 
     def _remember(self, module: Any, is_root: bool) -> None:
         if len(self._known) >= MAX_KNOWN_MODULES:
