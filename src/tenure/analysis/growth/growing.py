@@ -174,10 +174,7 @@ def _suspect(
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
     containers = containers_of(view, np.unique(owners_of(view, nodes)) if swollen else members)
-    bounded = any(is_bounded(view, container) for container in containers) or (
-        not containers and all(lies_in_bounded(view, member) for member in members.tolist())
-    )
-    if bounded and (sawtooth or not _is_by_the_way(view, nodes)):
+    if _is_in_bounds(view, members, containers) and (sawtooth or not _is_by_the_way(view, nodes)):
         return None
     if grown.trend.since is not None and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None
@@ -208,6 +205,13 @@ def _suspect(
         measured=measured,
         fingerprint=fingerprint(shapes, grown.shape),
     )
+
+
+def _is_in_bounds(view: View, members: Ints, containers: Collection[int]) -> bool:
+    """The members are elements of a container that keeps a bound, or parts of such elements."""
+    if containers or not len(members):
+        return any(is_bounded(view, container) for container in containers)
+    return all(lies_in_bounded(view, member) for member in members.tolist())
 
 
 def _members(view: View, shape: int) -> Ints:
