@@ -149,9 +149,15 @@ def _explain_all(
 
 
 def _is_nameless_guess(finding: Finding) -> bool:
-    """Neither proved nor held by anything with a name: nobody could look for it."""
+    """Neither proved nor held by anything with a name: nobody could look for it. What is alive within a step is not
+    proved by being there."""
     holder = finding.holder
-    return finding.confidence == "possible" and holder.kind == "unknown" and holder.file is None and bool(finding.path)
+    guessed = finding.confidence == "possible" or (finding.symptom == "peak" and not _hangs_on_a_name(finding))
+    return guessed and holder.kind in ("unknown", "hook") and holder.file is None and bool(finding.path)
+
+
+def _hangs_on_a_name(finding: Finding) -> bool:
+    return any(place.file is not None for place in finding.cut)
 
 
 def _told_apart(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -624,6 +624,7 @@ def test_a_ring_seen_in_several_censuses_is_a_cycle() -> None:
 
 HEALTHY = {
     "a bounded deque that fills": "main.recent -> collections.deque bound=100 -> [*{step}] tensor 64KiB",
+    "actions of records in a full replay buffer, ever more of them views": "main.replay -> __main__.Replay bound=40 -> .items list length=40 -> [*{step}] Transition length=4 -> [1] tensor 8B -> ._base tensor 8B",
     "a replay buffer with a capacity": "main.replay -> __main__.Replay bound=1000 -> .items list -> [*{step}] tensor 64KiB",
     "a running loss": "Trainer.fit(trainer.py:598).loss -> tensor at=l{step} 4B activation -> .grad_fn LossBackward at=n{step} freed",
     "small outputs": "Trainer.fit(trainer.py:598).out -> tensor at=o{step} 40KiB activation -> .grad_fn MmBackward0 at=n{step} freed",

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from suspects import MIB, ON_CTX, TRAIN, carried, carried_finding, finding, path_row, roles_row, series_row, suspect
 from tenure.model.finding import CutReference, Holder
+from tenure.model.suspect import HoldingReference
 from tenure.rules.tensors_kept_on_ctx import check_suspect
 
 REMEDY = (
@@ -69,3 +70,21 @@ def test_attributes_that_each_close_a_ring_are_told_together() -> None:
         "and each closes a cycle through its own graph.",
         REMEDY.replace("pass it", "pass them"),
     )
+
+
+def test_what_a_function_saves_for_backward_and_that_only_its_own_node_leads_to_grows_where_no_backward_follows() -> (
+    None
+):
+    saved = HoldingReference("saved", "save_for_backward", ".saved", owner_type="AtomsBackward")
+
+    found = check_suspect(suspect(holder=saved))
+
+    assert found is not None
+    assert (found.rule, found.symptom, found.holder.kind, found.message) == (
+        "TN103",
+        "growth",
+        "saved",
+        "`save_for_backward` of Atoms keeps tensors that lead back to its own node, as a view of its output does: "
+        "1.00 MiB per step where no backward pass follows, and no collection frees them.",
+    )
+    assert check_suspect(suspect(holder=saved, symptom="peak")) is None

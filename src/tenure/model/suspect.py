@@ -52,7 +52,8 @@ class HoldingReference:
     """
 
     kind: str
-    """local, global, attribute, item, closure, default, hook, cache, class, hidden, cycle or unknown."""
+    """local, global, attribute, item, closure, default, hook, cache, class, hidden, cycle, saved (by a custom autograd
+    Function, for backward) or unknown."""
     name: str
     """The last name: `history` of `self.trainer.history[3]['loss']`."""
     expression: str

@@ -7,7 +7,8 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
-from tenure.rules.claim import claim
+from tenure.rules.claim import claim, growth
+from tenure.rules.path_questions import short_type
 from tenure.rules.source_claim import claim_source
 from tenure.syntax.edits.saved_on_ctx import save_for_backward
 from tenure.syntax.kept.outputs_on_ctx import find_outputs_on_ctx
@@ -16,7 +17,10 @@ from tenure.syntax.text.expressions import called_name
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """The memory is held by an attribute of a custom Function's ctx, and nothing of the user's but the ctx holds it."""
+    """The memory is held by an attribute of a custom Function's ctx, and nothing of the user's but the ctx holds it; or
+    by what it saves for backward, where nothing but that leads to it."""
+    if suspect.holder.kind == "saved" and suspect.symptom == "growth":
+        return _saved_with_its_graph(suspect)
     on_ctx = suspect.facts.get("ctx_attribute")
     if not on_ctx or not (suspect.cyclic or suspect.holder.owner_type.endswith("Backward")):
         return None
@@ -29,6 +33,22 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         remedies=(
             f"pass {'them' if _others(suspect, str(on_ctx)) else 'it'} through `ctx.save_for_backward(...)` and read "
             "`ctx.saved_tensors`: those are freed by backward, and an output saved that way makes no cycle",
+        ),
+    )
+
+
+def _saved_with_its_graph(suspect: Suspect) -> Finding:
+    """A view of an output has a graph of its own, which leads back to the node that saved it."""
+    function = short_type(suspect.holder.owner_type).removesuffix("Backward")
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"`save_for_backward` of {function} keeps tensors that lead back to its own node, as a view of its "
+        f"output does: {growth(suspect)} where no backward pass follows, and no collection frees them.",
+        remedies=(
+            "save the inputs or the output itself and take views of it in backward",
+            "call it under `torch.no_grad()` where nothing is trained through it",
         ),
     )
 

@@ -39,3 +39,24 @@ def test_graphs_that_an_evaluation_leaves_are_told_with_how_long_they_last(
 
     told = ("outlasts_a_step", "never_remade")
     assert [{key: each.facts[key] for key in told if key in each.facts} for each in found] == facts
+
+
+LAYER = "main.net -> __main__.Net -> ._modules dict -> ['act'] torch.nn.ReLU#act -> .output tensor#kept at=kept 1MiB"
+
+
+@pytest.mark.parametrize(
+    ("first", "expressions"), [(1, []), (3, []), (5, ["net.act.output"]), (9, ["net.act.output"]), (23, [])]
+)
+def test_what_was_left_once_on_a_layer_that_was_called_without_it_before_is_told(
+    first: int, expressions: list[str]
+) -> None:
+    """What a layer keeps for itself it makes at its first calls."""
+    censuses = [
+        census(MODEL + (LAYER if step >= first else ""), step=step, moment=moment)
+        for moment, steps in (("step-end", ENDS), ("forward-entry", ENTRIES))
+        for step in steps
+    ]
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "peak"]
+
+    assert [suspect.holder.expression for suspect in found] == expressions

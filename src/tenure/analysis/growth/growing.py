@@ -78,7 +78,7 @@ def find_growing(
     grown = [
         point
         for point in _accumulation_points(views, shapes, weights)
-        if not (point.bytes_only and is_batch(views[-1], point.shape, entries))
+        if not (point.bytes_only and is_batch(views, point.shape, entries))
     ]
     lasting, others = [], []
     for point in grown:

@@ -42,6 +42,8 @@ THREAD_LOCAL = "_thread._local"
 TENSOR_HOOKS = "_tensor_hooks"
 """What `Tensor.register_hook` fills; torch's own name for it is the one that modules have for another table."""
 HANDLERS = ("signal handler of ", "atexit handler ", "at-fork handler ")
+SAVED_BY_FUNCTION = "tensors["
+"""How the slots of a custom autograd Function are labelled; those of built-in nodes have names."""
 MOST_ALIASES = 8
 """Names of one container that are looked at beside the nearest."""
 _CONTENTS = ReferenceKind.CONTENTS
@@ -157,6 +159,9 @@ def _reference_along(graph: Graph, path: tuple[int, ...], element: bool, many: C
     if named < 0:
         kind = "hidden" if graph.census.nodes.kind[int(references.source[path[0]])] == NodeKind.HIDDEN else "unknown"
         name = graph.labels[path[0]] or graph.census.text(int(graph.census.nodes.name[int(references.source[path[0]])]))
+        if references.kind[path[-1]] == ReferenceKind.SAVED and graph.labels[path[-1]].startswith(SAVED_BY_FUNCTION):
+            return HoldingReference(kind="saved", name="save_for_backward", expression=text or name,
+                                    owner_type=graph.type_names[owner])  # fmt: skip
         return HoldingReference(kind=kind, name=name, expression=text or name, element=element,
                                 container_type=container_type)  # fmt: skip
     kind, name, owner_type = _describe(graph, path, named)

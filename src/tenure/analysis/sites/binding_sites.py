@@ -18,6 +18,7 @@ from tenure.analysis.sites.gradient_sites import backward_calls
 from tenure.analysis.sites.hook_sites import hooks_of_function, registers_on
 from tenure.analysis.sites.key_sites import stores_by_key
 from tenure.analysis.sites.registration_sites import registrations
+from tenure.analysis.sites.saved_sites import saves_for_backward
 from tenure.analysis.sites.site_search import (
     BINDERS,
     LIKELY,
@@ -179,6 +180,7 @@ def _sites(sought: Sought) -> Iterator[RankedSite]:
         "class": _attributes,
         "gradient": backward_calls,
         "handler": registrations,
+        "saved": saves_for_backward,
         "item": _attributes if sought.of_an_object else _variables,
     }
     yield from by_kind.get(sought.reference.kind, _anything)(sought)
