@@ -84,7 +84,10 @@ def test_what_is_compared_and_what_not_stands_below_the_table() -> None:
         deterministic=False,
         parameters_equal=None,
         edits=(replace(GONE, differences=("log.csv line 2: '0.5' -> '0.6'", "stdout line 1: 'a' -> 'b'")),),
-        compared=("parameters: their norm alone, 0.02 off, two unchanged runs 0.01; 0.03 is allowed, after step 12",),
+        compared=(
+            "parameters: their norm alone, 0.02 off, two unchanged runs 0.01; 0.03 is allowed, after step 12",
+            "stdout: 1 of 2 words",
+        ),
         not_compared=("stdout: 1 word in which two unchanged runs differ, the first in line 1",),
     )
 
@@ -95,8 +98,9 @@ def test_what_is_compared_and_what_not_stands_below_the_table() -> None:
         "norm within tolerance",
         "the same in what is compared",
     ]
-    assert lines[at + 3 : at + 9] == [
+    assert lines[at + 3 : at + 10] == [
         f"compared: {told.compared[0]}",
+        f"compared: {told.compared[1]}",
         f"not compared: {told.not_compared[0]}",
         "",
         "not kept  TN106 idle-at-peak  train.py:19: nothing was freed by it",

@@ -69,10 +69,18 @@ def _table(result: Fix) -> Table:
     if result.after is not None:
         near = "norm within tolerance" if result.deterministic is False else NOT_COMPARABLE
         table.add_row("parameters", "", _verdict(result.parameters_equal, "bit-identical", near))
-        in_part = any(not line.startswith("parameters") for line in result.not_compared)
-        same, unknown = ("the same in what is compared",) * 2 if in_part else ("the same", NOT_COMPARABLE)
+        same, unknown = _say_outputs(result)
         table.add_row("outputs", "", _verdict(result.outputs_equal, same, unknown))
     return table
+
+
+def _say_outputs(result: Fix) -> tuple[str, str]:
+    """What is said of outputs in which nothing differs, and of those that are not all compared."""
+    compared, missed = (
+        any(not line.startswith("parameters") for line in lines) for lines in (result.compared, result.not_compared)
+    )
+    in_part = "the same in what is compared"
+    return in_part if missed else "the same", in_part if compared and missed else NOT_COMPARABLE
 
 
 def _rows(before: Figures, after: Figures | None) -> list[tuple[str, str, str]]:
