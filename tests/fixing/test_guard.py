@@ -159,6 +159,24 @@ except OSError as error:
     assert read_refused(tmp_path / "scratch") == ()
 
 
+def test_what_cannot_be_copied_is_refused_and_told(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    program = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, ({LARGE // 2}, {LARGE // 2}))
+try:
+    open("ckpt.pt", "r+b")
+except OSError as error:
+    print(error.strerror)
+"""
+
+    mirror, told = run_python(tmp_path, project, program)
+
+    assert (told, list(mirror.written())) == ("File too large\n", [])
+    assert (project / "work" / "ckpt.pt").stat().st_size == LARGE
+    assert read_refused(tmp_path / "scratch") == (f"{project}/work/ckpt.pt: File too large",)
+
+
 def test_the_projects_of_the_folder_and_of_the_program_are_guarded(tmp_path: Path) -> None:
     project, plain = make_project(tmp_path), tmp_path / "plain"
     plain.mkdir()

@@ -19,6 +19,7 @@ LARGEST_COPY = 4 << 20
 MOST_COPIED = 256 << 20
 LINKED_FOLDERS = frozenset({".git", ".hg", ".venv", "venv", ".tox", "node_modules"})
 LEFT_OUT = frozenset({"__pycache__"})
+NOT_COMPARED = LEFT_OUT | {".git", ".hg"}
 SOURCES = (".py", ".pyi", ".pyx", ".so", ".c", ".cpp", ".cu", ".h")
 
 
@@ -50,7 +51,7 @@ class Mirror:
 
     def _find_written(self) -> Iterator[tuple[str, Path]]:
         for folder, folders, files in os.walk(self.base or self.folder):
-            folders[:] = [name for name in folders if name not in LEFT_OUT]
+            folders[:] = [name for name in folders if name not in NOT_COMPARED]
             for path in (Path(folder, name) for name in files):
                 if not path.is_symlink() and path.is_file() and _state_of(path) != self.copies.get(path):
                     yield self._name(path), path
