@@ -84,7 +84,7 @@ $(READY): $(VENV)/bin/python pyproject.toml setup.py constraints.txt $(NATIVE)
 	@echo "installing Tenure, torch and the development tools into $(VENV) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,dev]'
 	@$(RUN) -c 'import tenure.capture.heap._heapwalk' 2>/dev/null \
-	  || echo "note: no working C compiler with Python's headers here, so the census and the step scope run in plain Python: same results, slower."
+	  || echo "note: no working C compiler with Python's headers here, so the census and the step scope run in plain Python: same results, slower; \`tenure fix\` asks for --in-place."
 	@touch $@
 
 $(REAL): $(READY)

@@ -1,5 +1,9 @@
-"""Builds what is native, in C, where a compiler is; without one the twins in Python serve."""
+"""Builds what is native, in C, where a compiler is; without one the twins in Python serve.
 
+The guard of `tenure fix` has no twin: it is a library of Linux, which Python never imports.
+"""
+
+import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -10,7 +14,8 @@ def native(room: str, name: str) -> Extension:
     folder = Path("src/tenure", room)
     module = f"tenure.{room.replace('/', '.')}.{name}"
     parts = sorted(str(part) for part in folder.glob("c/*.h"))
-    return Extension(module, [str(folder / f"{name}.c")], depends=parts, optional=True)
+    libraries = ["dl"] if name == "_guard" else []
+    return Extension(module, [str(folder / f"{name}.c")], depends=parts, libraries=libraries, optional=True)
 
 
 setup(
@@ -19,5 +24,6 @@ setup(
         native("store", "_snapshot_columns"),
         native("allocator", "_simulator"),
         native("release/steps", "_plaincut"),
+        *([native("fixing", "_guard")] if sys.platform == "linux" else []),
     ]
 )

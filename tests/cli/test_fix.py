@@ -48,6 +48,31 @@ def test_it_does_nothing_while_everything_is_switched_off(
     assert capsys.readouterr().err == "tenure: TENURE=0 switches everything off; unset it\n"
 
 
+def test_without_the_guard_it_runs_nothing_unless_it_may_write_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tenure.fixing.guard.find_library", lambda: None)
+    Path("train.py").write_text("open('ran', 'w')\n")
+
+    assert run_command_line(["fix", "train.py"]) == 2
+    assert "copy the folder and run there with --in-place" in capsys.readouterr().err
+    assert not Path("ran").exists()
+
+
+def test_the_number_of_runs_is_said_before_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("raise SystemExit('no data')\n")
+
+    assert run_command_line(["fix", "--steps", "20", "train.py"]) == 2
+    assert capsys.readouterr().err.splitlines()[:2] == [
+        "tenure: train.py runs as it is: once where its findings offer no edit, else 3 to 68 times (20 steps each)",
+        "tenure: run 1: as it is",
+    ]
+
+
 def test_options_end_where_the_program_begins() -> None:
     context = fix_command.make_context("fix", ["--batch-arg", "--batch-size", "--json", "train.py", "--steps", "x"])
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tenure.fixing.mirror import LARGEST_COPY
+
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "fix.md").read_text(encoding="utf-8")
@@ -92,21 +94,27 @@ def test_the_page_is_what_happens(tmp_path: Path) -> None:
 
 def test_the_result_as_json_has_figures_before_and_after(tmp_path: Path) -> None:
     program = re.search(r"```py\n(.*?)```", PAGE, re.DOTALL)[1]  # type: ignore[index]
-    (tmp_path / "train.py").write_text(program)
+    before_text = program.replace('"model.pt"', '__file__.replace("train.py", "model.pt")')
+    (tmp_path / "train.py").write_text(before_text)
+    with (tmp_path / "model.pt").open("wb") as file:
+        file.truncate(LARGEST_COPY + 1)
 
-    result = fix_as_json(tmp_path, "--steps", "20", "--apply", "train.py")
+    result = fix_as_json(tmp_path, "--apply", "train.py")
+
+    assert (tmp_path / "model.pt").stat().st_size == LARGEST_COPY + 1
+    assert result["compared"][1:] == ["stdout: 16 words", "files: model.pt"]
 
     before, after = result["before"], result["after"]
     (edit,) = result["edits"]
     assert (result["verified"], result["parameters_equal"], result["outputs_equal"]) == (True, True, True)
-    assert (result["deterministic"], result["runs"], before["steps"], after["steps"]) == (True, 3, 20, 20)
+    assert (result["deterministic"], result["runs"], before["steps"], after["steps"]) == (True, 3, 40, 40)
     assert before["findings"][0]["holder"]["file"] == str(tmp_path / "train.py")
     assert before["growth_bytes_per_step"] > 100 * after["growth_bytes_per_step"]
     assert before["peak_bytes"] > after["peak_bytes"] > 0
     assert before["alive_bytes"] > after["alive_bytes"] > 0
     assert (edit["rule"], edit["kept"], edit["told_by"], edit["line"]) == ("TN101", True, "recording", 14)
     assert "growth falls from" in edit["why"]
-    assert (tmp_path / "train.py").read_text() == program.replace("mean())", "mean().detach())")
+    assert (tmp_path / "train.py").read_text() == before_text.replace("mean())", "mean().detach())")
 
 
 def test_a_healthy_program_gets_no_patch(tmp_path: Path) -> None:
@@ -170,6 +178,7 @@ def test_a_program_that_is_not_deterministic_is_said_so_and_nothing_is_called_ve
     assert result["notes"][0].startswith(
         "the program is not deterministic: its parameters differ between two unchanged"
     )
+    assert result["outputs_equal"] is None
 
 
 SEEDLESS = """

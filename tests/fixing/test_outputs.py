@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.fixing.outputs import Comparison, compare_files, compare_texts, join
+from tenure.fixing.outputs import Comparison, compare_files, compare_outputs, compare_texts, join
+from tenure.fixing.written import Written
 
 FIRST = "epoch 1: loss 0.5, took 1.21s\nmodel at 0x7f3a12345678\nmemory 12.5 MiB\ndone\n"
 SECOND = FIRST.replace("1.21s", "1.35s").replace("0x7f3a12345678", "0x7f3a87654321")
@@ -32,15 +33,52 @@ def test_nothing_can_be_compared_where_unchanged_runs_print_more_or_fewer_lines(
     assert compare_texts("", "", "") == Comparison(True)
 
 
+def written(**files: str) -> Written:
+    """Files whose content is their digest; those that end in `_pt` are no text."""
+    return Written(files, {name: text for name, text in files.items() if not name.endswith("_pt")})
+
+
 def test_files_that_unchanged_runs_write_alike_are_to_be_the_same() -> None:
-    first, second = (
-        {"log.csv": "1", "time.txt": "2", "model.pt": "3"},
-        {"log.csv": "1", "time.txt": "9", "model.pt": "3"},
+    first, second = (written(log="loss 0.5", model_pt="3", own_pt=each) for each in ("a", "b"))
+
+    assert compare_files(first, second, first) == Comparison(None)
+    assert compare_files(first, second, written(log="loss 0.6", new="5")) == Comparison(
+        False, ("log line 1: 'loss 0.5' -> 'loss 0.6'", "model_pt is missing", "own_pt is missing", "new is new")
+    )
+    assert compare_files(first, second, written(log="loss 0.5", model_pt="4", own_pt="c")).differences == (
+        "model_pt differs",
     )
 
-    assert compare_files(first, second, first) == Comparison(True)
-    assert compare_files(first, second, {"log.csv": "7", "time.txt": "8", "new": "5"}) == Comparison(
-        False, ("log.csv differs", "model.pt is missing")
+
+def test_of_a_file_that_unchanged_runs_write_differently_all_words_are_compared_but_those() -> None:
+    first, second = (written(log=f'{{"loss": 0.5, "id": {each}}}\n') for each in (1, 2))
+
+    assert compare_files(first, second, written(log='{"loss": 0.5, "id": 3}\n')) == Comparison(True)
+    assert compare_files(first, second, written(log='{"loss": 0.6, "id": 3}\n')) == Comparison(
+        False, ("""log line 1: '{"loss": 0.5, "id": 1}' -> '{"loss": 0.6, "id": 3}'""",)
+    )
+
+
+def test_files_with_times_in_their_names_are_compared_with_each_other() -> None:
+    first, second, other = (
+        Written({f"events.{time}.host.{process}.0": digest}, {f"events.{time}.host.{process}.0": text})
+        for time, process, digest, text in (
+            (17, 4, "a", "loss 0.5"),
+            (18, 5, "b", "loss 0.5"),
+            (19, 6, "c", "loss 0.7"),
+        )
+    )
+
+    assert compare_files(first, second, second) == Comparison(True)
+    assert compare_files(first, second, other).differences == ("events.17.host.4.0 line 1: 'loss 0.5' -> 'loss 0.7'",)
+
+
+def test_streams_are_compared_as_well_as_files() -> None:
+    run = ("loss 0.5\n", "INFO loss 0.5\n", written(log="x"))
+
+    assert compare_outputs(run, run, run) == Comparison(True)
+    assert compare_outputs(run, run, ("loss 0.5\n", "INFO loss 0.6\n", written(log="x"))) == Comparison(
+        False, ("stderr line 1: 'INFO loss 0.5' -> 'INFO loss 0.6'",)
     )
 
 

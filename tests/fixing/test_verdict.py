@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fixing_findings import FREED, HISTORY, SAME, measured, run_of
+from tenure.fixing.compared import Compared
 from tenure.fixing.measured import Measured
 from tenure.fixing.verdict import agree, judge, make_baseline
 from tenure.model.finding import Holder
@@ -41,7 +42,11 @@ def test_an_edit_stays_that_frees_what_it_is_for_and_changes_nothing() -> None:
         (measured((), growth=0.0, parameters={6: ("0.0=1:aa", 2.0)}), "the parameters could not be read with it"),
         (
             measured((), growth=0.0, stdout="loss 0.6\n"),
-            "the program puts out something else: line 1: 'loss 0.5' -> 'loss 0.6'",
+            "the program puts out something else: stdout line 1: 'loss 0.5' -> 'loss 0.6'",
+        ),
+        (
+            measured((), growth=0.0, stderr="diverged\n"),
+            "the program puts out something else: stderr line 1: nothing -> 'diverged'",
         ),
         (measured((), growth=0.0, written={}), "the program puts out something else: model.pt is missing"),
         (measured((), growth=0.0, alive=FREED, peak=21_000), "the peak rises to 20.51 KiB"),
@@ -88,6 +93,45 @@ def test_a_program_that_differs_from_itself_is_compared_by_the_norm_of_its_param
     verdicts = [judge(baseline, each, each.run, (HISTORY,)) for each in (near, far)]
     assert [(each.keeps, each.parameters_equal) for each in verdicts] == [(True, None), (False, None)]
     assert verdicts[1].why == "the parameters' norm is 0.5 off, two unchanged runs 0.01"
+    assert verdicts[0].compared == Compared(
+        (
+            "parameters: their norm alone, 0.02 off, two unchanged runs 0.01; 0.03 is allowed, after steps 6, 12",
+            "stdout: 2 words",
+            "files: model.pt",
+        ),
+        ("parameters: their bits, in which two unchanged runs differ",),
+    )
+
+
+def test_what_a_program_that_differs_from_itself_puts_out_is_the_same_only_where_all_of_it_is_compared() -> None:
+    other = {12: ("0.0=1:dd", 3.01)}
+    first = measured(parameters={12: ("0.0=1:bb", 3.0)})
+    baseline = make_baseline(first, run_of(stdout="loss 0.6\n"), other)
+    after = replace(FIXED, parameters=other, run=run_of(stdout="loss 0.7\n"))
+
+    verdict = judge(baseline, after, after.run, (HISTORY,))
+
+    assert (verdict.keeps, verdict.parameters_equal, verdict.outputs_equal) == (True, None, None)
+    assert verdict.compared.not_compared == (
+        "parameters: their bits, in which two unchanged runs differ",
+        "stdout: 1 word in which two unchanged runs differ, the first in line 1",
+    )
+
+
+def test_values_that_differ_are_shown_with_those_of_the_unchanged_run() -> None:
+    texts = {"log.csv": "step,loss\n1,0.5\n"}
+    told = {"written": {"log.csv": "1"}, "texts": texts}
+    baseline = make_baseline(measured(**told), run_of(**told), SAME)
+    after = replace(FIXED, run=run_of(written={"log.csv": "2"}, texts={"log.csv": "step,loss\n1,0.6\n"}))
+
+    verdict = judge(baseline, after, after.run, (HISTORY,))
+
+    assert (verdict.same, verdict.differences) == (False, ("log.csv line 2: '1,0.5' -> '1,0.6'",))
+    assert verdict.compared.compared == (
+        "parameters: to the bit, after steps 6, 12",
+        "stdout: 2 words",
+        "files: log.csv",
+    )
 
 
 def test_without_an_optimizer_only_outputs_are_compared() -> None:

@@ -77,6 +77,38 @@ def test_the_headline_says_what_is_there() -> None:
     ]
 
 
+def test_what_is_compared_and_what_not_stands_below_the_table() -> None:
+    told = replace(
+        PROVED,
+        verified=False,
+        deterministic=False,
+        parameters_equal=None,
+        edits=(replace(GONE, differences=("log.csv line 2: '0.5' -> '0.6'", "stdout line 1: 'a' -> 'b'")),),
+        compared=(
+            "parameters: their norm alone, 0.02 off, two unchanged runs 0.01; 0.03 is allowed, after step 12",
+            "stdout: 1 of 2 words",
+        ),
+        not_compared=("stdout: 1 word in which two unchanged runs differ, the first in line 1",),
+    )
+
+    lines = drawn(told).splitlines()
+
+    at = next(at for at, line in enumerate(lines) if line.startswith(" parameters"))
+    assert [lines[at].split("  ")[-1].strip(), lines[at + 1].split("  ")[-1].strip()] == [
+        "norm within tolerance",
+        "the same in what is compared",
+    ]
+    assert lines[at + 3 : at + 10] == [
+        f"compared: {told.compared[0]}",
+        f"compared: {told.compared[1]}",
+        f"not compared: {told.not_compared[0]}",
+        "",
+        "not kept  TN106 idle-at-peak  train.py:19: nothing was freed by it",
+        "          + del loss",
+        "          stdout line 1: 'a' -> 'b'",
+    ]
+
+
 def test_a_search_for_the_largest_batch_has_rows_of_its_own() -> None:
     gained = replace(
         PROVED,
@@ -96,7 +128,7 @@ def test_json_has_the_documented_keys() -> None:
 
     assert list(result) == [
         *("format", "program", "verified", "patch", "before", "after", "parameters_equal", "outputs_equal"),
-        *("deterministic", "edits", "runs", "notes"),
+        *("deterministic", "edits", "runs", "notes", "compared", "not_compared"),
     ]
     assert {
         "peak_bytes",
@@ -115,4 +147,5 @@ def test_json_has_the_documented_keys() -> None:
         "edits": [{"file": "train.py", "line": 20, "before": "", "after": "del loss", "cell": None}],
         "kept": False,
         "why": "nothing was freed by it",
+        "differences": [],
     }

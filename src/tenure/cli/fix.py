@@ -51,6 +51,7 @@ def fix_command(ctx: click.Context, /, **asked: Any) -> int:
     here = Path.cwd()
     command = tuple(program.command) if asked["in_place"] else from_scratch(program.command, here)
     _check_output(asked["output"])
+    _check_guard(asked["in_place"])
     batches = _read_search(asked["batch_arg"], asked["memory"])
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     scratch = Path(tempfile.mkdtemp(prefix="tenure-fix-")).resolve()
@@ -77,14 +78,27 @@ def _say(text: str) -> None:
 
 
 def _say_plan(name: str, steps: int | None) -> None:
+    from tenure.fixing.fix import MOST_RUNS
+
     until = f"{steps} steps each" if steps else "each to the program's own end; --steps N bounds them"
-    _say(f"{name} runs as it is; where its findings offer edits again, once per edit, and once with all ({until})")
+    _say(f"{name} runs as it is: once where its findings offer no edit, else 3 to {MOST_RUNS} times ({until})")
 
 
 def _check_output(output: str | None) -> None:
     """A name that cannot be written must not cost the runs."""
     if output is not None and not os.access(Path(output).absolute().parent, os.W_OK):
         raise UsageError(f"cannot write {output}; name another file with -o")
+
+
+def _check_guard(in_place: bool) -> None:
+    """Without the guard a program would write to the user's files: that is for them to say."""
+    from tenure.fixing.guard import find_library
+
+    if not in_place and find_library() is None:
+        raise UsageError(
+            "what the program writes cannot be kept away from your files here: that takes Linux, and a C compiler when "
+            "Tenure is installed; copy the folder and run there with --in-place"
+        )
 
 
 def _read_search(option: str | None, memory: str | None) -> BatchSearch | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tenure import __version__
 from tenure.errors import SourceError, UsageError
 from tenure.fixing.batches import BatchSearch, find_gain
 from tenure.fixing.candidates import (
+    MOST_GUESSED,
     TRIAL,
     Candidate,
     describe_place,
@@ -19,9 +18,10 @@ from tenure.fixing.candidates import (
     find_trials,
     join_candidates,
 )
-from tenure.fixing.measured import Measured, measure, read_parameters
-from tenure.fixing.patch import write_patch
+from tenure.fixing.guesses import MOST_WAYS
+from tenure.fixing.measured import Measured, count_steps, measure, read_parameters
 from tenure.fixing.runs import Run, Runner
+from tenure.fixing.told import make_head, make_patch, tell_bound, tell_files, tell_trials
 from tenure.fixing.verdict import Baseline, Verdict, judge, make_baseline
 from tenure.model.fix import Figures, Fix, TriedEdit
 from tenure.model.units import format_bytes
@@ -29,6 +29,13 @@ from tenure.model.units import format_bytes
 Say = Callable[[str], None]
 MOST_ROUNDS = 3
 """One leak may hide another: so often the findings that are left are asked for edits again."""
+SHARE_OF_STEPS = 0.75
+"""Of the steps that a run made in its time: so many are asked of those that follow, which are to end in that time."""
+FEWEST_STEPS = 4
+MOST_EDITS = 8
+"""So many of the edits that findings offer are tried in a round."""
+MOST_RUNS = 2 + MOST_ROUNDS * (MOST_EDITS + 1 + MOST_GUESSED * MOST_WAYS + 1)
+"""Of one call: two as it is, and in each round each edit, all that help, each way by trial, and all that are proved."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ def fix(runner: Runner, *, program: str, say: Say, batches: BatchSearch | None =
     Raises UsageError where the program itself fails or nothing of it can be recorded. `say` is told of each run.
     """
     first = _run_unchanged(runner, say)
-    candidates = find_candidates(first)
+    candidates = find_candidates(first)[:MOST_EDITS]
     trials = find_trials(first, {each.key for each in candidates})
     if not candidates and not trials:
         return Proof(_tell_nothing_kept(runner, first, program), {})
@@ -82,7 +89,7 @@ def _search(runner: Runner, baseline: Baseline, say: Say) -> tuple[list[_Try], _
     tries: list[_Try] = []
     for number in range(MOST_ROUNDS):
         known = {each.candidate.key for each in tries}
-        candidates = [each for each in find_candidates(state.measured) if each.key not in known]
+        candidates = [each for each in find_candidates(state.measured) if each.key not in known][:MOST_EDITS]
         known |= {each.key for each in candidates}
         trials = find_trials(state.measured, known) if baseline.deterministic else ()
         if number and (candidates or trials):
@@ -169,7 +176,7 @@ def _run_unchanged(runner: Runner, say: Say) -> Measured:
     say("run 1: as it is")
     run = runner.run()
     if run.timed_out:
-        raise UsageError(f"the program did not end within {runner.order.timeout:g} s; bound it with --steps N")
+        run = _run_shorter(runner, run, say)
     if run.exit_code != 0:
         said = _said(run)
         raise UsageError(f"the program ends with exit code {run.exit_code} as it is{said}{_advice(runner, said)}")
@@ -179,28 +186,44 @@ def _run_unchanged(runner: Runner, say: Say) -> Measured:
     return first
 
 
+def _run_shorter(runner: Runner, run: Run, say: Say) -> Run:
+    """Once more, with most of the steps that a run made before its time was over; all later ones end there as well."""
+    made = count_steps(run)
+    steps, late = int(made * SHARE_OF_STEPS), f"the program did not end within {runner.order.timeout:g} s"
+    if runner.order.steps is not None or steps < FEWEST_STEPS:
+        raise UsageError(f"{late}{f', with {made} steps made' if made else ''}; bound it with --steps N")
+    runner.bound(steps)
+    say(f"{late}, with {made} steps made; each run ends after {steps} from here on")
+    say(f"run {runner.num_runs + 1}: as it is")
+    run = runner.run()
+    if run.timed_out:
+        raise UsageError(f"{late}, nor {steps} steps of it; bound it with --steps N")
+    return run
+
+
 def _said(run: Run) -> str:
     return f": {run.last_line}" if run.last_line else ""
 
 
 def _run_again(runner: Runner, first: Measured, say: Say) -> Baseline:
-    say("run 2: as it is, to know whether it is deterministic")
+    say(f"run {runner.num_runs + 1}: as it is, to know whether it is deterministic")
     second = runner.run(watched=False, hash_at=[first.figures.steps])
     return make_baseline(first, second, read_parameters(second))
 
 
 def _conclude(runner: Runner, baseline: Baseline, tries: Sequence[_Try], best: _State | None, program: str) -> Proof:
     tried = tuple(_tell(each, kept=best is not None and each in best.chosen) for each in tries)
-    notes = (*baseline.notes, *_tell_of_originals(baseline.first.run, baseline.second), *_tell_of_trials(runner, tried))
+    notes = (*baseline.notes, *tell_files(baseline.first.run, baseline.second), *tell_trials(runner, tried))
     if best is None:
         told = _tell_nothing_kept(runner, baseline.first, program)
+        notes = (*tell_bound(runner), *notes)
         return Proof(replace(told, deterministic=baseline.deterministic, edits=tried, notes=notes), {})
     verdict = judge(baseline, best.measured, best.measured.run, baseline.first.figures.findings)
     texts = {path: (path.read_bytes(), after) for path, after in best.texts.items()}
     result = Fix(
         program=program,
         verified=baseline.deterministic,
-        patch=_patch_of(runner, texts, program),
+        patch=make_patch(runner, texts, make_head(program, baseline, verdict, tried)),
         before=_figures(baseline.first, best.measured),
         after=_figures(best.measured, baseline.first),
         parameters_equal=verdict.parameters_equal,
@@ -208,7 +231,9 @@ def _conclude(runner: Runner, baseline: Baseline, tries: Sequence[_Try], best: _
         deterministic=baseline.deterministic,
         edits=tried,
         num_runs=runner.num_runs,
-        notes=(*notes, *verdict.notes),
+        notes=(*tell_bound(runner), *notes, *verdict.notes),
+        compared=verdict.compared.compared,
+        not_compared=verdict.compared.not_compared,
     )
     return Proof(result, texts)
 
@@ -225,6 +250,7 @@ def _tell(tried: _Try, *, kept: bool) -> TriedEdit:
         edits=tried.candidate.edits,
         kept=kept,
         why=why,
+        differences=tried.verdict.differences,
     )
 
 
@@ -240,20 +266,8 @@ def _tell_nothing_kept(runner: Runner, first: Measured, program: str) -> Fix:
         deterministic=None,
         edits=(),
         num_runs=runner.num_runs,
-        notes=tuple(_tell_of_originals(first.run)),
+        notes=(*tell_bound(runner), *tell_files(first.run)),
     )
-
-
-def _tell_of_trials(runner: Runner, tried: Sequence[TriedEdit]) -> list[str]:
-    if not any(each.kept and each.told_by == TRIAL for each in tried):
-        return []
-    until = f"these {runner.order.steps} steps" if runner.order.steps else "this run"
-    return [f"what is kept by trial rests on {until} alone: look whether other uses of the program need what it drops"]
-
-
-def _tell_of_originals(*runs: Run) -> list[str]:
-    changed = dict.fromkeys(path for run in runs for path in run.changed_originals)
-    return [f"the program wrote to {path} itself, which is only linked in the scratch folder" for path in changed]
 
 
 def _with_gain(proof: Proof, runner: Runner, search: BatchSearch, say: Say) -> Proof:
@@ -276,14 +290,3 @@ def _figures(measured: Measured, other: Measured) -> Figures:
     common = [at for at in measured.alive.keys() & other.alive.keys() if at[1] == "step-end"]
     alive = measured.alive[max(common)] if common else (None, None)
     return replace(measured.figures, alive_bytes=alive[0], num_alive=alive[1])
-
-
-def _patch_of(runner: Runner, texts: Mapping[Path, tuple[bytes, bytes]], program: str) -> str:
-    named = {_name(path, runner.order.folder): pair for path, pair in texts.items()}
-    head = [f"made by tenure {__version__}: tenure fix {program}"]
-    return write_patch(named, head=head).decode("utf-8", "surrogateescape")
-
-
-def _name(path: Path, folder: Path) -> str:
-    root = os.path.realpath(folder)
-    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

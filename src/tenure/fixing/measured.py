@@ -58,6 +58,12 @@ def measure(run: Run) -> Measured | None:
     return Measured(run, diagnosis, figures, alive, read_parameters(run), {each.path: each for each in sources})
 
 
+def count_steps(run: Run) -> int:
+    """How many steps a run made, also one that was ended; 0 where nothing was recorded."""
+    steps = [open_recording(folder).steps for folder in _list(run)]
+    return max((rows[-1].step for rows in steps if len(rows)), default=0)
+
+
 def measure_peak(run: Run) -> tuple[int | None, float | None]:
     """The most tensor memory of a watched run, of its heaviest process, and the median time of a step; no diagnosis."""
     peaks, seconds = [], []

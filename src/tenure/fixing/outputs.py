@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from tenure.fixing.pairs import pair_names, unpaired
+from tenure.fixing.printed import make_alike, read_lines
+from tenure.fixing.written import Written
+
 SHOWN = 5
+STREAMS = ("stdout", "stderr")
 _WORDS = re.compile(r"[^\s=,:;()\[\]{}]+")
 _OF_MEMORY = re.compile(
     r"(?i)\b(mem|memory|rss|alloc\w*|reserved|peak|bytes|[kmg]i?b|num_tensors|tensors alive)\b|\d\s*[KMG]i?B\b"
 )
-_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,8 @@ class Comparison:
 
 
 def compare_texts(first: str, second: str, other: str) -> Comparison:
-    """`other` against two unchanged runs: words in which these differ (times, addresses) are left out."""
-    lines, again, changed = (_ADDRESS.sub("0x", text).splitlines() for text in (first, second, other))
+    """`other` against two unchanged runs: words in which these differ are left out, times and addresses as well."""
+    lines, again, changed = (read_lines(text) for text in (first, second, other))
     if len(lines) != len(again):
         return Comparison(None)
     if not lines and not changed:
@@ -45,13 +49,46 @@ def compare_texts(first: str, second: str, other: str) -> Comparison:
     return Comparison(not differences, tuple(differences[:SHOWN]), tuple(of_memory[:SHOWN]))
 
 
-def compare_files(first: Mapping[str, str], second: Mapping[str, str], other: Mapping[str, str]) -> Comparison:
-    """Files written, by digest: those that two unchanged runs write alike are to be the same."""
-    same = {name: digest for name, digest in first.items() if second.get(name) == digest}
-    differences = [
-        f"{name} {'differs' if name in other else 'is missing'}" for name in same if other.get(name) != same[name]
+def compare_files(first: Written, second: Written, other: Written) -> Comparison:
+    """Files written: what two unchanged runs write alike is to be the same, of the rest the words alike in both."""
+    same_names = True
+    comparisons = []
+    for name, again, there in pair_names(first.digests, second.digests, other.digests):
+        if again is None:
+            same_names = False
+        elif there is None:
+            comparisons.append(Comparison(False, (f"{name} is missing",)))
+        elif len({first.digests[name], second.digests[again], other.digests[there]}) > 1:
+            comparisons.append(_compare_file(name, [(first, name), (second, again), (other, there)]))
+    fresh = sorted(unpaired(other.digests, first.digests)) if same_names else []
+    comparisons += [Comparison(False, (f"{name} is new",)) for name in fresh]
+    return join(comparisons)
+
+
+def _compare_file(name: str, runs: Sequence[tuple[Written, str]]) -> Comparison:
+    texts = [written.texts.get(its) for written, its in runs]
+    if None not in texts:
+        return _named(name, compare_texts(*(text or "" for text in texts)))
+    first, second = (written.digests[its] for written, its in runs[:2])
+    return Comparison(False, (f"{name} differs",)) if first == second else Comparison(None)
+
+
+def compare_outputs(
+    first: tuple[str, str, Written], second: tuple[str, str, Written], other: tuple[str, str, Written]
+) -> Comparison:
+    """Stdout, stderr and files of a run against two unchanged ones."""
+    parts = [
+        _named(name, compare_texts(str(first[at]), str(second[at]), str(other[at]))) for at, name in enumerate(STREAMS)
     ]
-    return Comparison(not differences, tuple(differences[:SHOWN]))
+    return join([*parts, compare_files(first[2], second[2], other[2])])
+
+
+def _named(name: str, comparison: Comparison) -> Comparison:
+    return replace(
+        comparison,
+        differences=tuple(f"{name} {text}" for text in comparison.differences),
+        of_memory=tuple(f"{name} {text}" for text in comparison.of_memory),
+    )
 
 
 def join(comparisons: Sequence[Comparison]) -> Comparison:
@@ -65,12 +102,17 @@ def join(comparisons: Sequence[Comparison]) -> Comparison:
     )
 
 
+def split_words(line: str) -> list[str]:
+    """Names and numbers of a line, without what stands between them; times and addresses are all the same word."""
+    return _WORDS.findall(make_alike(line))
+
+
 def _differs(one: str | None, two: str | None, three: str | None) -> bool:
     if one is None or two is None or three is None:
         return True
-    if one == three or two == three:
+    words = [split_words(line) for line in (one, two, three)]
+    if words[2] in words[:2]:
         return False
-    words = [_WORDS.findall(line) for line in (one, two, three)]
     if len(words[0]) != len(words[1]):
         return False
     if len(words[0]) != len(words[2]):

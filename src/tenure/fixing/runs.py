@@ -8,16 +8,18 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tenure.capture.options import MonitorOptions
 from tenure.capture.start_up import make_environment, request_of, without_request
 from tenure.capture.writing.folders import SEED_VARIABLE
-from tenure.fixing.mirror import make_mirror
+from tenure.fixing.guard import MIRRORS, find_library, find_roots, guard_environment, read_refused
+from tenure.fixing.mirror import Mirror, make_guarded_mirror, make_mirror
 from tenure.fixing.overlay import unused_files, write_overlay
 from tenure.fixing.prepared import Copy, NotPreparedError, PreparedProcess, can_prepare
+from tenure.fixing.written import Written, read_written
 
 GRACE_SECONDS = 10.0
 MORE_TIME = 3.0
@@ -47,7 +49,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Run:
-    """What one run left: its recording's folder, its output, and the files that it wrote, by digest."""
+    """What one run left: its recording's folder, its output, and the files that it wrote, by digest.
+
+    `texts` are those of the files that are compared word by word; `refused` is what the guard kept from being written.
+    """
 
     recording: Path
     exit_code: int
@@ -59,10 +64,17 @@ class Run:
     worked_in: Path
     changed_originals: tuple[Path, ...] = ()
     not_loaded: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
 
     def in_the_tree(self, value: T) -> T:
         """A copy of plain values and dataclasses in which names of files are of the tree, not of its scratch copy."""
         return _renamed(value, str(self.worked_in), str(self.folder)) if self.worked_in != self.folder else value
+
+    @property
+    def outputs(self) -> tuple[str, str, Written]:
+        """Stdout, stderr and files, as they are compared."""
+        return self.stdout, self.stderr, Written(self.written, dict(self.texts))
 
     @property
     def last_line(self) -> str:
@@ -77,9 +89,16 @@ class Runner:
     def __init__(self, order: Order) -> None:
         self.order = order
         self.num_runs = 0
+        self.is_bounded = False
         self._limit = order.timeout
         self._prepared: PreparedProcess | None = None
         self._prepares = order.prepares and can_prepare(order.command)
+        self._library = None if order.in_place else find_library()
+        self._roots = find_roots(order.folder, order.command)
+
+    def bound(self, steps: int) -> None:
+        """End all further runs after so many steps."""
+        self.order, self.is_bounded = replace(self.order, steps=steps), True
 
     def start_afresh(self) -> bool:
         """Start all further runs as fresh processes; whether that is another way than the last one's."""
@@ -97,7 +116,10 @@ class Runner:
     @property
     def working_folder(self) -> Path:
         """Where the program runs: the same place each time, so that what it prints of it is the same."""
-        return self.order.folder if self.order.in_place else self.order.scratch / "work"
+        if self.order.in_place:
+            return self.order.folder
+        below = self.order.folder.resolve().relative_to("/") if self._library is not None else ""
+        return self.order.scratch / MIRRORS / below
 
     def run(
         self,
@@ -123,23 +145,32 @@ class Runner:
             options = MonitorOptions(stop_after=self.order.steps, experiment_step=0, hash_at=tuple(hash_at))
             if not watched:
                 options = replace(options, census_at=(), profile_step=0)
-        mirror = None if self.order.in_place else make_mirror(self.order.folder, self.working_folder)
+        mirror = None if self.order.in_place else self._make_mirror()
         started = time.monotonic()
         code, timed_out = self._carry_out(arguments, recording, options, overlay)
         if self._limit is None:
             self._limit = max(LEAST_LIMIT_SECONDS, MORE_TIME * (time.monotonic() - started))
+        written = read_written(mirror.written() if mirror else {})
         return Run(
             recording,
             exit_code=code,
             timed_out=timed_out,
             stdout=_read(recording / "stdout"),
             stderr=_read(recording / "stderr"),
-            written=mirror.written() if mirror else {},
+            written=written.digests,
+            texts=written.texts,
+            refused=read_refused(self.order.scratch),
             folder=self.order.folder,
             worked_in=self.working_folder,
             changed_originals=tuple(mirror.changed_originals()) if mirror else (),
             not_loaded=tuple(unused_files(overlay)) if overlay is not None else (),
         )
+
+    def _make_mirror(self) -> Mirror:
+        if self._library is None:
+            return make_mirror(self.order.folder, self.working_folder)
+        base = self.order.scratch / MIRRORS
+        return make_guarded_mirror(self.order.folder.resolve(), base, self._roots, self.order.scratch)
 
     def _carry_out(
         self, arguments: Sequence[str], recording: Path, options: MonitorOptions, overlay: Path | None
@@ -149,6 +180,8 @@ class Runner:
         environment |= {SEED_VARIABLE: str(SEED), "PYTHONDONTWRITEBYTECODE": "1"}
         environment.setdefault("PYTHONHASHSEED", str(SEED))
         environment |= dict(self.order.environment)
+        if self._library is not None:
+            environment |= guard_environment(self._library, self.order.scratch, self._roots, environment)
         child = self._copy(arguments, recording, environment) if self._prepares and overlay is None else None
         return self._wait(child or self._start(arguments, recording, environment))
 

@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tenure.fixing.compared import NOTHING, Compared, tell_outputs, tell_steps
 from tenure.fixing.measured import Measured
-from tenure.fixing.outputs import Comparison, compare_files, compare_texts, join
+from tenure.fixing.outputs import Comparison, compare_outputs
 from tenure.fixing.runs import Run
 from tenure.model.finding import Finding
 from tenure.model.units import format_bytes
@@ -18,6 +19,8 @@ LEAST_GROWTH = 64
 """Bytes per step: numbers that are kept anyway grow by less."""
 FREED_SHARE = 0.5
 """Of what a finding holds or adds: so much must go for an edit to have helped."""
+LEAST_NORM_SHARE = 1e-6
+"""Of the norm: so much is allowed where two unchanged runs have the same."""
 NORM_SPREADS = 3.0
 """How many times the distance of two unchanged runs a run may lie off where the program is not deterministic."""
 
@@ -30,12 +33,16 @@ class Baseline:
     second: Run
     parameters: Mapping[int, tuple[str, float]]
     deterministic: bool
+    outputs: Compared = NOTHING
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a run with edits showed. `same` is False where anything that can be compared changed."""
+    """What a run with edits showed. `same` is False where anything that can be compared changed.
+
+    `outputs_equal` is None, too, where a program that is not deterministic puts out what cannot be compared.
+    """
 
     helped: bool
     same: bool
@@ -43,6 +50,8 @@ class Verdict:
     parameters_equal: bool | None
     outputs_equal: bool | None
     notes: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    compared: Compared = NOTHING
 
     @property
     def keeps(self) -> bool:
@@ -54,15 +63,13 @@ def make_baseline(first: Measured, second: Run, again: Mapping[int, tuple[str, f
     """The two runs laid side by side; `again` are the second one's parameters."""
     common = sorted(first.parameters.keys() & again.keys())
     apart = [step for step in common if not agree(first.parameters[step][0], again[step][0])]
-    output = compare_texts(first.run.stdout, first.run.stdout, second.stdout)
+    outputs = tell_outputs(first.run.outputs, second.outputs)
     notes = []
     if apart:
         notes.append(
             f"the program is not deterministic: its parameters differ between two unchanged runs at step {apart[0]}"
         )
-    elif output.equal is not True:
-        notes.append("two unchanged runs print different things; only words in which they agree are compared")
-    return Baseline(first, second, again, not apart, tuple(notes))
+    return Baseline(first, second, again, not apart, outputs, tuple(notes))
 
 
 def judge(
@@ -79,8 +86,8 @@ def judge(
     failure = _failure_of(baseline, after, run)
     if failure or after is None:
         return Verdict(False, False, failure, None, None)
-    equal, parameters_why = _compare_parameters(baseline, after.parameters)
-    outputs = _compare_outputs(baseline, run)
+    equal, parameters_why, told = _compare_parameters(baseline, after.parameters)
+    outputs = compare_outputs(baseline.first.run.outputs, baseline.second.outputs, run.outputs)
     worse = _what_got_worse(baseline.first, after)
     instead, helped = _what_came_instead(since, after), _what_helped(since, after, findings)
     why = parameters_why or _say_outputs(outputs) or worse or instead or helped or "nothing was freed by it"
@@ -89,8 +96,10 @@ def judge(
         same=not (parameters_why or outputs.equal is False or worse),
         why=why,
         parameters_equal=equal,
-        outputs_equal=outputs.equal,
+        outputs_equal=None if outputs.equal and _is_in_part(baseline) else outputs.equal,
         notes=tuple(f"printed of memory, {text}" for text in outputs.of_memory),
+        differences=outputs.differences,
+        compared=told + baseline.outputs,
     )
 
 
@@ -108,20 +117,40 @@ def _failure_of(baseline: Baseline, after: Measured | None, run: Run) -> str:
     return ""
 
 
-def _compare_parameters(baseline: Baseline, after: Mapping[int, tuple[str, float]]) -> tuple[bool | None, str]:
-    """Whether they are equal to the bit at every step that can be compared, and what is wrong where they are not."""
+def _is_in_part(baseline: Baseline) -> bool:
+    return not baseline.deterministic and bool(baseline.outputs.not_compared)
+
+
+def _compare_parameters(
+    baseline: Baseline, after: Mapping[int, tuple[str, float]]
+) -> tuple[bool | None, str, Compared]:
+    """Whether they are equal to the bit at every step that can be compared, what is wrong where they are not, and what
+    was compared."""
     before = dict(baseline.first.parameters) | dict(baseline.parameters)
-    common = sorted(before.keys() & after.keys())
-    if not common or len(common) < len(before):
-        return None, "" if not before else "the parameters could not be read with it"
+    common = {step: before[step] for step in sorted(before.keys() & after.keys())}
+    if not before:
+        return None, "", Compared((), ("parameters: no optimizer was seen",))
+    if len(common) < len(before):
+        return None, "the parameters could not be read with it", NOTHING
+    if not baseline.deterministic:
+        return None, *_compare_norms(baseline, after)
     differing = [step for step in common if not agree(before[step][0], after[step][0])]
-    if baseline.deterministic:
-        return not differing, f"the parameters differ at step {differing[0]}" if differing else ""
-    both = [step for step in common if step in baseline.first.parameters and step in baseline.parameters]
-    spread = max(abs(baseline.first.parameters[step][1] - baseline.parameters[step][1]) for step in both)
-    off = max(abs(baseline.first.parameters[step][1] - after[step][1]) for step in both)
-    far = off > NORM_SPREADS * spread + 1e-6 * baseline.first.parameters[both[-1]][1]
-    return None, f"the parameters' norm is {off:.3g} off, two unchanged runs {spread:.3g}" if far else ""
+    why = f"the parameters differ at step {differing[0]}" if differing else ""
+    return not differing, why, Compared((f"parameters: to the bit, after {tell_steps(common)}",))
+
+
+def _compare_norms(baseline: Baseline, after: Mapping[int, tuple[str, float]]) -> tuple[str, Compared]:
+    one, two = baseline.first.parameters, baseline.parameters
+    both = [step for step in sorted(one.keys() & two.keys()) if step in after]
+    spread = max(abs(one[step][1] - two[step][1]) for step in both)
+    off = max(abs(one[step][1] - after[step][1]) for step in both)
+    allowed = NORM_SPREADS * spread + LEAST_NORM_SHARE * one[both[-1]][1]
+    said = f"{off:.3g} off, two unchanged runs {spread:.3g}"
+    told = Compared(
+        (f"parameters: their norm alone, {said}; {allowed:.3g} is allowed, after {tell_steps(dict.fromkeys(both))}",),
+        ("parameters: their bits, in which two unchanged runs differ",),
+    )
+    return f"the parameters' norm is {said}" if off > allowed else "", told
 
 
 def agree(one: str, other: str) -> bool:
@@ -132,13 +161,6 @@ def agree(one: str, other: str) -> bool:
     first, second = (dict(word.split("=", 1) for word in text.split()) for text in (one, other))
     common = first.keys() & second.keys()
     return bool(common) and all(first[name] == second[name] for name in common)
-
-
-def _compare_outputs(baseline: Baseline, run: Run) -> Comparison:
-    first = baseline.first.run
-    texts = compare_texts(first.stdout, baseline.second.stdout, run.stdout)
-    files = compare_files(first.written, baseline.second.written, run.written)
-    return join([texts, files])
 
 
 def _say_outputs(outputs: Comparison) -> str:

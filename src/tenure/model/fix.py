@@ -42,6 +42,8 @@ class TriedEdit:
     edits: tuple[Edit, ...]
     kept: bool
     why: str
+    differences: tuple[str, ...] = ()
+    """The first few words and values in which its run differs from an unchanged one: name, before, after."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Fix:
 
     `parameters_equal` and `outputs_equal` are None where there is nothing to compare, or where two unchanged runs
     already differ. `deterministic` is False then, and None where no edit was offered, so that there was one run only.
-    `patch` is empty where no edit stays.
+    `patch` is empty where no edit stays. `compared` and `not_compared` say in words of what `verified` speaks.
     """
 
     program: str
@@ -64,3 +66,5 @@ class Fix:
     edits: tuple[TriedEdit, ...]
     num_runs: int
     notes: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
+    not_compared: tuple[str, ...] = ()

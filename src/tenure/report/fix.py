@@ -18,6 +18,7 @@ from tenure.report.json import FORMAT, finding_as_dict
 from tenure.report.layout import place_of, relative_to_here
 
 UNKNOWN = "not measured"
+NOT_COMPARABLE = "not comparable"
 MOST_BY_HAND = 5
 
 
@@ -33,6 +34,11 @@ def write_fix(result: Fix, stream: TextIO) -> None:
     for note in result.notes:
         console.print(f"  {escape(note)}")
     console.print(_table(result))
+    for title, lines in (("compared", result.compared), ("not compared", result.not_compared)):
+        for line in lines:
+            console.print(f"{title}: {escape(line)}")
+    if result.compared or result.not_compared:
+        console.print()
     for tried in result.edits:
         console.print(_edit(tried))
     by_hand = _by_hand(result)
@@ -61,9 +67,20 @@ def _table(result: Fix) -> Table:
     for name, before, after in _rows(result.before, result.after):
         table.add_row(name, before, after)
     if result.after is not None:
-        table.add_row("parameters", "", _verdict(result.parameters_equal, "bit-identical", "differ"))
-        table.add_row("outputs", "", _verdict(result.outputs_equal, "the same", "differ"))
+        near = "norm within tolerance" if result.deterministic is False else NOT_COMPARABLE
+        table.add_row("parameters", "", _verdict(result.parameters_equal, "bit-identical", near))
+        same, unknown = _say_outputs(result)
+        table.add_row("outputs", "", _verdict(result.outputs_equal, same, unknown))
     return table
+
+
+def _say_outputs(result: Fix) -> tuple[str, str]:
+    """What is said of outputs in which nothing differs, and of those that are not all compared."""
+    compared, missed = (
+        any(not line.startswith("parameters") for line in lines) for lines in (result.compared, result.not_compared)
+    )
+    in_part = "the same in what is compared"
+    return in_part if missed else "the same", in_part if compared and missed else NOT_COMPARABLE
 
 
 def _rows(before: Figures, after: Figures | None) -> list[tuple[str, str, str]]:
@@ -83,8 +100,8 @@ def _rows(before: Figures, after: Figures | None) -> list[tuple[str, str, str]]:
     return [(name, each[0], each[1] if len(each) > 1 else "") for name, each in values.items()]
 
 
-def _verdict(equal: bool | None, yes: str, no: str) -> str:
-    return "not comparable" if equal is None else yes if equal else no
+def _verdict(equal: bool | None, yes: str, unknown: str) -> str:
+    return unknown if equal is None else yes if equal else "differ"
 
 
 def _bytes(value: float | None) -> str:
@@ -109,6 +126,7 @@ def _edit(tried: TriedEdit) -> str:
     for edit in tried.edits:
         for sign, text in (("-", edit.before), ("+", edit.after or "")):
             lines += [f"          {sign} {escape(line.strip())}" for line in text.splitlines()]
+    lines += [f"          {escape(text)}" for text in tried.differences[1:]]
     return "\n".join(lines)
 
 
@@ -141,6 +159,8 @@ def _as_dict(result: Fix) -> dict[str, object]:
         "edits": [asdict(each) for each in result.edits],
         "runs": result.num_runs,
         "notes": list(result.notes),
+        "compared": list(result.compared),
+        "not_compared": list(result.not_compared),
     }
 
 

@@ -161,6 +161,18 @@ def _do_as_asked(environment: Mapping[str, str]) -> None:
         watcher.call_after("torch", _start_recorder)
 
 
+def _check_guard() -> None:
+    """A program whose writes are to be kept away from the user's files does not begin where they are not."""
+    with open("/proc/self/maps", "rb") as file:  # noqa: PTH123
+        if b"/_guard." in file.read():
+            return
+    print("tenure: this Python does not load the guard of your files, so the program was not begun", file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(1)
+
+
+if os.environ.get("TENURE_GUARD"):
+    _check_guard()
 _serve = _find_server(os.environ)
 if os.environ.get("TENURE") != "0":
     _do_as_asked(os.environ)
