@@ -4,8 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tenure.cli.fix import fix_command
+from tenure.cli.fix import _tell, fix_command
 from tenure.cli.main import run_command_line
+from tenure.fixing.batch_settings import BatchSetting, InCommand
+from tenure.fixing.fix import Proof
+from tenure.fixing.runs import Order
+from tenure.model.fix import Figures, Fix
 
 
 @pytest.mark.parametrize(
@@ -15,8 +19,12 @@ from tenure.cli.main import run_command_line
         (["-c", "import torch"], "code without a file cannot be fixed; write it to a file first"),
         (["-"], "code without a file cannot be fixed"),
         (["tarin.py"], "tarin.py: no such file; there is train.py"),
-        (["--batch-arg", "--batch-size", "train.py"], "takes both: --batch-arg --batch-size --memory 8GiB"),
-        (["--memory", "1GiB", "train.py"], "takes both: --batch-arg"),
+        (["--batch-arg", "--batch-size", "train.py"], "the size of --batch-size is not known; give it to the program"),
+        (["--memory", "1GiB", "train.py"], "no batch size is recognised: name the program's option, its key"),
+        (
+            ["--memory", "1GiB", "train.py", "--bs", "1", "--batch", "2"],
+            "several may be the batch size: --bs is 1, --ba",
+        ),
         (["--batch-arg", "b", "--memory", "much", "train.py"], "--memory much: 'much' is no size"),
         (["-o", "no/such/fix.patch", "train.py"], "cannot write no/such/fix.patch"),
     ],
@@ -82,3 +90,31 @@ def test_options_end_where_the_program_begins() -> None:
         True,
         None,
     )
+
+
+@pytest.mark.parametrize("stopped", [KeyboardInterrupt(), SystemExit(143)])
+def test_a_search_that_is_interrupted_leaves_the_patch_and_the_result(
+    stopped: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    figures = Figures((), 12, step_seconds=0.5)
+    proof = Proof(
+        Fix("train.py", True, "--- a\n", figures, figures, True, True, True, (), 3),
+        {tmp_path / "train.py": (b"1", b"2")},
+    )
+    batch = BatchSetting("--bs", "--bs", 32, InCommand("--bs", " "))
+    written: list[str] = []
+
+    def search(*given: object) -> Fix:
+        written.append(Path("fix.patch").read_text())
+        raise stopped
+
+    monkeypatch.setattr("tenure.fixing.batches.with_largest", search)
+    asked = {"output": "fix.patch", "applies": False, "as_json": False}
+    with pytest.raises(type(stopped)):
+        _tell(proof, Order((), tmp_path, tmp_path), batch, 1000, asked)
+
+    told = capsys.readouterr()
+    assert (written, Path("fix.patch").read_text()) == (["--- a\n"], "--- a\n")
+    assert told.out.splitlines()[1] == "  samples per second: those of batch size 32 from --bs"
+    assert told.err.splitlines()[-1].startswith("tenure: the search for the largest batch was interrupted; what is pro")

@@ -123,6 +123,19 @@ def test_a_search_for_the_largest_batch_has_rows_of_its_own() -> None:
     ]
 
 
+def test_a_search_that_ended_early_is_an_interval_and_samples_need_none() -> None:
+    early = replace(PROVED, after=replace(AFTER, largest_batch=64, largest_batch_most=127))
+    none = replace(PROVED, after=replace(AFTER, largest_batch=0, largest_batch_most=7))
+    without = replace(PROVED, before=replace(BEFORE, samples_per_second=64.0))
+
+    rows = [
+        line.split("  ")[-1].strip() for each in (early, none) for line in drawn(each).splitlines() if "batch" in line
+    ]
+    assert rows == ["64 to 127", "at most 7"]
+    assert ["batch" in drawn(without), "samples per second" in drawn(without)] == [False, True]
+    assert "samples per second" not in drawn(PROVED)
+
+
 def test_json_has_the_documented_keys() -> None:
     result = json.loads(fix_as_json(PROVED))
 
@@ -135,6 +148,7 @@ def test_json_has_the_documented_keys() -> None:
         "growth_bytes_per_step",
         "step_seconds",
         "largest_batch",
+        "largest_batch_most",
         "samples_per_second",
         "findings",
     } <= set(result["before"])

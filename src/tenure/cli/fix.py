@@ -18,7 +18,10 @@ from tenure.cli.program import CODE, COMMAND, MODULE, STDIN, ProgramCommand, fin
 from tenure.errors import UsageError
 
 if TYPE_CHECKING:
-    from tenure.fixing.batches import BatchSearch
+    from tenure.fixing.batch_settings import BatchSetting
+    from tenure.fixing.fix import Proof
+    from tenure.fixing.runs import Order
+    from tenure.model.fix import Fix
 
 FINDINGS_LEFT = 1
 
@@ -29,8 +32,8 @@ FINDINGS_LEFT = 1
 @click.option("--steps", type=click.IntRange(min=4), metavar="N", help="End each run after N steps.")
 @click.option("--timeout", type=click.FloatRange(min=1), metavar="SECONDS", help="End a run that takes longer.")
 @click.option("--in-place", is_flag=True, help="Run in the working folder itself, not in a scratch copy of it.")
-@click.option("--batch-arg", metavar="OPTION", help="The program's option for its batch size: search the largest.")
-@click.option("--memory", metavar="BYTES", help="The budget of that search, as 8GiB: peak of tensor memory.")
+@click.option("--batch-arg", metavar="OPTION", help="The program's option, or constant, for its batch size.")
+@click.option("--memory", metavar="BYTES", help="Search the largest batch within so much tensor memory, as 8GiB.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON instead of the table.")
 @click.pass_context
 def fix_command(ctx: click.Context, /, **asked: Any) -> int:
@@ -41,7 +44,6 @@ def fix_command(ctx: click.Context, /, **asked: Any) -> int:
     """
     from tenure.fixing.fix import fix
     from tenure.fixing.runs import Order, Runner
-    from tenure.report.fix import fix_as_json, write_fix
 
     if os.environ.get(SWITCH_VARIABLE) == "0":
         raise UsageError("TENURE=0 switches everything off; unset it")
@@ -52,24 +54,53 @@ def fix_command(ctx: click.Context, /, **asked: Any) -> int:
     command = tuple(program.command) if asked["in_place"] else from_scratch(program.command, here)
     _check_output(asked["output"])
     _check_guard(asked["in_place"])
-    batches = _read_search(asked["batch_arg"], asked["memory"])
+    memory = _read_memory(asked["memory"])
+    batch = _find_batch(command, here, asked["batch_arg"], memory)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     scratch = Path(tempfile.mkdtemp(prefix="tenure-fix-")).resolve()
     try:
         order = Order(command, here, scratch, asked["in_place"], asked["steps"], asked["timeout"])
         before = {MODULE: ["-m"], COMMAND: ["--"]}.get(program.kind, [])
         name = " ".join([*before, *program.arguments])
-        _say_plan(name, asked["steps"])
-        proof = fix(Runner(order), program=name, say=_say, batches=batches)
+        _say_plan(name, asked["steps"], batch if memory is not None else None)
+        proof = fix(Runner(order), program=name, say=_say)
+        return _tell(proof, order, batch, memory, asked)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _tell(proof: Proof, order: Order, batch: BatchSetting | None, memory: int | None, asked: dict[str, Any]) -> int:
+    """Print what is proved, and what it gains; the exit code. The patch is handed over before anything is searched."""
+    from tenure.fixing.batches import BatchSearch, with_largest, with_samples
+
+    told = proof.fix if batch is None else with_samples(proof.fix, batch)
+    if batch is None or memory is None or not proof.texts:
+        _print(told, asked)
+        _hand_over(proof, asked)
+        return _exit_code(told)
+    try:
+        _hand_over(proof, asked)
+        told = with_largest(proof.fix, order, BatchSearch(batch, memory), proof.texts, _say)
+    except (KeyboardInterrupt, SystemExit):
+        _say("the search for the largest batch was interrupted; what is proved, and the patch, stand without it")
+        raise
+    finally:
+        _print(told, asked)
+        sys.stdout.flush()
+    return _exit_code(told)
+
+
+def _print(told: Fix, asked: dict[str, Any]) -> None:
+    from tenure.report.fix import fix_as_json, write_fix
+
     if asked["as_json"]:
-        click.echo(fix_as_json(proof.fix), nl=False)
+        click.echo(fix_as_json(told), nl=False)
     else:
-        write_fix(proof.fix, sys.stdout)
-    if proof.fix.patch:
-        _hand_over(proof.fix.patch, proof.texts, asked)
-    left = proof.fix.after.findings if proof.fix.after is not None else proof.fix.before.findings
+        write_fix(told, sys.stdout)
+
+
+def _exit_code(told: Fix) -> int:
+    left = told.after.findings if told.after is not None else told.before.findings
     return FINDINGS_LEFT if left else 0
 
 
@@ -77,11 +108,16 @@ def _say(text: str) -> None:
     click.echo(f"tenure: {text}", err=True)
 
 
-def _say_plan(name: str, steps: int | None) -> None:
+def _say_plan(name: str, steps: int | None, searched: BatchSetting | None) -> None:
+    from tenure.fixing import batches
     from tenure.fixing.fix import MOST_RUNS
 
     until = f"{steps} steps each" if steps else "each to the program's own end; --steps N bounds them"
     _say(f"{name} runs as it is: once where its findings offer no edit, else 3 to {MOST_RUNS} times ({until})")
+    if searched is not None:
+        size = "" if searched.size is None else f" {searched.size}"
+        more = f"where edits are kept at most {batches.MOST_RUNS} more runs say the largest"
+        _say(f"batch size{size} from {searched.said}; {more}")
 
 
 def _check_output(output: str | None) -> None:
@@ -101,18 +137,28 @@ def _check_guard(in_place: bool) -> None:
         )
 
 
-def _read_search(option: str | None, memory: str | None) -> BatchSearch | None:
-    from tenure.fixing.batches import BatchSearch
+def _read_memory(memory: str | None) -> int | None:
     from tenure.model.units import parse_bytes
 
-    if (option is None) != (memory is None):
-        raise UsageError("the search for the largest batch takes both: --batch-arg --batch-size --memory 8GiB")
-    if option is None or memory is None:
-        return None
     try:
-        return BatchSearch(option, parse_bytes(memory))
+        return None if memory is None else parse_bytes(memory)
     except ValueError as error:
         raise UsageError(f"--memory {memory}: {error}") from error
+
+
+def _find_batch(command: Sequence[str], here: Path, wanted: str | None, memory: int | None) -> BatchSetting | None:
+    """Where the program's batch is set; None where it was not asked for and cannot be told."""
+    from tenure.fixing.batch_settings import recognise_batch
+
+    try:
+        found = recognise_batch(command, here, wanted)
+    except UsageError:
+        if wanted is None and memory is None:
+            return None
+        raise
+    if wanted is not None and memory is None and found.size is None:
+        raise UsageError(f"the size of {wanted} is not known; give it to the program, or --memory 8GiB to search one")
+    return found
 
 
 def from_scratch(command: Sequence[str], here: Path) -> tuple[str, ...]:
@@ -127,14 +173,17 @@ def _absolute_outside(argument: str, here: Path) -> str:
     return str(Path(argument).resolve()) if outside else argument
 
 
-def _hand_over(patch: str, texts: dict[Path, tuple[bytes, bytes]], asked: dict[str, Any]) -> None:
+def _hand_over(proof: Proof, asked: dict[str, Any]) -> None:
     from tenure.fixing.apply import apply_texts
 
+    if not proof.fix.patch:
+        return
     if asked["output"] is not None:
-        Path(asked["output"]).write_bytes(patch.encode("utf-8", "surrogateescape"))
+        Path(asked["output"]).write_bytes(proof.fix.patch.encode("utf-8", "surrogateescape"))
         _say(f"wrote {asked['output']}; `tenure run --with {asked['output']} ...` runs under it")
     elif not asked["as_json"] and not asked["applies"]:
-        click.echo(patch, nl=False)
+        click.echo(proof.fix.patch, nl=False)
+        sys.stdout.flush()
     if asked["applies"]:
-        for path in apply_texts(texts):
+        for path in apply_texts(proof.texts):
             _say(f"changed {path}")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tenure.errors import SourceError, UsageError
-from tenure.fixing.batches import BatchSearch, find_gain
 from tenure.fixing.candidates import (
     MOST_GUESSED,
     TRIAL,
@@ -24,7 +23,6 @@ from tenure.fixing.runs import Run, Runner
 from tenure.fixing.told import make_head, make_patch, tell_bound, tell_files, tell_trials
 from tenure.fixing.verdict import Baseline, Verdict, judge, make_baseline
 from tenure.model.fix import Figures, Fix, TriedEdit
-from tenure.model.units import format_bytes
 
 Say = Callable[[str], None]
 MOST_ROUNDS = 3
@@ -65,10 +63,9 @@ class _State:
     chosen: tuple[_Try, ...] = ()
 
 
-def fix(runner: Runner, *, program: str, say: Say, batches: BatchSearch | None = None) -> Proof:
+def fix(runner: Runner, *, program: str, say: Say) -> Proof:
     """Run the program as it is, once with each edit that its findings offer, and once with all that helped.
 
-    Where `batches` is given and edits are kept, the largest batch within its budget is searched before and after.
     Raises UsageError where the program itself fails or nothing of it can be recorded. `say` is told of each run.
     """
     first = _run_unchanged(runner, say)
@@ -79,8 +76,7 @@ def fix(runner: Runner, *, program: str, say: Say, batches: BatchSearch | None =
     _announce(candidates, trials, say, unchanged=1)
     baseline = _run_again(runner, first, say)
     tries, best = _search(runner, baseline, say)
-    proof = _conclude(runner, baseline, tries, best, program)
-    return _with_gain(proof, runner, batches, say) if batches is not None and proof.texts else proof
+    return _conclude(runner, baseline, tries, best, program)
 
 
 def _search(runner: Runner, baseline: Baseline, say: Say) -> tuple[list[_Try], _State | None]:
@@ -268,21 +264,6 @@ def _tell_nothing_kept(runner: Runner, first: Measured, program: str) -> Fix:
         num_runs=runner.num_runs,
         notes=(*tell_bound(runner), *tell_files(first.run)),
     )
-
-
-def _with_gain(proof: Proof, runner: Runner, search: BatchSearch, say: Say) -> Proof:
-    say(f"searching the largest {search.option} within {format_bytes(search.limit_bytes)}, before and after")
-    edited = {path: after for path, (_, after) in proof.texts.items()}
-    old, new, num_runs, notes = find_gain(runner.order, search, edited, say)
-    before, after = proof.fix.before, proof.fix.after
-    told = replace(
-        proof.fix,
-        before=replace(before, largest_batch=old.largest_batch, samples_per_second=old.samples_per_second),
-        after=after and replace(after, largest_batch=new.largest_batch, samples_per_second=new.samples_per_second),
-        num_runs=proof.fix.num_runs + num_runs,
-        notes=(*proof.fix.notes, *notes),
-    )
-    return replace(proof, fix=told)
 
 
 def _figures(measured: Measured, other: Measured) -> Figures:

@@ -14,6 +14,9 @@ class Figures:
     `peak_bytes` is what a device's allocator, or the profile of two steps of a CPU program, says of tensor memory.
     `growth_bytes_per_step` is of all live tensors at the steps' ends, whoever holds them.
     `alive_bytes` and `num_alive` are of all tensors at the last step that has a census in every run that is compared.
+    `largest_batch` is the largest that was seen to fit, 0 where none was, and `largest_batch_most` what it is at most,
+    where that is not within a sixteenth. `samples_per_second` are those with it, or with the program's own batch where
+    none was searched.
     """
 
     findings: tuple[Finding, ...]
@@ -24,6 +27,7 @@ class Figures:
     num_alive: int | None = None
     step_seconds: float | None = None
     largest_batch: int | None = None
+    largest_batch_most: int | None = None
     samples_per_second: float | None = None
 
 

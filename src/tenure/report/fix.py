@@ -93,7 +93,8 @@ def _rows(before: Figures, after: Figures | None) -> list[tuple[str, str, str]]:
         "time per step": [_seconds(each.step_seconds) for each in columns],
     }
     if before.largest_batch is not None or (after and after.largest_batch is not None):
-        values["largest batch"] = [str(each.largest_batch or "none") for each in columns]
+        values["largest batch"] = [_batch(each) for each in columns]
+    if "largest batch" in values or any(each.samples_per_second is not None for each in columns):
         values["samples per second"] = [
             UNKNOWN if each.samples_per_second is None else f"{each.samples_per_second:,.0f}" for each in columns
         ]
@@ -116,6 +117,13 @@ def _alive(figures: Figures) -> str:
     if figures.alive_bytes is None:
         return UNKNOWN
     return f"{format_bytes(figures.alive_bytes)} in {figures.num_alive:,} storages"
+
+
+def _batch(figures: Figures) -> str:
+    least, most = figures.largest_batch, figures.largest_batch_most
+    if most is None:
+        return str(least or "none")
+    return f"{least} to {most}" if least else f"at most {most}"
 
 
 def _edit(tried: TriedEdit) -> str:
@@ -173,6 +181,7 @@ def _figures_as_dict(figures: Figures) -> dict[str, object]:
         "num_alive": figures.num_alive,
         "step_seconds": figures.step_seconds,
         "largest_batch": figures.largest_batch,
+        "largest_batch_most": figures.largest_batch_most,
         "samples_per_second": figures.samples_per_second,
         "findings": [finding_as_dict(each) for each in figures.findings],
     }
