@@ -9,6 +9,7 @@ from tenure.rules.source_claim import claim_source, told_by_source_alone
 from tenure.syntax.edits.amp_imports import old_device
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
+from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.scopes import dotted
 
 
@@ -21,7 +22,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
         for statement in function.imports:
             device = old_device(statement)
             is_chosen = statement not in function.node.body  # by the version of torch, or by what is installed
-            if device and not is_chosen and "torch.amp" not in function.source.text:
+            if device and not is_chosen and not mentions(function.source, "torch.amp"):
                 yield _claim(function, statement, f"torch.{device}.amp")
 
 
@@ -40,7 +41,7 @@ def _find(function: Function) -> Iterator[ast.Call]:
     for call in function.calls:
         name = dotted(call.func)
         if name.startswith(("torch.cuda.amp.", "torch.cpu.amp.", "cuda.amp.")):
-            is_fallback = f"torch.amp.{name.rpartition('.')[2]}" in function.source.text
+            is_fallback = mentions(function.source, f"torch.amp.{name.rpartition('.')[2]}")
             if not is_fallback:
                 yield call
 

@@ -10,6 +10,7 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, replace_expression
 from tenure.syntax.edits.statement_edits import remove_decorator
+from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.scopes import FunctionNode, decorator_name, dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
@@ -88,7 +89,7 @@ def needs_caches(sources: Iterable[SourceFile]) -> bool:
 
 def _mentions(sources: Iterable[SourceFile], names: Collection[str]) -> bool:
     for source in sources:
-        if not any(name in source.text for name in names):
+        if not any(mentions(source, name) for name in names):
             continue
         try:
             nodes = list(walk(parse(source)))

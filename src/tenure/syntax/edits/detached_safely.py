@@ -14,6 +14,7 @@ from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.keeping import Keep
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.number_flows import may_be_number
 from tenure.syntax.text.scopes import MODULE, dotted
 from tenure.syntax.text.tree_walks import children, walk
@@ -138,7 +139,7 @@ def _follow(program: Program, names: set[str]) -> _Reach | None:
     derived, paths = set(names), set[str]()
     while True:
         words = {each.strip(".()") for each in derived}
-        found = {path for path, source in files.items() if any(word in source.text for word in words)}
+        found = {path for path, source in files.items() if any(mentions(source, word) for word in words)}
         if len(found) > _MOST_FILES:
             return None
         facts = [_facts_of(trees[path]) for path in sorted(found)]

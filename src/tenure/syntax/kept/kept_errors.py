@@ -17,6 +17,7 @@ from tenure.syntax.program.lifetimes import INITIALISERS
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.questions import Questions
 from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import children, walk
 from tenure.syntax.text.value_parts import bound_names, bound_to, is_made_up
@@ -358,7 +359,7 @@ def _is_of_import(handler: ast.ExceptHandler) -> bool:
 
 def _is_stripped(block: ast.AST, source: SourceFile) -> bool:
     """Whether a block takes the traceback off: `error.with_traceback(None)`, `error.__traceback__ = None`."""
-    if not any(each in source.text for each in ("with_traceback", "clear_frames", "__traceback__")):
+    if not any(mentions(source, each) for each in ("with_traceback", "clear_frames", "__traceback__")):
         return False
     for node in walk(block):
         if isinstance(node, ast.Attribute) and node.attr in ("with_traceback", "clear_frames"):

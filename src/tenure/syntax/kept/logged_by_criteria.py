@@ -10,6 +10,7 @@ from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.keeping import Keep
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.kinds import Kind
+from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.values.tensor_values import tensor_values
 
@@ -25,7 +26,7 @@ def find_logged(program: Program) -> Iterator[KeptGraph]:
 
 def _is_criterion(program: Program, function: Function) -> bool:
     """Whether a class is one of fairseq's, or below one of the program's that is."""
-    if ("fairseq" not in function.source.text and "unicore" not in function.source.text) or function.owner is None:
+    if function.owner is None or not any(mentions(function.source, each) for each in ("fairseq", "unicore")):
         return False
     above = program.relatives(function.owner)
     return any(base.rpartition(".")[2].endswith(("Criterion", "Loss")) for each in above for base in each.bases)

@@ -11,6 +11,7 @@ from tenure.syntax.program.functions import Function
 from tenure.syntax.program.hooked import functions_named
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.kinds import Kind
+from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.scopes import dotted
 
 _OF_ROLLOUTS = frozenset({"obs_tensor", "values", "log_probs", "actions_tensor", "terminal_value"})
@@ -26,7 +27,7 @@ def kind_of_state(node: ast.expr, function: Function) -> Kind | None:
     if not isinstance(node, ast.Attribute):
         return None
     if node.attr == "batch" and isinstance(node.value, ast.Attribute) and node.value.attr == "state":
-        return Kind.TENSOR if _names(function, "ignite") else None
+        return Kind.TENSOR if mentions(function.source, "ignite") else None
     if node.attr not in ("outputs", "loss", "batch") or not _is_composer_state(node.value, function):
         return None
     is_evaluated = node.attr == "batch" or function.name.startswith(("eval", "predict"))
@@ -50,13 +51,12 @@ def process_functions(program: Program) -> Sequence[Function]:
     return tuple(each for call, function in calls for each in functions_named(program, call.args[0], function))
 
 
-@lru_cache(maxsize=256)
-def _names(function: Function, framework: str) -> bool:
-    return framework in function.source.text
-
-
 def _is_composer_state(node: ast.expr, function: Function) -> bool:
-    if not isinstance(node, ast.Name) or node.id not in function.parameters or not _names(function, "composer"):
+    if (
+        not isinstance(node, ast.Name)
+        or node.id not in function.parameters
+        or not mentions(function.source, "composer")
+    ):
         return False
     annotation = annotation_of(node.id, function)
     return node.id == "state" if annotation is None else dotted(annotation).rpartition(".")[2] == "State"
