@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,23 @@ def test_several_blocks_may_come_with_one_flush(tmp_path: Path) -> None:
     log.flush()
 
     assert list(read_rows(tmp_path, "steps", Step).rows) == [step(n) for n in range(1, 11)]
+
+
+def test_no_row_stays_in_memory_once_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_log, "BLOCK_ROWS", 4096)
+    log = RowLog(tmp_path, "steps")
+    tracemalloc.start()
+    try:
+        for number in range(1, 2001):
+            log.add(line(step(number)))
+            log.flush()
+            if number == 1000:
+                before = tracemalloc.get_traced_memory()[0]
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+    assert grown < 16 << 10
 
 
 def test_a_block_opens_with_numpy_alone(tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ Standard library only: this runs in the user's process, which may have no NumPy.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from array import array
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ class RowLog:
         self._folder = folder
         self._kind = kind
         self._waiting: deque[Row] = deque()
-        self._block: list[str] = []
+        self._num_in_tail = 0
         self._num_blocks = 0
         self.num_lost = 0
 
@@ -52,38 +54,44 @@ class RowLog:
     def flush(self) -> None:
         """Hand what waits to the operating system. May raise OSError.
 
-        A block that is full becomes a file of columns, and the tail, whose rows it has, begins anew: about 50 ms for
-        `BLOCK_ROWS` rows. A crash between the two leaves rows twice, which readers see.
+        A block that is full is read back from the tail and becomes a file of columns, and the tail begins anew: about
+        50 ms for `BLOCK_ROWS` rows. No row is kept in memory till then: the recorder's own growth would be taken for
+        the program's. A crash between the two leaves rows twice, which readers see.
         """
         new: list[str] = []
         for _ in range(len(self._waiting)):
             line = row_text(self._waiting.popleft())
             new.append(line)
-            self._block.append(line)
-            if len(self._block) == BLOCK_ROWS:
-                self._close_block()
+            if self._num_in_tail + len(new) == BLOCK_ROWS:
+                self._close_block(new)
                 new.clear()
         if new:
             append_whole(self._folder / name_tail_file(self._kind), ("\n".join(new) + "\n").encode())
+            self._num_in_tail += len(new)
 
     def forget(self) -> None:
         """Write nothing of what waits: it is another process's, or there is no disk."""
         self._waiting.clear()
-        self._block.clear()
+        self._num_in_tail = 0
 
-    def _close_block(self) -> None:
+    def _close_block(self, new: Iterable[str]) -> None:
         self._num_blocks += 1
         final = self._folder / name_block_file(self._kind, self._num_blocks)
         temporary = final.with_name(f".{final.name}.tmp")
         try:
-            write_columns(temporary, make_columns(map(json.loads, self._block)))
+            write_columns(temporary, make_columns(map(_read_back, chain(self._lines_in_tail(), new))))
             temporary.replace(final)
         finally:
             temporary.unlink(missing_ok=True)
         tail = self._folder / name_tail_file(self._kind)
         if tail.exists():
             os.truncate(tail, 0)
-        self._block.clear()
+        self._num_in_tail = 0
+
+    def _lines_in_tail(self) -> Iterator[str]:
+        if self._num_in_tail:
+            with (self._folder / name_tail_file(self._kind)).open(encoding="utf-8") as file:
+                yield from islice(file, self._num_in_tail)
 
 
 def row_text(row: Row) -> str:
@@ -95,6 +103,14 @@ def row_text(row: Row) -> str:
     if counters:
         text += ',"counters":{' + ",".join([f'"{name}":{value}' for name, value in counters.items()]) + "}"
     return text + "}"
+
+
+def _read_back(line: str) -> dict[str, Any]:
+    try:
+        row: dict[str, Any] = json.loads(line)
+    except ValueError as error:  # someone else wrote there
+        raise OSError(errno.EIO, f"{os.strerror(errno.EIO)}: a row is not as it was written ({error})") from None
+    return row
 
 
 def make_columns(rows: Iterable[dict[str, Any]]) -> dict[str, array[int]]:
