@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,10 @@ from tenure.capture.steps.own_cost import describe_excess
 from tenure.capture.steps.phase_counters import PhaseCounters
 from tenure.capture.steps.schedule import (
     Schedule,
+    can_afford_entry,
     can_afford_look,
     can_afford_within,
+    find_payable,
     has_reached,
     is_due,
     is_geometric,
@@ -98,6 +101,7 @@ class Monitor:
         self._forward_seen = False
         self._running_steps = RunningSteps()
         self._decides_at = 0
+        self._payable_from = inf
         self._rise_limits: tuple[tuple[str, int], ...] = ()
         self._stopper = Stopper(self._options.stop_after)
         self._start = self._last_step_time = time.perf_counter()
@@ -357,6 +361,10 @@ class Monitor:
                 self._copies.leave_after(self.step, FORWARD_ENTRY)
         self._profiler.enter_forward(self.step)
 
+    def _wants_entry(self, elapsed: float) -> bool:
+        affordable = can_afford_entry(self._schedule, self._censuses.spending, step=self.step, elapsed=elapsed)
+        return affordable and self._schedule.wants_entry(self.step)
+
     def _set_entry_due(self, due: bool) -> None:
         self._entry_due = self._modules.every_root = due
 
@@ -374,11 +382,12 @@ class Monitor:
         elapsed = now - self._start
         self._write_step(elapsed, seconds, counters)
         has_risen = self._rise_limits and has_reached(self._rise_limits, counters)
-        if step >= self._decides_at or self._samples.asks or has_risen:
+        if step >= self._decides_at or elapsed >= self._payable_from or self._samples.asks or has_risen:
             with collector_rests():  # rings that the census sees must be there in the copy that is left after it
                 self._decide(moment, inputs, elapsed, counters)
             self._decides_at = self._watched.find_next_decision(step, self._find_planned)
             self._rise_limits = rise_limits(self._schedule, self._censuses.spending, elapsed=elapsed)
+            self._payable_from = find_payable(self._schedule, self._censuses.spending, step=step)
         self._last_step_time = time.perf_counter()
 
     def _decide(self, moment: str, inputs: Any, elapsed: float, counters: dict[str, int]) -> None:
@@ -401,7 +410,7 @@ class Monitor:
             self._record_census(REQUEST, inputs)
         if due:
             self._record_census(moment, inputs)
-            self._set_entry_due(moment == STEP_END and self._schedule.wants_entry(self.step))
+            self._set_entry_due(moment == STEP_END and self._wants_entry(elapsed))
             self._plan.after_census(self.step, self._censuses.tensor_bytes, training=self._optimizer_seen)
             self._copies.leave_after(self.step, moment)
         if asked or looks_closer:

@@ -78,7 +78,7 @@ def test_a_look_waits_until_it_may_be_paid_for_and_that_is_said_once() -> None:
     run.train(100, keeps=0)
 
     assert (before, run.taken) == ([], [401, 450])
-    assert run.notes[1:] == [f"{GROWS} the closer look waits until it is within the censuses' share of the time"]
+    assert run.notes[1:] == [f"{GROWS} the closer look waits until it is within its share of the time"]
 
 
 def test_where_none_is_allowed_growth_is_noted_all_the_same() -> None:

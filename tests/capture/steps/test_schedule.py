@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from math import inf
 
 import pytest
 
@@ -10,7 +11,9 @@ from tenure.capture.steps.schedule import (
     Cost,
     Schedule,
     Spending,
+    can_afford_entry,
     can_afford_look,
+    find_payable,
     has_reached,
     has_risen,
     is_census_step,
@@ -108,11 +111,42 @@ def test_what_the_user_waits_for_ends_the_free_ones_even_where_the_processor_doe
 
 
 def test_later_censuses_are_paid_in_what_the_user_waits_for() -> None:
-    minutes = {"until": 400, "census_seconds": 4.0, "step_seconds": 60.0}
-    paid = [1, 2, 3, 4, 6, 8, 13, 16, 64, 95, 128, 193, 256, 382]
+    """But for two and a half seconds that others may have had the processor."""
+    free, seconds = [1, 2, 3, 4, 6, 8, 13, 16], {"until": 150, "census_seconds": 4.0, "step_seconds": 10.0}
 
-    assert due_steps(Schedule(), **minutes, processor_share=1.0) == paid
-    assert due_steps(Schedule(), **minutes, processor_share=0.5) == paid
+    assert due_steps(Schedule(), **seconds, processor_share=1.0) == [*free, 40, 80, 120]
+    assert due_steps(Schedule(), **seconds, processor_share=0.5) == [*free, 22, 55, 95, 135]
+
+
+def test_a_planned_census_above_the_share_comes_when_it_is_within_and_the_free_ones_are_not_reckoned() -> None:
+    """Steps of 16 ms: what comes after step 64 waits until 28, 56 and 84 seconds have passed."""
+    plan = [step for step in range(200) if is_census_step(step)]
+
+    assert due_steps(Schedule(), until=6000, census_seconds=0.28, step_seconds=0.016)[-5:] == [44, 64, 1751, 3501, 5251]
+    assert due_steps(Schedule(several_ranks=True), until=300, census_seconds=9.0, step_seconds=0.1) == [*plan, 256]
+
+
+def test_it_is_known_beforehand_when_a_planned_census_that_is_behind_may_be_paid_for() -> None:
+    spending = Spending(num_steps=9, processor_seconds=9.0, paid=Cost(1.0, 1.0), last=Cost(0.5, 0.5), last_step=128)
+    held_back = (Schedule(several_ranks=True), Schedule(steps=frozenset({3})), Schedule(budget_percent=0.0))
+
+    assert [find_payable(Schedule(), spending, step=step) for step in (192, 193, 400)] == [inf, 150.0, 150.0]
+    assert [is_due(Schedule(), spending, step=400, elapsed=at, counters={}) for at in (149.0, 150.0)] == [False, True]
+    assert [find_payable(schedule, spending, step=400) for schedule in held_back] == [inf, inf, inf]
+
+
+def test_an_entry_follows_a_paid_census_only_where_it_is_within_the_share_too() -> None:
+    free, paid = Spending(last=Cost(0.5, 0.5)), Spending(num_steps=9, last=Cost(0.5, 0.5), processor_seconds=9.0)
+
+    def affords(schedule: Schedule, spending: Spending, elapsed: float) -> bool:
+        return can_afford_entry(schedule, spending, step=200, elapsed=elapsed)
+
+    assert [affords(Schedule(), spending, 49.0) for spending in (free, paid)] == [True, False]
+    assert affords(Schedule(), paid, 50.0)
+    nearly, still = (Spending(num_steps=9, last=Cost(0.1, 0.1), processor_seconds=spent) for spent in (2.9, 2.7))
+    assert (affords(Schedule(), nearly, 1.0), affords(Schedule(), still, 1.0)) == (False, True)
+    assert affords(Schedule(last_step=200), paid, 1.0)
+    assert affords(Schedule(several_ranks=True), paid, 1.0)
 
 
 def test_a_census_of_more_than_five_seconds_ends_the_free_ones() -> None:
@@ -177,12 +211,13 @@ def test_noise_is_no_rise_and_a_counter_seen_once_says_nothing() -> None:
     assert has_risen({"allocated_bytes": 0}, {"allocated_bytes": 16 * MIB})
 
 
-def test_a_closer_look_has_the_share_for_itself_whatever_the_censuses_before_it_took() -> None:
-    spending = Spending(seconds=100.0, last=Cost(0.5, 0.5))
-    looks = [can_afford_look(Schedule(), spending, elapsed=elapsed) for elapsed in (49.0, 50.0)]
+def test_a_closer_look_has_a_share_for_itself_whatever_the_censuses_before_it_took() -> None:
+    spending, long = Spending(seconds=100.0, paid=Cost(9.0, 9.0), last=Cost(0.6, 0.5)), Spending(last=Cost(6.0, 6.0))
+    looks = [can_afford_look(Schedule(), spending, elapsed=elapsed) for elapsed in (19.9, 20.1)]
+    long_looks = [can_afford_look(Schedule(), long, elapsed=elapsed) for elapsed in (599.0, 600.0)]
     others = (Schedule(several_ranks=True), Schedule(steps=frozenset({3})), Schedule(budget_percent=0.0))
 
-    assert looks == [False, True]
+    assert looks == long_looks == [False, True]
     assert not any(can_afford_look(schedule, spending, elapsed=1e6) for schedule in others)
 
 

@@ -61,7 +61,7 @@ class CloserLooks:
         if not may_be_paid():
             if not self._waits:
                 self._waits = True
-                self._note("info", f"{GROWS} the closer look waits until it is within the censuses' share of the time")
+                self._note("info", f"{GROWS} the closer look waits until it is within its share of the time")
             return False
         self._left -= 1
         self.wanted_from = step + self._apart if self._left else None

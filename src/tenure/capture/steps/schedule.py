@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 
 LAST_STEP_OF_ALL_ENTRIES = 4
 """Until then each census at a step's end is followed by one at the next forward's entry."""
@@ -26,10 +26,17 @@ FREE_SECONDS = 3.5
 end."""
 FREE_SECONDS_WITHIN = 1.0
 """So much of it those within steps may cost, whatever the steps' own have: in evaluations, and after the last step."""
+FREE_ENTRY_SECONDS = 2.8
+"""The rest of it is for steps' ends alone, which tell what grows: a leak that begins late is seen by them."""
 FREE_WAIT_SECONDS = 120.0
 """After those steps none is free once the user has waited so long: a slow disk costs no processor time."""
 LONG_CENSUS_SECONDS = 5.0
 """No later census is free once the user has waited so long for one."""
+LOOK_SHARES = 3.0
+"""So many times the censuses' share of the time a closer look may take by itself, unless it would be a long census."""
+WAIT_SECONDS = 2.5
+"""So much longer than their share of the time the user may wait for those that are not free, where others have the
+processor: of processor time they never take more than the share."""
 RISES_AFTER_SECONDS = 60.0
 """Earlier the steps that were planned are enough; counters and their readings differ from run to run."""
 RISE_SHARE = 0.10
@@ -70,6 +77,10 @@ class Schedule:
         """Whether it is one of the steps that get a census whatever it costs."""
         return step in (self.last_step, self.copy_step)
 
+    def is_behind(self, step: int, spending: Spending) -> bool:
+        """Whether a planned census could not be paid for and none has been taken since: it comes when it can be."""
+        return self.find_planned(max(spending.last_step, 1), step + 1) <= step
+
     def wants_entry(self, step: int) -> bool:
         """Whether the census after this step is followed by one at the next forward's entry: at the first steps, then
         once per octave. Growth is told at the steps' ends; what is carried into a forward by a few."""
@@ -96,6 +107,10 @@ class Cost:
         now = cls.now()
         return cls(now.seconds - started.seconds, now.processor_seconds - started.processor_seconds)
 
+    def plus(self, other: Cost) -> Cost:
+        """Both together."""
+        return Cost(self.seconds + other.seconds, self.processor_seconds + other.processor_seconds)
+
 
 @dataclass
 class Spending:
@@ -106,6 +121,8 @@ class Spending:
     processor_seconds: float = 0.0
     within_steps_seconds: float = 0.0
     """Processor time of those at calls within a step."""
+    paid: Cost = Cost(0.0, 0.0)
+    """What of it was spent when none was free any more: only this has to keep to the share."""
     longest_seconds: float = 0.0
     last: Cost = Cost(0.0, 0.0)
     last_step: int = 0
@@ -113,9 +130,9 @@ class Spending:
 
     def add(self, cost: Cost, *, step: int, counters: Mapping[str, int], within_step: bool = False) -> None:
         """Count one census in; those at a step's end and at the next entry make one step."""
-        self.num_steps += step != self.last_step
         self.within_steps_seconds += cost.processor_seconds if within_step else 0.0
         self.add_extra(cost)
+        self.num_steps += step != self.last_step
         self.last = cost
         self.longest_seconds = max(self.longest_seconds, cost.seconds)
         self.last_step = step
@@ -123,6 +140,8 @@ class Spending:
 
     def add_extra(self, cost: Cost) -> None:
         """Count in what lies outside of the schedule."""
+        if not self.has_free:
+            self.paid = self.paid.plus(cost)
         self.seconds += cost.seconds
         self.processor_seconds += cost.processor_seconds
 
@@ -140,8 +159,14 @@ class Spending:
         return cheap and self.longest_seconds <= LONG_CENSUS_SECONDS
 
     def is_within(self, budget_percent: float, *, elapsed: float) -> bool:
-        """Whether one more like the last keeps to the share of the wall time."""
-        return self.seconds + self.last.seconds <= budget_percent / 100 * elapsed
+        """Whether one more like the last, with those before it that were not free, keeps to the share of the time."""
+        return self.find_within(budget_percent) <= elapsed
+
+    def find_within(self, budget_percent: float) -> float:
+        """From how many seconds of the run on it does; infinite for no share."""
+        then = self.paid.plus(self.last)
+        needed = max(then.processor_seconds, then.seconds - WAIT_SECONDS)
+        return needed * 100 / budget_percent if budget_percent else inf
 
 
 def is_census_step(step: int) -> bool:
@@ -197,14 +222,35 @@ def next_watched_calls(step: int) -> int:
 
 
 def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:
-    """Whether to take a census after this step. With several ranks neither cost nor counters have a say."""
+    """Whether to take a census after this step. With several ranks neither cost nor counters have a say.
+
+    A planned one that was above the share comes at the first step at which it is within.
+    """
     planned = schedule.is_planned(step)
     if not schedule.has_extra:
         return planned
     if schedule.is_asked_for(step) or (planned and spending.has_free):
         return True
-    affordable = spending.is_within(schedule.budget_percent, elapsed=elapsed)
-    return affordable and (planned or _is_at_rise(spending, step=step, elapsed=elapsed, counters=counters))
+    if not spending.is_within(schedule.budget_percent, elapsed=elapsed):
+        return False
+    return schedule.is_behind(step, spending) or _is_at_rise(spending, step=step, elapsed=elapsed, counters=counters)
+
+
+def find_payable(schedule: Schedule, spending: Spending, *, step: int) -> float:
+    """From how many seconds of the run on a planned census that is behind may be paid for; infinite where none is."""
+    if not schedule.has_extra or not schedule.is_behind(step, spending):
+        return inf
+    return spending.find_within(schedule.budget_percent)
+
+
+def can_afford_entry(schedule: Schedule, spending: Spending, *, step: int, elapsed: float) -> bool:
+    """Whether the census after this step may be followed by one at the next forward's entry: where few are free any
+    more, only if that is within the share as well, so that steps' ends come first."""
+    if not schedule.has_extra or schedule.is_asked_for(step) or spending.num_steps < FREE_STEPS:
+        return True
+    if spending.has_free and spending.processor_seconds <= FREE_ENTRY_SECONDS:
+        return True
+    return spending.is_within(schedule.budget_percent, elapsed=elapsed)
 
 
 def can_afford_within(schedule: Schedule, spending: Spending, *, elapsed: float) -> bool:
@@ -218,9 +264,10 @@ def can_afford_within(schedule: Schedule, spending: Spending, *, elapsed: float)
 
 
 def can_afford_look(schedule: Schedule, spending: Spending, *, elapsed: float) -> bool:
-    """Whether one of the few closer looks at growth may be taken: one like the last census, by itself, is within the
-    share of the time so far, whatever those before it took."""
-    return schedule.has_extra and spending.last.seconds <= schedule.budget_percent / 100 * elapsed
+    """Whether one of the few closer looks at growth may be taken: one like the last census, by itself, is within three
+    times the share of the time so far, a long one within the share, whatever those before it took."""
+    shares = LOOK_SHARES if spending.last.seconds <= LONG_CENSUS_SECONDS else 1.0
+    return schedule.has_extra and spending.last.seconds <= shares * schedule.budget_percent / 100 * elapsed
 
 
 def _is_at_rise(spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:
