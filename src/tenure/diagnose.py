@@ -240,6 +240,9 @@ def _not_seen(evidence: Evidence, findings: Sequence[Finding], copied: Sequence[
     recording, censuses = evidence.recording, evidence.of_tensors
     if not recording.steps:
         yield "no training step was seen"
+    elif evidence.left_censuses_to_others:
+        rank = recording.process["rank"]
+        yield f"rank {rank} took no census, and what grows there is not known: run with --census-ranks {rank}"
     elif len(censuses) < 3:
         yield f"only {len(censuses)} censuses were taken: growth needs at least 3"
     missing = len(recording.censuses) - len(censuses)

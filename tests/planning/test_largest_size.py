@@ -66,6 +66,34 @@ def test_what_is_reserved_bounds_the_answer_below_and_what_is_in_use_above() -> 
     assert (found.least, found.most) == (40, 48)  # 20 MiB for the weight's segment, then one for each
 
 
+def test_sizes_that_two_steps_of_one_run_have_otherwise_depend_on_values() -> None:
+    """Each step takes as many rows as a random choice gives: a tenth off, between operations 1 and 3."""
+
+    def chosen(batch: int, *, off: int) -> StepStream:
+        rows = [(0, 1, -1, 3, -1), (1, 1, 1, 1, 1), (2, 1, 3, 3, 3)]
+        made = profile(*rows, operations=4, second=2, phases=PHASES)
+        found = np.array([50 * MIB, batch * MIB, batch * MIB + off], dtype=np.int64)
+        made = replace(made, storages=replace(made.storages, bytes=found))
+        owners = [Owner.PARAMETER, Owner.NONE, Owner.NONE]
+        return stream(made, owners, operations=("aten.relu.default",) * 4, kept_at=[-1] * 3)
+
+    def asked(off: int) -> LargestSize:
+        streams = [(batch, chosen(batch, off=off)) for batch in (4, 8, 12, 16)]
+        return find_largest_size(
+            streams, plan_of([constant(50)]), device_bytes=100 * MIB, option="--batch", wanted="largest batch"
+        )
+
+    assert asked(0).most == 50
+    with pytest.raises(UsageError, match=r"two steps with the same sizes differ by 1\.00 MiB .* change 16\.00 MiB"):
+        asked(MIB)
+
+
+def test_a_check_that_is_off_by_much_of_what_the_size_changes_gives_no_answer() -> None:
+    """Beside parameters that hide it in the whole."""
+    with pytest.raises(UsageError, match=r"for --batch 16 smaller ones predict"):
+        largest([constant(500), linear(1)], 10_000 * MIB, last=[constant(500), lambda batch: 14 * MIB])
+
+
 def test_none_fits_where_the_parameters_do_not() -> None:
     found = largest([constant(10), linear(2)], 8 * MIB)
 

@@ -80,6 +80,11 @@ class Evidence:
         return any(note.text == COMPILES for note in self.recording.notes)
 
     @property
+    def left_censuses_to_others(self) -> bool:
+        """Whether it is one of several ranks, and took no census."""
+        return self.recording.process.get("rank") is not None and not self.recording.censuses
+
+    @property
     def processes_here(self) -> int:
         """Ranks of one machine, as launchers say it."""
         said = str(self.recording.process.get("environment", {}).get("LOCAL_WORLD_SIZE", ""))

@@ -25,9 +25,14 @@ from tenure.model.units import format_bytes
 from tenure.planning.on_cuda import bytes_on_cuda
 from tenure.planning.predict import play_rows
 
-MOST = 1 << 22
+MOST = 1 << 40
+"""No program has a size as large: what fits is found by doubling, whatever the device."""
 TOLERANCE = 0.02
 """By so much what is in use may differ at any operation of the run that checks."""
+TOLERANCE_OF_CHANGE = 0.1
+LEAST_CHANGE = 64 << 10
+"""And by so much of what the size has changed there, from so many bytes on: beside large parameters sizes that depend
+on values, as of rows that a step chooses, would pass for a model of them."""
 _HALVE_EVERY = 3
 
 Key = tuple[int, int, int, str, int]
@@ -94,7 +99,8 @@ def model_of(
 ) -> SizeModel:
     """From the streams of all combinations of sizes, in the order of `itertools.product`.
 
-    UsageError where they differ otherwise than in their storages' bytes; it begins with `wanted`, what is not found.
+    UsageError where they differ otherwise than in their storages' bytes, or where two steps of one run differ in these,
+    as rows that a step chooses do; it begins with `wanted`, what is not found.
     """
     names = [_names(stream) for stream in streams]
     tables = [_rows_by_key(stream) for stream in streams]
@@ -108,6 +114,13 @@ def model_of(
     keys = sorted(tables[-1], key=lambda key: tables[-1][key])
     sizes = [bytes_on_cuda(stream)[0] for stream in streams]
     found = [size[[table[key] for key in keys]] for size, table in zip(sizes, tables, strict=True)]
+    apart, change = max(map(_between_steps, streams)), int(np.abs(found[-1] - found[0]).sum())
+    if apart > TOLERANCE * change:
+        raise UsageError(
+            f"no {wanted}: two steps with the same sizes differ by {format_bytes(apart)} in what the same operations "
+            f"make, where other sizes change {format_bytes(change)}: sizes depend on values, as of rows that a step "
+            "chooses"
+        )
     shape = (*(len(axis.sizes) for axis in axes), len(keys))
     rows = [tables[-1][key] for key in keys]
     return SizeModel(tuple(axes), streams[-1], rows, np.array(found, dtype=np.int64).reshape(shape), settings)
@@ -116,6 +129,21 @@ def model_of(
 def sizes_of(axes: Sequence[Axis]) -> list[tuple[int, ...]]:
     """All combinations, in the order in which `model_of` wants their streams."""
     return list(product(*(axis.sizes for axis in axes)))
+
+
+def _between_steps(stream: StepStream) -> int:
+    """By how many bytes what the operations of one step make differs from what those of the other do, where both run
+    the same; of an operation that makes as much in number."""
+    names, second = _names(stream), stream.profile.second
+    if names[:second] != names[second:]:
+        return 0
+    made: tuple[defaultdict[int, list[int]], ...] = (defaultdict(list), defaultdict(list))
+    sizes, births = bytes_on_cuda(stream)[0], stream.profile.storages.birth
+    for row in np.flatnonzero((stream.owners.on_device == 1) & (births != BEFORE)).tolist():
+        step, operation = divmod(int(births[row]), second)
+        made[step][operation].append(int(sizes[row]))
+    alike = [at for at in made[0] if len(made[0][at]) == len(made[1][at])]
+    return sum(abs(one - other) for at in alike for one, other in zip(made[0][at], made[1][at], strict=True))
 
 
 def _names(stream: StepStream) -> tuple[str, ...]:
@@ -138,15 +166,21 @@ def _rows_by_key(stream: StepStream) -> dict[Key, int]:
 def check_model(model: SizeModel, checked: tuple[int, ...], stream: StepStream, *, wanted: str) -> tuple[int, int]:
     """The peaks in use that the model predicts for the sizes `checked` and that their stream has.
 
-    UsageError where at some operation the two differ by more than `TOLERANCE`, or where a size changes nothing.
+    UsageError where at some operation the two differ by more than `TOLERANCE`, or by more than `TOLERANCE_OF_CHANGE` of
+    what is there beyond the smallest sizes, or where a size changes nothing.
     """
     found, predicted = _play_as_it_was(stream, model.settings), model.played_at(*checked)
+    smallest = model.played_at(*(axis.sizes[0] for axis in model.axes))
     what = " ".join(f"{axis.option} {size}" for axis, size in zip(model.axes, checked, strict=True))
     if len(found.active) != len(predicted.active):
         raise UsageError(f"no {wanted}: with {what} the steps run other operations than with smaller ones")
-    off = np.abs(found.active - predicted.active) / np.maximum(found.active, 1)
+    allowed = np.minimum(
+        TOLERANCE * found.active,
+        np.maximum(TOLERANCE_OF_CHANGE * np.abs(predicted.active - smallest.active), LEAST_CHANGE),
+    )
+    off = np.abs(found.active - predicted.active) / np.maximum(allowed, 1)
     worst = int(off.argmax())
-    if off[worst] > TOLERANCE:
+    if off[worst] > 1:
         told, was = (format_bytes(int(played.active[worst])) for played in (predicted, found))
         raise UsageError(f"no {wanted}: for {what} smaller ones predict {told} in use at an operation where {was} were")
     for number, axis in enumerate(model.axes):
