@@ -169,6 +169,14 @@ def test_the_projects_settings_hold_and_options_replace_them(
     assert run_command_line(["lint", *options]) == code
 
 
+@pytest.mark.parametrize(("option", "code"), [("--select", "TN999"), ("--ignore", "tn101"), ("--select", "E501")])
+def test_a_code_that_no_rule_has_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str], option: str, code: str
+) -> None:
+    assert run_command_line(["lint", option, code]) == 2
+    assert f"no rule's code begins with {code!r}; there are: TN101, TN102, " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [

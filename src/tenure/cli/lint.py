@@ -60,6 +60,7 @@ def lint_command(
     settings = read_settings(paths)
     own = settings.options
     options = LintOptions(select=select or own.select, ignore=ignore or own.ignore, exclude=exclude or own.exclude)
+    _check_codes((*options.select, *options.ignore))
     baseline = baseline or settings.baseline
     if write_baseline:
         return _write_baseline(lint(paths, options), baseline)
@@ -76,6 +77,14 @@ def lint_command(
         click.echo(_as_patch(fixed), nl=False)
         return _exit_code(_not_known(linted, known), linted.failures)
     return _tell(_write(linted, fixed, options), form, known)
+
+
+def _check_codes(asked: Sequence[str]) -> None:
+    """A code that no rule has would leave out everything, and say that nothing was found."""
+    codes = sorted(rule.code for rule in all_rules())
+    unknown = next((each for each in asked if not any(code.startswith(each) for code in codes)), None)
+    if unknown is not None:
+        raise UsageError(f"no rule's code begins with {unknown!r}; there are: {', '.join(codes)}")
 
 
 @contextmanager
