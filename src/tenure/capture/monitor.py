@@ -31,7 +31,7 @@ from tenure.capture.options import MonitorOptions
 from tenure.capture.profile.profile_planning import ProfilePlan
 from tenure.capture.sampling.between_steps import BetweenSteps
 from tenure.capture.steps.boundaries import OptimizerSequence, RootCalls
-from tenure.capture.steps.calls import RunningSteps, has_gradients, optimizer_was_made, trains
+from tenure.capture.steps.calls import RunningSteps, has_gradients, optimizer_was_made
 from tenure.capture.steps.evaluation_calls import EvaluationCalls
 from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
@@ -307,7 +307,8 @@ class Monitor:
         if not self._optimizer_seen:
             self._guard.run(self._roots.note, (id(module), torch.is_grad_enabled()))
         self._guard.run(self.take_root_call, inputs, module)
-        if self._optimizer_seen and module is not None and not trains(module):
+        may_train = getattr(module, "training", True) and torch.is_grad_enabled()
+        if self._optimizer_seen and module is not None and not may_train:
             self._guard.run(self._take_evaluation_call, inputs)
         if self._options.plans and self._profiler.is_over:
             self._stopper.check(self.step + 1)  # the stream is whole: of the last step only the beginning was needed

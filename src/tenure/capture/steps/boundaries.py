@@ -89,7 +89,7 @@ class RootCalls:
     taken for one that does not step, as one that trained before, or whose trainer makes an optimizer and predicts.
     """
 
-    def __init__(self, patience: int = 256, patience_without_gradients: int = 32) -> None:
+    def __init__(self, patience: int = 256, patience_without_gradients: int = 128) -> None:
         self._kinds: deque[Hashable] = deque(maxlen=REMEMBERED)
         self._patience = patience
         self._patience_without_gradients = patience_without_gradients

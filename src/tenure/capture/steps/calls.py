@@ -80,11 +80,6 @@ def has_gradients(module: Any) -> bool:
     return any(parameter.grad is not None for parameter in module.parameters())
 
 
-def trains(module: Any) -> bool:
-    """Whether a call of the module now may be one of training: it is in training mode, and autograd is on."""
-    return getattr(module, "training", True) and torch.is_grad_enabled()
-
-
 def optimizer_was_made() -> bool:
     """Making an optimizer marks its class's `step`; so no reference to the optimizer itself is needed."""
     waiting = [Optimizer]
