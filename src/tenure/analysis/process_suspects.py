@@ -102,5 +102,7 @@ def find_beyond_censuses(evidence: Evidence, *, explained: float) -> tuple[Suspe
     pinned = find_pinned_growth(recording.steps, explained, evidence.sources)
     of_pinned = sum(suspect.growth_bytes_per_step or 0 for suspect in pinned)
     profile = evidence.profiles[-1] if evidence.profiles else None
+    if not evidence.excludes_tensors:
+        return pinned
     native = find_native_growth(recording.steps, explained + of_pinned, process=recording.process, profile=profile)
     return (*pinned, *native)
