@@ -98,6 +98,12 @@ class RankComparison:
     ends: tuple[RankEnd, ...] = ()
 
     @property
+    def only_early(self) -> tuple[EarlyEnd, ...]:
+        """The early ends that `ends` do not tell."""
+        told = {end.rank for end in self.ends}
+        return tuple(each for each in self.ended_early if each.rank not in told)
+
+    @property
     def differing(self) -> tuple[int, ...]:
         """The ranks that differ, ended early, or were the first that did not end well, in order."""
         told = {rank for each in self.differences for rank in each.ranks} | {each.rank for each in self.ended_early}

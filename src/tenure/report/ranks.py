@@ -36,10 +36,10 @@ def _rows(compared: RankComparison) -> Iterator[tuple[str, str]]:
         )
     if compared.ends:
         yield "", describe_bad_ends(compared.ends)
-    for end in compared.ended_early[:MOST_TOLD]:
+    for end in compared.only_early[:MOST_TOLD]:
         yield "", _describe_end(end)
-    if len(compared.ended_early) > MOST_TOLD:
-        yield "", f"{len(compared.ended_early) - MOST_TOLD} more ranks ended before the others"
+    if len(compared.only_early) > MOST_TOLD:
+        yield "", f"{len(compared.only_early) - MOST_TOLD} more ranks ended before the others"
     if compared.counted:
         least, most = (f(compared.counted, key=compared.counted.__getitem__) for f in (min, max))
         yield (

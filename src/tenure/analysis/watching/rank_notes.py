@@ -32,10 +32,8 @@ def describe_beyond_findings(
         yield f"{name_ranks(ranks)} took no census: look into one with `tenure run --census-ranks {ranks[0]}`"
     if compared.ends:
         yield describe_bad_ends(compared.ends)
-    told_of = {end.rank for end in compared.ends}
-    for early in compared.ended_early:
-        if early.rank not in told_of:
-            yield f"rank {early.rank} ended at step {early.step:,}, the others at {early.others_step:,}"
+    for early in compared.only_early:
+        yield f"rank {early.rank} ended at step {early.step:,}, the others at {early.others_step:,}"
 
 
 def describe_bad_ends(ends: Sequence[RankEnd]) -> str:
