@@ -189,16 +189,3 @@ def test_what_an_evaluations_call_stack_holds_is_no_memory_of_an_unseen_owner(
     not_seen = diagnose_process(recorded(tmp_path, *seen)).not_seen
 
     assert [text.removesuffix(", and by nothing else") for text in not_seen] == told
-
-
-def test_a_rank_that_left_censuses_to_others_says_so_and_calls_nothing_native(tmp_path: Path) -> None:
-    steps = tuple(Step(step, float(step), 1.0, {"rss_bytes": (1 << 30) + step * MIB}) for step in range(1, 401))
-    alone = replace(recorded(tmp_path), steps=steps)
-
-    one_of_two = diagnose_process(replace(alone, process={"rank": 1, "world_size": 2}))
-
-    assert [finding.rule for finding in diagnose_process(alone).findings] == ["TN603"]
-    assert one_of_two.findings == ()
-    assert one_of_two.not_seen[0] == (
-        "rank 1 took no census, and what grows there is not known: run with --census-ranks 1"
-    )

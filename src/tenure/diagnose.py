@@ -14,7 +14,7 @@ from tenure.analysis.heap.groups import fingerprint_of
 from tenure.analysis.heap.host_part import HOST
 from tenure.analysis.heap.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
 from tenure.analysis.host.forked_workers import describe_workers
-from tenure.analysis.host.native_growth import describe_native_growth
+from tenure.analysis.host.native_growth import describe_native_growth, describe_unseen_growth
 from tenure.analysis.idle.idle_at_peak import give_peak_figures
 from tenure.analysis.process_suspects import (
     find_beyond_censuses,
@@ -56,12 +56,22 @@ def diagnose(path: str) -> Diagnosis:
 
 
 def _with_ranks(diagnosis: Diagnosis, recordings: Sequence[Recording]) -> Diagnosis:
-    """The same, which also says on which ranks something grows that no finding explains, and which ended early."""
+    """The same, which also says on which ranks something grows that no finding explains, which took no census, and
+    which ended how."""
     compared = compare_ranks(recordings)
     if compared is None:
         return diagnosis
-    told = {rank for each in diagnosis.findings if each.symptom == "growth" for rank in each.ranks}
-    return dataclasses.replace(diagnosis, not_seen=(*diagnosis.not_seen, *describe_beyond_findings(compared, told)))
+    growth, host = (
+        {rank for each in diagnosis.findings if each.symptom == symptom for rank in each.ranks}
+        for symptom in ("growth", "host")
+    )
+    blind = {int(each.process["rank"]) for each in recordings if _is_rank_without_census(each)}
+    beyond = describe_beyond_findings(compared, growth, growing_on_host=host, without_census=blind)
+    return dataclasses.replace(diagnosis, not_seen=(*diagnosis.not_seen, *beyond))
+
+
+def _is_rank_without_census(recording: Recording) -> bool:
+    return recording.process.get("rank") is not None and bool(recording.steps) and not recording.censuses
 
 
 def diagnose_process(recording: Recording, *, ask_copies: bool = True) -> Diagnosis:
@@ -240,11 +250,8 @@ def _not_seen(evidence: Evidence, findings: Sequence[Finding], copied: Sequence[
     recording, censuses = evidence.recording, evidence.of_tensors
     if not recording.steps:
         yield "no training step was seen"
-    elif evidence.left_censuses_to_others:
-        rank = recording.process["rank"]
-        yield f"rank {rank} took no census, and what grows there is not known: run with --census-ranks {rank}"
-    elif len(censuses) < 3:
-        yield f"only {len(censuses)} censuses were taken: growth needs at least 3"
+    elif len(censuses) < 3 and not _is_rank_without_census(recording):
+        yield f"{_where(recording)}only {len(censuses)} censuses were taken: growth needs at least 3"
     missing = len(recording.censuses) - len(censuses)
     if missing:
         yield f"{missing} censuses could not be read"
@@ -257,4 +264,17 @@ def _not_seen(evidence: Evidence, findings: Sequence[Finding], copied: Sequence[
     yield from (text for text in unseen if not any(owner in text for owner in told))
     yield from describe_unseen_device_bytes(recording.steps, censuses)
     yield from describe_workers(evidence.between_steps, copied)
-    yield from describe_native_growth(recording.steps, _growth_on_host(findings))
+    yield from (f"{_where(recording)}{text}" for text in _describe_host_growth(evidence, findings))
+
+
+def _describe_host_growth(evidence: Evidence, findings: Sequence[Finding]) -> Iterable[str]:
+    """Of ranks without a census the comparison of ranks tells."""
+    if _is_rank_without_census(evidence.recording):
+        return ()
+    describe = describe_native_growth if evidence.excludes_tensors else describe_unseen_growth
+    return describe(evidence.recording.steps, _growth_on_host(findings))
+
+
+def _where(recording: Recording) -> str:
+    rank = recording.process.get("rank")
+    return "" if rank is None else f"rank {rank}: "

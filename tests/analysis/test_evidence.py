@@ -71,6 +71,24 @@ def test_a_run_that_was_looked_at_to_two_thirds_or_further_was_looked_at(tmp_pat
     assert untils == {16: None, 23: None, 25: 16, 38: 16}
 
 
+def test_tensors_are_excluded_by_three_censuses_of_one_moment_the_last_in_what_counts_of_the_run(
+    tmp_path: Path,
+) -> None:
+    steps = tuple(Step(n, float(n), 1.0) for n in range(1, 65))
+    rows = replace(recording(tmp_path), steps=steps)
+
+    def excludes(*taken: tuple[int, str]) -> bool:
+        seen = tuple(census(MODEL, step=step, moment=moment) for step, moment in taken)
+        return Evidence(rows, seen, {}, ()).excludes_tensors
+
+    ends = [(step, "step-end") for step in (3, 6, 16)]
+    assert excludes(*ends)
+    assert not excludes()
+    assert not excludes(*ends[:2], (16, "request"), (17, "request"))
+    assert not excludes((1, "step-end"), *ends[1:])
+    assert not excludes(*ends[:2], (15, "step-end"))
+
+
 def test_that_a_program_compiles_is_known_by_its_note(tmp_path: Path) -> None:
     plain = recording(tmp_path)
     noted = replace(plain, notes=(Note("info", COMPILES, 9),))

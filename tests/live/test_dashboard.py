@@ -391,11 +391,39 @@ def test_a_folder_that_goes_away_is_said_and_what_was_seen_stays(tmp_path: Path)
     async def remove(app: Dashboard) -> None:
         program.folder.rename(tmp_path / "elsewhere")
         await look_again(app)
-        heads.append("".join(screen_text(app)[:2]))
+        heads.append(screen_text(app)[0])
 
-    drive(program.folder, remove, size=(200, 24))
-    assert "no such folder" in heads[0]
-    assert "step 400" in heads[0]
+    drive(program.folder, remove, size=(400, 24))
+    assert re.sub(r"was .* ago", "was ... ago", heads[0]) == (
+        f"{program.folder} is gone; as it was ... ago: step 400 · out of memory in 5.7 h · 4.0 steps/s · 100 s"
+    )
+
+
+def test_a_run_that_is_over_runs_out_of_nothing(tmp_path: Path) -> None:
+    program = growing_run(tmp_path / "run")
+    program.end()
+    shown: list[str] = []
+
+    async def look(app: Dashboard) -> None:
+        shown.extend(screen_text(app))
+
+    drive(program.folder, look)
+    assert shown[0] == "step 400 · 4.0 steps/s · 100 s · ended: exit"
+    assert not any("out of memory" in line for line in shown)
+
+
+def test_a_role_that_grows_from_census_to_census_says_how_fast(tmp_path: Path) -> None:
+    program = Program(tmp_path / "run")
+    for _ in range(4):
+        program.train(50)
+        program.take_census()
+    shown: list[str] = []
+
+    async def look(app: Dashboard) -> None:
+        shown.extend(line for line in screen_text(app) if line.startswith(("activation", "parameter")))
+
+    drive(program.folder, look)
+    assert [line.endswith("+64.00 KiB/step") for line in shown] == [False, True]
 
 
 @pytest.mark.slow

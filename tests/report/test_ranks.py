@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from tenure.model.ranks import EarlyEnd, RankComparison, RankDifference, RankLevels, RankRun
-from tenure.report.ranks import name_ranks, render_ranks
+from tenure.model.ranks import EarlyEnd, RankComparison, RankDifference, RankLevels, RankRun, name_ranks
+from tenure.report.ranks import render_ranks
 
 MIB = 1 << 20
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from capture.recorder import empty_census
 from tenure.errors import NewerFormatError, RecordingError
 from tenure.model.heap import Census
-from tenure.model.recording import CensusEntry, Note, ParametersEntry, Recording, Step
+from tenure.model.recording import CensusEntry, Note, ParametersEntry, ProgramEnd, Recording, Step
 from tenure.model.source import SourceFile
 from tenure.store.census_file import read_census as read_census_file
 from tenure.store.census_file import write_census
@@ -152,11 +152,13 @@ def test_an_exit_code_completes_the_end_and_a_killed_recording_gets_a_note(tmp_p
     rows.write_bytes(rows.read_bytes()[:-20])
 
     add_exit_code(ended, 3)
-    add_exit_code(killed, -9)
+    add_exit_code(killed, -9, at=1e9)
 
     assert open_recording(ended).end == {"reason": "exit", "exit_code": 3, "steps": 2}
     assert open_recording(killed).end is None
     assert open_recording(killed).notes[1].text.startswith("the program was ended by signal 9")
+    assert [open_recording(each).program_end for each in (ended, killed)] == [ProgramEnd(3), ProgramEnd(-9, 1e9)]
+    assert [open_recording(each).how_it_ended for each in (ended, killed)] == ["exit", "signal 9"]
 
 
 def test_a_disk_that_fails_switches_the_writer_off(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tenure.analysis.growth.trend import FEWEST_POINTS, WARM_UP_STEP
 from tenure.analysis.heap.groups import Searched, search
 from tenure.analysis.heap.host_part import tensor_part
 from tenure.analysis.idle.idle_at_peak import PEAK
@@ -20,6 +22,8 @@ from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import read_census, read_sources
 
 LOOKED_AT_SHARE = 0.66
+LEAST_SEEN_SHARE = 0.25
+"""Of a run's steps: where no census came later than that, none has seen what its counters do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +79,18 @@ class Evidence:
         return last if last and last < LOOKED_AT_SHARE * steps else None
 
     @property
+    def excludes_tensors(self) -> bool:
+        """Whether there are censuses enough to say that no tensor accounts for what a counter grows by: as many of one
+        moment as growth of a group needs, the last of them in what counts of the run."""
+        late = [census for census in self.between_steps if census.step > WARM_UP_STEP]
+        most = max(Counter(census.moment for census in late).values(), default=0)
+        last = max((step.step for step in self.recording.steps), default=0)
+        return most >= FEWEST_POINTS and max(census.step for census in late) >= LEAST_SEEN_SHARE * last
+
+    @property
     def compiles(self) -> bool:
         """Whether the program compiled code, from within which modules may have been called unseen."""
         return any(note.text == COMPILES for note in self.recording.notes)
-
-    @property
-    def left_censuses_to_others(self) -> bool:
-        """Whether it is one of several ranks, and took no census."""
-        return self.recording.process.get("rank") is not None and not self.recording.censuses
 
     @property
     def processes_here(self) -> int:

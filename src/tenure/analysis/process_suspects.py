@@ -99,13 +99,12 @@ def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, 
 
 
 def find_beyond_censuses(evidence: Evidence, *, explained: float) -> tuple[Suspect, ...]:
-    """Host memory that grows beyond `explained` bytes per step: pinned, and that of C and C++ code; of a rank that left
-    censuses to others nobody knows that it is no tensor's or container's."""
+    """Host memory that grows beyond `explained` bytes per step: pinned, and that of C and C++ code."""
     recording = evidence.recording
     pinned = find_pinned_growth(recording.steps, explained, evidence.sources)
-    if evidence.left_censuses_to_others:
-        return pinned
     of_pinned = sum(suspect.growth_bytes_per_step or 0 for suspect in pinned)
     profile = evidence.profiles[-1] if evidence.profiles else None
+    if not evidence.excludes_tensors:
+        return pinned
     native = find_native_growth(recording.steps, explained + of_pinned, process=recording.process, profile=profile)
     return (*pinned, *native)

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -269,7 +270,7 @@ def _note_end(folder: Path, code: int) -> None:
 
     if (folder / PROCESS_FILE).exists():
         with suppress(RecordingError, OSError):
-            add_exit_code(folder, code)
+            add_exit_code(folder, code, at=time.time())
 
 
 def _read_baseline(file: str | None) -> Baseline | None:

@@ -114,7 +114,7 @@ class Dashboard(App[None]):
         self._shown = 0
         self._found: dict[str, _Found] = {}
         self._looking = self._finding = False
-        self._next_look = 0.0
+        self._next_look = self._seen_at = 0.0
         self.problem: str | None = None
         """Why there is nothing to show (any more)."""
 
@@ -176,7 +176,7 @@ class Dashboard(App[None]):
             return
         self.problem = looked.problem
         if looked.run is not None and looked.run.processes:
-            self._seen = looked.run
+            self._seen, self._seen_at = looked.run, time.monotonic()
             self._shown = min(self._shown, len(looked.run.processes) - 1)
             self.refresh_bindings()
         await self._show()
@@ -192,8 +192,9 @@ class Dashboard(App[None]):
         if view is None:
             self._say("#head", [self.problem or "nothing recorded yet; a program records from its first step on"])
             return
-        head = lines.headline(view) if self.problem is None else f"{self.problem} · {lines.headline(view)}"
-        self._say("#head", [head])
+        ago = time.monotonic() - self._seen_at
+        gone = self.problem
+        self._say("#head", [lines.headline(view) if gone is None else lines.without_folder(gone, view, seconds=ago)])
         self._say("#forecast", [lines.forecast_line(view)])
         self._say("#beside", [lines.ranks_text(self._seen, width=self.size.width - SCROLLBAR)])
         self._show_ranks()

@@ -32,7 +32,9 @@ def name_memory(name: str) -> str:
 
 
 def soonest_end(view: ProcessView) -> Ahead | None:
-    """What runs out first."""
+    """What runs out first; nothing does any more where the run is over."""
+    if view.outlook.end is not None or view.outlook.running is False:
+        return None
     ends = [counter.ahead for counter in view.outlook.counters if counter.ahead is not None]
     return min(ends, key=lambda ahead: ahead.steps, default=None)
 
@@ -54,6 +56,11 @@ def headline(view: ProcessView) -> str:
     elif view.quiet_seconds > max(LONG_SECONDS, LATE * (outlook.seconds_per_step or 0.0)):
         parts.append(f"no step for {format_duration(view.quiet_seconds)}")
     return " · ".join(parts if view.name == ONLY else [view.name, *parts])
+
+
+def without_folder(problem: str, view: ProcessView, *, seconds: float) -> str:
+    """The headline once nothing can be read any more: since when, and what was seen last."""
+    return f"{problem}; as it was {format_duration(seconds)} ago: {headline(view)}"
 
 
 def time_until(end: Ahead) -> str:
@@ -180,7 +187,7 @@ def rank_cells(view: ProcessView) -> tuple[str, ...]:
         f"{view.outlook.steps:,}",
         *(format_bytes(size[name]) if name in size else "" for name in ("allocated_bytes", "rss_bytes")),
         growth_of(growth),
-        view.outlook.end or "" if end is None or view.outlook.end else time_until(end),
+        view.outlook.end or "" if end is None else time_until(end),
     )
 
 
@@ -203,7 +210,7 @@ def _of(name: str, size: int | None, total: int | None) -> str:
 
 
 def _with_unit(value: int | None, unit: str) -> str:
-    return "" if value is None else f"{value:,} {unit}"
+    return "" if value is None else f"{value:,} {unit.removesuffix('s') if value == 1 else unit}"
 
 
 def _count(last: dict[str, int], name: str, words: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tenure.analysis.growth.trend import find_trend
 from tenure.analysis.watching.composition import bytes_by_role
 from tenure.analysis.watching.counter_series import Numbers, counter_series, thinned
 from tenure.analysis.watching.outlook import read_outlook
@@ -19,6 +20,7 @@ POINTS = 120
 """Values of a row to draw, over the steps so far."""
 LEAST_SHARE = 0.02
 """A row that moves by less of its level is drawn flat: the picture has no zero, and noise would look like mountains."""
+STEP_END = "step-end"
 ONLY = "run"
 """The name of a process that has the run's folder for itself."""
 LAST = (
@@ -125,9 +127,18 @@ def _role_lines(recording: Recording, last_step: int) -> list[MemoryLine]:
     lines = []
     for role in dict.fromkeys(role for _, roles in taken for role in roles):
         values = np.array([roles.get(role, 0) for _, roles in taken], dtype=float)
-        drawn = flattened(over_steps(steps, values, last_step))
-        lines.append(MemoryLine(role, int(values[-1]), drawn, float(values.min()), float(values.max())))
+        course, growth = over_steps(steps, values, last_step), _growth_of_role(recording, role)
+        drawn = flattened(course) if growth is None else course
+        ends = float(values.min()), float(values.max())
+        lines.append(MemoryLine(role, int(values[-1]), drawn, *ends, growth))
     return sorted((line for line in lines if line.last_bytes), key=lambda line: (-line.last_bytes, line.name))
+
+
+def _growth_of_role(recording: Recording, role: str) -> float | None:
+    """Bytes per step by the censuses at steps' ends; None where they do not show growth, or are too few."""
+    ends = [entry for entry in recording.censuses if entry.moment == STEP_END and entry.bytes_by_role]
+    found = find_trend([each.step for each in ends], [each.bytes_by_role.get(role, 0) for each in ends], counted=False)
+    return found.per_step if found.kind == "growing" else None
 
 
 def over_steps(steps: Numbers, values: Numbers, last_step: int) -> tuple[float, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
@@ -29,6 +30,8 @@ class WatchedRun:
 
         A view is made anew only where rows came. RecordingError where the folder is gone.
         """
+        if self._followed and not Path(self.folder).is_dir():
+            raise RecordingError(f"{self.folder} is gone")
         read = {path: recording for path in list_recordings(self.folder) if (recording := self._read(path)) is not None}
         views = tuple(self._view(recording) for recording in read.values())
         return RunView(views, compare_ranks(read.values()) if len(read) > 1 else None)

@@ -106,8 +106,8 @@ class StepPhase:
 
 @dataclass(frozen=True)
 class RunOutlook:
-    """One process's run. `end` is None while it runs, and after a kill or crash; `running` is for who can see the
-    process itself to set: None where it cannot be told, or has an end."""
+    """One process's run. `end` is None while it runs, and after a kill or crash that no launcher saw; `running` is for
+    who can see the process itself to set: None where it cannot be told, or has an end."""
 
     path: str
     rank: int | None

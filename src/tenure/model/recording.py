@@ -81,12 +81,26 @@ class HistoryEntry:
 
 
 @dataclass(frozen=True)
+class ProgramEnd:
+    """How the launcher saw its program end: `code` is minus a signal's number where one ended it, else the exit code;
+    `time` is in seconds since 1970, None in older recordings."""
+
+    code: int
+    time: float | None = None
+
+    def __str__(self) -> str:
+        return f"signal {-self.code}" if self.code < 0 else f"exit code {self.code}"
+
+
+@dataclass(frozen=True)
 class Note:
     """Something the recorder wants a person to know; `level` is "info", "warning" or "failure" (ours)."""
 
     level: str
     text: str
     step: int | None = None
+    program_end: ProgramEnd | None = None
+    """Of the note that the launcher leaves where the program could not write its end."""
 
 
 @dataclass(frozen=True)
@@ -123,3 +137,19 @@ class Recording:
     samples: Sequence[Sample] = ()
     histories: tuple[HistoryEntry, ...] = ()
     """Copies of the allocator's record whose files are there."""
+
+    @property
+    def program_end(self) -> ProgramEnd | None:
+        """What the launcher saw, None where none has."""
+        if self.end is None:
+            return next((note.program_end for note in self.notes if note.program_end is not None), None)
+        code, time = self.end.get("exit_code"), self.end.get("ended_at")
+        return None if code is None else ProgramEnd(int(code), time)
+
+    @property
+    def how_it_ended(self) -> str | None:
+        """`exit` and the like, by the closing row; of a program that could not write one `signal 9`, where its launcher
+        saw it; None while it runs, and after a kill that nobody saw."""
+        if self.end is not None:
+            return str(self.end.get("reason"))
+        return None if self.program_end is None else str(self.program_end)

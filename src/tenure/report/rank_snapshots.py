@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from tenure.allocator.ranks import OddRank, RanksCompared, RankSummary
+from tenure.model.ranks import name_ranks
 from tenure.model.units import format_bytes
 from tenure.report.block_words import role_text
 from tenure.report.outlook import render_rows
-from tenure.report.ranks import name_ranks
 
 _MOST_RANKS = 8
 _MOST_ODD = 8

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator
 
-from tenure.model.ranks import EarlyEnd, RankComparison, RankDifference
+from tenure.analysis.watching.rank_notes import describe_bad_ends
+from tenure.model.ranks import MOST_TOLD, EarlyEnd, RankComparison, RankDifference, name_ranks
 from tenure.model.units import format_bytes, format_duration
 from tenure.report.outlook import NAMES, render_rows
-
-MOST_TOLD = 6
-"""Early ends, and ranks of one difference, before the rest is only counted."""
 
 
 def render_ranks(compared: RankComparison, *, width: int, ascii_only: bool = False) -> str:
@@ -37,10 +34,12 @@ def _rows(compared: RankComparison) -> Iterator[tuple[str, str]]:
             f"{_name(level.what)} differs from the beginning, by a constant: from {format_bytes(level.lowest_bytes)} "
             f"(rank {level.lowest_rank}) to {format_bytes(level.highest_bytes)} (rank {level.highest_rank})",
         )
-    for end in compared.ended_early[:MOST_TOLD]:
+    if compared.ends:
+        yield "", describe_bad_ends(compared.ends)
+    for end in compared.only_early[:MOST_TOLD]:
         yield "", _describe_end(end)
-    if len(compared.ended_early) > MOST_TOLD:
-        yield "", f"{len(compared.ended_early) - MOST_TOLD} more ranks ended before the others"
+    if len(compared.only_early) > MOST_TOLD:
+        yield "", f"{len(compared.only_early) - MOST_TOLD} more ranks ended before the others"
     if compared.counted:
         least, most = (f(compared.counted, key=compared.counted.__getitem__) for f in (min, max))
         yield (
@@ -68,14 +67,6 @@ def describe_difference(difference: RankDifference) -> str:
         f"{name_ranks(difference.ranks)}: {what} +{format_bytes(difference.per_step or 0.0)} per step beyond the "
         f"others since step {difference.since_step:,}; {more} more by now{of_role}"
     )
-
-
-def name_ranks(ranks: Sequence[int]) -> str:
-    """`rank 3`, `ranks 0, 3-7` and so on; of very many ranges only the first."""
-    runs = [[rank for _, rank in group] for _, group in groupby(enumerate(ranks), key=lambda each: each[1] - each[0])]
-    parts = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
-    shown = ", ".join(parts[:MOST_TOLD]) + (f" and more, {len(ranks)} in all" if len(parts) > MOST_TOLD else "")
-    return ("rank " if len(ranks) == 1 else "ranks ") + shown
 
 
 def _describe_all(compared: RankComparison) -> str:

@@ -190,10 +190,11 @@ def list_recordings(path: str | Path) -> list[str]:
     return [str(found) for found in own + below]
 
 
-def add_exit_code(path: str | Path, code: int) -> None:
+def add_exit_code(path: str | Path, code: int, *, at: float | None = None) -> None:
     """Complete an ended recording from outside: a Python program does not learn its own exit code.
 
     A recording without an end row (killed, crashed, os._exit) gets a note instead, so that its end stays unknown.
+    `at` is when it was seen, in seconds since 1970.
     """
     recording = open_recording(path)
     row: dict[str, Any]
@@ -201,8 +202,10 @@ def add_exit_code(path: str | Path, code: int) -> None:
         row = {"kind": END, **recording.end, "exit_code": code}
     else:
         how = f"by signal {-code}" if code < 0 else f"at once with exit code {code}"
-        row = {"kind": NOTE, "level": "info", "step": None}
+        row = {"kind": NOTE, "level": "info", "step": None, "exit_code": code}
         row["text"] = f"the program was ended {how}; the last second of steps may be missing"
+    if at is not None:
+        row["ended_at"] = round(at, 3)
     with (Path(path) / ROWS_FILE).open("ab") as file:
         # After a kill the last row may be torn: begin on a line of our own.
         file.write(b"\n" + json.dumps(row, separators=(",", ":")).encode() + b"\n")

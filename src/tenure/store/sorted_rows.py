@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tenure.errors import NewerFormatError
-from tenure.model.recording import CensusEntry, HistoryEntry, Note, ParametersEntry, ProfileEntry, Step
+from tenure.model.recording import CensusEntry, HistoryEntry, Note, ParametersEntry, ProfileEntry, ProgramEnd, Step
 from tenure.store.format import (
     CENSUS,
     END,
@@ -62,7 +62,7 @@ class SortedRows:
             elif kind == HISTORY:
                 self.histories.append(_read_history_entry(row))
             elif kind == NOTE:
-                self.notes.append(Note(str(row["level"]), str(row["text"]), row.get("step")))
+                self.notes.append(Note(str(row["level"]), str(row["text"]), row.get("step"), _read_program_end(row)))
             elif kind == SOURCE:
                 self.sources[str(row["path"])] = (str(row["file"]), str(row.get("origin", "yours")))
             elif kind == END:
@@ -99,6 +99,11 @@ def _read_history_entry(row: dict[str, Any]) -> HistoryEntry:
         num_events=int(row["num_events"]),
         seconds=float(row["seconds"]),
     )
+
+
+def _read_program_end(row: dict[str, Any]) -> ProgramEnd | None:
+    code = row.get("exit_code")
+    return None if code is None else ProgramEnd(int(code), row.get("ended_at"))
 
 
 def _read_census_entry(row: dict[str, Any]) -> CensusEntry:

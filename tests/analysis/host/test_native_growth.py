@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from profiles import profile
-from tenure.analysis.host.native_growth import describe_native_growth, find_native_growth, find_rise
+from tenure.analysis.host.native_growth import (
+    describe_native_growth,
+    describe_unseen_growth,
+    find_native_growth,
+    find_rise,
+)
 from tenure.model.profile import StepProfile
 from tenure.model.recording import Step
 from tenure.model.suspect import Suspect
@@ -87,6 +92,14 @@ def test_growth_that_findings_explain_is_none_and_the_rest_is_said_where_it_is_m
     )
     assert describe_native_growth(steps(steady), 0.8 * MIB) == ()
     assert describe_native_growth(steps(steady), 0.0) == ()
+
+
+def test_where_censuses_are_too_few_growth_is_told_without_a_cause() -> None:
+    assert describe_unseen_growth(steps(steady), 0.0) == (
+        "resident memory grows by 100.00 MiB per 100 steps, from step 26 to 100, and too few censuses were taken "
+        "meanwhile to say what holds it",
+    )
+    assert describe_unseen_growth(steps(steady), 0.2 * MIB) == ()
 
 
 def test_what_is_little_fills_or_jumps_once_is_not_told() -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from analysis.watching.simulated import KIB, MIB, allocator, filling, jumps, resident, sawing, walking
-from tenure.analysis.watching.rank_notes import describe_beyond_findings
+from tenure.analysis.watching.rank_notes import describe_bad_ends, describe_beyond_findings
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.model.ranks import EarlyEnd, RankComparison, RankDifference, RankLevels
-from tenure.model.recording import CensusEntry, Recording, Step
+from tenure.model.recording import CensusEntry, Note, ProgramEnd, Recording, Step
 from tenure.model.row_columns import RowColumns
 
 Counters = dict[str, np.ndarray]
@@ -196,6 +196,36 @@ def test_a_diagnosis_is_told_what_grows_where_no_finding_explains_it_and_who_end
         "rank 1: rss grows by 64.00 KiB per step beyond the other ranks since step 1, and no finding explains it there",
         "rank 3 ended at step 812, the others at 1,000",
     ]
+    assert list(describe_beyond_findings(found, {2}, growing_on_host={1}))[:-1] == []
+    assert list(describe_beyond_findings(found, (), without_census={1, 2})) == [
+        "ranks 1-2: rss grows by 64.00 KiB per step beyond the other ranks since step 1, and no census was taken there",
+        "ranks 1-2 took no census: look into one with `tenure run --census-ranks 1`",
+        "rank 3 ended at step 812, the others at 1,000",
+    ]
+
+
+def test_which_rank_ended_first_is_told_with_its_signal_and_who_was_ended_after_it() -> None:
+    rows = [{"allocated_bytes": level(steps)} for steps in (150, 128, 150, 149)]
+    ends = [ProgramEnd(-15, 1000000.5), ProgramEnd(-9, 1000000.2), ProgramEnd(-15, 1000000.6), ProgramEnd(7, None)]
+    killed = [
+        replace(rank(each, row, end=None), notes=(Note("info", "ended", None, end),))
+        for each, (row, end) in enumerate(zip(rows, ends, strict=True))
+    ]
+    found = compared(*killed)
+
+    assert [(end.rank, end.code, end.step) for end in found.ends] == [
+        *((1, -9, 128), (0, -15, 150), (2, -15, 150), (3, 7, 149)),
+    ]
+    assert (found.differing, [run.end for run in found.runs]) == (
+        (1,),
+        ["signal 15", "signal 9", "signal 15", "exit code 7"],
+    )
+    assert describe_bad_ends(found.ends) == (
+        "rank 1 ended first, by signal 9 (SIGKILL) after step 128, at 1970-01-12 13:46:40 UTC; then ranks 0, 2 by "
+        "signal 15 (SIGTERM), 0.3 s later, after step 150; then rank 3 with exit code 7, after step 149"
+    )
+    assert list(describe_beyond_findings(found, ())) == [describe_bad_ends(found.ends)]
+    assert describe_bad_ends(found.ends[-1:]) == "rank 3 ended with exit code 7 after step 149"
 
 
 def test_one_rank_has_nothing_to_be_compared_with() -> None:

@@ -15,7 +15,7 @@ import pytest
 from capture.recorder import CensusLog, recording
 from capture.sampling.test_between_steps import make_step, wait_until
 from tenure.capture.sampling import between_steps
-from tenure.capture.sampling.census_signal import CensusSignal
+from tenure.capture.sampling.census_signal import TAKEN, CensusSignal
 from tenure.store.recording_file import open_recording
 
 
@@ -74,6 +74,18 @@ def test_a_handler_of_the_programs_stays_and_the_recording_says_so(tmp_path: Pat
     assert [note.text for note in open_recording(tmp_path).notes if "SIGUSR2" in note.text] == [
         "SIGUSR2 is the program's own: it brings no census, `tenure watch --census` does"
     ]
+
+
+def test_a_handler_that_comes_later_is_said_once() -> None:
+    listening = CensusSignal()
+    said = [listening.find_displaced(), listening.open(), listening.find_displaced()]
+    signal.signal(signal.SIGUSR2, lambda number, frame: None)
+    try:
+        said += [listening.find_displaced(), listening.find_displaced()]
+    finally:
+        listening.close()
+
+    assert said == [None, None, None, TAKEN, None]
 
 
 def test_a_handler_that_the_program_sets_later_takes_our_place_and_stays(tmp_path: Path) -> None:

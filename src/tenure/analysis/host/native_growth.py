@@ -103,6 +103,17 @@ def describe_native_growth(steps: Sequence[Step], explained_bytes_per_step: floa
     )
 
 
+def describe_unseen_growth(steps: Sequence[Step], explained_bytes_per_step: float) -> tuple[str, ...]:
+    """One sentence where the process grows, findings explain next to nothing of it, and censuses are too few."""
+    rise = find_rise(steps)
+    if rise is None or explained_bytes_per_step > LITTLE_EXPLAINED * rise.per_step:
+        return ()
+    return (
+        f"resident memory grows by {format_bytes(int(100 * rise.per_step))} per 100 steps, from step "
+        f"{rise.points[0][0]} to {rise.points[-1][0]}, and too few censuses were taken meanwhile to say what holds it",
+    )
+
+
 def suspect_of_rise(rise: Rise, holder: HoldingReference, named: str, facts: dict[str, object]) -> Suspect:
     """A suspect of symptom "host" that a counter shows: it has no path, and nothing that could be dropped."""
     (first, low), (last, high) = rise.points[0], rise.points[-1]

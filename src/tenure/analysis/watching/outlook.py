@@ -38,7 +38,7 @@ def read_outlook(recording: Recording) -> RunOutlook:
         steps=step,
         seconds=seconds,
         seconds_per_step=each,
-        end=None if recording.end is None else str(recording.end.get("reason")),
+        end=recording.how_it_ended,
         counters=tuple(_outlooks(recording, each)),
         beside_allocator_bytes=_beside_allocator(recording),
         split_share=fragmentation.split_share if fragmentation else None,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import inf
 
 import numpy as np
 
 from tenure.analysis.watching.counter_series import Numbers
 from tenure.analysis.watching.rank_rows import RankRows
 from tenure.analysis.watching.robust import scatter_of
-from tenure.model.ranks import EarlyEnd
+from tenure.model.ranks import EarlyEnd, RankEnd
 
 LEAST_SKEW_SECONDS = 0.05
 SURE = 5.0
@@ -71,6 +72,19 @@ def find_early_ends(ranks: Sequence[RankRows]) -> tuple[EarlyEnd, ...]:
         for each in ranks
         if each.run.steps < furthest and _has_ended(each, latest)
     )
+
+
+def find_bad_ends(ranks: Sequence[RankRows], clock_seconds: Mapping[str, float]) -> tuple[RankEnd, ...]:
+    """Ranks that a signal ended, or that ended with an exit code that is not 0, the first first; those of which no time
+    is known at the end."""
+    found = []
+    for each in ranks:
+        end = each.program_end
+        if end is not None and end.code:
+            ahead = clock_seconds.get(each.run.node or "", 0.0)
+            time = None if end.time is None else end.time - max(0.0, ahead)
+            found.append(RankEnd(each.run.rank, end.code, each.run.steps, time))
+    return tuple(sorted(found, key=lambda end: (inf if end.time is None else end.time, end.rank)))
 
 
 def _has_ended(rank: RankRows, latest: float | None) -> bool:

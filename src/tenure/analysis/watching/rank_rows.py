@@ -12,7 +12,7 @@ import numpy as np
 
 from tenure.analysis.watching.counter_series import MOST_POINTS, Numbers, counter_series, thinned
 from tenure.model.ranks import RankRun
-from tenure.model.recording import Recording, Step
+from tenure.model.recording import ProgramEnd, Recording, Step
 from tenure.model.row_columns import STEP, TIME, RowColumns
 
 COUNTERS = ("allocated_bytes", "reserved_bytes", "rss_bytes", "pinned_bytes")
@@ -35,6 +35,7 @@ class RankRows:
     whole: dict[str, tuple[Numbers, Numbers]]
     recent: dict[str, tuple[Numbers, Numbers]]
     wall: tuple[Numbers, Numbers] | None
+    program_end: ProgramEnd | None = None
     roles: dict[int, dict[str, int]] = field(default_factory=dict)
     pauses: dict[tuple[int, str], float] = field(default_factory=dict)
 
@@ -49,15 +50,15 @@ def read_rank(recording: Recording) -> RankRows | None:
     there = {name: rows for name, rows in series.items() if len(rows[0])}
     origin = process.get("time_origin")
     some = np.unique(np.linspace(0, max(0, len(steps) - 1), min(MOST_POINTS, len(steps))).astype(int))
-    end = recording.end
     return RankRows(
         run=RankRun(
             rank=int(rank),
             node=process.get("node"),
             path=recording.path,
             steps=int(steps[-1]) if len(steps) else 0,
-            end=None if end is None else str(end.get("reason")),
+            end=recording.how_it_ended,
         ),
+        program_end=recording.program_end,
         restart=int(process.get("restart") or 0),
         began=float(process.get("time") or 0.0),
         world_size=process.get("world_size"),

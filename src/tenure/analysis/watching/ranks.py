@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tenure.analysis.watching.rank_clocks import find_clock_skew, find_counts, find_early_ends
+from tenure.analysis.watching.rank_clocks import find_bad_ends, find_clock_skew, find_counts, find_early_ends
 from tenure.analysis.watching.rank_growth import find_levels, find_rank_differences
 from tenure.analysis.watching.rank_roles import find_role_differences, with_roles
 from tenure.analysis.watching.rank_rows import COUNTERS, RankRows, newest_of_each, read_rank
@@ -28,6 +28,7 @@ def compare_ranks(recordings: Iterable[Recording]) -> RankComparison | None:
     told = {(rank, each.role) for each in counters for rank in each.ranks}
     roles = [each for each in find_role_differences(ranks) if (each.ranks[0], each.role) not in told]
     levels = (find_levels(_others(ranks, counters, name), name) for name in COUNTERS)
+    clock_seconds = find_clock_skew(ranks)
     return RankComparison(
         runs=tuple(each.run for each in ranks),
         missing=tuple(rank for rank in range(world) if rank not in present),
@@ -36,9 +37,10 @@ def compare_ranks(recordings: Iterable[Recording]) -> RankComparison | None:
         levels=tuple(each for each in levels if each is not None),
         ended_early=find_early_ends(ranks),
         counted=find_counts(ranks),
-        clock_seconds=find_clock_skew(ranks),
+        clock_seconds=clock_seconds,
         census_seconds=_slowest_pauses(ranks),
         num_attempts_before=num_before,
+        ends=find_bad_ends(ranks, clock_seconds),
     )
 
 

@@ -89,9 +89,13 @@ class BetweenSteps:
         self._signal.close()
 
     def _look(self, now: float) -> None:
-        """On the sampler's thread: look for growth, and say once of each wish that waits for a step for long."""
+        """On the sampler's thread: look for growth and for a handler of the program's that has come since, and say once
+        of each wish that waits for a step for long."""
         self._closer.look(now)
         self._on_look(now)
+        taken = self._signal.find_displaced()
+        if taken is not None:
+            self._note("info", taken)
         if not (self._sampler.census_wanted or self._signal.asked):
             self._waits_since = None
         elif self._waits_since is None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 NAME = "SIGUSR2"
+TAKEN = f"{NAME} is the program's own: it brings no census, `tenure watch --census` does"
 
 
 _listening: set[CensusSignal] = set()
@@ -29,6 +30,7 @@ class CensusSignal:
 
     def __init__(self, *, proc: str = "/proc") -> None:
         self._proc = proc
+        self._displaced = False
         self.asked = False
 
     def open(self) -> str | None:
@@ -45,6 +47,13 @@ class CensusSignal:
                 signal.siginterrupt(number, False)  # a system call of the program's that it strikes goes on
         _listening.add(self)
         return None
+
+    def find_displaced(self) -> str | None:
+        """Said once, where the program has put a handler of its own in place of ours; from any thread."""
+        if self._displaced or self not in _listening:
+            return None
+        self._displaced = signal.getsignal(getattr(signal, NAME)) is not tenure_census_signal
+        return TAKEN if self._displaced else None
 
     def take(self) -> bool:
         """Whether it has come since the last time."""
@@ -66,7 +75,7 @@ class CensusSignal:
 
     def _describe_obstacle(self, number: int) -> str | None:
         if signal.getsignal(number) is not signal.SIG_DFL or self._is_caught(number):
-            return f"{NAME} is the program's own: it brings no census, `tenure watch --census` does"
+            return TAKEN
         if threading.current_thread() is not threading.main_thread():
             return f"{NAME} brings no census, for steps are not made on the main thread; `tenure watch --census` does"
         return None
