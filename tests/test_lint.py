@@ -349,7 +349,6 @@ def train(model, batches):
         ),
         ("cookie.py", b"# coding: nonsense\nimport torch\n", r"cookie\.py: cannot be read: unknown encoding: nonsense"),
         ("rot.py", b"# coding: rot13\nimport torch\n", r"rot\.py: cannot be read: 'rot13' is not a text encoding"),
-        ("large.py", b"import torch\n" + b"x = 1\n" * 1_700_000, r"large\.py: larger than 2 MiB, not read"),
         ("deep.py", b"import torch\nx = " + b"-" * 100_000 + b"1\n", r"deep\.py: cannot be parsed: \w+"),
         ("broken.ipynb", b'{"cells": "torch"', r"broken\.ipynb: is no notebook: "),
     ],

@@ -359,6 +359,42 @@ def test_what_a_step_does_for_nothing_is_told(body: str, found: list[str]) -> No
 
 
 @pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("Net()", ["TN206"]),
+        ("nets.Deeper()", ["TN206"]),
+        ("Buffer(3)", ["TN206"]),
+        ("Meter()", []),
+        ("Unknown()", []),
+        ("nets", []),
+    ],
+)
+def test_a_default_is_told_where_the_programs_own_class_makes_tensors(made: str, found: list[str]) -> None:
+    nets = """
+        import torch
+        from torch import nn
+        class Net(nn.Module): pass
+        class Deeper(Net): pass
+        class Buffer:
+            def __init__(self, size):
+                self.rows = torch.zeros(size)
+        class Meter:
+            def __init__(self):
+                self.total = 0
+    """
+    train = f"""
+        import torch
+        import nets
+        from nets import Buffer, Meter, Net
+        def look_up(table, name):
+            return table.setdefault(name, {made})
+    """
+    sources = [SourceFile("nets.py", dedent(nets)), SourceFile("train.py", dedent(train))]
+    findings, _ = lint_sources(sources)
+    assert [each.rule for each in findings] == found
+
+
+@pytest.mark.parametrize(
     ("first", "second", "third", "found"),
     [
         ("torch.cuda.empty_cache()", "gc.collect()", "pass", [("TN502", 4)]),

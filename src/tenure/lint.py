@@ -14,7 +14,7 @@ from tenure.model.source_finding import SourceFinding
 from tenure.rules import all_rules
 from tenure.rules.source_edits import with_source_edits
 from tenure.syntax.files.documents import Document, placed
-from tenure.syntax.files.source_tree import find_files, read_program
+from tenure.syntax.files.source_tree import each_once, find_files, read_program
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.depth import is_deep
 from tenure.syntax.text.suppressions import is_allowed
@@ -40,7 +40,11 @@ class Linted:
     """The files that were looked at."""
     num_lines: int = 0
     num_skipped: int = 0
-    """Files that have nothing to do with torch, which are not parsed."""
+    """Files that have nothing to do with torch, which are not parsed, and those in `too_large`."""
+    too_large: tuple[str, ...] = ()
+    """A line for each file that was skipped for its size; no failure."""
+    files: frozenset[str] = frozenset()
+    """The paths that lines of `failures` and `too_large` begin with, but for those of folders."""
 
 
 def fingerprint(finding: SourceFinding, folder: Path) -> str:
@@ -65,11 +69,19 @@ def lint(paths: Sequence[str], options: LintOptions | None = None) -> Linted:
         raise UsageError(f"{missing[0]}: no such file or folder")
     options = options or LintOptions()
     unread: list[str] = []
-    files = list(dict.fromkeys(find_files([Path(path) for path in paths], options.exclude, unread)))
+    files = each_once(find_files([Path(path) for path in paths], options.exclude, unread))
     read = read_program(files)
     findings, unparsed = lint_documents(read.documents, options)
-    failures = (*unread, *read.failures, *unparsed)
-    return Linted(findings, len(files), failures, read.documents, read.num_lines, read.num_skipped)
+    return Linted(
+        findings,
+        len(files),
+        failures=(*unread, *read.failures, *unparsed),
+        documents=read.documents,
+        num_lines=read.num_lines,
+        num_skipped=read.num_skipped,
+        too_large=read.too_large,
+        files=frozenset(map(str, files)),
+    )
 
 
 def lint_documents(
@@ -118,5 +130,5 @@ def _starts(code: str, beginnings: Collection[str]) -> bool:
     return any(code.startswith(each) for each in beginnings)
 
 
-def _place(finding: SourceFinding) -> tuple[str, int, int, str]:
-    return finding.file, finding.line, finding.column, finding.rule
+def _place(finding: SourceFinding) -> tuple[str, int, int, str, str]:
+    return finding.file, finding.line, finding.column, finding.rule, finding.message

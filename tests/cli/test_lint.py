@@ -17,6 +17,7 @@ from suspects import finding
 from tenure.cli.lint import _without_collections
 from tenure.cli.main import run_command_line
 from tenure.report.json import finding_as_dict
+from tenure.syntax.files import source_tree
 
 TRAIN = """\
 import torch
@@ -80,7 +81,7 @@ def test_json_has_the_keys_of_findings_json_and_the_edit(
 
     told = json.loads(capsys.readouterr().out)
     (row,) = told.pop("findings")
-    assert told == {"format": 1, "files": 2, "lines": 12, "skipped": 0, "failures": []}
+    assert told == {"format": 1, "files": 2, "lines": 12, "skipped": 0, "failures": [], "too_large": []}
     edit = {
         "file": "train.py",
         "line": 10,
@@ -169,14 +170,6 @@ def test_the_projects_settings_hold_and_options_replace_them(
     assert run_command_line(["lint", *options]) == code
 
 
-@pytest.mark.parametrize(("option", "code"), [("--select", "TN999"), ("--ignore", "tn101"), ("--select", "E501")])
-def test_a_code_that_no_rule_has_is_refused(
-    project: Path, capsys: pytest.CaptureFixture[str], option: str, code: str
-) -> None:
-    assert run_command_line(["lint", option, code]) == 2
-    assert f"no rule's code begins with {code!r}; there are: TN101, TN102, " in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -203,6 +196,69 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(project: Path, capsys
 
     assert (code, out.splitlines()[-2]) == (1, "1 finding (1 TN101)")
     assert [line.partition(":")[2].partition(":")[0].strip() for line in err.splitlines()] == ["latin.py", "broken.py"]
+
+
+def test_what_was_not_looked_at_is_told_in_the_forms_for_machines_too(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_tree, "LARGEST_BYTES", 1 << 20)
+    (project / "train.py").unlink()
+    (project / "large.py").write_text("import torch\n" + "x = 1\n" * 200_000)
+    code = run_command_line(["lint", "--format", "github"])
+    large = "larger than 1 MiB, skipped"
+    assert (code, *capsys.readouterr()) == (
+        0,
+        f"::notice file=large.py,title=not looked at::{large}\n",
+        f"tenure: large.py: {large}\n",
+    )
+
+    (project / "broken.py").write_text("import torch\ndef :\n")
+    code = run_command_line(["lint", "--format", "github"])
+    said = "::warning file=broken.py,line=2,title=not looked at::cannot be parsed: invalid syntax"
+    assert (code, capsys.readouterr().out.splitlines()[0]) == (2, said)
+
+    run_command_line(["lint", "--format", "sarif"])
+    ((told,),) = (run["invocations"] for run in json.loads(capsys.readouterr().out)["runs"])
+    assert told["toolExecutionNotifications"] == [
+        {
+            **{"level": "error", "message": {"text": "cannot be parsed: invalid syntax"}},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": "broken.py"}, "region": {"startLine": 2}}}],
+        },
+        {
+            **{"level": "note", "message": {"text": large}},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": "large.py"}}}],
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "said"),
+    [
+        (["--select", "TN999"], "", "--select: 'TN999' is no rule's code; there are: TN101, "),
+        (["--ignore", "101"], "", "--ignore: '101' is no rule's code; there are: TN101, "),
+        (["--select", "TN102"], "", "--select: 'TN102' is told by `tenure run` alone; there are: TN101, "),
+        ([], 'select = ["TN999"]', "[tool.tenure] select: 'TN999' is no rule's code; there are: TN101, "),
+    ],
+)
+def test_a_code_that_no_rule_has_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], settings: str, said: str
+) -> None:
+    (project / "pyproject.toml").write_text(f"[tool.tenure]\n{settings}\n")
+    assert run_command_line(["lint", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), said in err) == ("", 1, True)
+
+
+def test_a_file_and_links_to_it_are_one_file_under_its_real_name(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "a_link.py").symlink_to("train.py")
+    (project / "z_link.py").symlink_to("train.py")
+    assert run_command_line(["lint"]) == 1
+    assert capsys.readouterr().out.startswith("train.py:10:9: TN101")
+    assert run_command_line(["lint", "--fix"]) == 0
+    assert capsys.readouterr() == ("nothing found\n", "tenure: 1 finding fixed in 1 file\n")
+    assert ((project / "a_link.py").is_symlink(), (project / "train.py").read_text()) == (True, FIXED)
 
 
 def test_a_missing_path_is_one_clear_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -293,8 +349,10 @@ def test_a_finding_in_a_notebook_names_the_cell_and_the_line_in_it(
         7,
         "        total += loss.detach()",
     ]
-    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 7
-    assert result["locations"][0]["logicalLocations"] == [{"name": "cell 3", "kind": "cell"}]
+    (place,) = result["locations"]
+    line = next(n for n, text in enumerate(notebook.read_text().splitlines(), 1) if "total += loss" in text)
+    assert place["physicalLocation"]["region"] == {"startLine": line, "endLine": line}
+    assert place["logicalLocations"] == [{"name": "cell 3", "fullyQualifiedName": "cell 3:7:9", "kind": "cell"}]
     assert said["github"].startswith(
         "::warning file=n.ipynb,title=TN101 loss-kept-with-graph (cell 3%2C line 7)::`total` keeps"
     )

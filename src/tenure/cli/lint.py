@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import click
 
 from tenure.cli.lint_baseline import LintBaseline, read_lint_baseline, write_lint_baseline
-from tenure.cli.lint_settings import read_settings
+from tenure.cli.lint_settings import check_codes, read_settings
 from tenure.cli.main import INPUT_ERROR
 from tenure.errors import SourceError, UsageError
 from tenure.lint import Linted, LintOptions, lint, lint_documents
@@ -57,10 +57,11 @@ def lint_command(
     if unsafe and not (fix or diff):
         raise UsageError("--unsafe says which edits to make: give --fix or --diff too")
     paths = paths or (".",)
+    check_codes(select, "--select")
+    check_codes(ignore, "--ignore")
     settings = read_settings(paths)
     own = settings.options
     options = LintOptions(select=select or own.select, ignore=ignore or own.ignore, exclude=exclude or own.exclude)
-    _check_codes((*options.select, *options.ignore))
     baseline = baseline or settings.baseline
     if write_baseline:
         return _write_baseline(lint(paths, options), baseline)
@@ -68,7 +69,7 @@ def lint_command(
     form = "json" if json_output else form
     with _without_collections():
         linted = lint(paths, options)
-        _say(linted.failures)
+        _say((*linted.failures, *linted.too_large))
         if not (fix or diff):
             return _tell(linted, form, known)
     fixed = fix_documents(linted.documents, options, unsafe=unsafe, wanted=known.new if known else None)
@@ -77,14 +78,6 @@ def lint_command(
         click.echo(_as_patch(fixed), nl=False)
         return _exit_code(_not_known(linted, known), linted.failures)
     return _tell(_write(linted, fixed, options), form, known)
-
-
-def _check_codes(asked: Sequence[str]) -> None:
-    """A code that no rule has would leave out everything, and say that nothing was found."""
-    codes = sorted(rule.code for rule in all_rules())
-    unknown = next((each for each in asked if not any(code.startswith(each) for code in codes)), None)
-    if unknown is not None:
-        raise UsageError(f"no rule's code begins with {unknown!r}; there are: {', '.join(codes)}")
 
 
 @contextmanager
@@ -108,7 +101,7 @@ def _without_collections() -> Iterator[None]:
 def _write_baseline(linted: Linted, file: str) -> int:
     if not file:
         raise UsageError("--write-baseline: name the file with --baseline FILE, or as baseline in [tool.tenure]")
-    _say(linted.failures)
+    _say((*linted.failures, *linted.too_large))
     write_lint_baseline(file, linted.findings)
     click.echo(f"{file}: {_count(len(linted.findings), 'finding')} known")
     return 0
@@ -158,12 +151,13 @@ def _not_known(linted: Linted, known: LintBaseline | None) -> Sequence[SourceFin
 def _print(findings: Sequence[SourceFinding], linted: Linted, form: str, known: LintBaseline | None) -> None:
     num_known = len(linted.findings) - len(findings)
     if form == "json":
-        told = {"known": num_known, "baseline": str(known.file)} if known else {}
-        click.echo(as_json(findings, linted, **told))
+        known_rows = {"known": num_known, "baseline": str(known.file)} if known else {}
+        click.echo(as_json(findings, linted, **known_rows))
     elif form == "sarif":
-        click.echo(as_sarif(findings, all_rules()))
+        click.echo(as_sarif(findings, all_rules(), linted))
     elif form == "github":
-        click.echo(as_github(findings), nl=bool(findings))
+        told = as_github(findings, linted)
+        click.echo(told, nl=bool(told))
     else:
         click.echo(as_text(findings))
         if num_known and known:

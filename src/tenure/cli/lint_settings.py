@@ -11,6 +11,7 @@ from typing import Any
 
 from tenure.errors import UsageError
 from tenure.lint import LintOptions
+from tenure.rules import all_rules
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -18,6 +19,7 @@ else:
     import tomli as tomllib
 
 LISTS = ("select", "ignore", "exclude")
+CODES = frozenset({"select", "ignore"})
 KEYS = (*LISTS, "baseline")
 
 
@@ -45,7 +47,10 @@ def read_settings(paths: Sequence[str]) -> Settings:
     baseline = table.get("baseline", "")
     if not isinstance(baseline, str):
         raise UsageError(f'{file}: [tool.tenure] baseline must be the name of a file, as in baseline = "lint.json"')
-    options = LintOptions(**{key: _words(file, key, table[key]) for key in LISTS if key in table})
+    words = {key: _words(file, key, table[key]) for key in LISTS if key in table}
+    for key in CODES & words.keys():
+        check_codes(words[key], f"{file}: [tool.tenure] {key}")
+    options = LintOptions(**words)
     return Settings(options, os.path.relpath(file.parent / baseline) if baseline else "")
 
 
@@ -58,3 +63,16 @@ def _words(file: Path, key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise UsageError(f'{file}: [tool.tenure] {key} must be a list of words, as in {key} = ["TN101"]')
     return tuple(value)
+
+
+def check_codes(codes: Sequence[str], where: str) -> None:
+    """A UsageError where one is neither a rule's code nor the beginning of one (`TN1`); `where` it was said."""
+    known = sorted(rule.code for rule in all_rules() if rule.check_source is not None)
+    every = [rule.code for rule in all_rules()]
+    for each in codes:
+        if each and any(code.startswith(each) for code in known):
+            continue
+        is_rule = bool(each) and any(code.startswith(each) for code in every)
+        problem = "is told by `tenure run` alone" if is_rule else "is no rule's code"
+        if not (is_rule and where.endswith("ignore")):
+            raise UsageError(f"{where}: {each!r} {problem}; there are: {', '.join(known)}")

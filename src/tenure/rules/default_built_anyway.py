@@ -31,10 +31,28 @@ def _find(program: Program, function: Function) -> Iterator[ast.Call]:
     for call in function.calls_of("setdefault"):
         if len(call.args) == 2 and isinstance(call.args[1], ast.Call):
             made = call.args[1]
-            is_module = dotted(made.func).startswith(("nn.", "torch.nn."))
+            is_module = dotted(made.func).startswith(("nn.", "torch.nn.")) or _makes_tensors(program, made, function)
             is_read = called_name(made) in ("get", "pop", "getattr")
             if is_module or (not is_read and tensor_values(program).kind(made, function)):
                 yield call
+
+
+def _makes_tensors(program: Program, made: ast.Call, function: Function) -> bool:
+    """Whether a call makes an object of a class of the program that is a module, or that calls torch for a tensor to
+    keep when it is made."""
+    cls = program.names.class_of(name, function.source) if (name := dotted(made.func)) else None
+    if cls is None:
+        return False
+    if program.is_module_class(cls.node.name, cls.source):
+        return True
+    init = program.method_of(cls, "__init__")
+    kept = (value for name, them in init.bound.items() if name.startswith("self.") for _, value in them) if init else ()
+    return init is not None and any(
+        isinstance(value, ast.Call)
+        and dotted(value.func).startswith("torch.")
+        and tensor_values(program).kind(value, init) is not None
+        for value in kept
+    )
 
 
 RULE = Rule(

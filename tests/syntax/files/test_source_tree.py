@@ -74,9 +74,7 @@ def test_text_that_python_cannot_read_is_named_and_the_rest_is_read(tmp_path: Pa
     assert read.failures == (f"{wide}: is no text that Python reads (UTF-16?): save it as UTF-8",)
 
 
-def test_a_file_that_nobody_wrote_by_hand_is_named_and_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_nobody_wrote_by_hand_is_named_and_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_tree, "LARGEST_BYTES", 1 << 20)
     write(tmp_path, "generated.py", text="import torch\n" + "x = 1\n" * 200_000)
     write(tmp_path, "train.py")
@@ -84,7 +82,8 @@ def test_a_file_that_nobody_wrote_by_hand_is_named_and_not_read(
     read = read_program(sorted(tmp_path.glob("*.py")))
 
     assert [Path(each.source.path).name for each in read.documents] == ["train.py"]
-    assert read.failures == (f"{tmp_path / 'generated.py'}: larger than 1 MiB, not read",)
+    said = f"{tmp_path / 'generated.py'}: larger than 1 MiB, skipped"
+    assert (read.failures, read.too_large, read.num_skipped) == ((), (said,), 1)
 
 
 def test_of_a_small_program_all_that_hangs_together_is_looked_at(

@@ -64,3 +64,10 @@ def test_of_two_functions_of_one_name_the_line_decides() -> None:
 
 def test_an_unknown_function_gives_nothing() -> None:
     assert reaching("x = 1\n", 1, function="g") == []
+
+
+def test_statements_that_leave_a_variable_alone_are_passed_over_and_those_that_leave_the_loop_are_not() -> None:
+    text = "def f(rows):\n    v = 0\n    for row in rows:\n        v = 1\n        if row:\n            break\n"
+    text += "".join(f"        a{n} = row\n" for n in range(12)) + "        v = 2\n    return v\n"
+    source = SourceFile("f.py", text)
+    assert reaching_lines(source, "f", "v", 20) == {2, 4, 19}

@@ -10,6 +10,7 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, replace_expression
 from tenure.syntax.edits.statement_edits import remove_decorator
+from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.scopes import FunctionNode, decorator_name, dotted, parse
 from tenure.syntax.text.tree_walks import walk
@@ -65,14 +66,13 @@ def drop_cache(source: SourceFile, line: int, *, by_trial: bool = False) -> tupl
 
 def _function_at(source: SourceFile, line: int) -> FunctionNode | None:
     try:
-        tree = parse(source)
+        functions: list[FunctionNode] = [*nodes_of(source, ast.FunctionDef), *nodes_of(source, ast.AsyncFunctionDef)]
     except SourceError:
         return None
     around = [
         node
-        for node in walk(tree)
-        if isinstance(node, _FUNCTIONS)
-        and min([node.lineno, *(each.lineno for each in node.decorator_list)]) <= line <= (node.end_lineno or 0)
+        for node in functions
+        if line <= (node.end_lineno or 0) and min([node.lineno, *(each.lineno for each in node.decorator_list)]) <= line
     ]
     return max(around, key=lambda node: node.lineno, default=None)
 
@@ -92,10 +92,10 @@ def _mentions(sources: Iterable[SourceFile], names: Collection[str]) -> bool:
         if not any(mentions(source, name) for name in names):
             continue
         try:
-            nodes = list(walk(parse(source)))
+            attributes = nodes_of(source, ast.Attribute)
         except SourceError:
             continue
-        if any(isinstance(node, ast.Attribute) and node.attr in names for node in nodes):
+        if any(node.attr in names for node in attributes):
             return True
     return False
 

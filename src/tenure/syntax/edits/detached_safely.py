@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -136,87 +136,126 @@ class _Reach:
 def _follow(program: Program, names: set[str]) -> _Reach | None:
     """The files in which a value that is kept under names goes about; None where a derivative may go through it."""
     files, trees = _sources(program), _trees(program)
-    derived, paths = set(names), set[str]()
-    while True:
-        words = {each.strip(".()") for each in derived}
-        found = {path for path, source in files.items() if any(mentions(source, word) for word in words)}
-        if len(found) > _MOST_FILES:
+    facts: dict[str, _Facts] = {}
+    derived, new, handed = set(names), set(names), set[str]()
+    while new:
+        words = {each.strip(".()") for each in new}
+        near = [path for path in files if path not in facts and any(mentions(files[path], each) for each in words)]
+        if len(facts) + len(near) > _MOST_FILES:
             return None
-        facts = [_facts_of(trees[path]) for path in sorted(found)]
-        parameters: dict[str, list[set[str]]] = {}
-        for each in facts:
-            for called, own in each.parameters:
-                parameters.setdefault(called, []).append(own)
-        more = {target for each in facts for targets, value in each.flows if derived & value for target in targets}
-        for each in facts:
-            for called, value in each.passed:
-                if derived & value:
-                    more |= set[str]().union(*parameters.get(called, []))
-        if found <= paths and more <= derived:
-            break
-        paths |= found
-        derived |= more
-    asked = [value for each in facts for value in each.asked]
-    asked += [
-        value for each in facts for called, value in each.passed if called not in parameters and _may_derive(called)
-    ]
-    if any(derived & value for value in asked) or any(each.keeps for each in facts):
+        known, met = list(facts.values()), [_facts_of(trees[path]) for path in near]
+        facts |= zip(near, met, strict=True)
+        more = {each for one in known for each in one.flowing(new)} | {
+            each for one in met for each in one.flowing(derived)
+        }
+        given = {each for one in known for each in one.handing(new)} | {
+            each for one in met for each in one.handing(derived)
+        }
+        more |= {each for one in known for each in one.taking(given - handed)}
+        handed |= given
+        more |= {each for one in met for each in one.taking(handed)}
+        new = more - derived
+        derived |= new
+    if any(each.keeps or each.asks_for(derived, facts.values()) for each in facts.values()):
         return None
-    calls = {called for each in facts for called, _ in each.passed}
+    calls = {called for each in facts.values() for called in each.calls}
     if any(each.endswith("()") and each[:-2] not in calls for each in derived):
         return None
-    return _Reach(sum(each.reads[name] for each in facts for name in names))
+    return _Reach(sum(each.reads[name] for each in facts.values() for name in names))
 
 
-@dataclass(frozen=True)
 class _Facts:
     """Of one file, all by names: what is bound to what, what is passed to calls, what is differentiated or asked."""
 
-    flows: tuple[tuple[set[str], set[str]], ...]
-    passed: tuple[tuple[str, set[str]], ...]
-    parameters: tuple[tuple[str, set[str]], ...]
-    asked: tuple[set[str], ...]
-    reads: Counter[str]
-    keeps: bool
-    """Whether a backward pass may leave its graph for another one."""
+    def __init__(self) -> None:
+        self.reads: Counter[str] = Counter()
+        self.calls: set[str] = set()
+        self.keeps = False
+        """Whether a backward pass may leave its graph for another one."""
+        self._flows: dict[str, set[str]] = {}
+        self._passed: dict[str, set[str]] = {}
+        self._parameters: dict[str, set[str]] = {}
+        self._asked: set[str] = set()
+        self._differentiated: dict[str, set[str]] = {}
+
+    def add_flow(self, targets: set[str], names: set[str]) -> None:
+        """Values of `names` go into `targets`."""
+        for each in names:
+            self._flows.setdefault(each, set()).update(targets)
+
+    def add_call(self, called: str, given: set[str]) -> None:
+        """A call is given values of names."""
+        self.calls.add(called)
+        for each in given:
+            self._passed.setdefault(each, set()).add(called)
+        if _may_derive(called):
+            self._differentiated.setdefault(called, set()).update(given)
+
+    def add_function(self, name: str, parameters: set[str]) -> None:
+        """A function is defined."""
+        self._parameters.setdefault(name, set()).update(parameters)
+
+    def add_asked(self, names: set[str]) -> None:
+        """Values of names are differentiated, compared by identity, or asked for their graph."""
+        self._asked |= names
+
+    def flowing(self, names: Iterable[str]) -> set[str]:
+        """What the values of names go into at once."""
+        return set[str]().union(*(self._flows[each] for each in names if each in self._flows))
+
+    def handing(self, names: Iterable[str]) -> set[str]:
+        """The functions that are given values of names."""
+        return set[str]().union(*(self._passed[each] for each in names if each in self._passed))
+
+    def taking(self, called: Iterable[str]) -> set[str]:
+        """The parameters of functions that are defined here."""
+        return set[str]().union(*(self._parameters[each] for each in called if each in self._parameters))
+
+    def asks_for(self, names: set[str], near: Collection[_Facts]) -> bool:
+        """Whether values of names are asked for here, or handed to what none of the files defines and may derive."""
+        return not names.isdisjoint(self._asked) or any(
+            not names.isdisjoint(given)
+            for called, given in self._differentiated.items()
+            if not any(called in each._parameters for each in near)
+        )
 
 
 @lru_cache(maxsize=256)
 def _facts_of(tree: ast.Module) -> _Facts:
-    flows: list[tuple[set[str], set[str]]] = []
-    passed: list[tuple[str, set[str]]] = []
-    parameters: list[tuple[str, set[str]]] = []
-    asked: list[set[str]] = []
-    reads: list[str] = []
-    keeps = False
+    facts = _Facts()
     for node in walk(tree):
-        flows += _flows(node)
+        for targets, names in _flows(node):
+            facts.add_flow(targets, names)
         if isinstance(node, ast.Call):
-            called, given = called_name(node), _arguments(node)
-            keeps |= any(
-                each.arg in _KEEPING and getattr(each.value, "value", True) is not False for each in node.keywords
-            )
-            passed.append((called, given))
-            receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
-            if called in _DERIVATIVES:
-                asked.append(given | (_names(receiver) if receiver is not None else set()))
-            if receiver is not None:
-                flows.append((last_names(receiver), given))
+            _add_call(facts, node)
         elif isinstance(node, _FUNCTIONS):
             arguments = node.args
             every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
-            parameters.append((node.name, {each.arg for each in every if each is not None}))
+            facts.add_function(node.name, {each.arg for each in every if each is not None})
         elif isinstance(node, ast.Compare) and any(
             isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops
         ):
             parts = [node.left, *node.comparators]
             if not any(isinstance(part, ast.Constant) for part in parts):
-                asked.append(set[str]().union(*map(_names, parts)))
+                facts.add_asked(set[str]().union(*map(_names, parts)))
         elif isinstance(node, ast.Attribute) and node.attr in _LOOKS:
-            asked.append(_names(node.value))
+            facts.add_asked(_names(node.value))
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            reads.append(node.id if isinstance(node, ast.Name) else f".{node.attr}")
-    return _Facts(tuple(flows), tuple(passed), tuple(parameters), tuple(asked), Counter(reads), keeps)
+            facts.reads[node.id if isinstance(node, ast.Name) else f".{node.attr}"] += 1
+    return facts
+
+
+def _add_call(facts: _Facts, node: ast.Call) -> None:
+    called, given = called_name(node), _arguments(node)
+    receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
+    facts.keeps |= any(
+        each.arg in _KEEPING and getattr(each.value, "value", True) is not False for each in node.keywords
+    )
+    facts.add_call(called, given)
+    if called in _DERIVATIVES:
+        facts.add_asked(given | (_names(receiver) if receiver is not None else set()))
+    if receiver is not None:
+        facts.add_flow(last_names(receiver), given)
 
 
 def _flows(node: ast.AST) -> Iterator[tuple[set[str], set[str]]]:

@@ -12,6 +12,7 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line
 from tenure.syntax.text.expressions import split_receiver, target_pairs
+from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
 from tenure.syntax.text.tree_walks import walk
@@ -167,9 +168,9 @@ def rebind_after(source: SourceFile, kept: Kept, pattern: str) -> tuple[Edit, ..
 
 def exceptions_in(source: SourceFile, kept: Kept) -> list[ast.expr]:
     """Names of the caught exception in what a statement of its handler keeps; none where the handler raises again."""
-    handlers = [
-        node for node in walk(parse(source)) if isinstance(node, ast.ExceptHandler) and kept.statement in walk(node)
-    ]
+    line = kept.statement.lineno
+    near = (each for each in nodes_of(source, ast.ExceptHandler) if each.lineno <= line <= (each.end_lineno or line))
+    handlers = [node for node in near if kept.statement in walk(node)]
     handler = max(handlers, key=lambda node: node.lineno, default=None)
     if handler is None or kept.value is None or any(isinstance(node, ast.Raise) for node in walk(handler)):
         return []

@@ -9,8 +9,8 @@ from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression
-from tenure.syntax.text.name_uses import indent_of
-from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.name_uses import indent_of, spans
 from tenure.syntax.text.tree_walks import walk
 
 _WRITERS = ("forward", "setup_context")
@@ -23,12 +23,11 @@ def save_for_backward(source: SourceFile, attribute: str, line: int, part: int |
     `forward`, `backward` alone reads it, nothing else is saved, and nobody outside of the class uses the attribute.
     """
     try:
-        tree = parse(source)
+        cls = _class_around(source, line)
+        mentions = [node for node in nodes_of(source, ast.Attribute) if node.attr == attribute]
     except SourceError:
         return ()
-    cls = _class_around(tree, line)
-    mentions = [node for node in walk(tree) if isinstance(node, ast.Attribute) and node.attr == attribute]
-    if cls is None or _saves_already(cls) or any(not _inside(cls, node) for node in mentions):
+    if cls is None or _saves_already(cls) or not _are_inside(cls, mentions):
         return ()
     writer, reader = _method_around(cls, line), _method(cls, "backward")
     stores = [node for node in mentions if isinstance(node.ctx, ast.Store)]
@@ -38,7 +37,7 @@ def save_for_backward(source: SourceFile, attribute: str, line: int, part: int |
     statement = next((node for node in writer.body if isinstance(node, ast.Assign) and stores[0] in node.targets), None)
     if statement is None or len(statement.targets) != 1 or not _is_ctx(writer, stores[0]):
         return ()
-    if not all(_inside(reader, node) and _is_ctx(reader, node) for node in loads) or _changes_in_place(writer):
+    if not _are_inside(reader, loads) or not all(_is_ctx(reader, node) for node in loads) or _changes_in_place(writer):
         return ()
     if part is None:
         return _save_whole(source, statement, stores[0], loads)
@@ -99,12 +98,8 @@ def _save_part(
     return only_if_it_parses(source, edits) if len(edits) == 3 else ()
 
 
-def _class_around(tree: ast.Module, line: int) -> ast.ClassDef | None:
-    around = [
-        node
-        for node in walk(tree)
-        if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
+def _class_around(source: SourceFile, line: int) -> ast.ClassDef | None:
+    around = [each for each in nodes_of(source, ast.ClassDef) if spans(each, [line])]
     return max(around, key=lambda node: node.lineno, default=None)
 
 
@@ -142,5 +137,6 @@ def _changes_in_place(method: ast.FunctionDef) -> bool:
     return False
 
 
-def _inside(outer: ast.AST, node: ast.AST) -> bool:
-    return any(each is node for each in walk(outer))
+def _are_inside(outer: ast.AST, nodes: Sequence[ast.AST]) -> bool:
+    inside = {id(each) for each in walk(outer)}
+    return all(id(each) in inside for each in nodes)

@@ -17,10 +17,10 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import apply_edits, edits_between, only_if_it_parses, shifted, split_lines
 from tenure.syntax.text.depth import is_deep
+from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import indent_of
 from tenure.syntax.text.scopes import parse
 from tenure.syntax.text.top_parts import part_around
-from tenure.syntax.text.tree_walks import walk
 
 if TYPE_CHECKING:
     import libcst
@@ -82,8 +82,8 @@ def swap_lines(source: SourceFile, first: ast.stmt) -> tuple[Edit, ...]:
     lines = [line.rstrip("\r\n") for line in split_lines(source.text)[first.lineno - 1 : first.lineno + 1]]
     both = [
         node
-        for node in walk(parse(source))
-        if isinstance(node, ast.stmt) and first.lineno <= (node.end_lineno or 0) and node.lineno <= first.lineno + 1
+        for node in nodes_of(source, ast.stmt)
+        if first.lineno <= (node.end_lineno or 0) and node.lineno <= first.lineno + 1
     ]
     both = [node for node in both if not hasattr(node, "body") or node.lineno >= first.lineno]
     spans = [(node.lineno, node.end_lineno, node.col_offset) for node in both]

@@ -7,15 +7,15 @@ import fnmatch
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tenure.errors import SourceError
 from tenure.syntax.files.documents import NOTEBOOK, Document, read_document
 
-LARGEST_BYTES = 2 << 20
-"""Nobody wrote a larger file by hand."""
+LARGEST_BYTES = 8 << 20
+"""Nobody wrote a larger file by hand, and its syntax tree would take gigabytes."""
 _SEEN_BYTES = 200
 """Text in UTF-16, which Python does not read, has a zero among so many."""
 _FEW_FILES = 40
@@ -43,24 +43,46 @@ def find_files(paths: Sequence[Path], exclude: Sequence[str] = (), failures: lis
             yield path
 
 
+def each_once(files: Iterable[Path]) -> list[Path]:
+    """The files without those that are another one of them by a link: under its real name where that is among them,
+    else under the first."""
+    chosen: dict[str, tuple[tuple[bool, bool], Path]] = {}
+    for path in files:
+        real = os.path.realpath(path)
+        rank = os.path.normpath(path.absolute()) != real, path.is_symlink()
+        if real not in chosen or rank < chosen[real][0]:
+            chosen.pop(real, None)
+            chosen[real] = rank, path
+    return [path for _, path in chosen.values()]
+
+
+class _TooLargeError(SourceError):
+    """A file that is not read, or not looked at, for its size."""
+
+
 @dataclass(frozen=True)
 class ReadProgram:
     """The files that name torch and those that they import by name; one line in `failures` for each that cannot be
-    read. `num_lines` counts all files that were read, `num_skipped` those that have nothing to do with torch."""
+    read, in `too_large` for each that is skipped for its size. `num_lines` counts all files that were read,
+    `num_skipped` those that have nothing to do with torch or are too large."""
 
     documents: tuple[Document, ...]
     failures: tuple[str, ...]
     num_lines: int
     num_skipped: int
+    too_large: tuple[str, ...] = ()
 
 
 def read_program(files: Sequence[Path]) -> ReadProgram:
     """What of `files` is to be looked at. Costs reading all of them."""
     raw: dict[Path, bytes] = {}
     failures: list[str] = []
+    too_large: list[str] = []
     for path in files:
         try:
             raw[path] = _read(path)
+        except _TooLargeError as error:
+            too_large.append(str(error))
         except (OSError, SourceError) as error:
             failures.append(_said(path, error))
     documents: dict[Path, Document] = {}
@@ -75,7 +97,8 @@ def read_program(files: Sequence[Path]) -> ReadProgram:
         _add_neighbours(documents, raw, failures)
     looked_at = tuple(documents[path] for path in files if path in documents)
     num_lines = sum(data.count(b"\n") + (data[-1:] not in (b"\n", b"")) for data in raw.values())
-    return ReadProgram(looked_at, tuple(failures), num_lines, len(raw.keys() - documents.keys() - with_torch.keys()))
+    num_skipped = len(raw.keys() - documents.keys() - with_torch.keys()) + len(too_large)
+    return ReadProgram(looked_at, tuple(failures), num_lines, num_skipped, tuple(too_large))
 
 
 def _add_neighbours(documents: dict[Path, Document], raw: dict[Path, bytes], failures: list[str]) -> None:
@@ -93,13 +116,13 @@ def _add_neighbours(documents: dict[Path, Document], raw: dict[Path, bytes], fai
 
 
 def _read(path: Path) -> bytes:
-    """The bytes of a file that a person may have written; SourceError for what is too large, or no file."""
+    """The bytes of a file that a person may have written; `_TooLargeError` for any other, SourceError for no file."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise SourceError(f"{path}: is no file, not read")
     largest = LARGEST_NOTEBOOK_BYTES if path.suffix == NOTEBOOK else LARGEST_BYTES
     if status.st_size > largest:
-        raise SourceError(f"{path}: larger than {largest >> 20} MiB, not read")
+        raise _TooLargeError(f"{path}: larger than {largest >> 20} MiB, skipped")
     data = path.read_bytes()
     if path.suffix == ".py" and b"torch" not in data and b"\0" in data[:_SEEN_BYTES]:
         raise SourceError(f"{path}: is no text that Python reads (UTF-16?): save it as UTF-8")
@@ -114,7 +137,7 @@ def _add(documents: dict[Path, Document], path: Path, data: bytes, failures: lis
     try:
         document = read_document(str(path), data)
         if len(document.source.text) > LARGEST_BYTES:
-            raise SourceError(f"{path}: larger than {LARGEST_BYTES >> 20} MiB, not looked at")
+            raise SourceError(f"{path}: holds more than {LARGEST_BYTES >> 20} MiB of code, not looked at")
         documents[path] = document
         failures += document.failures
     except SourceError as error:

@@ -185,7 +185,7 @@ def _is_what_it_computes(program: Program, keep: Keep, function: Function, value
     if program.is_part_of_module(function):
         return True
     used = {dotted(node) for node in walk(keep.value) if isinstance(node, (ast.Name, ast.Attribute))}
-    trains = bool((used - {"self", "cls"}) & read_by(backward_roots(function), function))
+    trains = bool((used - {"self", "cls"}) & _read_by_own_backward(function))
     trains = trains or _comes_from_training(program, keep, function)
     returned = (each.value for each in function.returns if each.value is not None)
     return not trains and any(
@@ -195,10 +195,15 @@ def _is_what_it_computes(program: Program, keep: Keep, function: Function, value
     )
 
 
+@lru_cache(maxsize=64)
+def _read_by_own_backward(function: Function) -> set[str]:
+    return read_by(backward_roots(function), function)
+
+
 def _comes_from_training(program: Program, keep: Keep, function: Function) -> bool:
     """Whether the value is what a function gives that has run backward itself: `loss = train_step(model, batch)`."""
-    texts = read_by([keep.value], function)
-    called = (program.called_by(call, function) for call in function.calls if f"{called_name(call)}()" in texts)
+    names = [text[:-2] for text in read_by([keep.value], function) if text.endswith("()")]
+    called = (program.called_by(call, function) for call in function.calls_of(*names))
     return any(each is not None and bool(backward_roots(each)) for each in called)
 
 
@@ -235,6 +240,7 @@ def read_by_backward(program: Program, source: SourceFile) -> frozenset[str]:
 
 def read_by(roots: Sequence[ast.expr], function: Function) -> set[str]:
     """What values are computed from in a function: variables, attributes, and calls (`f()`)."""
+    bound_to = _bound_to(function)
     seen: set[str] = set()
     waiting: list[ast.AST] = [*roots]
     while waiting:
@@ -245,7 +251,7 @@ def read_by(roots: Sequence[ast.expr], function: Function) -> set[str]:
                 text = dotted(node)
                 if text and text not in seen:
                     seen.add(text)
-                    waiting += _bound_to(text, function)
+                    waiting += bound_to.get(text, ())
     return seen
 
 
@@ -259,11 +265,16 @@ def _walk_uncut(value: ast.AST) -> Iterator[ast.AST]:
             waiting += children(node)
 
 
-def _bound_to(text: str, function: Function) -> Iterator[ast.expr]:
-    """What a function binds a variable or attribute to, or goes through with it."""
+@lru_cache(maxsize=64)
+def _bound_to(function: Function) -> dict[str, list[ast.expr]]:
+    """What a function binds each variable or attribute to, or goes through with it."""
+    found: dict[str, list[ast.expr]] = {}
     for binding in function.bindings:
-        if binding.value is not None and any(text in bound_names(target) for target in targets_of(binding)):
-            yield binding.value
+        if binding.value is not None:
+            for name in dict.fromkeys(name for target in targets_of(binding) for name in bound_names(target)):
+                found.setdefault(name, []).append(binding.value)
     for loop in function.loops:
         if isinstance(loop, ast.For):
-            yield from (value for name, value in gone_through(loop.target, loop.iter) if name == text)
+            for name, value in gone_through(loop.target, loop.iter):
+                found.setdefault(name, []).append(value)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -114,7 +115,28 @@ class Function:
 
     def loops_around(self, line: int) -> list[LoopNode]:
         """The loops whose bodies a line is in, outermost first."""
-        return [loop for loop in self.loops if is_in_body(line, loop)]
+        at = bisect_right(self._loop_starts, line) - 1 if self.loops else -1
+        found = []
+        while at >= 0:
+            if is_in_body(line, self.loops[at]):
+                found.append(self.loops[at])
+            at = self._loops_outside[at]
+        return found[::-1]
+
+    @cached_property
+    def _loop_starts(self) -> list[int]:
+        return [loop.body[0].lineno for loop in self.loops]
+
+    @cached_property
+    def _loops_outside(self) -> list[int]:
+        """For each loop the place of the one whose body it stands in; -1: none."""
+        outside: list[int] = []
+        for at, loop in enumerate(self.loops):
+            near = at - 1
+            while near >= 0 and not is_in_body(loop.lineno, self.loops[near]):
+                near = outside[near]
+            outside.append(near)
+        return outside
 
     def turned_by(self, call: ast.Call) -> list[frozenset[str]]:
         """Of each comprehension that runs a call for every element: the variables that it goes through."""

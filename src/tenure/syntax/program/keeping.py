@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 from tenure.syntax.program.functions import Binding, Function, is_in_body, targets_of
@@ -65,7 +66,7 @@ def _keeps_of(function: Function) -> Iterator[Keep]:
 def outlives(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
     """Whether the place is there before, and after, the turn of the loop that the statement is in; without a loop,
     the call of the function."""
-    bound = [each.lineno for each in function.bindings if _binds_anew(each, keep)]
+    bound = [each.lineno for each in _bindings_by_place(function).get(keep.place, ()) if _binds_anew(each, keep)]
     if loop is not None and len(bound) > 1:
         first = first_turns(function, keep.place)
         bound = [line for line in bound if line not in first]
@@ -83,10 +84,8 @@ def is_emptied(keep: Keep, function: Function, loop: LoopNode | None) -> bool:
     """Whether the function itself empties the place in each turn of the loop, or each time it runs."""
     emptied = (
         call.lineno
-        for call in function.calls
-        if isinstance(call.func, ast.Attribute)
-        and call.func.attr in _EMPTYING
-        and dotted(call.func.value) == keep.place
+        for call in function.calls_of(*_EMPTYING)
+        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) == keep.place
     )
     return any(loop is None or is_in_body(each, loop) for each in emptied)
 
@@ -291,11 +290,21 @@ def _mentions(node: ast.AST, place: str) -> bool:
 
 
 def _binds_anew(binding: Binding, keep: Keep) -> bool:
-    """Whether a statement gives the place a new value that does not come from the old one."""
+    """Whether a statement that binds the place gives it a new value that does not come from the old one."""
     if binding is keep.node or isinstance(binding, ast.AugAssign) or binding.value is None:
         return False
-    names = [dotted(part) for target in targets_of(binding) for part in getattr(target, "elts", [target])]
-    return keep.place in names and not _mentions(binding.value, keep.place)
+    return not _mentions(binding.value, keep.place)
+
+
+@lru_cache(maxsize=64)
+def _bindings_by_place(function: Function) -> dict[str, list[Binding]]:
+    """Statements that bind each variable, attribute or element, alone or in a tuple."""
+    found: dict[str, list[Binding]] = {}
+    for binding in function.bindings:
+        parts = (part for target in targets_of(binding) for part in getattr(target, "elts", [target]))
+        for name in dict.fromkeys(map(dotted, parts)):
+            found.setdefault(name, []).append(binding)
+    return found
 
 
 def first_turns(function: Function, place: str) -> set[int]:
@@ -327,6 +336,7 @@ def _asked_for_none(test: ast.expr) -> str:
     return dotted(test.left) if isinstance(other, ast.Constant) and other.value is None else ""
 
 
+@lru_cache(maxsize=64)
 def declared_in(function: Function) -> frozenset[str]:
     """Variables that a function says are global, or those of a function around it."""
     if isinstance(function.node, ast.Module):

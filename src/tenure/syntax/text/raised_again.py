@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
@@ -18,7 +19,23 @@ _READERS = frozenset(
 
 def needs_traceback(sources: Iterable[SourceFile], name: str) -> bool:
     """Whether a file raises what it reaches by `name` (a variable, attribute or container) or reads tracebacks."""
-    return any(_needs(node, name) for source in sources for node in _nodes(source))
+    return any(_reads_tracebacks(source) or name in _raised_in(source) for source in sources)
+
+
+@lru_cache(maxsize=256)
+def _reads_tracebacks(source: SourceFile) -> bool:
+    return any(
+        node.arg == "exc_info" if isinstance(node, ast.keyword) else _own_name(node) in _READERS
+        for node in _nodes(source)
+    )
+
+
+@lru_cache(maxsize=256)
+def _raised_in(source: SourceFile) -> frozenset[str]:
+    """Names in what `raise` statements of a file raise, "" for parts without one."""
+    raised = (node for node in _nodes(source) if isinstance(node, ast.Raise))
+    parts = (part for node in raised for part in (node.exc, node.cause) if part is not None)
+    return frozenset(_own_name(each) for part in parts for each in walk(part))
 
 
 def _nodes(source: SourceFile) -> Iterable[ast.AST]:
@@ -26,14 +43,6 @@ def _nodes(source: SourceFile) -> Iterable[ast.AST]:
         return walk(parse(source))
     except SourceError:
         return ()
-
-
-def _needs(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Raise):
-        return any(name == _own_name(each) for part in (node.exc, node.cause) if part for each in walk(part))
-    if isinstance(node, ast.keyword):
-        return node.arg == "exc_info"
-    return _own_name(node) in _READERS
 
 
 def _own_name(node: ast.AST) -> str:

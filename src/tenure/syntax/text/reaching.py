@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from tenure.model.source import SourceFile
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, MODULE, FunctionNode, inner_bodies, parse, statements
@@ -15,6 +17,9 @@ State = frozenset[int] | None
 """Lines whose binding may be in force; None where control cannot be."""
 _BINDING = frozenset({ast.Assign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 """Statements that have bound their names once they have run."""
+_FEW_STATEMENTS = 8
+"""So many are gone through one by one."""
+_KEPT_OF_BODY = "_effects"
 _KEPT = "_names_bound"
 """The attribute of a syntax node under which the names that it binds are kept."""
 
@@ -28,13 +33,12 @@ def reaching_lines(source: SourceFile, function: str, name: str, line: int) -> f
     binding can reach. What an exception may leave bound is counted generously.
     """
     body, start = _function_body(source, function, line)
-    body = body[: bisect_right(body, line, key=lambda node: node.lineno)]
-    if not body:
+    if not body or body[0].lineno > line:
         return frozenset()
     flow = _Flow(name, line)
     certain = _last_certain(body, name, line)
     if certain >= 0:  # whatever was bound before is not any more
-        flow.body(body[certain:], frozenset())
+        flow.body(body, frozenset(), certain)
     else:
         flow.body(body, start if name in _parameters(source, function, line) else frozenset())
     return flow.found
@@ -42,11 +46,63 @@ def reaching_lines(source: SourceFile, function: str, name: str, line: int) -> f
 
 def _last_certain(body: Sequence[ast.stmt], name: str, line: int) -> int:
     """The place in a function's body of the last statement before a line that always binds a name; -1: none does."""
-    for at in range(len(body) - 1, -1, -1):
+    for at in reversed(_effects(body).changing.get(name, ())):
         node = body[at]
         if type(node) in _BINDING and (node.end_lineno or line) < line and _binds(node, name):
             return at
     return -1
+
+
+@dataclass(frozen=True)
+class _Effects:
+    """What the statements of a body may do to variables: the places of those that may bind or delete each, of those
+    that control may leave by another way than to the next, and where each begins and ends."""
+
+    changing: dict[str, list[int]]
+    leaving: list[int]
+    first_lines: list[int]
+    last_lines: list[int]
+
+    def places(self, name: str, line: int, start: int) -> list[int]:
+        """The statements from place `start` on that a walk has to look at: any other leaves the state as it was."""
+        around = range(bisect_left(self.last_lines, line), bisect_right(self.first_lines, line))
+        return [at for at in sorted({*self.changing.get(name, ()), *self.leaving, *around}) if at >= start]
+
+
+def _effects(body: Sequence[ast.stmt]) -> _Effects:
+    """Those of a body, kept on its first statement."""
+    known: _Effects | None = body[0].__dict__.get(_KEPT_OF_BODY)
+    if known is None:
+        changing: dict[str, list[int]] = {}
+        for at, node in enumerate(body):
+            for name in dict.fromkeys(_changed_in(node)):
+                changing.setdefault(name, []).append(at)
+        leaving = [at for at, node in enumerate(body) if _leaves(node)]
+        ends = (node.end_lineno or node.lineno for node in body)
+        known = _Effects(changing, leaving, [node.lineno for node in body], list(accumulate(ends, max)))
+        body[0].__dict__[_KEPT_OF_BODY] = known
+    return known
+
+
+def _leaves(node: ast.stmt) -> bool:
+    """Whether control does not come out of a statement, or may leave the loop around it or its turn."""
+    flow = _Flow("", 0)
+    return flow.statement(node, frozenset()) is None or bool(flow.breaks or flow.continues)
+
+
+def _changed_in(node: ast.stmt) -> Iterator[str]:
+    """Names that a statement, or one inside it, may bind or delete; more rather than fewer."""
+    for part in _simple_parts(node):
+        if isinstance(part, ast.Delete):
+            yield from (item.id for item in walk(part) if isinstance(item, ast.Name))
+        elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield part.name
+        else:
+            yield from _bound_in(part)
+    for item in statements([node]):
+        if isinstance(item, ast.Match):
+            yield from _bound_in(item.subject)
+        yield from (each.name for each in getattr(item, "handlers", ()) if each.name)
 
 
 @lru_cache(maxsize=256)
@@ -95,11 +151,15 @@ class _Flow:
         self.breaks: list[State] = []
         self.continues: list[State] = []
 
-    def body(self, body: Sequence[ast.stmt], state: State) -> State:
-        for node in body:
+    def body(self, body: Sequence[ast.stmt], state: State, start: int = 0) -> State:
+        if state is None or len(body) - start <= _FEW_STATEMENTS:
+            places: Sequence[int] = range(start, len(body))
+        else:
+            places = _effects(body).places(self.name, self.line, start)
+        for at in places:
             if state is None:
                 return None
-            state = self.statement(node, state)
+            state = self.statement(body[at], state)
         return state
 
     def statement(self, node: ast.stmt, state: frozenset[int]) -> State:

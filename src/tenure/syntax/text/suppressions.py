@@ -87,16 +87,23 @@ def _first_statement(source: SourceFile) -> int:
 
 def _span(source: SourceFile, line: int) -> tuple[int, int]:
     """First and last line of the innermost statement around a line; of a compound one its head alone."""
+    return _spans(source).get(line, (line, line))
+
+
+@lru_cache(maxsize=8)
+def _spans(source: SourceFile) -> dict[int, tuple[int, int]]:
+    """`_span` of every line that a statement stands on."""
+    found: dict[int, tuple[int, int]] = {}
     try:
         tree = parse(source)
     except SourceError:
-        return line, line
-    around = [
-        (node.lineno, _head_end(node))
-        for node in walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno <= line <= _head_end(node)
-    ]
-    return max(around, default=(line, line))
+        return found
+    for node in walk(tree):
+        if isinstance(node, ast.stmt):
+            span = node.lineno, _head_end(node)
+            for line in range(span[0], span[1] + 1):
+                found[line] = max(found.get(line, span), span)
+    return found
 
 
 def _head_end(node: ast.stmt) -> int:

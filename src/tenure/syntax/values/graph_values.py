@@ -282,8 +282,15 @@ class GraphValues:
 
     def _bound_at(self, name: str, line: int) -> Collection[int]:
         if "." in name:  # attributes: any binding in the function may be in force
-            return [at for (bound, at) in self._bindings if bound == name]
+            return self._lines_bound.get(name, ())
         return reaching_lines(self._function.source, self._function.qualname, name, line)
+
+    @cached_property
+    def _lines_bound(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for name, line in self._bindings:
+            found.setdefault(name, []).append(line)
+        return found
 
     @property
     def _definition_line(self) -> int:
