@@ -111,7 +111,7 @@ def test_each_length_has_its_largest_batch_and_the_tokens_that_any_length_so_far
         "--length 512: none fits",
     ]
     assert plan_as_dict(replace(PLAN, token_budget=found))["token_budget"]["rows"][1] == {
-        "length": 128, "least": 12, "most": 12, "tokens": 1536
+        "length": 128, "least": 12, "most": 12, "tokens": 1536, "is_widened": False
     }  # fmt: skip
 
 

@@ -143,7 +143,9 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
             )
         if device_bytes is None:
             return plan
-        searched = Searched(asked["batch_arg"], asked["batch_sizes"], asked["length_arg"], asked["length_sizes"])
+        searched = Searched(
+            asked["batch_arg"], asked["batch_sizes"], asked["length_arg"], asked["length_sizes"], asked["fake"]
+        )
         return with_searches(plan, searched, lambda more: watch(more)[1], device_bytes)
     finally:
         if runner is not None:

@@ -2,14 +2,15 @@
 
 Each storage's bytes are a polynomial of the batch size, of the length, or of both: parameters do not change,
 activations grow with it, a matrix of all pairs with its square. The lives of other sizes are played with the bytes that
-it gives. Degree: one less than the sizes of each axis that ran.
+it gives. Along each axis it is a line unless a curve through all sizes that ran comes nearer to the run that checks, by
+more than steps of one size differ: a curve through noise is without bounds far from it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -21,14 +22,12 @@ from tenure.errors import UsageError
 from tenure.model.heap import Ints
 from tenure.model.profile import BEFORE
 from tenure.model.stream import StepStream
-from tenure.model.units import format_bytes
 from tenure.planning.on_cuda import bytes_on_cuda
 from tenure.planning.predict import play_rows
+from tenure.planning.step_noise import twin_differences
 
-MOST = 1 << 22
-TOLERANCE = 0.02
-"""By so much what is in use may differ at any operation of the run that checks."""
-_HALVE_EVERY = 3
+_MOST_BYTES = float(1 << 50)
+"""Of one storage at sizes that nobody has."""
 
 Key = tuple[int, int, int, str, int]
 """Birth, death, owner, the name of what was there before, and which of several alike."""
@@ -45,12 +44,16 @@ class Axis:
 @dataclass(frozen=True)
 class SizeModel:
     """The lives of the largest run, and each one's bytes at all sizes that ran: an array with a dimension for each of
-    `axes`, and storages last."""
+    `axes`, and storages last. `is_line` says for each axis and storage whether its bytes follow a line; `noise` by how
+    many bytes it differed between steps of one size."""
 
     axes: tuple[Axis, ...]
     stream: StepStream
     rows: list[int]
+    keys: list[Key]
     bytes: Ints
+    is_line: NDArray[np.bool_]
+    noise: Ints
     settings: AllocatorSettings
 
     def played_at(self, *sizes: int) -> PlayedLives:
@@ -68,16 +71,16 @@ class SizeModel:
     def bytes_at(self, *sizes: int) -> Ints:
         """Of each storage, at least 1."""
         values = self.bytes.astype(np.float64)
-        for axis, size in zip(self.axes, sizes, strict=True):
-            values = _polynomial(axis.sizes, values, size)
-        return np.maximum(np.rint(values), 1).astype(np.int64)
+        for axis, is_line, size in zip(self.axes, self.is_line, sizes, strict=True):
+            values = np.where(is_line, _line(axis.sizes, values, size), _curve(axis.sizes, values, size))
+        return np.clip(np.rint(values), 1, _MOST_BYTES).astype(np.int64)
 
     def changes_along(self, axis: int) -> bool:
         """Whether some storage's bytes differ between sizes of one axis."""
         return bool(np.diff(self.bytes, axis=axis).any())
 
 
-def _polynomial(points: Sequence[int], values: NDArray[np.float64], at: int) -> NDArray[np.float64]:
+def _curve(points: Sequence[int], values: NDArray[np.float64], at: int) -> NDArray[np.float64]:
     """The value at `at` of the polynomials through `values`, by differences: what does not change stays exactly so."""
     differences, factor = values, 1.0
     result: NDArray[np.float64] = values[0].copy()
@@ -89,10 +92,18 @@ def _polynomial(points: Sequence[int], values: NDArray[np.float64], at: int) -> 
     return result
 
 
+def _line(points: Sequence[int], values: NDArray[np.float64], at: int) -> NDArray[np.float64]:
+    """The value at `at` of the lines nearest to `values`."""
+    offsets = np.array(points) - np.mean(points)
+    slopes: NDArray[np.float64] = np.tensordot(offsets, values, axes=1) / (offsets**2).sum()
+    found: NDArray[np.float64] = values.mean(axis=0) + slopes * (at - np.mean(points))
+    return found
+
+
 def model_of(
     axes: Sequence[Axis], streams: Sequence[StepStream], settings: AllocatorSettings, *, wanted: str
 ) -> SizeModel:
-    """From the streams of all combinations of sizes, in the order of `itertools.product`.
+    """From the streams of all combinations of sizes, in the order of `itertools.product`; all are curves at first.
 
     UsageError where they differ otherwise than in their storages' bytes; it begins with `wanted`, what is not found.
     """
@@ -106,11 +117,33 @@ def model_of(
             "random control flow, loops over the input, or steps that end early"
         )
     keys = sorted(tables[-1], key=lambda key: tables[-1][key])
-    sizes = [bytes_on_cuda(stream)[0] for stream in streams]
-    found = [size[[table[key] for key in keys]] for size, table in zip(sizes, tables, strict=True)]
+    rows = [[table[key] for key in keys] for table in tables]
+    found = [bytes_on_cuda(stream)[0][chosen] for stream, chosen in zip(streams, rows, strict=True)]
+    noise = [np.abs(twin_differences(stream))[chosen] for stream, chosen in zip(streams, rows, strict=True)]
     shape = (*(len(axis.sizes) for axis in axes), len(keys))
-    rows = [tables[-1][key] for key in keys]
-    return SizeModel(tuple(axes), streams[-1], rows, np.array(found, dtype=np.int64).reshape(shape), settings)
+    return SizeModel(
+        tuple(axes),
+        streams[-1],
+        rows[-1],
+        keys,
+        bytes=np.array(found, dtype=np.int64).reshape(shape),
+        is_line=np.zeros((len(axes), len(keys)), dtype=np.bool_),
+        noise=np.max(noise, axis=0),
+        settings=settings,
+    )
+
+
+def simplest(model: SizeModel, checked: tuple[int, ...], stream: StepStream) -> SizeModel:
+    """The model with a line for each storage and axis where a curve is no nearer to what the run with the sizes
+    `checked` had, but for its noise; and where that run does not have the storage."""
+    table, size = _rows_by_key(stream), bytes_on_cuda(stream)[0]
+    is_there = np.array([key in table for key in model.keys])
+    found = np.array([int(size[table[key]]) if key in table else 0 for key in model.keys])
+    choices = np.array(list(product((True, False), repeat=len(model.axes))))
+    ways = [np.repeat(choice[:, None], len(model.keys), axis=1) for choice in choices]
+    off = np.array([np.abs(replace(model, is_line=way).bytes_at(*checked) - found) for way in ways])
+    best = ((off <= off.min(axis=0) + model.noise) | ~is_there).argmax(axis=0)
+    return replace(model, is_line=choices[best].T)
 
 
 def sizes_of(axes: Sequence[Axis]) -> list[tuple[int, ...]]:
@@ -133,54 +166,3 @@ def _rows_by_key(stream: StepStream) -> dict[Key, int]:
         found[(*key, counts[key])] = row
         counts[key] += 1
     return found
-
-
-def check_model(model: SizeModel, checked: tuple[int, ...], stream: StepStream, *, wanted: str) -> tuple[int, int]:
-    """The peaks in use that the model predicts for the sizes `checked` and that their stream has.
-
-    UsageError where at some operation the two differ by more than `TOLERANCE`, or where a size changes nothing.
-    """
-    found, predicted = _play_as_it_was(stream, model.settings), model.played_at(*checked)
-    what = " ".join(f"{axis.option} {size}" for axis, size in zip(model.axes, checked, strict=True))
-    if len(found.active) != len(predicted.active):
-        raise UsageError(f"no {wanted}: with {what} the steps run other operations than with smaller ones")
-    off = np.abs(found.active - predicted.active) / np.maximum(found.active, 1)
-    worst = int(off.argmax())
-    if off[worst] > TOLERANCE:
-        told, was = (format_bytes(int(played.active[worst])) for played in (predicted, found))
-        raise UsageError(f"no {wanted}: for {what} smaller ones predict {told} in use at an operation where {was} were")
-    for number, axis in enumerate(model.axes):
-        if not model.changes_along(number):
-            raise UsageError(f"no {wanted}: {axis.option} changes nothing of what the steps need")
-    return int(predicted.active.max()), int(found.active.max())
-
-
-def _play_as_it_was(stream: StepStream, settings: AllocatorSettings) -> PlayedLives:
-    rows = np.flatnonzero(stream.owners.on_device == 1).tolist()
-    sizes = bytes_on_cuda(stream)[0]
-    return play_rows(stream, rows, [max(int(sizes[row]), 1) for row in rows], settings, None)
-
-
-def largest_within(needed: Callable[[int], int], limit: int, start: int) -> int:
-    """The largest size whose bytes are within the limit, 0 where none is; what is needed grows with the size.
-
-    Begins at `start` and goes where the line through the last two tries points, so that a few tries do.
-    """
-    low, high, size = 0, MOST + 1, start
-    tried: list[tuple[int, int]] = []
-    while high - low > 1:
-        tried.append((size, needed(size)))
-        low, high = (size, high) if tried[-1][1] <= limit else (low, size)
-        middle = 2 * low if high > MOST else (low + high) // 2
-        aimed = _by_line(tried, limit) if len(tried) % _HALVE_EVERY else None
-        size = min(max(middle if aimed is None else aimed, low + 1), high - 1)
-    return low
-
-
-def _by_line(tried: Sequence[tuple[int, int]], limit: int) -> int | None:
-    if len(tried) < 2:
-        return None
-    (before, bytes_before), (last, bytes_last) = tried[-2:]
-    if bytes_last == bytes_before:
-        return None
-    return last + (limit - bytes_last) * (last - before) // (bytes_last - bytes_before)
