@@ -89,14 +89,14 @@ def _check_output(output: str | None) -> None:
 
 def _read_search(option: str | None, memory: str | None) -> BatchSearch | None:
     from tenure.fixing.batches import BatchSearch
-    from tenure.model.units import parse_bytes
+    from tenure.model.units import parse_memory
 
     if (option is None) != (memory is None):
         raise UsageError("the search for the largest batch takes both: --batch-arg --batch-size --memory 8GiB")
     if option is None or memory is None:
         return None
     try:
-        return BatchSearch(option, parse_bytes(memory))
+        return BatchSearch(option, parse_memory(memory))
     except ValueError as error:
         raise UsageError(f"--memory {memory}: {error}") from error
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tenure.model.stream import StepStream
 
 DOES_NOT_FIT = 1
+NO_ANSWER = 2
 WATCHED_STEP = 2
 """The first of the two: optimizers make their state in the first step."""
 _AS_WRITTEN = ("TORCHDYNAMO_DISABLE", "1")
@@ -73,7 +74,8 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     """Run a few steps of a program here, and say what its training would need on a CUDA device.
 
     The program runs unchanged, on the CPU where there is nothing else, in a scratch folder, and is ended after the
-    steps that are watched. Exits with 1 where --device-memory is not enough.
+    steps that are watched. Exits with 1 where --device-memory is not enough, with 2 where a size that was asked for has
+    no answer.
     """
     from tenure.allocator.settings import parse_settings
     from tenure.report.plan import plan_as_dict, render_plan
@@ -96,6 +98,9 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     else:
         width, _, ascii_only = terminal_form(sys.stdout)
         click.echo(render_plan(plan, width=width, ascii_only=ascii_only), nl=False)
+    if plan.unanswered is not None:
+        click.echo(f"tenure: {plan.unanswered}", err=True)
+        return NO_ANSWER
     return DOES_NOT_FIT if plan.fit is not None and not plan.fit.fits else 0
 
 
@@ -239,11 +244,11 @@ def _check_searches(asked: dict[str, Any], device_bytes: int | None) -> None:
 
 
 def _read_size(text: str | None) -> int | None:
-    from tenure.model.units import parse_bytes
+    from tenure.model.units import parse_memory
 
     if text is None:
         return None
     try:
-        return parse_bytes(text)
+        return parse_memory(text)
     except ValueError as error:
         raise UsageError(f"--device-memory {text}: {error}") from error

@@ -37,7 +37,7 @@ class Searched:
 
 
 def with_searches(plan: Plan, searched: Searched, watch: Watch, device_bytes: int) -> Plan:
-    """The plan with an answer, or with a note why there is none: what is known is told all the same."""
+    """The plan with an answer, or with a note why there is none (`unanswered`): what is known is told all the same."""
     try:
         if searched.batch_option is not None and searched.length_option is not None:
             return replace(plan, token_budget=_token_budget(plan, searched, watch, device_bytes))
@@ -50,7 +50,7 @@ def with_searches(plan: Plan, searched: Searched, watch: Watch, device_bytes: in
             found = runs.find_largest(plan, device_bytes, wanted="longest input")
             return replace(plan, longest=found)
     except UsageError as error:
-        return replace(plan, notes=(*plan.notes, str(error)))
+        return replace(plan, notes=(*plan.notes, str(error)), unanswered=str(error))
     return plan
 
 

@@ -174,7 +174,7 @@ class Plan:
     Bytes are of blocks as the caching allocator rounds them; `saved_bytes` alone are exact: what graphs kept at the end
     of the forward of the second step, beside parameters, buffers, gradients and states. `peaks` are of the parts of
     both steps, `host_bytes` of what never met the model's tensors and is taken to stay on the host. `settings` are the
-    allocator's, "" the defaults. `world_size`: of so many ranks the first was planned in one process; None where the
+    allocator's, "" the defaults. `unanswered` says why a size that was asked for was not found. `world_size`: of so many ranks the first was planned in one process; None where the
     program ran as it is. `options` are None where none were asked for.
     """
 
@@ -199,3 +199,4 @@ class Plan:
     num_operations: int = 0
     world_size: int | None = None
     options: tuple[TriedOption, ...] | None = None
+    unanswered: str | None = None

@@ -52,6 +52,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         "largest_batch": None if plan.largest_batch is None else asdict(plan.largest_batch),
         "longest": None if plan.longest is None else asdict(plan.longest),
         "token_budget": None if plan.token_budget is None else asdict(plan.token_budget),
+        "unanswered": plan.unanswered,
         "options": [option_as_dict(each) for each in plan.options or ()],
         "basis": BASIS,
         "notes": list(plan.notes),
