@@ -43,7 +43,7 @@ PLAN = Plan(
 TEXT = """\
 steps         2 and 3, recorded on cpu; allocator: the defaults
 peak          1.25 GiB in use, in backward of step 3, train.py:12 in main; 1.37 GiB reserved
-by role       activation 1.00 GiB · parameter 255.00 MiB
+by role       activation 1.00 GiB · parameter 255.00 MiB · others 1.00 MiB
 by module     layers 1000.00 MiB · head 280.00 MiB
 by part       forward 1000.00 MiB · backward 1.25 GiB
 saved         900.00 MiB kept by graphs at the end of forward, on cpu

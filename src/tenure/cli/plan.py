@@ -219,7 +219,13 @@ def watch_run(
     run = runner.run(options=options, arguments=arguments)
     called = " ".join([name, *arguments])
     stream = stream_of_run(
-        run.recording, program=called, exit_code=run.exit_code, last_line=run.last_line, timed_out=run.timed_out
+        run.recording,
+        program=called,
+        exit_code=run.exit_code,
+        last_line=run.last_line,
+        timed_out=run.timed_out,
+        step=step,
+        last_words=run.last_words,
     )
     return run, run.in_the_tree(stream)
 

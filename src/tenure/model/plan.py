@@ -174,8 +174,9 @@ class Plan:
     Bytes are of blocks as the caching allocator rounds them; `saved_bytes` alone are exact: what graphs kept at the end
     of the forward of the second step, beside parameters, buffers, gradients and states. `peaks` are of the parts of
     both steps, `host_bytes` of what never met the model's tensors and is taken to stay on the host. `settings` are the
-    allocator's, "" the defaults. `unanswered` says why a size that was asked for was not found. `world_size`: of so many ranks the first was planned in one process; None where the
-    program ran as it is. `options` are None where none were asked for.
+    allocator's, "" the defaults. `unanswered` says why a size that was asked for was not found. `world_size`: of so
+    many ranks the first was planned in one process; None where the program ran as it is. `options` are None where none
+    were asked for.
     """
 
     steps: tuple[int, int]

@@ -92,6 +92,7 @@ def predict(
                     *stream.notes,
                     _difference(stream, played),
                     _noise(stream),
+                    _inference(parts),
                     *changed,
                     *unknown_on_cuda(stream),
                     *unknown_of_ranks(stream, world_size),
@@ -194,6 +195,12 @@ def _difference(stream: StepStream, played: PlayedLives) -> str:
         f"the two steps ran different operations, with peaks of {' and '.join(told)}: what other steps need may differ "
         "as well"
     )
+
+
+def _inference(parts: Sequence[Part]) -> str:
+    if Part.BACKWARD in parts or Part.OPTIMIZER in parts:
+        return ""
+    return "nothing trains in the two steps: no backward pass and no optimizer ran, and training would need more"
 
 
 def _noise(stream: StepStream) -> str:

@@ -102,7 +102,8 @@ def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _sums(sizes: Mapping[str, int], whole: int) -> str:
     told = [(name, size) for name, size in sizes.items() if size >= _LEAST_SHARE * whole]
-    return " · ".join(f"{name} {format_bytes(size)}" for name, size in told)
+    rest = sum(sizes.values()) - sum(size for _, size in told)
+    return " · ".join(f"{name} {format_bytes(size)}" for name, size in [*told, *([("others", rest)] if rest else [])])
 
 
 def _moment(moment: Moment) -> str:
