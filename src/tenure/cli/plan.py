@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +18,11 @@ import click
 from tenure.capture.writing.folders import SWITCH_VARIABLE
 from tenure.cli.fix import from_scratch
 from tenure.cli.program import CODE, COMMAND, MODULE, STDIN, Program, ProgramCommand, find_program
-from tenure.errors import UsageError
+from tenure.errors import NoStreamError, UsageError
 
 if TYPE_CHECKING:
     from tenure.fixing.runs import Run, Runner
+    from tenure.model.known import Known
     from tenure.model.plan import Plan
     from tenure.model.stream import StepStream
 
@@ -91,6 +93,9 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     _check_searches(asked, device_bytes)
     parse_settings(asked["settings"])
     plan = _plan(program, asked, device_bytes)
+    if isinstance(plan, Unplanned):
+        _tell_known(plan, as_json=asked["as_json"])
+        raise UsageError(plan.why)
     if asked["as_json"]:
         import json
 
@@ -104,12 +109,35 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     return DOES_NOT_FIT if plan.fit is not None and not plan.fit.fits else 0
 
 
-def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> Plan:
+@dataclass(frozen=True)
+class Unplanned:
+    """Why there is no plan, the steps that were seen, and what is known all the same."""
+
+    why: str
+    steps: int
+    known: Known | None
+
+
+def _tell_known(found: Unplanned, *, as_json: bool) -> None:
+    from tenure.report.known import known_as_dict, render_known
+    from tenure.report.terminal import terminal_form
+
+    if as_json:
+        import json
+
+        print(json.dumps(known_as_dict(found.known, found.why, found.steps)))
+    elif found.known is not None:
+        width, _, ascii_only = terminal_form(sys.stdout)
+        click.echo(render_known(found.known, width=width, ascii_only=ascii_only), nl=False)
+
+
+def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> Plan | Unplanned:
     from tenure.cli.plan_options import with_options
     from tenure.cli.plan_sizes import Searched, with_searches
     from tenure.fixing.runs import Order, Runner
     from tenure.planning.predict import predict
     from tenure.planning.recorded import is_distributed
+    from tenure.store.known_file import read_known
 
     here, step = Path.cwd(), int(asked["step"])
     command = tuple(program.command) if asked["in_place"] else from_scratch(program.command, here)
@@ -123,7 +151,10 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
             Order(command, here, scratch, asked["in_place"], None, asked["timeout"], environment, _runs_often(asked))
         )
         watch = partial(watch_run, runner, name, step, world_size=asked["world_size"], fake=asked["fake"])
-        run, stream = _watch_first(runner, lambda: watch(tries=() if asked["chosen"] else None))
+        try:
+            run, stream = _watch_first(runner, lambda: watch(tries=() if asked["chosen"] else None))
+        except NoStreamError as error:
+            return Unplanned(str(error), error.steps, read_known(error.folder))
 
         def predict_as_asked(stream: StepStream, world_size: int | None = asked["world_size"]) -> Plan:
             return predict(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tenure.errors import RecordingError, UsageError
+from tenure.errors import NoStreamError, RecordingError
 from tenure.model.recording import Recording
 from tenure.model.stream import NOT_WITH_FAKES, StepStream
 from tenure.store.recording_file import list_recordings, open_recording, read_process
@@ -32,7 +32,7 @@ _WITHOUT_MEMORY = "--fake plans it without memory for its tensors"
 def stream_of_run(
     folder: Path, *, program: str, exit_code: int, last_line: str, timed_out: bool, step: int = 2, last_words: str = ""
 ) -> StepStream:
-    """The stream of the first process that has one; a UsageError with the reason where none has. `step` is the first
+    """The stream of the first process that has one; a NoStreamError with the reason where none has. `step` is the first
     that was to be watched, `last_line` of the program's errors and `last_words` of its output."""
     recordings = [Path(path) for path in list_recordings(folder)]
     for path in recordings:
@@ -40,7 +40,8 @@ def stream_of_run(
             return read_stream(file)
     found = next(filter(None, map(_opened, recordings)), None)
     told = last_line or ("" if found is not None and found.steps else last_words)
-    raise UsageError(_why_none(found, program, exit_code, told, step, timed_out=timed_out))
+    why = _why_none(found, program, exit_code, told, step, timed_out=timed_out)
+    raise NoStreamError(why, folder, 0 if found is None else len(found.steps))
 
 
 def is_distributed(folder: Path) -> bool:
