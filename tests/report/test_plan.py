@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 from tenure.model.plan import (
+    MOST,
     Constant,
     Fit,
     IdleAtPeak,
@@ -130,3 +131,18 @@ def test_json_has_the_same_as_plain_values() -> None:
     assert told["constants"][1] == {
         "name": "CUDA context", "least_bytes": None, "most_bytes": None, "source": "by device"
     }  # fmt: skip
+
+
+def test_a_search_that_was_ended_is_no_bound_and_a_far_answer_says_how_far() -> None:
+    near = LargestSize("--batch", MOST, MOST, (4, 8, 12), 16, MIB, MIB, is_widened=True)
+    far = replace(near, least=9_000, most=10_000, confirmed=100)
+
+    told = [render_plan(replace(PLAN, largest_batch=each), width=400).splitlines() for each in (near, far)]
+    lines = [next(line for line in each if "--batch" in line) for each in told]
+
+    assert lines == [
+        f"largest batch --batch at least {MOST}; larger ones were not searched, and less by what is not counted (from "
+        "runs with 4, 8, 12; for 16 they predict 1.00 MiB in use, and 1.00 MiB were)",
+        "largest batch --batch 9000 to 10000, and less by what is not counted (from runs with 4, 8, 12; for 100 they "
+        "predict 1.00 MiB in use, and 1.00 MiB were; 100 times that far, and taken 2% wider for it)",
+    ]
