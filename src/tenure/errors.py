@@ -2,6 +2,7 @@
 
 TenureError                        everything a caller may want to catch; its text is one line for a person
  ├── UsageError                    the request itself cannot be carried out (missing script, folder in the way)
+ │    └── NoStreamError            a program of which nothing can be planned
  ├── RecordingError                a recording that cannot be read
  │    └── NewerFormatError         written by a later Tenure than this one
  ├── SnapshotError                 a memory snapshot of torch's that cannot be read, or must not be
@@ -15,6 +16,10 @@ Inside the user's program the recorder raises none of them: it notes its own fai
 program makes itself (`tenure.release`, `tenure.expect_freed`) do.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+
 
 class TenureError(Exception):
     """Base of all errors that Tenure raises on purpose; the text says what was asked, what is there, what to do."""
@@ -22,6 +27,15 @@ class TenureError(Exception):
 
 class UsageError(TenureError):
     """The request cannot be carried out as asked."""
+
+
+class NoStreamError(UsageError):
+    """A run has left no memory stream; `folder` is its recording's, and so many `steps` were seen."""
+
+    def __init__(self, message: str, folder: Path, steps: int) -> None:
+        super().__init__(message)
+        self.folder = folder
+        self.steps = steps
 
 
 class RecordingError(TenureError):

@@ -114,6 +114,47 @@ def test_a_program_that_cannot_be_planned_is_told_in_one_line(
 
 
 @pytest.mark.slow
+def test_a_program_that_fails_after_a_forward_is_known_by_what_it_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = TRAIN.replace(
+        "    model(torch.randn(64, 256)).square().mean().backward()",
+        "    loss = model(torch.randn(64, 256)).square().mean()\n    open('no/such/data')",
+    )
+
+    code = plan(["--json", "train.py"], program, monkeypatch, tmp_path)
+
+    told = json.loads(capsys.readouterr().out)
+    weights = 4 * (256 * 1024 + 1024 + 1024 * 256 + 256)
+    assert (code, told["steps"]) == (2, 0)
+    assert told["error"].startswith("train.py ended with exit code 1 after 0 steps: FileNotFoundError")
+    assert told["known"].pop("basis").startswith("tensors that the process had when it ended")
+    assert told["known"] == {
+        "parameter_bytes": weights,
+        "trained_bytes": weights,
+        "gradient_bytes": weights,
+        "buffer_bytes": 0,
+        "optimizers": [{"of_class": "Adam", "state_bytes": 2 * weights, "was_there": False}],
+        "state_bytes": 2 * weights,
+        "saved_bytes": 4 * 64 * (256 + 1024 + 256),
+    }
+
+
+@pytest.mark.slow
+def test_an_option_that_the_program_does_not_have_ends_with_2_beside_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strict = "import sys\nassert len(sys.argv) == 1, 'no such option'\n" + TRAIN
+
+    code = plan(["--json", "--device-memory", "1GiB", "--batch-arg", "--bs", "train.py"], strict, monkeypatch, tmp_path)
+
+    out, err = capsys.readouterr()
+    told, why = json.loads(out), "train.py --bs 4 ended with exit code 1 after 0 steps: AssertionError: no such option"
+    assert (code, told["fits"], told["largest_batch"], told["unanswered"], told["notes"]) == (2, True, None, why, [why])
+    assert err.splitlines()[-1] == f"tenure: {why}"
+
+
+@pytest.mark.slow
 def test_the_largest_batch_follows_from_runs_with_small_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

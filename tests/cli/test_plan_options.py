@@ -93,7 +93,10 @@ def test_a_program_that_trains_nothing_has_a_note(
 
     told = json.loads(capsys.readouterr().out)
     assert (code, told["options"]) == (0, [])
-    assert told["notes"] == ["options were not tried: no optimizer of the program was seen to step"]
+    assert told["notes"] == [
+        "nothing trains in the two steps: no backward pass and no optimizer ran, and training would need more",
+        "options were not tried: no optimizer of the program was seen to step",
+    ]
 
 
 def test_an_option_that_is_named_is_the_only_one_run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.model.units import format_byte_range, parse_bytes
+from tenure.model.units import format_byte_range, parse_bytes, parse_memory
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -18,7 +18,10 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
         ("512 MiB", 512 << 20),
         ("1.5 KiB", 1536),
         ("3g", 3 << 30),
-        ("1TB", 1 << 40),
+        ("1TB", 10**12),
+        ("80 GB", 80 * 10**9),
+        ("80gb", 80 * 10**9),
+        ("80gib", 80 << 30),
         (" 7 B ", 7),
     ],
 )
@@ -30,6 +33,28 @@ def test_a_size_is_read_with_its_unit(text: str | int, num_bytes: int) -> None:
 def test_what_is_no_size_is_said_with_what_would_do(text: str) -> None:
     with pytest.raises(ValueError, match="is no size; write it as in '2GiB'"):
         parse_bytes(text)
+
+
+@pytest.mark.parametrize("text", ["80Gb", "80 Gib", "1.5Mb"])
+def test_units_of_bits_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="counts bits; write it as in"):
+        parse_bytes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("80", "'80' is 80 bytes; write it with its unit, as in '80GiB'"),
+        ("0", "'0' is 0 bytes; write it with its unit, as in '80GiB'"),
+        ("5 KiB", "'5 KiB' is 5,120 bytes; write it with its unit, as in '80GiB'"),
+    ],
+)
+def test_memory_that_lost_its_unit_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=r".") as caught:
+        parse_memory(text)
+
+    assert str(caught.value) == message
+    assert (parse_memory("1MiB"), parse_memory("85899345920")) == (1 << 20, 80 << 30)
 
 
 @pytest.mark.parametrize(

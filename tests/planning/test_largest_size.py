@@ -12,7 +12,7 @@ from tenure.errors import UsageError
 from tenure.model.plan import LargestSize, Plan
 from tenure.model.profile import Phase
 from tenure.model.stream import Owner, StepStream
-from tenure.planning.largest_size import find_largest_size
+from tenure.planning.largest_size import OneMore, beside, find_largest_size
 from tenure.planning.predict import predict
 
 PHASES = (Phase.FORWARD, Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER)
@@ -84,7 +84,7 @@ def test_sizes_that_two_steps_of_one_run_have_otherwise_depend_on_values() -> No
         )
 
     assert asked(0).most == 50
-    with pytest.raises(UsageError, match=r"two steps with the same sizes differ by 1\.00 MiB .* change 16\.00 MiB"):
+    with pytest.raises(UsageError, match=r"With 4 two steps that run the same operations differ by 1\.00 MiB"):
         asked(MIB)
 
 
@@ -117,3 +117,78 @@ def test_steps_of_other_operations_give_no_answer() -> None:
 
     with pytest.raises(UsageError, match=r"with another --batch the steps run other operations \(4 and 3\)"):
         find_largest_size(streams, plan_of(sizes), device_bytes=1000 * MIB, option="--batch", wanted="largest batch")
+
+
+def test_a_large_model_does_not_hide_that_a_batch_checks_otherwise() -> None:
+    with pytest.raises(UsageError, match=r"an operation of forward where 9.81 GiB were, and 9.77 GiB"):
+        largest([constant(10_000), linear(2)], 20_000 * MIB, last=[constant(10_000), linear(3)])
+
+
+def test_bytes_that_are_rounded_up_are_not_taken_for_a_parabola() -> None:
+    # 2, 2, 4 and 4 MiB for 4, 8, 12 and 16: a parabola through the first three has 8 for 16, and 60 GiB for 1,000
+    found = largest([constant(10), linear(20), lambda batch: -(-batch // 8) * 2 * MIB], 20_000 * MIB)
+
+    assert found.is_widened
+    assert 950 < found.least < found.most < 1030
+
+
+def test_steps_of_one_size_that_differ_give_no_answer_but_what_is_known() -> None:
+    def uneven(batch: int) -> StepStream:
+        made = profile((0, 100, -1, 3, -1), (1, batch, 0, 1, 1), (2, batch + 3, 2, 3, 3), operations=4, second=2,
+                       phases=[Phase.FORWARD, Phase.BACKWARD] * 2)  # fmt: skip
+        return stream(made, [Owner.PARAMETER, Owner.NONE, Owner.NONE], operations=("aten.nonzero.default",) * 4)
+
+    streams = [(batch, uneven(batch)) for batch in (4, 8, 12, 16)]
+    with pytest.raises(UsageError) as caught:
+        find_largest_size(streams, predict(streams[0][1]), device_bytes=1 << 40, option="-b", wanted="largest batch")
+
+    assert str(caught.value) == (
+        "no largest batch: sizes depend on values or on the data. With 4 two steps that run the same operations differ "
+        "by 3.00 MiB in use, from aten.nonzero.default in train.py:10 on, so that other sizes do not follow. Known "
+        "are the peaks in use of the runs: 4: 107.00 MiB, 8: 111.00 MiB, 12: 116.00 MiB, 16: 120.00 MiB"
+    )
+
+
+SIZES = [constant(10), linear(2)]
+BESIDE = beside(plan_of(SIZES))[1]
+
+
+@pytest.mark.parametrize(
+    ("one_more", "asked", "confirmed", "is_widened"),
+    [
+        (lambda watch: OneMore(watch), [5107], 5107, False),
+        (lambda watch: OneMore(watch, most=1000), [1000], 1000, False),
+        (lambda watch: OneMore(watch, most=200), [200], 200, True),
+        (lambda watch: OneMore(watch, host_bytes=410 * MIB), [200], 200, True),
+        (lambda watch: OneMore(watch, most=20), [], None, True),
+        (lambda watch: None, [], None, True),
+    ],
+)
+def test_a_far_answer_is_confirmed_as_near_as_may_be_or_taken_wider(
+    one_more: Callable[[Callable[[int], StepStream]], OneMore | None],
+    asked: list[int],
+    confirmed: int | None,
+    is_widened: bool,
+) -> None:
+    ran: list[int] = []
+
+    def watch(size: int) -> StepStream:
+        ran.append(size)
+        return run(size, SIZES)
+
+    streams = [(batch, run(batch, SIZES)) for batch in (4, 8, 12, 16)]
+    found = find_largest_size(
+        streams, plan_of(SIZES), device_bytes=BESIDE + 10_225 * MIB, option="-b", wanted="", one_more=one_more(watch)
+    )
+
+    assert (ran, found.confirmed, found.is_widened) == (asked, confirmed, is_widened)
+    exact = 5107
+    assert (found.least, found.most) == ((int(exact * 0.98), int(exact * 1.02)) if is_widened else (exact, exact))
+
+
+def test_a_run_nearer_to_the_answer_that_is_otherwise_takes_it_back() -> None:
+    streams = [(batch, run(batch, SIZES)) for batch in (4, 8, 12, 16)]
+    one_more = OneMore(lambda size: run(size, [constant(10), linear(3)]))
+
+    with pytest.raises(UsageError, match=r"for -b 51\d\d smaller ones predict"):
+        find_largest_size(streams, plan_of(SIZES), device_bytes=10_240 * MIB, option="-b", wanted="", one_more=one_more)

@@ -13,6 +13,11 @@ from tenure.planning.recorded import stream_of_run
     [
         (1, "AssertionError: Torch not compiled with CUDA enabled", False,
          "train.py needs a GPU to start: AssertionError: Torch not compiled with CUDA enabled; let it take the CPU"),
+        (1, "AssertionError: GPU required", False, "train.py needs a GPU to start: AssertionError: GPU required; let "),
+        (1, "RuntimeError: CUDA is required", False, "train.py needs a GPU to start: RuntimeError: CUDA is required"),
+        (1, "ValueError: Error initializing torch.distributed: environment variable RANK expected, but not set", False,
+         "train.py is started by a launcher: ValueError: Error initializing torch.distributed: environment variable "
+         "RANK expected, but not set; --world-size 8 plans it as the first of so many ranks"),
         (1, "FileNotFoundError: [Errno 2] No such file or directory: 'data.bin'", False,
          "train.py ended with exit code 1 after 0 steps: FileNotFoundError: [Errno 2] No such file or directory"),
         (0, "", False, "train.py made no step that could be seen"),
@@ -33,3 +38,23 @@ def test_a_run_without_a_stream_is_explained_in_one_line(
 
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("last_words", "message"),
+    [
+        ("no GPU found, exiting", "train.py needs a GPU to start: no GPU found, exiting; let it take the CPU"),
+        ("config missing", "train.py made no step that could be seen (no optimizer step, no module call): nothing to "
+         "plan with; its last words: config missing"),
+    ],
+)  # fmt: skip
+def test_a_program_that_ended_by_itself_has_the_last_word(last_words: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        stream_of_run(tmp_path, program="train.py", exit_code=0, last_line="", timed_out=False, last_words=last_words)
+
+    assert str(caught.value).startswith(message)
+
+
+def test_later_steps_need_as_many_more(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="made 0 steps before the time was over; 22 are needed: give more"):
+        stream_of_run(tmp_path, program="train.py", exit_code=-15, last_line="", timed_out=True, step=20)

@@ -6,7 +6,9 @@ import pytest
 
 from planning.test_largest_size import run
 from tenure.allocator.settings import parse_settings
-from tenure.planning.size_model import MOST, Axis, SizeModel, largest_within, model_of, sizes_of
+from tenure.model.plan import MOST
+from tenure.planning.size_model import Axis, SizeModel, model_of, sizes_of
+from tenure.planning.size_search import largest_within
 
 AXES = (Axis("--batch", (4, 8, 12)), Axis("--length", (30, 50, 90)))
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 from tenure.model.plan import (
+    MOST,
     Constant,
     Fit,
     IdleAtPeak,
@@ -43,7 +44,7 @@ PLAN = Plan(
 TEXT = """\
 steps         2 and 3, recorded on cpu; allocator: the defaults
 peak          1.25 GiB in use, in backward of step 3, train.py:12 in main; 1.37 GiB reserved
-by role       activation 1.00 GiB · parameter 255.00 MiB
+by role       activation 1.00 GiB · parameter 255.00 MiB · others 1.00 MiB
 by module     layers 1000.00 MiB · head 280.00 MiB
 by part       forward 1000.00 MiB · backward 1.25 GiB
 saved         900.00 MiB kept by graphs at the end of forward, on cpu
@@ -111,7 +112,7 @@ def test_each_length_has_its_largest_batch_and_the_tokens_that_any_length_so_far
         "--length 512: none fits",
     ]
     assert plan_as_dict(replace(PLAN, token_budget=found))["token_budget"]["rows"][1] == {
-        "length": 128, "least": 12, "most": 12, "tokens": 1536
+        "length": 128, "least": 12, "most": 12, "tokens": 1536, "is_widened": False
     }  # fmt: skip
 
 
@@ -130,3 +131,18 @@ def test_json_has_the_same_as_plain_values() -> None:
     assert told["constants"][1] == {
         "name": "CUDA context", "least_bytes": None, "most_bytes": None, "source": "by device"
     }  # fmt: skip
+
+
+def test_a_search_that_was_ended_is_no_bound_and_a_far_answer_says_how_far() -> None:
+    near = LargestSize("--batch", MOST, MOST, (4, 8, 12), 16, MIB, MIB, is_widened=True)
+    far = replace(near, least=9_000, most=10_000, confirmed=100)
+
+    told = [render_plan(replace(PLAN, largest_batch=each), width=400).splitlines() for each in (near, far)]
+    lines = [next(line for line in each if "--batch" in line) for each in told]
+
+    assert lines == [
+        f"largest batch --batch at least {MOST}; larger ones were not searched, and less by what is not counted (from "
+        "runs with 4, 8, 12; for 16 they predict 1.00 MiB in use, and 1.00 MiB were)",
+        "largest batch --batch 9000 to 10000, and less by what is not counted (from runs with 4, 8, 12; for 100 they "
+        "predict 1.00 MiB in use, and 1.00 MiB were; 100 times that far, and taken 2% wider for it)",
+    ]

@@ -40,6 +40,7 @@ def _begin_plan(options: MonitorOptions, run_folder: Path) -> None:
     from tenure.capture.trying.trial import begin_trial
     from tenure.store.survey_file import write_survey
 
+    atexit.register(_leave_what_is_known, run_folder)
     autocast_as_on_cuda()
     multiply_halves_as_floats()
     offload_as_on_cuda()
@@ -51,6 +52,19 @@ def _begin_plan(options: MonitorOptions, run_folder: Path) -> None:
         from tenure.capture.faking.fake_memory import begin_fake_memory
 
         begin_fake_memory()
+
+
+def _leave_what_is_known(run_folder: Path) -> None:
+    """Where no stream was written: what the program had when it ended. After the monitor is closed, and never fatal."""
+    if any(run_folder.glob("*/stream-*.npz")):
+        return
+    with suppress(Exception):
+        from tenure.capture.profile.known_at_end import known_now
+        from tenure.store.known_file import write_known
+
+        known = known_now()
+        if known is not None:
+            write_known(run_folder, known)
 
 
 def _close_at_exit(monitor: Monitor) -> None:

@@ -64,10 +64,10 @@ def advise_command(file: str, texts: tuple[str, ...], memory: str | None, as_jso
 
 
 def _bytes_of(memory: str) -> int:
-    from tenure.model.units import parse_bytes
+    from tenure.model.units import parse_memory
 
     try:
-        return parse_bytes(memory)
+        return parse_memory(memory)
     except ValueError as error:
         raise UsageError(f"--memory: {error}") from None
 

@@ -138,10 +138,10 @@ def _check_guard(in_place: bool) -> None:
 
 
 def _read_memory(memory: str | None) -> int | None:
-    from tenure.model.units import parse_bytes
+    from tenure.model.units import parse_memory
 
     try:
-        return None if memory is None else parse_bytes(memory)
+        return None if memory is None else parse_memory(memory)
     except ValueError as error:
         raise UsageError(f"--memory {memory}: {error}") from error
 

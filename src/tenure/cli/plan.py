@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,14 +18,16 @@ import click
 from tenure.capture.writing.folders import SWITCH_VARIABLE
 from tenure.cli.fix import from_scratch
 from tenure.cli.program import CODE, COMMAND, MODULE, STDIN, Program, ProgramCommand, find_program
-from tenure.errors import UsageError
+from tenure.errors import NoStreamError, UsageError
 
 if TYPE_CHECKING:
     from tenure.fixing.runs import Run, Runner
+    from tenure.model.known import Known
     from tenure.model.plan import Plan
     from tenure.model.stream import StepStream
 
 DOES_NOT_FIT = 1
+NO_ANSWER = 2
 WATCHED_STEP = 2
 """The first of the two: optimizers make their state in the first step."""
 _AS_WRITTEN = ("TORCHDYNAMO_DISABLE", "1")
@@ -73,7 +76,8 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     """Run a few steps of a program here, and say what its training would need on a CUDA device.
 
     The program runs unchanged, on the CPU where there is nothing else, in a scratch folder, and is ended after the
-    steps that are watched. Exits with 1 where --device-memory is not enough.
+    steps that are watched. Exits with 1 where --device-memory is not enough, with 2 where a size that was asked for has
+    no answer.
     """
     from tenure.allocator.settings import parse_settings
     from tenure.report.plan import plan_as_dict, render_plan
@@ -89,6 +93,9 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     _check_searches(asked, device_bytes)
     parse_settings(asked["settings"])
     plan = _plan(program, asked, device_bytes)
+    if isinstance(plan, Unplanned):
+        _tell_known(plan, as_json=asked["as_json"])
+        raise UsageError(plan.why)
     if asked["as_json"]:
         import json
 
@@ -96,15 +103,41 @@ def plan_command(ctx: click.Context, /, **asked: Any) -> int:
     else:
         width, _, ascii_only = terminal_form(sys.stdout)
         click.echo(render_plan(plan, width=width, ascii_only=ascii_only), nl=False)
+    if plan.unanswered is not None:
+        click.echo(f"tenure: {plan.unanswered}", err=True)
+        return NO_ANSWER
     return DOES_NOT_FIT if plan.fit is not None and not plan.fit.fits else 0
 
 
-def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> Plan:
+@dataclass(frozen=True)
+class Unplanned:
+    """Why there is no plan, the steps that were seen, and what is known all the same."""
+
+    why: str
+    steps: int
+    known: Known | None
+
+
+def _tell_known(found: Unplanned, *, as_json: bool) -> None:
+    from tenure.report.known import known_as_dict, render_known
+    from tenure.report.terminal import terminal_form
+
+    if as_json:
+        import json
+
+        print(json.dumps(known_as_dict(found.known, found.why, found.steps)))
+    elif found.known is not None:
+        width, _, ascii_only = terminal_form(sys.stdout)
+        click.echo(render_known(found.known, width=width, ascii_only=ascii_only), nl=False)
+
+
+def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> Plan | Unplanned:
     from tenure.cli.plan_options import with_options
     from tenure.cli.plan_sizes import Searched, with_searches
     from tenure.fixing.runs import Order, Runner
     from tenure.planning.predict import predict
     from tenure.planning.recorded import is_distributed
+    from tenure.store.known_file import read_known
 
     here, step = Path.cwd(), int(asked["step"])
     command = tuple(program.command) if asked["in_place"] else from_scratch(program.command, here)
@@ -118,7 +151,10 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
             Order(command, here, scratch, asked["in_place"], None, asked["timeout"], environment, _runs_often(asked))
         )
         watch = partial(watch_run, runner, name, step, world_size=asked["world_size"], fake=asked["fake"])
-        run, stream = _watch_first(runner, lambda: watch(tries=() if asked["chosen"] else None))
+        try:
+            run, stream = _watch_first(runner, lambda: watch(tries=() if asked["chosen"] else None))
+        except NoStreamError as error:
+            return Unplanned(str(error), error.steps, read_known(error.folder))
 
         def predict_as_asked(stream: StepStream, world_size: int | None = asked["world_size"]) -> Plan:
             return predict(
@@ -143,7 +179,9 @@ def _plan(program: Program, asked: dict[str, Any], device_bytes: int | None) -> 
             )
         if device_bytes is None:
             return plan
-        searched = Searched(asked["batch_arg"], asked["batch_sizes"], asked["length_arg"], asked["length_sizes"])
+        searched = Searched(
+            asked["batch_arg"], asked["batch_sizes"], asked["length_arg"], asked["length_sizes"], asked["fake"]
+        )
         return with_searches(plan, searched, lambda more: watch(more)[1], device_bytes)
     finally:
         if runner is not None:
@@ -212,7 +250,13 @@ def watch_run(
     run = runner.run(options=options, arguments=arguments)
     called = " ".join([name, *arguments])
     stream = stream_of_run(
-        run.recording, program=called, exit_code=run.exit_code, last_line=run.last_line, timed_out=run.timed_out
+        run.recording,
+        program=called,
+        exit_code=run.exit_code,
+        last_line=run.last_line,
+        timed_out=run.timed_out,
+        step=step,
+        last_words=run.last_words,
     )
     return run, run.in_the_tree(stream)
 
@@ -237,11 +281,11 @@ def _check_searches(asked: dict[str, Any], device_bytes: int | None) -> None:
 
 
 def _read_size(text: str | None) -> int | None:
-    from tenure.model.units import parse_bytes
+    from tenure.model.units import parse_memory
 
     if text is None:
         return None
     try:
-        return parse_bytes(text)
+        return parse_memory(text)
     except ValueError as error:
         raise UsageError(f"--device-memory {text}: {error}") from error

@@ -115,21 +115,30 @@ class RankList(click.ParamType):  # type: ignore[type-arg]
 
 def find_program(kind: str, arguments: Sequence[str]) -> Program:
     """The program to start; a UsageError that says what is there where it cannot be started."""
+    verb = _verb()
     if not arguments:
-        raise UsageError("which program? `tenure run train.py`, `tenure run -m module` or `tenure run -- command`")
+        raise UsageError(
+            f"which program? `tenure {verb} train.py`, `tenure {verb} -m module` or `tenure {verb} -- command`"
+        )
     name = arguments[0]
     if kind == COMMAND and shutil.which(name) is None:
-        raise UsageError(f"{name}: no such command; a Python script is started with `tenure run {name}`")
+        raise UsageError(f"{name}: no such command; a Python script is started with `tenure {verb} {name}`")
     if kind == SCRIPT and name != STDIN and not Path(name).exists():
-        raise UsageError(_describe_missing_script(name))
+        raise UsageError(_describe_missing_script(name, verb))
     if kind == SCRIPT and Path(name).suffix in (".sh", ".bash"):
-        raise UsageError(f"{name} is a shell script; start it with `tenure run -- sh {' '.join(arguments)}`")
+        raise UsageError(f"{name} is a shell script; start it with `tenure {verb} -- sh {' '.join(arguments)}`")
     return Program(kind, tuple(arguments))
 
 
-def _describe_missing_script(name: str) -> str:
+def _verb() -> str:
+    """The command that was typed, as messages repeat it."""
+    context = click.get_current_context(silent=True)
+    return (context.info_name if context is not None else None) or "run"
+
+
+def _describe_missing_script(name: str, verb: str) -> str:
     if shutil.which(name):
-        return f"{name} is a command and no script here; start it with `tenure run -- {name} ...`"
+        return f"{name} is a command and no script here; start it with `tenure {verb} -- {name} ...`"
     folder = Path(name).parent
     if not folder.is_dir():
         return f"{name}: no such file, nor a folder {folder}"

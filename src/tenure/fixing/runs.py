@@ -79,8 +79,12 @@ class Run:
     @property
     def last_line(self) -> str:
         """The last line that it wrote to stderr; mostly what went wrong."""
-        lines = [line for line in self.stderr.splitlines() if line.strip() and not line.startswith("tenure: ")]
-        return lines[-1].strip() if lines else ""
+        return _last_line(self.stderr)
+
+    @property
+    def last_words(self) -> str:
+        """The last line that it wrote to stdout."""
+        return _last_line(self.stdout)
 
 
 class Runner:
@@ -220,6 +224,11 @@ class Runner:
         finally:
             # Also after a Ctrl-C, which reaches us alone: the program has a session of its own.
             _end(child)
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("tenure: ")]
+    return lines[-1].strip() if lines else ""
 
 
 def _renamed(value: Any, before: str, after: str) -> Any:

@@ -5,6 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+MOST = 1 << 40
+"""Larger sizes of an input are not looked for."""
+TOLERANCE = 0.02
+"""By so much of what a size adds to the bytes in use they may differ from what smaller sizes predict."""
+FAR = 8
+"""So many times the largest size that ran is far: what holds there is widened by `TOLERANCE`."""
+
 
 class Use(str, Enum):
     """What memory is for in a planned step."""
@@ -88,7 +95,9 @@ class LargestSize:
     """The largest batch, or the longest input, lies between `least` and `most` of the program's `option`; 0: none fits.
 
     It follows from runs with `sizes`; for the size `checked` they predict a peak of `predicted_bytes` in use, and it
-    was `found_bytes`.
+    was `found_bytes`. `confirmed` is a larger size that ran because the answer lies far from the others, of which both
+    figures are then, `why_not` why none did; where the answer is still `FAR` from what ran, it `is_widened`. Sizes of
+    `MOST` and above are not searched.
     """
 
     option: str
@@ -98,6 +107,9 @@ class LargestSize:
     checked: int
     predicted_bytes: int
     found_bytes: int
+    confirmed: int | None = None
+    why_not: str | None = None
+    is_widened: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,13 +117,14 @@ class LargestAtLength:
     """With inputs of this length the largest batch lies between `least` and `most`; 0: none fits.
 
     `tokens` is the least `least` x `length` of this length and the shorter ones: so many may be in a batch of any of
-    them.
+    them. `is_widened`: batch or length are `FAR` from those that ran.
     """
 
     length: int
     least: int
     most: int
     tokens: int
+    is_widened: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,8 +174,9 @@ class Plan:
     Bytes are of blocks as the caching allocator rounds them; `saved_bytes` alone are exact: what graphs kept at the end
     of the forward of the second step, beside parameters, buffers, gradients and states. `peaks` are of the parts of
     both steps, `host_bytes` of what never met the model's tensors and is taken to stay on the host. `settings` are the
-    allocator's, "" the defaults. `world_size`: of so many ranks the first was planned in one process; None where the
-    program ran as it is. `options` are None where none were asked for.
+    allocator's, "" the defaults. `unanswered` says why a size that was asked for was not found. `world_size`: of so
+    many ranks the first was planned in one process; None where the program ran as it is. `options` are None where none
+    were asked for.
     """
 
     steps: tuple[int, int]
@@ -186,3 +200,4 @@ class Plan:
     num_operations: int = 0
     world_size: int | None = None
     options: tuple[TriedOption, ...] | None = None
+    unanswered: str | None = None

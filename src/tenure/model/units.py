@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+LEAST_MEMORY = 1 << 20
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGTPkmgtp]?)((?:[Ii]?[Bb])?)\s*")
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -64,15 +66,28 @@ def format_number(number: float) -> str:
 
 
 def parse_bytes(text: str | int) -> int:
-    """`2GiB`, `512 MiB`, `1.5 TiB` or a number of bytes; a unit without `i` (GB) is told to mean the same here.
+    """`2GiB`, `512 MiB`, `1.5 TiB` or a number of bytes; `G` alone is GiB, and `80GB` is 80 times 10^9, as it says.
 
-    Raises ValueError with what was given and what would do.
+    Raises ValueError with what was given and what would do; also for `Gb`, which is a unit of bits.
     """
     if isinstance(text, int) and text >= 0:
         return text
-    pattern = r"\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)i?B?\s*"
-    found = re.fullmatch(pattern, text, re.IGNORECASE) if isinstance(text, str) else None
+    found = _SIZE.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         raise ValueError(f"{text!r} is no size; write it as in '2GiB', '512 MiB' or a number of bytes")
-    power = " KMGTP".index(found[2].upper() or " ")
-    return int(float(found[1]) * 1024**power)
+    number, letter, rest = found.groups()
+    unit = letter + rest
+    if rest.endswith("b") and unit != unit.lower():
+        raise ValueError(f"{text!r} counts bits; write it as in '{number}{letter.upper()}iB'")
+    base = 1000 if letter and rest in ("B", "b") else 1024
+    return int(float(number) * base ** " KMGTP".index(letter.upper() or " "))
+
+
+def parse_memory(text: str) -> int:
+    """The same for the memory of a device or a budget of it; ValueError also for less than a MiB, which is a number
+    that lost its unit."""
+    found = parse_bytes(text)
+    if found < LEAST_MEMORY:
+        told = f"{text}GiB" if text.isdigit() and found else "80GiB"
+        raise ValueError(f"{text!r} is {found:,} bytes; write it with its unit, as in '{told}'")
+    return found

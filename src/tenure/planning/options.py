@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from tenure.errors import UsageError
-from tenure.model.plan import Part, Plan, TriedOption
+from tenure.model.plan import Part, Plan, TriedOption, Use
 from tenure.model.stream import StepStream
 from tenure.model.trial import (
     CHECKPOINTING,
+    DATA_PARALLEL,
     EIGHT_BIT,
     MICRO_BATCHES,
     NUM_DEVICES,
@@ -21,7 +22,9 @@ from tenure.model.trial import (
 )
 from tenure.planning.changes import CHANGES_NUMBERS, OPTIONS, change_of
 from tenure.planning.checkpointed_blocks import fewest_that_fit
+from tenure.planning.parts import parts_of
 from tenure.planning.signs import already, sign_of
+from tenure.planning.uses import uses_of
 
 MOST_TOGETHER = 3
 _EXCLUDE = (
@@ -45,6 +48,15 @@ class Tried:
 
     row: TriedOption
     plan: Plan | None = None
+
+
+def _why_undivided(idle: Sequence[str], stream: StepStream) -> str:
+    """That inputs of one row are not divided between devices, where an option would have; "" else."""
+    profile = stream.profile
+    uses = uses_of(stream, parts_of(profile))
+    shapes = {profile.text(int(profile.storages.shape[row])) for row, use in enumerate(uses) if use is Use.INPUT}
+    is_one = shapes and all(shape.startswith(("[1]", "[1,")) for shape in shapes)
+    return ": a batch of one row is not divided between devices" if is_one and DATA_PARALLEL in idle else ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,8 @@ class Trials:
         signs = {option: sign_of(option, self.stream, stream) for option in options}
         idle = [option for option, sign in signs.items() if sign is None]
         if idle:
-            return Tried(TriedOption(options, change, why_not=f"{' and '.join(idle)} changed nothing that was seen"))
+            why = f"{' and '.join(idle)} changed nothing that was seen{_why_undivided(idle, self.stream)}"
+            return Tried(TriedOption(options, change, why_not=why))
         before, after = (int(each.flops.sum()) for each in (self.stream, stream))
         row = TriedOption(
             options,

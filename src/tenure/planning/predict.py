@@ -20,6 +20,7 @@ from tenure.planning.constants import constants_of
 from tenure.planning.on_cuda import bytes_on_cuda, num_multiplying_threads, unknown_on_cuda
 from tenure.planning.parts import parts_of
 from tenure.planning.ranks import unknown_of_ranks
+from tenure.planning.step_noise import noise_in_use, place_of_noise
 from tenure.planning.uses import uses_of
 
 MOST_MODULES = 8
@@ -90,6 +91,8 @@ def predict(
                 (
                     *stream.notes,
                     _difference(stream, played),
+                    _noise(stream),
+                    _inference(parts),
                     *changed,
                     *unknown_on_cuda(stream),
                     *unknown_of_ranks(stream, world_size),
@@ -183,9 +186,33 @@ def _difference(stream: StepStream, played: PlayedLives) -> str:
     second, names = stream.profile.second, stream.profile.operations.name.tolist()
     if names[:second] == names[second:] or not 0 < second < len(names):
         return ""
-    peaks = (int(played.active[:second].max()), int(played.active[second:].max()))
-    told = " and ".join(map(format_bytes, peaks))
-    return f"the two steps ran different operations, with peaks of {told}: what other steps need may differ as well"
+    first, later = int(played.active[:second].max()), int(played.active[second:].max())
+    told = [format_bytes(size) for size in (first, later)]
+    if told[0] == told[1]:
+        num = " and ".join(f"{count:,}" for count in (second, len(names) - second))
+        return f"the two steps ran different operations ({num}), with equal peaks: other steps may need more"
+    return (
+        f"the two steps ran different operations, with peaks of {' and '.join(told)}: what other steps need may differ "
+        "as well"
+    )
+
+
+def _inference(parts: Sequence[Part]) -> str:
+    if Part.BACKWARD in parts or Part.OPTIMIZER in parts:
+        return ""
+    return "nothing trains in the two steps: no backward pass and no optimizer ran, and training would need more"
+
+
+def _noise(stream: StepStream) -> str:
+    """Whether the same operations made other sizes in both steps; "" where they did not."""
+    place = place_of_noise(stream)
+    return (
+        f"the two steps ran the same operations with tensors of other sizes, from {place} on, up to "
+        f"{format_bytes(noise_in_use(stream))} in use apart: sizes depend on values or on the data, and other steps "
+        "may need more"
+        if place
+        else ""
+    )
 
 
 def _saved_bytes(stream: StepStream) -> int | None:

@@ -2,14 +2,15 @@
 
 Each storage's bytes are a polynomial of the batch size, of the length, or of both: parameters do not change,
 activations grow with it, a matrix of all pairs with its square. The lives of other sizes are played with the bytes that
-it gives. Degree: one less than the sizes of each axis that ran.
+it gives. Along each axis it is a line unless a curve through all sizes that ran comes nearer to the run that checks, by
+more than steps of one size differ: a curve through noise is without bounds far from it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -21,19 +22,12 @@ from tenure.errors import UsageError
 from tenure.model.heap import Ints
 from tenure.model.profile import BEFORE
 from tenure.model.stream import StepStream
-from tenure.model.units import format_bytes
 from tenure.planning.on_cuda import bytes_on_cuda
 from tenure.planning.predict import play_rows
+from tenure.planning.step_noise import twin_differences
 
-MOST = 1 << 40
-"""No program has a size as large: what fits is found by doubling, whatever the device."""
-TOLERANCE = 0.02
-"""By so much what is in use may differ at any operation of the run that checks."""
-TOLERANCE_OF_CHANGE = 0.1
-LEAST_CHANGE = 64 << 10
-"""And by so much of what the size has changed there, from so many bytes on: beside large parameters sizes that depend
-on values, as of rows that a step chooses, would pass for a model of them."""
-_HALVE_EVERY = 3
+_MOST_BYTES = float(1 << 50)
+"""Of one storage at sizes that nobody has."""
 
 Key = tuple[int, int, int, str, int]
 """Birth, death, owner, the name of what was there before, and which of several alike."""
@@ -50,12 +44,16 @@ class Axis:
 @dataclass(frozen=True)
 class SizeModel:
     """The lives of the largest run, and each one's bytes at all sizes that ran: an array with a dimension for each of
-    `axes`, and storages last."""
+    `axes`, and storages last. `is_line` says for each axis and storage whether its bytes follow a line; `noise` by how
+    many bytes it differed between steps of one size."""
 
     axes: tuple[Axis, ...]
     stream: StepStream
     rows: list[int]
+    keys: list[Key]
     bytes: Ints
+    is_line: NDArray[np.bool_]
+    noise: Ints
     settings: AllocatorSettings
 
     def played_at(self, *sizes: int) -> PlayedLives:
@@ -73,16 +71,16 @@ class SizeModel:
     def bytes_at(self, *sizes: int) -> Ints:
         """Of each storage, at least 1."""
         values = self.bytes.astype(np.float64)
-        for axis, size in zip(self.axes, sizes, strict=True):
-            values = _polynomial(axis.sizes, values, size)
-        return np.maximum(np.rint(values), 1).astype(np.int64)
+        for axis, is_line, size in zip(self.axes, self.is_line, sizes, strict=True):
+            values = np.where(is_line, _line(axis.sizes, values, size), _curve(axis.sizes, values, size))
+        return np.clip(np.rint(values), 1, _MOST_BYTES).astype(np.int64)
 
     def changes_along(self, axis: int) -> bool:
         """Whether some storage's bytes differ between sizes of one axis."""
         return bool(np.diff(self.bytes, axis=axis).any())
 
 
-def _polynomial(points: Sequence[int], values: NDArray[np.float64], at: int) -> NDArray[np.float64]:
+def _curve(points: Sequence[int], values: NDArray[np.float64], at: int) -> NDArray[np.float64]:
     """The value at `at` of the polynomials through `values`, by differences: what does not change stays exactly so."""
     differences, factor = values, 1.0
     result: NDArray[np.float64] = values[0].copy()
@@ -94,13 +92,20 @@ def _polynomial(points: Sequence[int], values: NDArray[np.float64], at: int) -> 
     return result
 
 
+def _line(points: Sequence[int], values: NDArray[np.float64], at: int) -> NDArray[np.float64]:
+    """The value at `at` of the lines nearest to `values`."""
+    offsets = np.array(points) - np.mean(points)
+    slopes: NDArray[np.float64] = np.tensordot(offsets, values, axes=1) / (offsets**2).sum()
+    found: NDArray[np.float64] = values.mean(axis=0) + slopes * (at - np.mean(points))
+    return found
+
+
 def model_of(
     axes: Sequence[Axis], streams: Sequence[StepStream], settings: AllocatorSettings, *, wanted: str
 ) -> SizeModel:
-    """From the streams of all combinations of sizes, in the order of `itertools.product`.
+    """From the streams of all combinations of sizes, in the order of `itertools.product`; all are curves at first.
 
-    UsageError where they differ otherwise than in their storages' bytes, or where two steps of one run differ in these,
-    as rows that a step chooses do; it begins with `wanted`, what is not found.
+    UsageError where they differ otherwise than in their storages' bytes; it begins with `wanted`, what is not found.
     """
     names = [_names(stream) for stream in streams]
     tables = [_rows_by_key(stream) for stream in streams]
@@ -112,38 +117,38 @@ def model_of(
             "random control flow, loops over the input, or steps that end early"
         )
     keys = sorted(tables[-1], key=lambda key: tables[-1][key])
-    sizes = [bytes_on_cuda(stream)[0] for stream in streams]
-    found = [size[[table[key] for key in keys]] for size, table in zip(sizes, tables, strict=True)]
-    apart, change = max(map(_between_steps, streams)), int(np.abs(found[-1] - found[0]).sum())
-    if apart > TOLERANCE * change:
-        raise UsageError(
-            f"no {wanted}: two steps with the same sizes differ by {format_bytes(apart)} in what the same operations "
-            f"make, where other sizes change {format_bytes(change)}: sizes depend on values, as of rows that a step "
-            "chooses"
-        )
+    rows = [[table[key] for key in keys] for table in tables]
+    found = [bytes_on_cuda(stream)[0][chosen] for stream, chosen in zip(streams, rows, strict=True)]
+    noise = [np.abs(twin_differences(stream))[chosen] for stream, chosen in zip(streams, rows, strict=True)]
     shape = (*(len(axis.sizes) for axis in axes), len(keys))
-    rows = [tables[-1][key] for key in keys]
-    return SizeModel(tuple(axes), streams[-1], rows, np.array(found, dtype=np.int64).reshape(shape), settings)
+    return SizeModel(
+        tuple(axes),
+        streams[-1],
+        rows[-1],
+        keys,
+        bytes=np.array(found, dtype=np.int64).reshape(shape),
+        is_line=np.zeros((len(axes), len(keys)), dtype=np.bool_),
+        noise=np.max(noise, axis=0),
+        settings=settings,
+    )
+
+
+def simplest(model: SizeModel, checked: tuple[int, ...], stream: StepStream) -> SizeModel:
+    """The model with a line for each storage and axis where a curve is no nearer to what the run with the sizes
+    `checked` had, but for its noise; and where that run does not have the storage."""
+    table, size = _rows_by_key(stream), bytes_on_cuda(stream)[0]
+    is_there = np.array([key in table for key in model.keys])
+    found = np.array([int(size[table[key]]) if key in table else 0 for key in model.keys])
+    choices = np.array(list(product((True, False), repeat=len(model.axes))))
+    ways = [np.repeat(choice[:, None], len(model.keys), axis=1) for choice in choices]
+    off = np.array([np.abs(replace(model, is_line=way).bytes_at(*checked) - found) for way in ways])
+    best = ((off <= off.min(axis=0) + model.noise) | ~is_there).argmax(axis=0)
+    return replace(model, is_line=choices[best].T)
 
 
 def sizes_of(axes: Sequence[Axis]) -> list[tuple[int, ...]]:
     """All combinations, in the order in which `model_of` wants their streams."""
     return list(product(*(axis.sizes for axis in axes)))
-
-
-def _between_steps(stream: StepStream) -> int:
-    """By how many bytes what the operations of one step make differs from what those of the other do, where both run
-    the same; of an operation that makes as much in number."""
-    names, second = _names(stream), stream.profile.second
-    if names[:second] != names[second:]:
-        return 0
-    made: tuple[defaultdict[int, list[int]], ...] = (defaultdict(list), defaultdict(list))
-    sizes, births = bytes_on_cuda(stream)[0], stream.profile.storages.birth
-    for row in np.flatnonzero((stream.owners.on_device == 1) & (births != BEFORE)).tolist():
-        step, operation = divmod(int(births[row]), second)
-        made[step][operation].append(int(sizes[row]))
-    alike = [at for at in made[0] if len(made[0][at]) == len(made[1][at])]
-    return sum(abs(one - other) for at in alike for one, other in zip(made[0][at], made[1][at], strict=True))
 
 
 def _names(stream: StepStream) -> tuple[str, ...]:
@@ -161,60 +166,3 @@ def _rows_by_key(stream: StepStream) -> dict[Key, int]:
         found[(*key, counts[key])] = row
         counts[key] += 1
     return found
-
-
-def check_model(model: SizeModel, checked: tuple[int, ...], stream: StepStream, *, wanted: str) -> tuple[int, int]:
-    """The peaks in use that the model predicts for the sizes `checked` and that their stream has.
-
-    UsageError where at some operation the two differ by more than `TOLERANCE`, or by more than `TOLERANCE_OF_CHANGE` of
-    what is there beyond the smallest sizes, or where a size changes nothing.
-    """
-    found, predicted = _play_as_it_was(stream, model.settings), model.played_at(*checked)
-    smallest = model.played_at(*(axis.sizes[0] for axis in model.axes))
-    what = " ".join(f"{axis.option} {size}" for axis, size in zip(model.axes, checked, strict=True))
-    if len(found.active) != len(predicted.active):
-        raise UsageError(f"no {wanted}: with {what} the steps run other operations than with smaller ones")
-    allowed = np.minimum(
-        TOLERANCE * found.active,
-        np.maximum(TOLERANCE_OF_CHANGE * np.abs(predicted.active - smallest.active), LEAST_CHANGE),
-    )
-    off = np.abs(found.active - predicted.active) / np.maximum(allowed, 1)
-    worst = int(off.argmax())
-    if off[worst] > 1:
-        told, was = (format_bytes(int(played.active[worst])) for played in (predicted, found))
-        raise UsageError(f"no {wanted}: for {what} smaller ones predict {told} in use at an operation where {was} were")
-    for number, axis in enumerate(model.axes):
-        if not model.changes_along(number):
-            raise UsageError(f"no {wanted}: {axis.option} changes nothing of what the steps need")
-    return int(predicted.active.max()), int(found.active.max())
-
-
-def _play_as_it_was(stream: StepStream, settings: AllocatorSettings) -> PlayedLives:
-    rows = np.flatnonzero(stream.owners.on_device == 1).tolist()
-    sizes = bytes_on_cuda(stream)[0]
-    return play_rows(stream, rows, [max(int(sizes[row]), 1) for row in rows], settings, None)
-
-
-def largest_within(needed: Callable[[int], int], limit: int, start: int) -> int:
-    """The largest size whose bytes are within the limit, 0 where none is; what is needed grows with the size.
-
-    Begins at `start` and goes where the line through the last two tries points, so that a few tries do.
-    """
-    low, high, size = 0, MOST + 1, start
-    tried: list[tuple[int, int]] = []
-    while high - low > 1:
-        tried.append((size, needed(size)))
-        low, high = (size, high) if tried[-1][1] <= limit else (low, size)
-        middle = 2 * low if high > MOST else (low + high) // 2
-        aimed = _by_line(tried, limit) if len(tried) % _HALVE_EVERY else None
-        size = min(max(middle if aimed is None else aimed, low + 1), high - 1)
-    return low
-
-
-def _by_line(tried: Sequence[tuple[int, int]], limit: int) -> int | None:
-    if len(tried) < 2:
-        return None
-    (before, bytes_before), (last, bytes_last) = tried[-2:]
-    if bytes_last == bytes_before:
-        return None
-    return last + (limit - bytes_last) * (last - before) // (bytes_last - bytes_before)

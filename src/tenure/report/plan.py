@@ -7,7 +7,7 @@ from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
-from tenure.model.plan import Constant, Fit, IdleAtPeak, LargestSize, Moment, Plan, TokenBudget
+from tenure.model.plan import FAR, MOST, TOLERANCE, Constant, Fit, IdleAtPeak, LargestSize, Moment, Plan, TokenBudget
 from tenure.model.units import format_bytes
 from tenure.report.layout import relative_to_here
 from tenure.report.options import option_as_dict, render_options
@@ -52,6 +52,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         "largest_batch": None if plan.largest_batch is None else asdict(plan.largest_batch),
         "longest": None if plan.longest is None else asdict(plan.longest),
         "token_budget": None if plan.token_budget is None else asdict(plan.token_budget),
+        "unanswered": plan.unanswered,
         "options": [option_as_dict(each) for each in plan.options or ()],
         "basis": BASIS,
         "notes": list(plan.notes),
@@ -101,7 +102,8 @@ def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _sums(sizes: Mapping[str, int], whole: int) -> str:
     told = [(name, size) for name, size in sizes.items() if size >= _LEAST_SHARE * whole]
-    return " · ".join(f"{name} {format_bytes(size)}" for name, size in told)
+    rest = sum(sizes.values()) - sum(size for _, size in told)
+    return " · ".join(f"{name} {format_bytes(size)}" for name, size in [*told, *([("others", rest)] if rest else [])])
 
 
 def _moment(moment: Moment) -> str:
@@ -128,12 +130,20 @@ def _constant(constant: Constant) -> str:
 
 def _largest_size(found: LargestSize) -> str:
     basis = (
-        f"from runs with {_listed(found.sizes)}; for {found.checked} they predict "
-        f"{_checked(found.predicted_bytes, found.found_bytes)}"
+        f"from runs with {_listed(found.sizes)}; for {found.confirmed or found.checked} they predict "
+        f"{_checked(found.predicted_bytes, found.found_bytes)}{_how_far(found)}"
     )
     if not found.most:
         return f"none fits ({basis})"
     return f"{found.option} {_interval(found.least, found.most)}, and less by what is not counted ({basis})"
+
+
+def _how_far(found: LargestSize) -> str:
+    ran = found.confirmed or found.checked
+    not_run = f"; nothing nearer was run: {found.why_not}" if found.why_not else ""
+    if not found.is_widened or found.least >= MOST:
+        return not_run
+    return f"{not_run}; {found.most / ran:,.0f} times that far, and taken {TOLERANCE:.0%} wider for it"
 
 
 def _token_budget(found: TokenBudget) -> Iterator[tuple[str, str]]:
@@ -143,7 +153,7 @@ def _token_budget(found: TokenBudget) -> Iterator[tuple[str, str]]:
         (
             f"from runs with {found.batch_option} {_listed(found.batches)} and {found.length_option} "
             f"{_listed(found.lengths)}; for {batch} and {length} they predict "
-            f"{_checked(found.predicted_bytes, found.found_bytes)}; less by what is not counted"
+            f"{_checked(found.predicted_bytes, found.found_bytes)}; less by what is not counted{_how_far_rows(found)}"
         ),
     )
     for row in found.rows:
@@ -155,11 +165,19 @@ def _token_budget(found: TokenBudget) -> Iterator[tuple[str, str]]:
             yield "", f"{found.length_option} {row.length}: none fits"
 
 
+def _how_far_rows(found: TokenBudget) -> str:
+    if not any(row.is_widened for row in found.rows):
+        return ""
+    return f"; beyond {FAR} times the largest that ran nothing was run, and bounds are taken {TOLERANCE:.0%} wider"
+
+
 def _listed(sizes: tuple[int, ...]) -> str:
     return ", ".join(map(str, sizes))
 
 
 def _interval(least: int, most: int) -> str:
+    if most >= MOST:
+        return f"at least {least}; larger ones were not searched"
     return str(most) if least == most else f"{least} to {most}"
 
 
