@@ -14,7 +14,7 @@ from tenure.capture.profile.run_notes import note_of_run
 
 AS_WRITTEN = (
     "torch.compile was switched off: the program is planned as it is written, operation by operation; compiled code "
-    "keeps other tensors, and its kernels need fewer"
+    "keeps other tensors"
 )
 _COMPILE_THEMSELVES = (str(Path(torch.__file__).parent) + os.sep, f"{os.sep}torchao{os.sep}")
 
