@@ -63,6 +63,19 @@ def test_gradients_go_back_through_a_copy(tmp_path: Path) -> None:
     )
 
 
+def test_scripted_functions_go_on_to_find_what_torch_makes_tensors_with(tmp_path: Path) -> None:
+    run(
+        """
+        @torch.jit.script
+        def padded(x):
+            return torch.cat([x, torch.zeros([2], device=x.device)])
+
+        assert padded(torch.ones(1)).tolist() == [1.0, 0.0, 0.0]
+        """,
+        tmp_path,
+    )
+
+
 def test_requests_for_cuda_are_met_on_the_host_and_told(tmp_path: Path) -> None:
     run(
         """

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from tenure.capture.profile.run_notes import note_of_run
+from tenure.capture.profile.stand_ins import stand_in
 
 AUTOCAST = "autocast for CUDA ran on the host, to the same type"
 SCALER = "the GradScaler began with a scale of 1, so that no step is skipped here: sizes do not depend on it"
@@ -41,8 +42,9 @@ def run_amp_on_host() -> None:
         is_on = device_type != "cuda" or is_enabled("cpu")
         return dtype_of(_host_for(device_type) if is_on else device_type)
 
-    torch.is_autocast_enabled, torch.get_autocast_dtype = is_autocast_enabled, get_autocast_dtype
-    torch.get_autocast_gpu_dtype = lambda: get_autocast_dtype("cuda")
+    stand_in(torch, "is_autocast_enabled", is_autocast_enabled)
+    stand_in(torch, "get_autocast_dtype", get_autocast_dtype)
+    stand_in(torch, "get_autocast_gpu_dtype", lambda: get_autocast_dtype("cuda"))
 
 
 def _autocasting(init: Callable[..., None], default: torch.dtype) -> Callable[..., None]:

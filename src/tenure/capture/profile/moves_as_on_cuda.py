@@ -21,6 +21,7 @@ from torch.utils._device import DeviceContext, _device_constructors
 
 from tenure.capture.profile.places import PLACES, has_place
 from tenure.capture.profile.run_notes import note_of_run
+from tenure.capture.profile.stand_ins import stand_in
 
 ON_HOST = "the program asks for CUDA itself: what it asks for was made on the host, and is counted on the device"
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
@@ -39,7 +40,7 @@ def move_as_on_cuda() -> None:
     for owner, names in ((torch, (*sorted(constructors), *_LIKE)), (torch.Tensor, _NEW)):
         for name in names:
             if callable(made := getattr(owner, name, None)):
-                setattr(owner, name, _making(made))
+                stand_in(owner, name, _making(made))
     original = torch.Tensor.to
     torch.Tensor.to = _moving(original)
     torch.Tensor.cuda = lambda self, device=None, non_blocking=False, **named: torch.Tensor.to(self, "cuda", **named)
