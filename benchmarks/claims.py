@@ -72,7 +72,8 @@ def language_model(*, vocabulary: int, stale: bool) -> Step:
 
 
 def perceptron(*, rows: int, autocast: bool) -> Step:
-    """Eight wide layers with AdamW; few rows: the memory is parameters', many: activations'."""
+    """Eight wide layers with AdamW; few rows: the memory is parameters', many: activations'. The step holds its batch,
+    which autocast does not shrink."""
     import torch
     from torch import nn
 
@@ -80,8 +81,9 @@ def perceptron(*, rows: int, autocast: bool) -> Step:
     optimizer = torch.optim.AdamW(model.parameters())
 
     def step() -> None:
+        batch = torch.randn(rows, 512)
         with torch.autocast("cpu", torch.bfloat16) if autocast else nullcontext():
-            loss = model(torch.randn(rows, 512)).float().mean()
+            loss = model(batch).float().mean()
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()

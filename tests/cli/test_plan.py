@@ -4,7 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
+from tenure.capture.profile.amp_on_host import AUTOCAST
+from tenure.capture.profile.as_written import AS_WRITTEN
+from tenure.capture.profile.moves_as_on_cuda import ON_HOST
 from tenure.cli.main import run_command_line
 
 TRAIN = """
@@ -85,11 +89,44 @@ def test_too_little_memory_is_told_and_ends_with_1(
     assert "64.00 MiB: does not fit; what is reserved and counted is " in capsys.readouterr().out
 
 
+ON_CUDA = """
+import torch
+
+model = torch.compile(torch.nn.Linear(1024, 8, bias=False).cuda())
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+data = torch.randn(512, 1024)
+for step in range(10):
+    batch = data[step * 64 % 512 :][:64].to("cuda", non_blocking=True)
+    with torch.autocast("cuda"):
+        loss = model(batch).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")
+def test_a_program_that_asks_for_cuda_is_planned_with_the_copies_that_it_makes_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = plan(["--json", "train.py"], ON_CUDA, monkeypatch, tmp_path)
+
+    told = json.loads(capsys.readouterr().out)
+    weight, batch, out, number = 8 * 1024 * 4, 64 * 1024 * 4, 64 * 8 * 4, 512
+    in_half = weight // 2 + batch // 2 + out // 2
+    gradient = weight  # of the step before, until it is dropped
+    assert (code, told["host_bytes"]) == (0, 512 * 1024 * 4)
+    assert told["peak_by_part"]["forward"] == weight + gradient + batch + in_half + 2 * number  # with the loss before
+    assert told["peak_by_part"]["between steps"] == weight + gradient + 2 * batch + number
+    assert told["notes"] == [ON_HOST, AS_WRITTEN, AUTOCAST]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ("import torch\ntorch.zeros(1, device='cuda')\n", "train.py needs a GPU to start: "),
+        ("import torch\ntorch.cuda.get_device_properties(0)\n", "train.py needs a GPU to start: "),
         ("open('no/such/data')\n", "train.py ended with exit code 1 after 0 steps: FileNotFoundError"),
         (
             TRAIN.replace("range(10)", "range(2)"),

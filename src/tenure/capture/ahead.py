@@ -12,9 +12,13 @@ import importlib
 _WANTED = (
     "torch",
     "tenure.capture.from_environment",
+    "tenure.capture.profile.amp_on_host",
+    "tenure.capture.profile.as_written",
     "tenure.capture.profile.autocast_as_on_cuda",
+    "tenure.capture.profile.cuda_on_host",
     "tenure.capture.profile.half_products",
     "tenure.capture.profile.known_at_end",
+    "tenure.capture.profile.moves_as_on_cuda",
     "tenure.capture.profile.offload_as_on_cuda",
     "tenure.capture.profile.stream_watch",
     "tenure.capture.trying.one_rank",

@@ -33,8 +33,12 @@ def start_from_environment() -> Monitor | None:
 
 def _begin_plan(options: MonitorOptions, run_folder: Path) -> None:
     """What a plan changes before the program runs. Imported here, for reports' libraries are needed for it."""
+    from tenure.capture.profile.amp_on_host import run_amp_on_host
+    from tenure.capture.profile.as_written import note_compiling
     from tenure.capture.profile.autocast_as_on_cuda import autocast_as_on_cuda
+    from tenure.capture.profile.cuda_on_host import answer_for_cuda
     from tenure.capture.profile.half_products import multiply_halves_as_floats
+    from tenure.capture.profile.moves_as_on_cuda import move_as_on_cuda
     from tenure.capture.profile.offload_as_on_cuda import offload_as_on_cuda
     from tenure.capture.trying.one_rank import stand_for_rank
     from tenure.capture.trying.trial import begin_trial
@@ -44,6 +48,10 @@ def _begin_plan(options: MonitorOptions, run_folder: Path) -> None:
     autocast_as_on_cuda()
     multiply_halves_as_floats()
     offload_as_on_cuda()
+    move_as_on_cuda()
+    answer_for_cuda()
+    run_amp_on_host()
+    note_compiling()
     if options.world_size is not None:
         stand_for_rank(options.world_size)
     if options.tries is not None:

@@ -36,8 +36,9 @@ class StorageOwners:
     `owner` is an `Owner`; `name` and `module` are positions in the profile's strings, -1: none. The name is that of the
     parameter, buffer or state (`layers.0.weight`), the module the one whose forward made it, or whose it is.
     `kept_from` and `kept_to` are the first and the last of the stream's `graph_reads` at which a graph led to it, -1:
-    none did. `on_device` is 1 for what would lie on the device: parameters, buffers and gradients, what an operation
-    made of them, and what it used together with them. `met_bytes` are the most of it that one operation there used.
+    none did. `on_device` is 1 for what would lie on the device: parameters, buffers and gradients, what the program
+    puts there, and what operations bring together with those. `met_bytes` are the most of it that one operation there
+    used.
     """
 
     owner: Ints

@@ -93,6 +93,21 @@ def test_an_operation_without_a_rule_for_shapes_ends_the_program_with_its_name(m
             torch.ops.tenure_test.odd(nn.Parameter(torch.ones(5)).detach())
 
 
+def test_a_custom_operation_without_a_fake_one_is_told_with_its_line_and_what_to_do(memory: FakeMemory) -> None:
+    with torch.library._scoped_library("tenure_test", "FRAGMENT"):
+        named = {"mutates_args": (), "schema": "(Tensor x) -> Tensor"}
+        twice = torch.library.custom_op("tenure_test::twice", lambda x: x * 2, **named)
+        code = compile("\ntwice(probe)", "kernels.py", "exec")
+
+        with pytest.raises(SystemExit) as error:
+            exec(code, {"twice": twice, "probe": nn.Parameter(torch.ones(5)).detach()})
+
+    assert str(error.value) == (
+        "not with fake tensors: kernels.py:2 in <module>: torch has no rule for the shapes that "
+        "tenure_test.twice.default gives: register one with torch.library.register_fake, or leave out --fake"
+    )
+
+
 def test_an_error_of_the_program_is_its_own(memory: FakeMemory) -> None:
     with pytest.raises(RuntimeError, match="reduction dim"):
         nn.Linear(3, 4)(torch.ones(2, 5))

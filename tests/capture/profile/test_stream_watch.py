@@ -14,10 +14,12 @@ from torch.utils.checkpoint import checkpoint
 
 from capture.recorder import CensusLog, recording
 from tenure.capture.heap.census import take_census
-from tenure.capture.profile.stream_watch import RECURRENT
+from tenure.capture.profile.stream_watch import NOWHERE, RECURRENT
 from tenure.model.heap import Census
+from tenure.model.plan import Part
 from tenure.model.profile import BEFORE, Phase
 from tenure.model.stream import Owner, StepStream
+from tenure.planning.predict import predict
 from tenure.store.recording_file import open_recording
 from tenure.store.stream_file import read_stream
 
@@ -235,3 +237,85 @@ def test_recurrent_layers_are_told_for_they_run_otherwise_on_a_device(tmp_path: 
     stream = stream_of(training(Last(), 4, 5, 8), tmp_path)
 
     assert stream.notes == (RECURRENT,)
+
+
+@pytest.mark.parametrize("is_low", [False, True])
+def test_a_batch_that_autocast_alone_meets_is_counted_beside_its_copy(is_low: bool, tmp_path: Path) -> None:
+    model = torch.nn.Linear(1024, 8, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step() -> None:
+        batch = torch.randn(64, 1024)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_low):
+            loss = model(batch).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    stream = stream_of(step, tmp_path)
+
+    weight, batch, out, number = 8 * 1024 * 4, 64 * 1024 * 4, 64 * 8 * 4, 512
+    as_it_is = weight + batch + out + number
+    in_half = weight // 2 + batch // 2 + out // 2
+    low = weight + batch + in_half + number
+    gradient = weight  # of the step before, until it is dropped
+    assert predict(stream).peaks[Part.FORWARD] == (low if is_low else as_it_is) + gradient
+
+
+def test_what_meets_the_model_by_another_operation_lies_on_the_device(tmp_path: Path) -> None:
+    model = torch.nn.Linear(64, 8, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step() -> None:
+        batch = torch.randn(512, 64)
+        mixed = 0.3 * batch + 0.7 * batch[torch.randperm(512)]
+        model(mixed).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    stream = stream_of(step, tmp_path)
+
+    weight, batch = 8 * 64 * 4, 512 * 64 * 4
+    assert predict(stream).peaks[Part.BETWEEN] == weight + 4 * batch  # it, both parts of the sum, and the sum
+
+
+def test_where_nothing_tells_what_a_step_made_is_counted_on_the_device_and_told(tmp_path: Path) -> None:
+    model = torch.nn.Linear(64, 8, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    held: dict[str, torch.Tensor] = {}
+
+    def step() -> None:
+        held["batch"] = torch.randn(512, 64)
+        held["apart"] = torch.rand(4096)
+        model(held["batch"]).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    stream = stream_of(step, tmp_path)
+
+    weight, batch, apart = 8 * 64 * 4, 512 * 64 * 4, 4096 * 4
+    assert predict(stream).peaks[Part.BETWEEN] == weight + 2 * batch + apart  # the batch of the step before is held
+    assert stream.notes == (NOWHERE.format("48.00 KiB"),)  # one of each step: the third in the one that comes
+
+
+def test_what_a_graph_keeps_and_states_that_no_step_uses_lie_on_the_device(tmp_path: Path) -> None:
+    layers = torch.nn.ModuleList(torch.nn.Linear(64, 8, bias=False) for _ in range(2))
+    model, other = layers
+    optimizer = torch.optim.AdamW(layers.parameters())
+    other(torch.ones(1, 64)).sum().backward()
+    held: list[torch.Tensor] = []
+
+    def step() -> None:
+        loss = model(torch.randn(512, 64)).sum()
+        loss.backward(retain_graph=not held)
+        held[:] = held or [loss]  # with the graph of the first step, and its batch
+        optimizer.step()
+        optimizer.zero_grad()
+
+    stream = stream_of(step, tmp_path)
+
+    profile, owners = stream.profile, stream.owners
+    shapes = ("[512, 64]", "[8, 64]")
+    of_host = [profile.text(int(shape)) for shape in profile.storages.shape[owners.on_device == 0].tolist()]
+    states = [name for name in owned(stream, Owner.OPTIMIZER_STATE) if name.endswith("exp_avg")]
+    assert (len(states), set(shapes).intersection(of_host)) == (2, set())

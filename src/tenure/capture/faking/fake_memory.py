@@ -32,6 +32,11 @@ from tenure.capture.tensors.storages import handles_operations
 LEAST_FAKE_BYTES = 1 << 20
 """What is as large is fake wherever it comes from."""
 _NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException)
+_NO_RULE = (
+    "torch has no rule for the shapes that {} gives: register one with torch.library.register_fake, or leave out --fake"
+)
+_SAYS_NO_RULE = ("no fake impl", "no abstract impl", "from the 'Meta' backend")
+"""What torch raises for a kernel of the program's own, by how it was registered (torch/_library, c10's dispatcher)."""
 _RAISED_BY_RULES = (RuntimeError, TypeError, ValueError, AssertionError, NotImplementedError, IndexError)
 # The program raises, and prints, what goes wrong in it; torch would log it besides.
 logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)
@@ -119,7 +124,11 @@ class FakeMemory:
         except _NEEDS_VALUES:
             refuse(f"what {function} gives depends on values, and fake tensors have none")
         except UnsupportedOperatorException:
-            refuse(f"torch has no rule for the shapes that {function} gives")
+            refuse(_NO_RULE.format(function))
+        except (RuntimeError, NotImplementedError) as error:
+            if not _has_no_rule(error):
+                raise
+            refuse(_NO_RULE.format(function))
         if stand_ins:
             # What is written into a tensor with values does not reach it: the program gets that tensor back.
             originals = {id(stand_ins[id(tensor)]): tensor for tensor in tensors if id(tensor) in stand_ins}
@@ -152,6 +161,10 @@ _FakingMode.__torch_dispatch__ = _dispatch
 
 def _do_nothing() -> None:
     pass
+
+
+def _has_no_rule(error: BaseException) -> bool:
+    return any(said in str(error) for said in _SAYS_NO_RULE)
 
 
 def _makes_storages(function: Any) -> bool:

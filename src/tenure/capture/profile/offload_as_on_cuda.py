@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from tenure.capture.profile.places import PLACES
+
 
 def offload_as_on_cuda() -> None:
     """For the rest of this process. Only dense tensors of the host are handled otherwise than by torch."""
@@ -37,6 +39,7 @@ def _pack(tensor: torch.Tensor) -> tuple[torch.device, torch.Tensor] | None:
         return None
     # Operations that tell the watch that source and copy lie on different devices.
     host = torch.empty(tensor.size(), dtype=tensor.dtype)
+    PLACES.put(host, False)
     host.copy_(tensor)
     return tensor.device, host
 

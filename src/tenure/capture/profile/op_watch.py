@@ -32,6 +32,8 @@ MAX_OPERATIONS = 300_000
 _TORCH_OPTIM = "/torch/optim/"
 _USER, _LIBRARY, _OPTIMIZER = range(3)
 _CALL_CODE = torch.nn.Module._call_impl.__code__
+_FRESH = "aten.lift_fresh.default"
+"""What `torch.tensor` runs on what it has just made."""
 
 Site = tuple[str, int, str]
 Operation = tuple[str, int, int]
@@ -40,8 +42,8 @@ Operation = tuple[str, int, int]
 class OpWatch:
     """What the operations of a stretch of the program did, as growing columns. One thread fills them.
 
-    `stopped` says why nothing more is noted; None while it goes on. `after` is called after each operation with its
-    number.
+    `stopped` says why nothing more is noted; None while it goes on. The first `num_before` storages were there as
+    watching began. `after` is called after each operation with its number.
     """
 
     def __init__(self, *, seconds: float, is_busy: Callable[[], bool]) -> None:
@@ -61,6 +63,7 @@ class OpWatch:
         self.births: list[int] = []
         self.last_uses: list[int] = []
         self.deaths: list[int] = []
+        self.num_before = 0
         self._budget = seconds
         self._is_busy = is_busy
         self._alive: dict[int, int] = {}
@@ -82,12 +85,22 @@ class OpWatch:
         """What makes an operation the same in another step: name, statement and phase."""
         return self.names[number], self.sites[number], self.phases[number]
 
+    def kind_of(self, row: int) -> tuple[str, str, str]:
+        """Device, type and shape of a storage."""
+        return self.devices[row], self.dtypes[row], self.shapes[row]
+
+    def statement_of(self, row: int) -> tuple[str, int] | None:
+        """The operation and the place that made a storage; None where it was not seen to be made."""
+        birth = self.births[row]
+        return (self.names[birth], self.sites[birth]) if BEFORE < birth < len(self.names) else None
+
     def begin(self) -> None:
         """Put the mode on this thread's stack; `stopped` says so where that would do harm."""
         self.stopped = why_not_here()
         if self.stopped is None:
             self.stopped = "its beginning was interrupted"
             self._note_live_tensors()
+            self.num_before = len(self.addresses)
             self._mode.__enter__()
             self._on_stack = True
             self.stopped = None
@@ -166,7 +179,7 @@ class OpWatch:
         self.sites.append(site)
         used = tensors_in((*args, *kwargs.values()) if kwargs else args)
         for tensor in used:
-            self._note_storage(tensor, number, BEFORE)
+            self._note_storage(tensor, number, number if name == _FRESH else BEFORE)
         made = tensors_in((result,))
         for tensor in made:
             self._note_storage(tensor, number, number)

@@ -21,7 +21,9 @@ from tenure.capture.profile.as_on_cuda import choose_as_on_cuda
 from tenure.capture.profile.flops import flops_of
 from tenure.capture.profile.one_kernel import note_as_one
 from tenure.capture.profile.op_watch import OpWatch
+from tenure.capture.profile.places import PLACES
 from tenure.capture.profile.resized_storages import call_at_resizes
+from tenure.capture.profile.run_notes import notes_of_run
 from tenure.capture.profile.shards import are_fake_beside_shards, are_sharded
 from tenure.capture.profile.storage_owners import (
     classes_of,
@@ -30,6 +32,7 @@ from tenure.capture.profile.storage_owners import (
     results_of_models,
     storage_of,
 )
+from tenure.capture.profile.whereabouts import Traces
 from tenure.capture.tensors.fakes import computes_shapes_alone, fakes_in_force
 from tenure.model.heap import GRAPH_CONTINUES, Census
 from tenure.model.profile import BEFORE, Phase, StepProfile
@@ -39,16 +42,6 @@ from tenure.model.units import format_bytes
 MAX_GRAPH_READS = 16
 """Backward passes of the two steps at whose beginning a census is taken; the steps of more are noted."""
 _CALL_CODE = torch.nn.Module._call_impl.__code__
-_MEETS_OTHER_DEVICES = frozenset(
-    (
-        "aten.copy_.default",
-        "aten._to_copy.default",
-        "aten.index.Tensor",
-        "aten.index_put_.default",
-        "aten.set_.source_Tensor",
-    )
-)
-"""Operations that take tensors of several devices."""
 RECURRENT = "recurrent layers run in cuDNN on a device, which keeps a reserve of its own in place of what was recorded"
 DATA_PARALLEL = (
     "DataParallel copies the model to every device in each forward, and gathers outputs on the first, none of which is "
@@ -59,6 +52,10 @@ _REDUCES = "c10d.allreduce_.default"
 KERNELS = (
     "steps of torchao's optimizers were counted as the one kernel that they are compiled to; what it takes besides is "
     "not in the plan"
+)
+NOWHERE = (
+    "{} of what the steps made or dropped met no operation that tells where it lies, nor does the program say so: it "
+    "is counted on the device"
 )
 BUCKETS = "(buckets of DistributedDataParallel)"
 NEVER = (-1, -1)
@@ -78,8 +75,7 @@ class StreamWatch(OpWatch):
         self._read_graphs = read_graphs
         self._names: dict[int, str] = {}
         self._owners: dict[int, tuple[Owner, str, str]] = {}
-        self._on_device: set[int] = set()
-        self._met_bytes: dict[int, int] = {}
+        self._traces = Traces()
         self._kept: dict[int, tuple[int, int]] = {}
         self._was_backward = False
         self._num_skipped = 0
@@ -96,13 +92,15 @@ class StreamWatch(OpWatch):
             for cls, note in ((torch.nn.RNNBase, RECURRENT), (torch.nn.DataParallel, DATA_PARALLEL)):
                 if any(issubclass(each, cls) for each in used):
                     self._note_once(note)
-            of_before = (self._row_of(tensor) for tensor in results_of_models())
-            self._on_device.update(row for row in of_before if row is not None)
+            for tensor in results_of_models():
+                self._note_place(tensor, True)
+            PLACES.watching, PLACES.knows_device = self._note_place, self._is_there
             kernels = note_as_one(self._enter_kernel, self._leave_kernel)
             self._restore = choose_as_on_cuda(), call_at_resizes(self.note_resize), kernels
 
     def end(self, why: str = "ended") -> bool:
         """As `OpWatch.end`."""
+        PLACES.stop_watching()
         restore, self._restore = self._restore, ()
         for each in restore:
             each()
@@ -143,16 +141,13 @@ class StreamWatch(OpWatch):
             if not size:
                 return
             before = self._emptied.pop(address, None)
-            kind = ("cpu", "uint8", f"[{size}]") if before is None else self._kind_of(before)
+            kind = ("cpu", "uint8", f"[{size}]") if before is None else self.kind_of(before)
             row = self._add_row(address, storage, size, kind, BEFORE, len(self.names))
             if is_parameter:
                 self._owners[row] = Owner.PARAMETER, "", self._module_now() or ""
-                self._on_device.add(row)
-            elif before is not None and before in self._on_device:
-                self._on_device.add(row)
-
-    def _kind_of(self, row: int) -> tuple[str, str, str]:
-        return self.devices[row], self.dtypes[row], self.shapes[row]
+                self._traces.on_device.add(row)
+            elif before is not None and before in self._traces.on_device:
+                self._traces.on_device.add(row)
 
     def read_owners(self) -> None:
         """Whose the tensors are that have an owner now. Costs a look at the type of every object on the heap."""
@@ -167,8 +162,9 @@ class StreamWatch(OpWatch):
             known = self._owners.get(row)
             if known is None or owner < known[0]:
                 self._owners[row] = owner, name, module
-            if owner in (Owner.PARAMETER, Owner.BUFFER, Owner.GRADIENT):
-                self._on_device.add(row)
+            # Of an optimizer's state counts of steps may stay on the host.
+            if owner is not Owner.OPTIMIZER_STATE or tensor.dim():
+                self._traces.on_device.add(row)
 
     def note_call(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
         """Also reads graphs or owners where a backward pass begins or has ended."""
@@ -198,24 +194,30 @@ class StreamWatch(OpWatch):
     ) -> None:
         self.modules.append(self._module_now())
         self.flops.append(flops_of(function, args, kwargs, result))
-        if self.names[-1] in _MEETS_OTHER_DEVICES:
-            used = used[:1]
         rows = [(self._row_of(tensor), tensor) for tensor in used]
         if self.names[-1].startswith(_COLLECTIVES):
             self._note_reduced(row for row, _ in rows if row is not None)
-        if any(row in self._on_device for row, _ in rows if row is not None):
-            # A number without dimensions may stay on the host, as an optimizer's count of steps does.
-            for row, tensor in rows:
-                if row is not None and tensor.dim():
-                    self._on_device.add(row)
-                    size = tensor.numel() * tensor.element_size()
-                    self._met_bytes[row] = max(size, self._met_bytes.get(row, 0))
-            self._on_device.update(row for row in map(self._row_of, made) if row is not None)
+        self._traces.meet(self.names[-1], rows, map(self._row_of, made), kwargs or ())
+
+    def _note_storage(self, tensor: Any, operation: int, birth: int) -> None:
+        num_rows = len(self.addresses)
+        super()._note_storage(tensor, operation, birth)
+        if len(self.addresses) > num_rows and (said := PLACES.of(tensor)) is not None:
+            self._note_place(tensor, said)
+
+    def _note_place(self, tensor: Any, on_device: bool) -> None:
+        """The program has said where a tensor lies."""
+        row = self._row_of(tensor)
+        if row is not None:
+            self._traces.tell(row, on_device)
+
+    def _is_there(self, tensor: Any) -> bool:
+        return self._row_of(tensor) in self._traces.on_device
 
     def _note_reduced(self, rows: Iterable[int]) -> None:
         """NCCL takes what lies on devices only; what backward reduces are buckets of gradients."""
         for row in rows:
-            self._on_device.add(row)
+            self._traces.on_device.add(row)
             if self.names[-1] == _REDUCES and self.phases[-1] == Phase.BACKWARD:
                 self._owners.setdefault(row, (Owner.GRADIENT, "", BUCKETS))
 
@@ -253,6 +255,8 @@ class StreamWatch(OpWatch):
                 unseen += size if size > ON_HOST_BYTES else 0
             else:
                 self._kept[row] = self._kept.get(row, (self.graph_reads[-1],))[0], self.graph_reads[-1]
+                if size > ON_HOST_BYTES:
+                    self._traces.keep(row)
         if unseen:
             self._note_once(
                 f"a graph keeps {format_bytes(unseen)} that no operation was seen to make: not in the stream"
@@ -274,6 +278,10 @@ class StreamWatch(OpWatch):
 
         modules = np.array([position(name) for name in self.modules], dtype=np.int64)
         rows = range(len(self.addresses))
+        found = self._traces.find(self, self._owners.keys(), guess=not PLACES.says_where)
+        if found.num_guessed_bytes > ON_HOST_BYTES:
+            self._note_once(NOWHERE.format(format_bytes(found.num_guessed_bytes)))
+        met = found.met_bytes
         known = [self._owners.get(row) for row in rows]
         owners = StorageOwners(
             owner=np.array([Owner.NONE if each is None else each[0] for each in known], dtype=np.int64),
@@ -281,15 +289,15 @@ class StreamWatch(OpWatch):
             module=np.array([self._module_of(row, each, position) for row, each in zip(rows, known, strict=True)]),
             kept_from=np.array([self._kept.get(row, NEVER)[0] for row in rows], dtype=np.int64),
             kept_to=np.array([self._kept.get(row, NEVER)[1] for row in rows], dtype=np.int64),
-            on_device=np.array([self._is_on_device(row) for row in rows], dtype=np.int64),
-            met_bytes=np.array([self._met_bytes.get(row, 0) for row in rows], dtype=np.int64),
+            on_device=np.array([row in met for row in rows], dtype=np.int64),
+            met_bytes=np.array([met.get(row, 0) for row in rows], dtype=np.int64),
         )
         # What was resized after the last operation begins with it.
         births = np.minimum(profile.storages.birth, max(len(self.names) - 1, 0))
         told = replace(profile, strings=tuple(strings), storages=replace(profile.storages, birth=births))
         flops = np.array(self.flops, dtype=np.int64)
         fakes = fakes_in_force()
-        notes = (*self.notes, *(fakes.notes() if fakes is not None else ()))
+        notes = (*notes_of_run(), *self.notes, *(fakes.notes() if fakes is not None else ()))
         return StepStream(told, modules, owners, tuple(self.graph_reads), notes, flops)
 
     def _module_of(self, row: int, owner: tuple[Owner, str, str] | None, position: Callable[[str | None], int]) -> int:
@@ -297,7 +305,3 @@ class StreamWatch(OpWatch):
             return position(owner[2])
         birth = self.births[row]
         return position(self.modules[birth]) if BEFORE < birth < len(self.modules) else -1
-
-    def _is_on_device(self, row: int) -> bool:
-        """A program that has a device tells it itself."""
-        return row in self._on_device or self.devices[row] not in ("cpu", "meta")
