@@ -71,16 +71,16 @@ def asked_of_two_copies(recording: Path, at_step_end: ExperimentResult) -> Asked
     return asked
 
 
-def test_each_copy_is_asked_about_what_was_seen_at_its_moment(tmp_path: Path) -> None:
+def test_each_copy_is_asked_about_what_was_seen_at_its_moment_and_what_is_carried_from_the_steps_end_too(tmp_path: Path) -> None:
     all_went = dataclasses.replace(RESULT, freed_bytes=600, collected_bytes=300)
     asked = asked_of_two_copies(tmp_path, all_went)
-    assert asked == {"forward-entry": [(AT_ENTRY,)], "step-end": [(PLANNED,)]}
+    assert asked == {"forward-entry": [(AT_ENTRY,)], "step-end": [(PLANNED, AT_ENTRY)]}
 
 
 @pytest.mark.parametrize("freed", [400, None])
 def test_what_did_not_go_is_tried_again_where_another_call_runs(tmp_path: Path, freed: int | None) -> None:
     asked = asked_of_two_copies(tmp_path, dataclasses.replace(RESULT, freed_bytes=freed))
-    assert asked == {"forward-entry": [(AT_ENTRY, PLANNED)], "step-end": [(PLANNED,)]}
+    assert asked == {"forward-entry": [(AT_ENTRY, PLANNED)], "step-end": [(PLANNED, AT_ENTRY)]}
 
 
 def test_the_only_copy_is_asked_about_everything(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ EXPERIMENTS_FOLDER = "experiments"
 COPY_FILE = "copy.json"
 PLAN_FILE = "plan.json"
 RESULTS_FILE = "results.json"
+STEP_END, FORWARD_ENTRY = "step-end", "forward-entry"
 ANSWER_SECONDS = 60.0
 """How long an answer is waited for; the copy itself stops after some seconds of processor time."""
 POLL_SECONDS = 0.02
@@ -43,14 +44,16 @@ def announce_copy(folder: Path, *, pid: int, step: int) -> None:
 def request_experiments(recording: Path, plan: Sequence[PlannedExperiment]) -> tuple[ExperimentResult, ...]:
     """What the copies of this process answered: asked now where they wait, else read from before.
 
-    Each is asked about what was seen at its moment, or nowhere else, and about what did not go at a later moment: there
-    the call that was running may have held it, as an optimizer's own step holds the optimizer. Empty where no copy was
-    made, or none answers in time. A copy that has nothing to do is sent away.
+    Each is asked about what was seen at its moment, or nowhere else, and about what did not go at the step's end: there
+    the call that was running may have held it, as an optimizer's own step holds the optimizer. What is carried into the
+    forward is dropped at the step's end as well: `total += model(batch)` has the old total in hand by the forward.
+    Empty where no copy was made, or none answers in time. A copy that has nothing to do is sent away.
     """
     folders = {path.name: path for path in sorted((recording / EXPERIMENTS_FOLDER).glob("*/"), reverse=True)}
     found: list[ExperimentResult] = []
     for moment, folder in folders.items():
-        _ask(folder, [each for each in plan if _nearest(each.moment, folders) == moment] + _still_held(plan, found))
+        of_moment = [each for each in plan if _nearest(each.moment, folders) == moment]
+        _ask(folder, of_moment + _carried(plan, moment) + _still_held(plan, found))
         _wait_for_answer(folder)
         found += read_results(folder)
     return tuple(found)
@@ -65,7 +68,12 @@ def read_answers(recording: Path) -> tuple[ExperimentResult, ...]:
 def _still_held(plan: Sequence[PlannedExperiment], found: Sequence[ExperimentResult]) -> list[PlannedExperiment]:
     """Drops of which another copy could not show that they free what they should."""
     short = {(each.rule, each.fingerprint) for each in found if each.kind == "drop" and not each.confirms()}
-    return [each for each in plan if each.kind == "drop" and (each.rule, each.fingerprint) in short]
+    known = [each for each in plan if each.kind == "drop" and each.moment != FORWARD_ENTRY]
+    return [each for each in known if (each.rule, each.fingerprint) in short]
+
+
+def _carried(plan: Sequence[PlannedExperiment], moment: str) -> list[PlannedExperiment]:
+    return [each for each in plan if moment == STEP_END and each.kind == "drop" and each.moment == FORWARD_ENTRY]
 
 
 def _nearest(moment: str, there: Collection[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -166,9 +166,26 @@ def _members_stay(views: Sequence[View], shape: int, counts: Ints, trend: Trend)
 def _suspect(
     views: Sequence[View], shapes: Shapes, weights: Weights, grown: Grown, *, by_element: bool
 ) -> Suspect | None:
+    """As it is in the last census; of a sawtooth as it was at its highest, with what there is of it last: what it held
+    then is gone, and a copy of the process has nothing of it to drop."""
     counts = (weights.members + weights.graph_nodes)[:, grown.shape]
+    last = len(views) - 1
+    if grown.trend.kind != "sawtooth":
+        return _suspect_at(last, views, shapes, weights, grown, by_element=by_element)
+    highest = int(counts.argmax())
+    found = _suspect_at(highest, views, shapes, weights, grown, by_element=by_element)
+    if found is None or highest == last or not counts[last]:
+        return found
+    now = _suspect_at(last, views, shapes, weights, grown, by_element=by_element)
+    if now is None or not now.drops:
+        return found
+    return replace(found, storages=now.storages, storages_at=now.storages_at, drops=now.drops)
+
+
+def _suspect_at(
+    at: int, views: Sequence[View], shapes: Shapes, weights: Weights, grown: Grown, *, by_element: bool
+) -> Suspect | None:
     sawtooth = grown.trend.kind == "sawtooth"
-    at = int(counts.argmax()) if sawtooth else len(views) - 1
     view = views[at]
     members = _members(view, grown.shape)
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
