@@ -11,7 +11,7 @@ BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 LEAKING = (
     "crossval-trainer-callbacks",
     "detection-anchor-grids",
-    "demand-quantile-trainer",
+    "heat-equation-residuals",
     "llm-three-aliases",
     "pretrain-losses-until-log",
     "prioritized-tree-views",

@@ -55,6 +55,15 @@ def test_a_list_of_losses_grows_and_is_told_with_its_container() -> None:
     assert suspect.series.steps == STEPS
 
 
+def test_a_sawtooth_is_told_at_its_highest_and_tried_with_what_it_holds_last() -> None:
+    text = "Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .losses list -> [*{held}] tensor 4B"
+
+    (suspect,) = find_suspects(growing(MODEL + text, STEPS, held=lambda step: (step - 1) % 12 + 1))
+
+    assert (suspect.symptom, suspect.period_steps, suspect.retained_bytes) == ("sawtooth", 12, 12 * 4)
+    assert (suspect.storages_at, sum(size for _, size in suspect.storages)) == (32, 8 * 4)
+
+
 def running_total(step: int, *, cut_short: bool) -> str:
     """A total with one more term per step; a census that cannot follow its graph sees old nodes alone."""
     total = f"main(t.py:9).total -> tensor#total{step} 4B"

@@ -129,6 +129,23 @@ GROWING: dict[str, Callable[[np.random.Generator, int], list[int]]] = {
 }
 
 
+@pytest.mark.parametrize("begins", [1, 2])
+def test_a_sum_that_has_no_graph_at_first_is_a_sawtooth_with_its_period(begins: int) -> None:
+    """Ended and begun anew every twelve steps; 36 nodes a step, and 20 more from the second on."""
+    steps = [1, 2, 3, 4, 6, 8, 13, 16, 22, 32, 44, 45]
+    values = [0 if (step - begins) % 12 == 0 else 20 + 36 * ((step - begins) % 12) for step in steps]
+
+    assert find_trend(steps, values) == Trend("sawtooth", period=12)
+
+
+@pytest.mark.parametrize("empty", [3, 6, 44])
+def test_a_zero_at_another_place_than_after_a_fall_has_no_period(empty: int) -> None:
+    steps = [1, 2, 3, 4, 6, 8, 13, 16, 22, 32, 44, 45]
+    values = [0 if step == empty else 20 + 36 * ((step - 1) % 12) for step in steps]
+
+    assert find_trend(steps, values).kind == "flat"
+
+
 def test_the_first_steps_may_be_off_the_period_that_all_others_keep() -> None:
     """The newest element has another holder at the end of its step: of one element at step 2 none is counted."""
     steps = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]

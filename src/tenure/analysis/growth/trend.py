@@ -12,7 +12,9 @@ from statistics import median
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
+Bools = npt.NDArray[np.bool_]
 WARM_UP_STEP = 2
 """Up to here optimizer state, caches and gradients come into being; a value from then counts in long rows only."""
 FEWEST_POINTS = 3
@@ -179,19 +181,30 @@ def _has_stopped(steps: Sequence[int], values: Sequence[int]) -> bool:
 
 
 def _fitted_period(steps: Sequence[int], values: Sequence[int]) -> int | None:
-    """The smallest period for which every value is `start + rate * (steps since the last fall)`."""
-    if len(values) < FITTED_POINTS:
+    """The smallest period for which every value is `start + rate * (steps since the last fall)`; or all but zeros that
+    come first after a fall, for the first value of a sum has no graph."""
+    empty = np.array(values) == 0
+    whole = _fit(steps, values, np.zeros_like(empty))
+    return whole or (_fit(steps, values, empty) if empty.any() else None)
+
+
+def _fit(steps: Sequence[int], values: Sequence[int], left_out: Bools) -> int | None:
+    """The same of the values that are not `left_out`, which must all have the first place after a fall."""
+    at, seen, before = np.array(steps)[~left_out], np.array(values)[~left_out], np.array(steps)[left_out]
+    if len(seen) < FITTED_POINTS:
         return None
-    at, seen = np.array(steps), np.array(values)
     highest, lowest = int(seen.argmax()), int(seen.argmin())
     for period in range(2, 2 * int(seen.max()) + 3):
-        phases = (at[None, :] - np.arange(period)[:, None]) % period
+        shifts = np.arange(period)[:, None]
+        phases = (at[None, :] - shifts) % period
         run = phases[:, highest] - phases[:, lowest]
         rise = seen[highest] - seen[lowest]
         rate = np.where(run > 0, rise // np.maximum(run, 1), 0)
         fits = (rate > 0) & np.all(seen == seen[lowest] + rate[:, None] * (phases - phases[:, lowest][:, None]), axis=1)
         reaches_far = phases.max(axis=1) * 2 >= period - 1
-        if np.any(fits & reaches_far):
+        first = (before[None, :] - shifts) % period
+        come_first = np.all(first == first[:, :1], axis=1) & np.all(first < phases.min(axis=1)[:, None], axis=1)
+        if np.any(fits & reaches_far & come_first):
             return period
     return None
 
