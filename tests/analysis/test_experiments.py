@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from heaps import census
 from suspects import finding
 from tenure.analysis.experiments import plan_experiments, with_results
 from tenure.model.experiment import Drop, ExperimentResult, PlannedExperiment
@@ -26,7 +27,7 @@ def dropped(freed: int | None, *, predicted: int = 2 * MIB, kind: Any = "drop", 
 
 
 def test_each_claim_is_tested_by_dropping_its_references_then_torchs_caches_are_cleared() -> None:
-    assert plan_experiments([claim(), claim("TN102", moment="forward-entry")]) == (
+    assert plan_experiments([claim(), claim("TN102", moment="forward-entry")], []) == (
         PlannedExperiment("drop", "TN101", "TN101", (DROP,), STORAGES, "step-end"),
         PlannedExperiment("drop", "TN102", "TN102", (DROP,), STORAGES, "forward-entry"),
         PlannedExperiment("clear caches"),
@@ -34,13 +35,15 @@ def test_each_claim_is_tested_by_dropping_its_references_then_torchs_caches_are_
 
 
 def test_for_a_ring_a_collection_is_tried_as_well() -> None:
-    kinds = [(each.kind, each.drops, each.independent) for each in plan_experiments([claim("TN301", symptom="cycle")])]
+    kinds = [
+        (each.kind, each.drops, each.independent) for each in plan_experiments([claim("TN301", symptom="cycle")], [])
+    ]
     assert kinds == [("drop", (DROP,), True), ("collect", (), True), ("clear caches", (), False)]
 
 
 def test_what_has_no_references_no_storages_or_lives_at_the_peak_alone_is_not_tested() -> None:
     untested = [claim(drops=()), claim(storages=frozenset()), claim("TN106", moment="peak")]
-    assert plan_experiments(untested) == ()
+    assert plan_experiments(untested, []) == ()
 
 
 @pytest.mark.parametrize(
@@ -132,3 +135,15 @@ def test_what_each_step_makes_anew_is_compared_in_bytes_alone(gone: int, freed: 
             "other_bytes": other,
         },
     )  # fmt: skip
+
+
+def test_storages_are_named_by_the_number_that_the_process_knows_them_by() -> None:
+    text = "main(t.py:1).a -> tensor#a 1MiB serial=7\nmain(t.py:1).b -> tensor#b 1MiB"
+    seen = census(text, step=3)
+    addresses = seen.nodes.address[seen.storages.node].tolist()
+    storages = frozenset((address, MIB) for address in addresses)
+
+    (drop, *_) = plan_experiments([claim(storages=storages, storages_at=3)], [census("", step=2), seen])
+
+    assert drop.storages == {(number, MIB) for number in seen.storage_identities.tolist()}
+    assert sorted(seen.storage_identities.tolist())[0] == -7

@@ -71,7 +71,9 @@ def asked_of_two_copies(recording: Path, at_step_end: ExperimentResult) -> Asked
     return asked
 
 
-def test_each_copy_is_asked_about_what_was_seen_at_its_moment_and_what_is_carried_from_the_steps_end_too(tmp_path: Path) -> None:
+def test_each_copy_is_asked_about_what_was_seen_at_its_moment_and_what_is_carried_from_the_steps_end_too(
+    tmp_path: Path,
+) -> None:
     all_went = dataclasses.replace(RESULT, freed_bytes=600, collected_bytes=300)
     asked = asked_of_two_copies(tmp_path, all_went)
     assert asked == {"forward-entry": [(AT_ENTRY,)], "step-end": [(PLANNED, AT_ENTRY)]}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tenure.analysis.idle.idle_at_peak import PEAK
@@ -15,6 +15,7 @@ from tenure.model.experiment import (
     PlannedExperiment,
 )
 from tenure.model.finding import Confidence, Finding, evidence_of
+from tenure.model.heap import Census
 
 MOST_FINDINGS = 12
 """Findings that are tested, those that save most first."""
@@ -22,12 +23,14 @@ LEAST_PRESENT = 0.2
 """Below this share of its memory still there, an experiment says nothing of a finding."""
 
 
-def plan_experiments(findings: Sequence[Finding]) -> tuple[PlannedExperiment, ...]:
+def plan_experiments(findings: Sequence[Finding], censuses: Sequence[Census]) -> tuple[PlannedExperiment, ...]:
     """Each finding's cut dropped on its own; then a collection, where rings wait for one, and torch's caches cleared.
 
-    What is alive only inside a step is not there any more, or not yet, where the copy was made: it is left out.
-    Empty where there is nothing to test.
+    What is alive only inside a step is not there any more, or not yet, where the copy was made: it is left out. By the
+    censuses in which they were seen storages get the numbers that the copy knows them by. Empty where there is nothing
+    to test.
     """
+    findings = [replace(finding, storages=_as_known(finding, censuses)) for finding in findings]
     drops = [
         _plan("drop", finding)
         for finding in findings
@@ -38,6 +41,16 @@ def plan_experiments(findings: Sequence[Finding]) -> tuple[PlannedExperiment, ..
     if not drops and not collections:
         return ()
     return (*drops, *collections, PlannedExperiment("clear caches"))
+
+
+def _as_known(finding: Finding, censuses: Sequence[Census]) -> frozenset[tuple[int, int]]:
+    """The finding's storages by the number that the process knows them by all its life: addresses are used again."""
+    known: dict[int, int] = {}
+    for census in censuses:
+        if (census.step, census.moment) == (finding.storages_at, _moment(finding)):
+            addresses = census.nodes.address[census.storages.node].tolist()
+            known.update(zip(addresses, census.storage_identities.tolist(), strict=True))
+    return frozenset((known.get(address, address), size) for address, size in finding.storages)
 
 
 def with_results(findings: Iterable[Finding], results: Sequence[ExperimentResult]) -> tuple[Finding, ...]:
@@ -60,7 +73,7 @@ def _tested(finding: Finding, results: Sequence[ExperimentResult]) -> Finding:
     told = _best_of_each_kind([each for each in told if each.freed_bytes is not None]) or told[:1]
     shares = [share for each in told if (share := each.freed_share()) is not None]
     evidence = (*finding.evidence, *(_evidence(each) for each in told))
-    return dataclasses.replace(finding, evidence=evidence, confidence=_confidence(finding, shares))
+    return replace(finding, evidence=evidence, confidence=_confidence(finding, shares))
 
 
 def _best_of_each_kind(results: Sequence[ExperimentResult]) -> list[ExperimentResult]:
@@ -74,9 +87,7 @@ def _as_claimed(result: ExperimentResult, claimed: int, *, renewed: bool) -> Exp
     if not renewed or result.freed_bytes is None or result.predicted_bytes >= LEAST_PRESENT * claimed:
         return result
     gone = result.freed_bytes + result.other_bytes
-    return dataclasses.replace(
-        result, predicted_bytes=claimed, freed_bytes=min(gone, claimed), other_bytes=max(0, gone - claimed)
-    )
+    return replace(result, predicted_bytes=claimed, freed_bytes=min(gone, claimed), other_bytes=max(0, gone - claimed))
 
 
 def _confidence(finding: Finding, freed_shares: Sequence[float]) -> Confidence:

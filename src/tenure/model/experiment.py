@@ -48,7 +48,7 @@ def all_drops(several: Iterable[HasDrops]) -> tuple[Drop, ...]:
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """What to do in a copy of the process, and the storages (address and bytes) that should go.
+    """What to do in a copy of the process, and the storages that should go: what censuses know each by, and bytes.
 
     `rule` and `fingerprint` name the finding that claims so; both are empty for one that asks about the process.
     `moment` is that of the census in which it was seen. With `independent`, each of the drops frees a part, so that

@@ -44,3 +44,14 @@ def test_views_and_new_tensors_of_one_storage_have_its_serial_in_later_censuses(
 def _serial_of(census: Census, tensor: torch.Tensor) -> int:
     row = census.nodes.address[census.storages.node].tolist().index(tensor.untyped_storage()._cdata)
     return int(census.storages.serial[row])
+
+
+def test_what_a_copy_sees_first_has_a_serial_that_its_process_never_gives() -> None:
+    serials = StorageSerials()
+    known, later = torch.ones(1), torch.ones(1)
+    before = serials.of(known.untyped_storage())
+
+    serials.begin_apart()
+
+    assert (before, serials.of(known.untyped_storage())) == (1, 1)
+    assert serials.of(later.untyped_storage()) > 1 << 40

@@ -59,8 +59,7 @@ class Island:
 
 def find_islands(graph: Graph) -> tuple[Island, ...]:
     """All rings that nothing alive leads to and no other ring holds, in node order."""
-    seeds = np.union1d(graph.roots, np.flatnonzero(held_unseen(graph)))
-    lost = ~reach(graph, seeds)
+    lost = ~is_alive(graph)
     if not lost.any():
         return ()
     components = strong_components(graph, np.flatnonzero(lost).tolist())
@@ -74,6 +73,11 @@ def find_islands(graph: Graph) -> tuple[Island, ...]:
         claimed |= below
         found.append(_island(graph, sorted(ring), below))
     return tuple(sorted(found, key=lambda island: int(island.members[0])))
+
+
+def is_alive(graph: Graph) -> Bools:
+    """For each node whether a root, or an owner outside of the census, leads to it."""
+    return reach(graph, np.union1d(graph.roots, np.flatnonzero(held_unseen(graph))))
 
 
 def unseen_owned(graph: Graph) -> Ints:

@@ -58,10 +58,7 @@ def _matters(
     views: Sequence[View], per_view: Sequence[dict[str, tuple[Island, ...]]], seen: Sequence[int], signature: str
 ) -> bool:
     """New rings keep coming, or a single one is large."""
-    starts = {
-        int(views[at].census.nodes.address[island.members].min()) for at in seen for island in per_view[at][signature]
-    }
-    if len(starts) > 1:
+    if len({_known_by(views[at], island) for at in seen for island in per_view[at][signature]}) > 1:
         return True
     view = views[seen[-1]]
     size = int(view.graph.bytes_of_node[_storages(per_view[seen[-1]][signature])].sum())
@@ -131,6 +128,13 @@ def _droppable(graph: Graph, islands: Sequence[Island], by_gradients: bool) -> t
     return gradients or tuple(Droppable(cut) for each in islands for cut in each.cuts.tolist())
 
 
+def _known_by(view: View, island: Island) -> int:
+    """The number of one of its storages: where a ring lay the next one may lie."""
+    rows = storage_rows(view, island.storages)
+    identities = view.census.storage_identities[rows] if len(rows) else view.census.nodes.address[island.members]
+    return int(identities.min())
+
+
 def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: Sequence[int]) -> float | None:
     """Bytes that new rings add per step between censuses none of whose rings was collected; None where the collector
     was always faster, or no ring was new.
@@ -139,17 +143,14 @@ def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: 
     those and never adds any, times the share of such steps: rings that differ take turns, and what each kind adds is
     summed.
     """
-    starts = [
-        {int(view.census.nodes.address[island.members].min()) for island in found}
-        for view, found in zip(views, per_view, strict=True)
-    ]
+    rings = [{_known_by(view, island) for island in found} for view, found in zip(views, per_view, strict=True)]
     with_new: list[float] = []
     covered = 0
     for before, after in pairwise(range(len(views))):
         steps = views[after].census.step - views[before].census.step
-        if steps > 0 and starts[after] and starts[before] <= starts[after]:
+        if steps > 0 and rings[after] and rings[before] <= rings[after]:
             covered += steps
-            gained = starts[before] < starts[after]
+            gained = rings[before] < rings[after]
             with_new += [(sizes[after] - sizes[before]) / steps] * steps if gained else []
     return float(np.quantile(with_new, UPPER, method="higher")) * len(with_new) / covered if with_new else None
 

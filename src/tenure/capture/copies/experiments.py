@@ -1,6 +1,7 @@
 """Experiments in a copy of the program's process: each starts from the same state, in a child of the copy.
 
-Memory that went is told by a census before and one after: storages that are no longer there.
+Memory that went is told by a census before and one after: storages that are no longer there, by the numbers that
+censuses know them by.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import torch
 
 from tenure.capture.copies.drops import CannotDropError, drop, find_objects, is_of_type
 from tenure.capture.copies.process_copy import fork_copy, start_in_child
+from tenure.capture.tensors.storage_serials import SERIALS
 from tenure.model.experiment import ExperimentResult, PlannedExperiment
+from tenure.model.heap import Census
 from tenure.store.experiments_file import (
     announce_copy,
     end_copy,
@@ -42,7 +45,7 @@ FAILURE_FILE = "failure.txt"
 """What went wrong in a copy, for us: the program and its diagnosis lose nothing but the experiments."""
 
 Storages = dict[int, int]
-"""Bytes by address."""
+"""Bytes by what censuses know a storage by."""
 
 
 def leave_copy(recording: Path, *, step: int, moment: str, asked_by: int) -> bool:
@@ -57,7 +60,8 @@ def leave_copy(recording: Path, *, step: int, moment: str, asked_by: int) -> boo
     def serve() -> None:
         try:
             announce_copy(folder, pid=os.getpid(), step=step)
-            before = _storages_now()  # while who diagnoses is still at it
+            SERIALS.begin_apart()
+            before = _census_now()  # while who diagnoses is still at it
             plan = _wait_for_plan(folder, asked_by)
             if plan:
                 write_results(folder, run_experiments(plan, before), step=step)
@@ -69,10 +73,12 @@ def leave_copy(recording: Path, *, step: int, moment: str, asked_by: int) -> boo
     return fork_copy(serve)
 
 
-def run_experiments(plan: Sequence[PlannedExperiment], before: Storages) -> list[ExperimentResult]:
-    """Do what is planned, in the order given, as long as there is time. For a copy of the program's process, in which
-    there are the storages `before`."""
+def run_experiments(plan: Sequence[PlannedExperiment], census: Census) -> list[ExperimentResult]:
+    """Do what is planned, in the order given, as long as there is time. For a copy of the program's process, of which
+    `census` tells what there is before."""
     started = _processor_seconds()
+    before = _by_identity(census)
+    waiting = _not_in_use(census) if any(each.independent for each in plan) else before
     under_way: deque[Callable[[], ExperimentResult]] = deque()
     results = []
     for planned in plan:
@@ -80,7 +86,7 @@ def run_experiments(plan: Sequence[PlannedExperiment], before: Storages) -> list
             results.append(under_way.popleft()())
         if _processor_seconds() - started > ALL_SECONDS:
             break
-        under_way.append(_start(planned, before))
+        under_way.append(_start(planned, before, waiting if planned.independent else before))
     return results + [take_result() for take_result in under_way]
 
 
@@ -99,7 +105,7 @@ def _wait_for_plan(folder: Path, asked_by: int) -> Sequence[PlannedExperiment] |
     return None
 
 
-def _start(planned: PlannedExperiment, before: Storages) -> Callable[[], ExperimentResult]:
+def _start(planned: PlannedExperiment, before: Storages, there: Storages) -> Callable[[], ExperimentResult]:
     """Begin an experiment; what is returned waits for its result."""
 
     def work() -> bytes:
@@ -109,11 +115,12 @@ def _start(planned: PlannedExperiment, before: Storages) -> Callable[[], Experim
         return json.dumps([failure, sorted(after), collected]).encode()
 
     take_answer = start_in_child(work, seconds=EACH_SECONDS)
-    return lambda: _read_result(planned, before, take_answer())
+    return lambda: _read_result(planned, before, there, take_answer())
 
 
-def _read_result(planned: PlannedExperiment, before: Storages, answer: bytes) -> ExperimentResult:
-    claimed = {address: size for address, size in planned.storages if before.get(address) == size}
+def _read_result(planned: PlannedExperiment, before: Storages, there: Storages, answer: bytes) -> ExperimentResult:
+    """`there` is what of `before` the finding may speak of: a ring that is still in use waits for nothing yet."""
+    claimed = {known_by: size for known_by, size in planned.storages if there.get(known_by) == size}
     failure, left, collected = json.loads(answer) if answer else ("the copy of the process did not survive it", [], [])
     gone = before.keys() - set(left)
     return ExperimentResult(
@@ -121,10 +128,10 @@ def _read_result(planned: PlannedExperiment, before: Storages, answer: bytes) ->
         planned.rule,
         planned.fingerprint,
         predicted_bytes=sum(claimed.values()),
-        freed_bytes=None if failure else sum(size for address, size in claimed.items() if address in gone),
-        other_bytes=0 if failure else sum(before[address] for address in gone - claimed.keys()),
+        freed_bytes=None if failure else sum(size for known_by, size in claimed.items() if known_by in gone),
+        other_bytes=0 if failure else sum(before[known_by] for known_by in gone - claimed.keys()),
         failure=failure,
-        collected_bytes=sum(claimed.get(address, 0) for address in collected),
+        collected_bytes=sum(claimed.get(known_by, 0) for known_by in collected),
     )
 
 
@@ -147,8 +154,8 @@ def _collect() -> None:
 
 
 def _collected_after(planned: PlannedExperiment, left: Storages) -> list[int]:
-    """Addresses of storages that a collection frees once the references are dropped; none where all claimed went, and
-    none of rings, which a collection would free without any drop."""
+    """What is known of storages that a collection frees once the references are dropped; none where all claimed went,
+    and none of rings, which a collection would free without any drop."""
     if planned.kind != "drop" or planned.independent or not any(left.get(at) == size for at, size in planned.storages):
         return []
     _collect()
@@ -181,9 +188,27 @@ def _drop_all(planned: PlannedExperiment) -> str:
     return ""
 
 
-def _storages_now() -> Storages:
+def _census_now() -> Census:
     from tenure.capture.heap.census import take_census
 
-    census = take_census(step=0, moment="experiment")
-    nodes, storages = census.nodes, census.storages
-    return dict(zip(nodes.address[storages.node].tolist(), storages.bytes.tolist(), strict=True))
+    return take_census(step=0, moment="experiment")
+
+
+def _storages_now() -> Storages:
+    return _by_identity(_census_now())
+
+
+def _by_identity(census: Census) -> Storages:
+    return dict(zip(census.storage_identities.tolist(), census.storages.bytes.tolist(), strict=True))
+
+
+def _not_in_use(census: Census) -> Storages:
+    from tenure.analysis.heap.graph import build_graph
+    from tenure.analysis.heap.islands import is_alive
+
+    in_use = is_alive(build_graph(census))[census.storages.node].tolist()
+    return {
+        known_by: size
+        for (known_by, size), is_used in zip(_by_identity(census).items(), in_use, strict=True)
+        if not is_used
+    }

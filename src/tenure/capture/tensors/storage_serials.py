@@ -13,6 +13,8 @@ import torch
 
 UNKNOWN = 0
 """The serial where this torch cannot tell, or there is no storage of torch's."""
+_OF_A_COPY = 1 << 40
+"""More storages than any process sees."""
 
 
 class StorageSerials:
@@ -33,6 +35,10 @@ class StorageSerials:
             self._newest += 1
             self._alive[key], self._serials[key] = weakref.ref(storage), self._newest
         return self._serials[key]
+
+    def begin_apart(self) -> None:
+        """In a forked copy: what it sees first is given no serial that the process gives to something else."""
+        self._newest += _OF_A_COPY
 
     def forget_dead(self) -> None:
         """Keep nothing of storages that are gone: once per census, some 0.1 microseconds for each storage."""
