@@ -139,3 +139,17 @@ def test_of_a_ring_that_a_gradient_closes_the_gradients_are_dropped() -> None:
     (found,) = find_suspects([census(text, step=2 * number) for number, text in enumerate(drawn, start=1)])
 
     assert (found.holder.kind, [drop.kind for drop in found.drops]) == ("gradient", ["GRAD"] * 4)
+
+
+def test_a_ring_that_came_to_lie_where_another_lay_is_another() -> None:
+    """Of the rings that came meanwhile only one is left: nothing is known of such steps."""
+
+    def at_one_place(*serials: int) -> str:
+        return "".join(
+            RING.replace("*", str(place)).replace("1MiB", f"1MiB serial={serial}")
+            for place, serial in enumerate(serials)
+        )
+
+    texts = [f"main.x -> list -> [0] tensor 4B\n{at_one_place(*serials)}" for serials in ((1,), (5,), (5, 6, 7))]
+
+    assert rates_of(*texts) == [("cycle", 3 << 20, float(1 << 20))]
