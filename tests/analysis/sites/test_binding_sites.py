@@ -1527,6 +1527,24 @@ CASES = [
         certain=False,
     ),
     Case(
+        "the definition of what an import brings in from a package that has it from its own module",
+        other("global", "load_encoder", "<module>"),
+        {
+            "train.py": """\
+            from tools import load_encoder
+            """,
+            "tools/__init__.py": """\
+            from tools.loading import load_encoder
+            """,
+            "tools/loading.py": """\
+            @lru_cache(maxsize=2)
+            def load_encoder(name):  # site 1 <module>
+                return Encoder(name)
+            """,
+        },
+        certain=False,
+    ),
+    Case(
         "the put that fills a queue",
         attribute("_q", "train.Logger", expression="log._q"),
         {

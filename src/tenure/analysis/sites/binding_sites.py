@@ -224,18 +224,24 @@ def _variables_in(sought: Sought, path: str, source: SourceFile, *, unbound: boo
         yield from stores_through_helpers(sought, path, source, owner)
 
 
-def _definitions_imported(sought: Sought, path: str, statement: Binding) -> Iterator[RankedSite]:
-    """Where what an import brings in is defined: `from loading import load_encoder` binds it, but makes nothing."""
+def _definitions_imported(
+    sought: Sought, path: str, statement: Binding, passed: frozenset[str] = frozenset()
+) -> Iterator[RankedSite]:
+    """Where what an import brings in is defined: `from loading import load_encoder` binds it, but makes nothing, and a
+    package may have imported it from a module of its own. `passed` are files on the way here."""
     *module, name = statement.value_text.lstrip(".").split(".")
     for file, source in sought.sources.items():
         parts = list(PurePath(file).with_suffix("").parts)
         if parts[-1:] == ["__init__"]:
             parts.pop()
-        if file == path or not module or parts[-len(module) :] != module or name not in source.text:
+        if file == path or file in passed or not module or parts[-len(module) :] != module or name not in source.text:
             continue
         for b in bindings_of(source):
-            made_here = b.name == name and b.owner == MODULE and not b.receiver and b.kind != "import"
-            if made_here and (level := _variable_level(sought, b, MODULE, frozenset())) is not None:
+            if b.name != name or b.owner != MODULE or b.receiver:
+                continue
+            if b.kind == "import":
+                yield from _definitions_imported(sought, file, b, passed | {path})
+            elif (level := _variable_level(sought, b, MODULE, frozenset())) is not None:
                 yield sought.site(file, b, level)
 
 
