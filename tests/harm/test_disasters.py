@@ -80,6 +80,11 @@ def test_a_disk_that_becomes_full_costs_the_rest_of_the_recording_and_nothing_el
     assert [line for line in done.stderr.splitlines() if not line.startswith(CANNOT)] == []
     assert done.stderr.endswith("No space left on device\n")
     _assert_diagnosed(tmp_path / "run", steps=1)
+    recording = open_recording(tmp_path / "run")
+    assert recording.how_it_ended == "recorder-failure"  # a census found the disk full: the closing row had room
+    assert [(note.text, note.step) for note in recording.notes] == [
+        ("cannot write the recording: No space left on device", 8)
+    ]
 
 
 def test_without_numpy_the_recording_stops_at_its_first_census_and_says_so(plain: Outcome, tmp_path: Path) -> None:

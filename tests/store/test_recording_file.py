@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 from dataclasses import fields
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -16,7 +19,7 @@ from tenure.model.recording import CensusEntry, Note, ParametersEntry, ProgramEn
 from tenure.model.source import SourceFile
 from tenure.store.census_file import read_census as read_census_file
 from tenure.store.census_file import write_census
-from tenure.store.format import FORMAT
+from tenure.store.format import FORMAT, STEPS
 from tenure.store.recording_file import (
     RecordingWriter,
     add_exit_code,
@@ -168,6 +171,34 @@ def test_a_disk_that_fails_switches_the_writer_off(tmp_path: Path) -> None:
     assert not writer.is_open
     assert writer.failure is not None
     assert writer.failure.endswith("No such file or directory")
+
+
+def test_a_disk_that_becomes_full_is_told_with_the_last_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for the reason was taken before."""
+    writer = RecordingWriter(tmp_path, process={})
+    writer.add_row(STEPS, (7, 0.5, 0.1, {}))
+    writer.flush()
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr("tenure.store.recording_file.append_whole", Mock(side_effect=full))
+    writer.append({"kind": "note", "level": "info", "text": "lost"}, flush=True)
+    writer.close()
+
+    recording = open_recording(tmp_path)
+
+    assert recording.how_it_ended == "disk"
+    assert [note.text for note in recording.notes] == [
+        f"recording stopped after step 7, the program went on: cannot write the recording {tmp_path}: "
+        "No space left on device"
+    ]
+
+
+def test_a_recording_that_ends_well_leaves_no_room_behind(tmp_path: Path) -> None:
+    writer = RecordingWriter(tmp_path, process={})
+    during = sorted(path.name for path in tmp_path.iterdir())
+    writer.close()
+
+    assert during == ["last-words.json", "process.json", "rows-000001.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["process.json", "rows-000001.jsonl"]
 
 
 def as_lists(census: Census) -> dict[str, object]:

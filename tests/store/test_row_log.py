@@ -203,7 +203,10 @@ def test_a_disk_that_is_full_when_a_block_ends_leaves_the_rows_before_it(
     opened = open_recording(tmp_path)
 
     assert writer.failure == f"cannot write the recording {tmp_path}: No space left on device"
-    assert (list(opened.steps), opened.notes) == ([step(n) for n in (1, 2, 3)], ())
+    assert list(opened.steps) == [step(n) for n in (1, 2, 3)]
+    assert [note.text for note in opened.notes] == [
+        f"recording stopped after step 3, the program went on: {writer.failure}"
+    ]
 
 
 def test_steps_of_format_1_stand_among_all_other_rows(tmp_path: Path) -> None:

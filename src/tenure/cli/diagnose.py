@@ -84,10 +84,10 @@ def report_run(folder: str, *, json: bool, fail_on: str | None, stream: TextIO, 
 
 
 def _write_findings(file: Path, text: str) -> None:
-    unfinished = file.with_name(file.name + ".tmp")
+    from tenure.store.whole_file import write_whole
+
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(file)
+        write_whole(file, text)
     except OSError as error:
         print(f"tenure: {file} could not be written ({error.strerror}); the report follows", file=sys.stderr)
 

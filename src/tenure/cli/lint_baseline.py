@@ -11,6 +11,7 @@ from pathlib import Path
 from tenure.errors import UsageError
 from tenure.lint import fingerprint, path_from
 from tenure.model.source_finding import SourceFinding
+from tenure.store.whole_file import write_whole
 
 FORMAT = 1
 
@@ -62,9 +63,7 @@ def write_lint_baseline(path: str, findings: Sequence[SourceFinding]) -> None:
         for each in findings
     ]
     rows.sort(key=lambda row: (row["file"], row["rule"], row["function"], row["message"]))
-    unfinished = file.with_name(file.name + ".tmp")
     try:
-        unfinished.write_text(json.dumps({"format": FORMAT, "findings": rows}, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(file)
+        write_whole(file, json.dumps({"format": FORMAT, "findings": rows}, indent=1) + "\n")
     except OSError as error:
         raise UsageError(f"baseline {path} cannot be written: {error.strerror}") from None

@@ -19,6 +19,7 @@ NAMES = {
 }
 _ENDS_OF_RECORDER = {
     "budget": "the recorder stopped: it had used up its budget",
+    "disk": "the recorder stopped: it could not write",
     "recorder-failure": "the recorder stopped: it failed, or could not write",
 }
 _AT_ENDS = {

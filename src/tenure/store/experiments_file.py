@@ -18,6 +18,7 @@ from typing import Any
 
 from tenure.model.experiment import Drop, ExperimentResult, PlannedExperiment
 from tenure.store.format import FORMAT
+from tenure.store.whole_file import write_whole
 
 EXPERIMENTS_FOLDER = "experiments"
 COPY_FILE = "copy.json"
@@ -142,9 +143,7 @@ def _planned(row: dict[str, Any]) -> PlannedExperiment:
 
 
 def _write(path: Path, data: dict[str, Any]) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")
-    temporary.replace(path)
+    write_whole(path, json.dumps(data, separators=(",", ":")))
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -8,16 +8,15 @@ from pathlib import Path
 
 from tenure.errors import RecordingError
 from tenure.model.known import Known, KnownOptimizer
+from tenure.store.whole_file import write_whole
 
 _NAME = "known.json"
 
 
 def write_known(folder: Path, known: Known) -> None:
     """Whole or not at all; where one is there already, the first process's stays."""
-    path, temporary = folder / _NAME, folder / f".{_NAME}.tmp"
-    if not path.exists():
-        temporary.write_text(json.dumps(asdict(known)) + "\n", encoding="utf-8")
-        temporary.replace(path)
+    if not (folder / _NAME).exists():
+        write_whole(folder / _NAME, json.dumps(asdict(known)) + "\n")
 
 
 def read_known(folder: Path) -> Known | None:

@@ -26,6 +26,7 @@ from tenure.store.format import (
     SOURCES_FOLDER,
     STEPS,
 )
+from tenure.store.last_words import give_room_back, leave_last_words, read_last_words, take_room
 from tenure.store.row_log import Row, RowLog
 from tenure.store.row_reading import join_rows, read_rows
 from tenure.store.sorted_rows import SortedRows
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from tenure.model.heap import Census
 
 FLUSH_SECONDS = 1.0
+DISK = "disk"
+"""The end of a recording that could not be written any more; the program went on."""
 
 
 class RecordingWriter:
@@ -54,6 +57,7 @@ class RecordingWriter:
         self._last_flush = monotonic()
         try:
             (folder / PROCESS_FILE).write_text(json.dumps(process, indent=1) + "\n", encoding="utf-8")
+            take_room(folder)
         except OSError as error:
             self._give_up(error)
         self.append({"kind": HEADER, "format": FORMAT, "time": process.get("time")}, flush=True)
@@ -101,6 +105,8 @@ class RecordingWriter:
     def close(self) -> None:
         """Flush and close; more rows are ignored."""
         self.flush()
+        if self.is_open:
+            give_room_back(self.folder)
         self.is_open = False
 
     def abandon(self) -> None:
@@ -119,6 +125,7 @@ class RecordingWriter:
     def _give_up(self, error: OSError) -> None:
         self.failure = f"cannot write the recording {self.folder}: {error.strerror or error}"
         self.is_open = False
+        leave_last_words(self.folder, self.failure)
         self._forget()
 
     def _forget(self) -> None:
@@ -140,14 +147,17 @@ def open_recording(path: str | Path) -> Recording:
     rows.damaged += steps.damaged + samples.damaged
     censuses, lost = keep_whole_censuses(folder, rows.censuses)
     notes = [*rows.notes, *rows.describe_losses(), *lost, *steps.notes, *samples.notes, *describe_staged(folder)]
+    joined, failure = join_rows(rows.steps, steps.rows), read_last_words(folder)
+    if failure:
+        notes.append(Note("warning", _describe_failure(failure, joined), None))
     return Recording(
         path=str(folder),
         process=process,
-        steps=join_rows(rows.steps, steps.rows),
+        steps=joined,
         censuses=censuses,
         notes=tuple(notes),
         sources={path: file for path, (file, _) in rows.sources.items()},
-        end=rows.end,
+        end=rows.end or ({"reason": DISK} if failure else None),
         profiles=tuple(entry for entry in rows.profiles if (folder / entry.file).exists()),
         histories=tuple(entry for entry in rows.histories if (folder / entry.file).exists()),
         parameters=tuple(rows.parameters),
@@ -209,6 +219,11 @@ def add_exit_code(path: str | Path, code: int, *, at: float | None = None) -> No
     with (Path(path) / ROWS_FILE).open("ab") as file:
         # After a kill the last row may be torn: begin on a line of our own.
         file.write(b"\n" + json.dumps(row, separators=(",", ":")).encode() + b"\n")
+
+
+def _describe_failure(failure: str, steps: Sequence[Step]) -> str:
+    after = f"after step {steps[-1].step}" if steps else "before the first step"
+    return f"recording stopped {after}, the program went on: {failure}"
 
 
 def read_process(folder: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tenure.model.recording import Note
+from tenure.store.whole_file import write_whole
 
 STAGED_FILE = "recorded-at.json"
 COPY_SECONDS = 60.0
@@ -79,9 +80,7 @@ class Staging:
 
     def _write_place(self) -> None:
         place = {"node": platform.node(), "path": str(self.local), "copied": time.time()}
-        temporary = self.target / f".{STAGED_FILE}.tmp"
-        temporary.write_text(json.dumps(place), encoding="utf-8")
-        temporary.replace(self.target / STAGED_FILE)
+        write_whole(self.target / STAGED_FILE, json.dumps(place))
 
 
 def complete_staged(target: Path) -> bool:

@@ -8,16 +8,15 @@ from pathlib import Path
 
 from tenure.errors import RecordingError
 from tenure.model.trial import Blocks, Survey
+from tenure.store.whole_file import write_whole
 
 _NAME = "survey.json"
 
 
 def write_survey(folder: Path, survey: Survey) -> None:
     """Whole or not at all; where one is there already, the first process's stays."""
-    path, temporary = folder / _NAME, folder / f".{_NAME}.tmp"
-    if not path.exists():
-        temporary.write_text(json.dumps(asdict(survey)) + "\n", encoding="utf-8")
-        temporary.replace(path)
+    if not (folder / _NAME).exists():
+        write_whole(folder / _NAME, json.dumps(asdict(survey)) + "\n")
 
 
 def read_survey(folder: Path) -> Survey | None:
