@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from allocator.recorded import Program
@@ -94,6 +94,7 @@ def random_requests(seed: int, num_streams: int, num_rows: int = 400) -> Request
     share=st.floats(0, 1),
     total=st.sampled_from([None, 160 * MIB]),
 )
+@example(seed=3201, expandable=True, share=0.875, total=None)  # a segment grew to where a newer one lay
 def test_what_would_have_been_is_played_alike(seed: int, expandable: bool, share: float, total: int | None) -> None:
     program = Program(AllocatorSettings(expandable_segments=expandable), total)
     program.run(seed)

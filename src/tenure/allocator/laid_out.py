@@ -16,6 +16,12 @@ ENDLESS = 1 << 44
 """Addresses of an expandable segment: more than any device has; a snapshot does not tell how many were reserved."""
 
 
+def end_of(earlier: EarlierState) -> int:
+    """Above every address of its segments, and those that an expandable one may still put memory behind: what a device
+    gives from here on is nobody else's."""
+    return max((each.address + (ENDLESS if each.is_expandable else each.size) for each in earlier.segments), default=0)
+
+
 def lowest_addresses(snapshot: Snapshot, device: int, earlier: EarlierState) -> dict[int, int]:
     """For each run of memory in an expandable segment, the lowest address that its segment is seen to have: its first
     pages may be without memory before the first event, and get some in the trace. A run's segment is the nearest."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenure.allocator.earlier_state import EarlierState
-from tenure.allocator.laid_out import lowest_addresses
+from tenure.allocator.laid_out import end_of, lowest_addresses
 from tenure.allocator.pools import DEFAULT_ROW, pools_of_events
 from tenure.allocator.requests import Requests
 from tenure.allocator.settings import AllocatorSettings
@@ -109,7 +109,6 @@ def native_play(
     if not _is_plain(earlier):
         return None
     given = sum(segment.size for segment in earlier.segments)
-    end = max((segment.address + segment.size for segment in earlier.segments), default=0)
     rows = (requests.kind, requests.number, requests.bytes, requests.stream, requests.pool)
     try:
         found = _native.play(
@@ -118,7 +117,7 @@ def native_play(
             _columns(rows),
             _NO_END if total_bytes is None else total_bytes,
             given,
-            first_address(end),
+            first_address(end_of(earlier)),
             int(requests.number.max(initial=-1)) + 1,
             0 if start is None else requests.num_earlier,
             _NO_END if error is None else error,
