@@ -147,3 +147,12 @@ def test_storages_are_named_by_the_number_that_the_process_knows_them_by() -> No
 
     assert drop.storages == {(number, MIB) for number in seen.storage_identities.tolist()}
     assert sorted(seen.storage_identities.tolist())[0] == -7
+
+
+def test_drops_are_told_before_collections_whichever_copy_answered_first() -> None:
+    results = [
+        ExperimentResult(kind, "TN101", "TN101", predicted_bytes=2 * MIB, freed_bytes=2 * MIB)
+        for kind in ("collect", "drop")
+    ]
+    (tested,) = with_results([claim()], results)
+    assert [each["done"] for each in tested.evidence[1:]] == ["drop", "collect"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.model.experiment import (
@@ -77,8 +77,8 @@ def _tested(finding: Finding, results: Sequence[ExperimentResult]) -> Finding:
 
 
 def _best_of_each_kind(results: Sequence[ExperimentResult]) -> list[ExperimentResult]:
-    """What was done at several moments, once: where most went."""
-    kinds = dict.fromkeys(each.kind for each in results)
+    """What was done at several moments, once: where most went. Drops come first, whichever copy answered first."""
+    kinds = sorted({each.kind for each in results}, key=get_args(ExperimentKind).index)
     return [max((r for r in results if r.kind == kind), key=lambda r: r.freed_share() or 0.0) for kind in kinds]
 
 

@@ -153,3 +153,11 @@ def test_a_ring_that_came_to_lie_where_another_lay_is_another() -> None:
     texts = [f"main.x -> list -> [0] tensor 4B\n{at_one_place(*serials)}" for serials in ((1,), (5,), (5, 6, 7))]
 
     assert rates_of(*texts) == [("cycle", 3 << 20, float(1 << 20))]
+
+
+def test_where_each_step_brings_a_ring_steps_without_a_new_one_had_a_collection() -> None:
+    """It passes over the ring that it met before: only newer ones went."""
+    texts = {2: rings(1), 4: rings(1), 8: rings(1, 2, 3, 4, 5)}
+    censuses = [census(text, step=step) for step, text in texts.items()]
+
+    assert [suspect.growth_bytes_per_step for suspect in find_suspects(censuses)] == [float(1 << 20)]

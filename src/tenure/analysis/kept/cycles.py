@@ -25,6 +25,8 @@ SINGLE_RING_SHARE = 0.01
 
 UPPER = 0.75
 """The rate of new rings is this quantile: collections only lower what is seen of it."""
+EACH_OF_STEPS = 3
+"""So many steps with a new ring each are no turn that kinds of rings take."""
 STILL_MUCH = 0.25
 """Of the most that was seen: what the last census with so much of the rings has is what experiments are made on."""
 
@@ -141,18 +143,23 @@ def _rate(views: Sequence[View], per_view: Sequence[tuple[Island, ...]], sizes: 
 
     The upper quartile over the steps between censuses that brought new ones, for a collection may have taken some of
     those and never adds any, times the share of such steps: rings that differ take turns, and what each kind adds is
-    summed.
+    summed. Where several steps on end brought one each, all do, and a collection took what others brought: a ring that
+    it met before outlives it.
     """
     rings = [{_known_by(view, island) for island in found} for view, found in zip(views, per_view, strict=True)]
     with_new: list[float] = []
-    covered = 0
+    covered, brought_by_each = 0, False
     for before, after in pairwise(range(len(views))):
         steps = views[after].census.step - views[before].census.step
         if steps > 0 and rings[after] and rings[before] <= rings[after]:
             covered += steps
             gained = rings[before] < rings[after]
             with_new += [(sizes[after] - sizes[before]) / steps] * steps if gained else []
-    return float(np.quantile(with_new, UPPER, method="higher")) * len(with_new) / covered if with_new else None
+            brought_by_each |= len(rings[after]) - len(rings[before]) >= steps >= EACH_OF_STEPS
+    if not with_new:
+        return None
+    share = 1.0 if brought_by_each else len(with_new) / covered
+    return float(np.quantile(with_new, UPPER, method="higher")) * share
 
 
 def _ring_text(view: View, ring: tuple[int, ...]) -> tuple[str, ...]:
