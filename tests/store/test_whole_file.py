@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.store.whole_file import write_whole
+from tenure.store.whole_file import whole_file, write_whole
 
 
 def test_a_file_appears_whole(tmp_path: Path) -> None:
@@ -26,3 +26,14 @@ def test_what_cannot_be_written_leaves_what_was_there_and_nothing_else(
     with pytest.raises(OSError, match="No space left"):
         write_whole(tmp_path / "a.json", "after")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.json": "before"}
+
+
+def test_a_block_that_fails_for_any_reason_leaves_nothing(tmp_path: Path) -> None:
+    def write_half() -> None:
+        with whole_file(tmp_path / "a.npz") as unfinished:
+            unfinished.write_bytes(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert list(tmp_path.iterdir()) == []

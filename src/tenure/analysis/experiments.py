@@ -30,14 +30,13 @@ def plan_experiments(findings: Sequence[Finding], censuses: Sequence[Census]) ->
     censuses in which they were seen storages get the numbers that the copy knows them by. Empty where there is nothing
     to test.
     """
-    findings = [replace(finding, storages=_as_known(finding, censuses)) for finding in findings]
     drops = [
-        _plan("drop", finding)
+        _plan("drop", finding, censuses)
         for finding in findings
         if finding.drops and finding.storages and _moment(finding) != PEAK
     ][:MOST_FINDINGS]
     rings = [finding for finding in findings if finding.symptom == "cycle" and finding.storages]
-    collections = [_plan("collect", finding) for finding in rings[:MOST_FINDINGS]]
+    collections = [_plan("collect", finding, censuses) for finding in rings[:MOST_FINDINGS]]
     if not drops and not collections:
         return ()
     return (*drops, *collections, PlannedExperiment("clear caches"))
@@ -110,14 +109,14 @@ def _evidence(result: ExperimentResult) -> dict[str, Any]:
     return about | {"freed_bytes": result.freed_bytes, "other_bytes": result.other_bytes} | later
 
 
-def _plan(kind: ExperimentKind, finding: Finding) -> PlannedExperiment:
+def _plan(kind: ExperimentKind, finding: Finding, censuses: Sequence[Census]) -> PlannedExperiment:
     drops = finding.drops if kind == "drop" else ()
     return PlannedExperiment(
         kind,
         finding.rule,
         finding.fingerprint,
         drops,
-        finding.storages,
+        _as_known(finding, censuses),
         _moment(finding),
         independent=finding.symptom == "cycle",
     )

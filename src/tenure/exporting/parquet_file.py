@@ -10,6 +10,7 @@ from tenure.exporting.process_rows import ProcessRows, RunRows
 from tenure.model.row_columns import Column
 from tenure.store.format import MICROSECONDS, MISSING
 from tenure.store.row_tables import Table
+from tenure.store.whole_file import whole_file
 
 
 def write_parquet(run: RunRows, path: str | Path) -> int:
@@ -19,17 +20,14 @@ def write_parquet(run: RunRows, path: str | Path) -> int:
     when it is whole. UsageError without pyarrow; may raise OSError.
     """
     arrow, parquet = _import_arrow()
-    final = Path(path)
-    temporary = final.with_name(f".{final.name}.tmp")
     schema, count = _schema(arrow, run), 0
-    try:
-        with parquet.ParquetWriter(temporary, schema, compression="zstd") as writer:
-            for process, table in run.tables():
-                writer.write_table(arrow.table(_columns(arrow, run, process, table), schema=schema))
-                count += len(table["step"])
-        temporary.replace(final)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with (
+        whole_file(Path(path)) as unfinished,
+        parquet.ParquetWriter(unfinished, schema, compression="zstd") as writer,
+    ):
+        for process, table in run.tables():
+            writer.write_table(arrow.table(_columns(arrow, run, process, table), schema=schema))
+            count += len(table["step"])
     return count
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from tenure.errors import NewerFormatError, RecordingError
 from tenure.model.heap import Ints
 from tenure.store.format import FORMAT
+from tenure.store.whole_file import whole_file
 
 Table = TypeVar("Table")
 _NARROWER = (np.int8, np.int16, np.int32)
@@ -36,15 +37,9 @@ _UNREADABLE = (
 
 def write_arrays(path: Path, columns: Mapping[str, Any]) -> int:
     """Write under a temporary name, then rename: a file of the final name is whole. Gives back its bytes."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            np.savez(file, **columns)
-            size = file.tell()
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return size
+    with whole_file(path) as unfinished, unfinished.open("wb") as file:
+        np.savez(file, **columns)
+        return file.tell()
 
 
 @contextmanager

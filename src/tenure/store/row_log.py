@@ -17,6 +17,7 @@ from typing import Any
 
 from tenure.store.appending import append_whole
 from tenure.store.format import BLOCK_ROWS, MICROSECONDS, MISSING, name_block_file, name_tail_file
+from tenure.store.whole_file import whole_file
 
 MOST_WAITING = 1 << 16
 """Rows that wait for a disk which does not answer; later ones are lost and counted."""
@@ -77,12 +78,8 @@ class RowLog:
     def _close_block(self, new: Iterable[str]) -> None:
         self._num_blocks += 1
         final = self._folder / name_block_file(self._kind, self._num_blocks)
-        temporary = final.with_name(f".{final.name}.tmp")
-        try:
-            write_columns(temporary, make_columns(map(_read_back, chain(self._lines_in_tail(), new))))
-            temporary.replace(final)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with whole_file(final) as unfinished:
+            write_columns(unfinished, make_columns(map(_read_back, chain(self._lines_in_tail(), new))))
         tail = self._folder / name_tail_file(self._kind)
         if tail.exists():
             os.truncate(tail, 0)

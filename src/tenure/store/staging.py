@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tenure.model.recording import Note
-from tenure.store.whole_file import write_whole
+from tenure.store.whole_file import whole_file, write_whole
 
 STAGED_FILE = "recorded-at.json"
 COPY_SECONDS = 60.0
@@ -71,9 +71,8 @@ class Staging:
         final = self.target / name
         if path.parent != self.local:
             final.parent.mkdir(exist_ok=True)
-        temporary = final.with_name(f".{final.name}.tmp")
-        shutil.copyfile(path, temporary)
-        temporary.replace(final)
+        with whole_file(final) as unfinished:
+            shutil.copyfile(path, unfinished)
         self._states[name] = state
         if path.suffix == ".npz":
             path.unlink()

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write beside it and rename; what could not be written leaves nothing behind. May raise OSError."""
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A place beside `path` to write to: it gets that name once the block is over. A block that fails leaves what was
+    there before, and nothing else. May raise OSError."""
     unfinished = path.with_name(f".{path.name}.tmp")
     try:
-        unfinished.write_text(text, encoding="utf-8")
+        yield unfinished
         unfinished.replace(path)
-    except OSError:
+    except BaseException:
         with suppress(OSError):
             unfinished.unlink()
         raise
+
+
+def write_whole(path: Path, text: str) -> None:
+    """A file of text. May raise OSError."""
+    with whole_file(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")

@@ -12,9 +12,9 @@ from statistics import median
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-Bools = npt.NDArray[np.bool_]
+from tenure.analysis.heap.graph import Bools
+
 WARM_UP_STEP = 2
 """Up to here optimizer state, caches and gradients come into being; a value from then counts in long rows only."""
 FEWEST_POINTS = 3

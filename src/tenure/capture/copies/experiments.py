@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -198,17 +199,12 @@ def _storages_now() -> Storages:
     return _by_identity(_census_now())
 
 
-def _by_identity(census: Census) -> Storages:
-    return dict(zip(census.storage_identities.tolist(), census.storages.bytes.tolist(), strict=True))
+def _by_identity(census: Census, rows: Any = slice(None)) -> Storages:
+    return dict(zip(census.storage_identities[rows].tolist(), census.storages.bytes[rows].tolist(), strict=True))
 
 
 def _not_in_use(census: Census) -> Storages:
     from tenure.analysis.heap.graph import build_graph
     from tenure.analysis.heap.islands import is_alive
 
-    in_use = is_alive(build_graph(census))[census.storages.node].tolist()
-    return {
-        known_by: size
-        for (known_by, size), is_used in zip(_by_identity(census).items(), in_use, strict=True)
-        if not is_used
-    }
+    return _by_identity(census, ~is_alive(build_graph(census))[census.storages.node])
