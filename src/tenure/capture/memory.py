@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tenure.capture.guarding.classes import name_of
 from tenure.capture.guarding.collector import collector_rests
 from tenure.capture.system.host_memory import HostMemory, read_host_memory
 from tenure.model.units import format_bytes, format_seconds
@@ -109,7 +110,7 @@ def count_tensors(torch: Any) -> tuple[TensorMemory, ...]:
     is_tensor = _IsTensor(torch.Tensor)
     # Subclasses must not see our reads in their `__torch_function__`.
     with collector_rests(), torch._C.DisableTorchFunctionSubclass():
-        found = [item for item in gc.get_objects() if is_tensor[type(item)]]
+        found = [item for item in gc.get_objects() if is_tensor.of(type(item))]
         num_tensors = Counter(device for item in found if (device := _add_tensor(storages, item)))
         del found
     sizes_on: dict[str, list[int]] = {}
@@ -120,21 +121,24 @@ def count_tensors(torch: Any) -> tuple[TensorMemory, ...]:
     )
 
 
-class _IsTensor(dict[type, bool]):
-    """Whether objects of a type are tensors; each type is asked once."""
+class _IsTensor:
+    """Whether objects of a type are tensors; each type is asked once, and has to stay meanwhile."""
 
     def __init__(self, tensor_type: type) -> None:
         self.tensor_type = tensor_type
+        self._known: dict[int, bool] = {}
 
-    def __missing__(self, cls: type) -> bool:
-        self[cls] = answer = issubclass(cls, self.tensor_type)
+    def of(self, cls: type) -> bool:
+        answer = self._known.get(id(cls))
+        if answer is None:
+            answer = self._known[id(cls)] = issubclass(cls, self.tensor_type)
         return answer
 
 
 def _add_tensor(storages: StorageTable, tensor: Any) -> str:
     """The device that a tensor's memory lies on; "" where it has none: fake, functional and half-built tensors."""
     try:
-        ids = storages.add(tensor) if type(tensor).__name__ != "FakeTensor" else []
+        ids = storages.add(tensor) if name_of(type(tensor)) != "FakeTensor" else []
     except (RuntimeError, AttributeError, TypeError, ValueError):
         return ""
     return storages.by_id[ids[0]].device if ids and ids[0] in storages.by_id else ""

@@ -691,3 +691,50 @@ def test_frozen_objects_cannot_be_listed_and_the_census_says_so() -> None:
         gc.unfreeze()
 
     assert any("are frozen (gc.freeze)" in note for note in census.census.notes)
+
+
+class _Asked(type):
+    """Raises, while told to, whatever is asked of its classes."""
+
+    raises = False
+
+    def __getattribute__(cls, name: str) -> object:
+        _Asked.refuse()
+        return super().__getattribute__(name)
+
+    def __hash__(cls) -> int:
+        _Asked.refuse()
+        return 1
+
+    def __eq__(cls, other: object) -> bool:
+        _Asked.refuse()
+        return cls is other
+
+    @staticmethod
+    def refuse() -> None:
+        if _Asked.raises:
+            raise RuntimeError("a metaclass was asked")
+
+
+def test_classes_whose_metaclass_raises_are_read_as_any_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies = [(object, ("held",)), (Holder, ()), (dict, ("held",))]
+    kinds = [_Asked(base.__name__, (base,), {"__slots__": slots, "kept": kib()}) for base, slots in bodies]
+    held: list[object] = [kind() for kind in kinds]
+    for item in held:
+        item.held = [kib(), {kinds[0]: kib()}]  # type: ignore[attr-defined]
+
+    def below(raises: bool) -> list[tuple[object, ...]]:
+        monkeypatch.setattr(_Asked, "raises", raises)
+        census = read()
+        monkeypatch.setattr(_Asked, "raises", False)
+        nodes, seen = [census.node_of(item) for item in (*held, *kinds)], []
+        for node in nodes:
+            nodes += [target for _, _, target in census.out.get(node, ()) if target not in nodes]
+            out = [(kind, label, nodes.index(target)) for kind, label, target in census.out.get(node, ())]
+            seen.append((census.kind(node), census.type(node), census.name(node), out))
+        return seen
+
+    quiet = below(raises=False)
+
+    assert below(raises=True) == quiet
+    assert len(quiet) > 3 * len(kinds)

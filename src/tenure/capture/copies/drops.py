@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from tenure.capture.guarding.classes import name_of
 from tenure.capture.heap.labels import key_text
 from tenure.model.experiment import Drop
 
@@ -40,7 +41,7 @@ def find_objects(addresses: Collection[int]) -> dict[int, object]:
 
 def is_of_type(item: object, type_text: str) -> bool:
     """Whether the name of an object's type in a census is this one; nodes of graphs have theirs without the module."""
-    return type(item).__name__ == type_text.rpartition(".")[2]
+    return name_of(type(item)) == type_text.rpartition(".")[2]
 
 
 def drop(reference: Drop, source: Any) -> None:

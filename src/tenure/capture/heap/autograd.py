@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from tenure.capture.guarding.classes import bases_of, module_of, own_of, qualname_of
 from tenure.capture.heap import frames
 
 STACK_BYTES_PER_NODE = 800
@@ -33,7 +34,7 @@ def node_budget() -> int:
 
 def is_autograd_type(cls: type) -> bool:
     """Whether instances of `cls` are autograd nodes, built-in or custom (`torch.autograd.Function`)."""
-    return any("next_functions" in vars(base) for base in cls.__mro__)
+    return any("next_functions" in own_of(base) for base in bases_of(cls))
 
 
 @dataclass(frozen=True)
@@ -201,11 +202,13 @@ UNREAD = object()
 def saved_slots(node: Any, read: ReadSlot) -> list[SavedSlot]:
     """What `node` saved for backward, never unpacked; `read` comes from `how_to_read()`."""
     cls = type(node)
-    names = _SLOT_NAMES.get(cls.__qualname__) if cls.__module__ == "builtins" else None
+    is_torchs = module_of(cls) == "builtins"
+    names = _SLOT_NAMES.get(qualname_of(cls)) if is_torchs else None
     if names is None:
-        names = tuple(name for name in dir(cls) if name.startswith(_SAVED_PREFIX))
-        if cls.__module__ == "builtins":
-            _SLOT_NAMES[cls.__qualname__] = names
+        known = {name for base in bases_of(cls) for name in own_of(base)}
+        names = tuple(sorted(name for name in known if name.startswith(_SAVED_PREFIX)))
+        if is_torchs:
+            _SLOT_NAMES[qualname_of(cls)] = names
     slots: list[SavedSlot] = []
     for name in names:
         label = name.removeprefix(_SAVED_PREFIX)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tenure.capture.guarding.classes import module_of, name_of, qualname_of
 from tenure.capture.heap.autograd import ReadSlot, SavedSlot
 from tenure.capture.heap.labels import instance_dict
 
@@ -17,11 +18,11 @@ _TYPE = ("torch.utils.checkpoint", "_CheckpointFrame")
 
 def is_checkpoint(cls: type) -> bool:
     """Whether objects of a type are checkpoints whose part may have to be computed again."""
-    return (cls.__module__, cls.__qualname__) == _TYPE
+    return (module_of(cls), qualname_of(cls)) == _TYPE
 
 
 def saved_inputs(checkpoint: Any, read: ReadSlot) -> Iterator[SavedSlot]:
     """The saved tensors among a checkpoint's inputs, never unpacked; `read` comes from `autograd.how_to_read()`."""
     for index, saved in enumerate((instance_dict(checkpoint) or {}).get("saved_args") or ()):
-        if type(saved).__name__ == "SavedTensor":
+        if name_of(type(saved)) == "SavedTensor":
             yield SavedSlot(f"input[{index}]", *read(saved))

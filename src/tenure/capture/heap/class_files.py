@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from tenure.capture.heap.descriptions import module_file, module_of
+from tenure.capture.guarding.classes import bases_of, module_of, own_of
+from tenure.capture.heap.descriptions import module_file
 
 
 def class_files(type_names: Iterable[str]) -> list[str]:
@@ -40,5 +42,12 @@ def _bases(module: str, inside: list[str]) -> tuple[type, ...]:
     """The class at a place in a module and all it is made from, nearest first."""
     found: object = sys.modules[module]
     for part in inside:
-        found = found.__dict__.get(part) if isinstance(found, (type, types.ModuleType)) else None
-    return type.__dict__["__mro__"].__get__(found) if isinstance(found, type) else ()
+        found = _inside(found).get(part)
+    return bases_of(found) if issubclass(type(found), type) else ()  # type: ignore[arg-type]
+
+
+def _inside(place: Any) -> Mapping[str, Any]:
+    """The names in a class or a module; none in anything else."""
+    if issubclass(type(place), type):
+        return own_of(place)
+    return place.__dict__ if issubclass(type(place), types.ModuleType) else {}

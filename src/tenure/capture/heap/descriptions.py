@@ -9,6 +9,7 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
+from tenure.capture.guarding.classes import module_of, qualname_of
 from tenure.capture.heap import heapwalk
 from tenure.capture.heap.labels import instance_dict
 
@@ -38,33 +39,28 @@ _NOTHING = Description()
 def type_name(cls: type) -> str:
     """`module.QualName`; builtins without their module."""
     module = module_of(cls)
-    return cls.__qualname__ if module in ("", "builtins") else f"{module}.{cls.__qualname__}"
+    return qualname_of(cls) if module in ("", "builtins") else f"{module}.{qualname_of(cls)}"
 
 
-def module_of(cls: type) -> str:
-    """Name of the module of a type; "" where `__module__` is something else, as in Cython's type of functions."""
-    module = cls.__module__
-    return module if isinstance(module, str) else ""
-
-
-def describe(item: object) -> Description:
+def describe(item: Any) -> Description:
     """The description of an object that is not a tensor; runs no user code."""
-    if isinstance(item, _SIZED):
-        base = next(base for base in _SIZED if isinstance(item, base))
-        bound = item.maxlen if isinstance(item, collections.deque) else None
-        return Description(length=base.__len__(item), bound=-1 if bound is None else bound)  # type: ignore[arg-type]
-    if isinstance(item, types.FunctionType):
+    cls = type(item)
+    if issubclass(cls, _SIZED):
+        base = next(base for base in _SIZED if issubclass(cls, base))
+        bound = item.maxlen if issubclass(cls, collections.deque) else None
+        return Description(length=base.__len__(item), bound=-1 if bound is None else bound)
+    if issubclass(cls, types.FunctionType):
         return _of_code(item.__qualname__, item.__code__, item.__code__.co_firstlineno)
-    if isinstance(item, types.MethodType):
+    if issubclass(cls, types.MethodType):
         return _of_method(item)
-    if isinstance(item, (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)):
+    if issubclass(cls, (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)):
         return _of_suspended(item)
-    if isinstance(item, types.FrameType):
+    if issubclass(cls, types.FrameType):
         return _of_code(qualified_name(item.f_code), item.f_code, item.f_lineno or 0)
-    if isinstance(item, functools._lru_cache_wrapper):
+    if issubclass(cls, functools._lru_cache_wrapper):
         return _of_cache(item)
-    if isinstance(item, type):
-        return Description(name=item.__qualname__, file=module_file(module_of(item)))
+    if issubclass(cls, type):
+        return Description(name=qualname_of(item), file=module_file(module_of(item)))
     return _of_instance(item)
 
 
@@ -76,7 +72,7 @@ def qualified_name(code: types.CodeType) -> str:
 def module_file(name: object) -> str:
     """The file of an imported module; "" for built-in ones."""
     module = sys.modules.get(name) if isinstance(name, str) else None
-    file = module.__dict__.get("__file__") if isinstance(module, types.ModuleType) else None
+    file = module.__dict__.get("__file__") if issubclass(type(module), types.ModuleType) else None
     return file if isinstance(file, str) else ""
 
 
@@ -86,7 +82,7 @@ def _of_code(name: str, code: types.CodeType, line: int) -> Description:
 
 def _of_method(item: types.MethodType) -> Description:
     """The function's name alone: whose code a method is follows from what it is bound to."""
-    return Description(name=item.__func__.__qualname__) if isinstance(item.__func__, types.FunctionType) else _NOTHING
+    return Description(name=item.__func__.__qualname__) if type(item.__func__) is types.FunctionType else _NOTHING
 
 
 def _of_suspended(item: Any) -> Description:
@@ -99,7 +95,7 @@ def _of_suspended(item: Any) -> Description:
 
 def _of_cache(item: functools._lru_cache_wrapper[Any]) -> Description:
     info = item.cache_info()
-    where = describe(item.__wrapped__) if isinstance(item.__wrapped__, types.FunctionType) else _NOTHING
+    where = describe(item.__wrapped__) if type(item.__wrapped__) is types.FunctionType else _NOTHING
     bound = -1 if info.maxsize is None else info.maxsize
     return Description(name=where.name, file=where.file, line=where.line, length=info.currsize, bound=bound)
 

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import ctypes
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tenure.capture.heap.descriptions import module_of, type_name
+from tenure.capture.guarding.classes import bases_of, module_of, name_of, own_of
+from tenure.capture.heap.descriptions import type_name
 from tenure.capture.heap.labels import instance_dict
 
 _CUPY_ARRAYS = frozenset({("cupy", "ndarray"), ("cupy._core.core", "ndarray"), ("cupy._core.core", "_ndarray_base")})
 _NUMBA_MODULE = "numba.cuda.cudadrv.devicearray"
 _NUMBA_ARRAY = "DeviceNDArrayBase"
-_bases: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
-_own: Callable[[type], Mapping[str, Any]] = type.__dict__["__dict__"].__get__
-"""A type's bases and its own attributes, past whatever its metaclass makes of these names."""
-_C_POINTERS = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64)
+_C_POINTERS = frozenset(map(id, (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64)))
 _COUNTED_ELSEWHERE = frozenset({"torch", "numpy", "pyarrow"})
 """Packages whose arrays are tensors, or lie in the host's memory."""
 
@@ -39,10 +37,10 @@ class ForeignMemory:
 
 def is_foreign(cls: type) -> bool:
     """Whether objects of a type may hold device memory of their own; about two microseconds, asked once per type."""
-    for base in _bases(cls):
-        own = _own(base)
+    for base in bases_of(cls):
+        own = own_of(base)
         if "__cuda_array_interface__" in own or "__dlpack__" in own:
-            return not any(module_of(each).partition(".")[0] in _COUNTED_ELSEWHERE for each in _bases(cls))
+            return not any(module_of(each).partition(".")[0] in _COUNTED_ELSEWHERE for each in bases_of(cls))
     return False
 
 
@@ -59,8 +57,8 @@ def describe_unread(names: dict[str, int]) -> str:
 
 
 def _reader_of(cls: type) -> Callable[[object], ForeignMemory | None] | None:
-    for base in _bases(cls):
-        module, name = module_of(base), base.__name__
+    for base in bases_of(cls):
+        module, name = module_of(base), name_of(base)
         if (module, name) in _CUPY_ARRAYS:
             return _read_cupy
         if name == _NUMBA_ARRAY and (module == _NUMBA_MODULE or module.endswith("." + _NUMBA_MODULE)):
@@ -92,9 +90,9 @@ def _read_numba(item: object) -> ForeignMemory | None:
 
 def _slot(item: object, name: str) -> object:
     """What a compiled type of CuPy's keeps under `name`; None where there is no such slot."""
-    for base in _bases(type(item)):
+    for base in bases_of(type(item)):
         if module_of(base).partition(".")[0] == "cupy":
-            slot = _own(base).get(name)
+            slot = own_of(base).get(name)
             if isinstance(slot, types.MemberDescriptorType | types.GetSetDescriptorType):
                 try:
                     return slot.__get__(item)
@@ -105,7 +103,7 @@ def _slot(item: object, name: str) -> object:
 
 def _address(pointer: object) -> int | None:
     """Of a pointer as `ctypes` or NVIDIA's own bindings have it."""
-    if type(pointer) in _C_POINTERS:
+    if id(type(pointer)) in _C_POINTERS:
         return getattr(pointer, "value", None) or 0
     if module_of(type(pointer)).partition(".")[0] == "cuda":
         return int(pointer)  # type: ignore[call-overload, no-any-return]

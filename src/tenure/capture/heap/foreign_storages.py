@@ -58,14 +58,14 @@ def add_foreign_memory(columns: CensusColumns, items: Sequence[object], known: I
 
     `items` are the census' nodes by number, `known` torch's storages. Gives back notes on what could not be read.
     """
-    foreign = {cls for cls in {type(item) for item in items} if is_foreign(cls)}
+    foreign = {number for number, cls in {id(type(item)): type(item) for item in items}.items() if is_foreign(cls)}
     if not foreign:
         return []
     regions, unread = Regions(), Counter[str]()
     for pointer, end, storage in known:
         regions.put(pointer, end - pointer, storage)
     for number, item in enumerate(items):
-        if type(item) in foreign:
+        if id(type(item)) in foreign:
             unread[type_name(type(item))] += not _add(columns, regions, number, item)
     return [describe_unread(+unread)] if +unread else []
 

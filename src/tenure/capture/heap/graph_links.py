@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from tenure.capture.guarding.classes import name_of
 from tenure.capture.heap import autograd
 from tenure.capture.heap.checkpoints import is_checkpoint, saved_inputs
 from tenure.capture.heap.under_way import UnderWay
@@ -35,7 +36,7 @@ class _GraphReader:
             if kind is NodeKind.TENSOR:
                 self._read_tensor(position, self.census.walk.nodes[position])
         for position, item in enumerate(self.census.walk.nodes):
-            if self.census.in_degree[position] and isinstance(item, torch._C.StorageBase):
+            if self.census.in_degree[position] and issubclass(type(item), torch._C.StorageBase):
                 self.census.link_storages(position, self.census.storages.add_bare(item))
         self._link_bases()
 
@@ -119,7 +120,7 @@ class _GraphReader:
         number = self.census.numbers.get(id(visited.node))
         if number is None:
             number = self.census.columns.add_node(
-                NodeKind.AUTOGRAD, type(visited.node).__name__, address=id(visited.node)
+                NodeKind.AUTOGRAD, name_of(type(visited.node)), address=id(visited.node)
             )
             self.census.numbers[id(visited.node)] = number
         return number
@@ -146,7 +147,7 @@ class _GraphReader:
                     self._link_slot(number, slot)
 
     def _link_slot(self, number: int, slot: autograd.SavedSlot) -> None:
-        if slot.unpack_hook is None and isinstance(slot.data, torch.Tensor):
+        if slot.unpack_hook is None and issubclass(type(slot.data), torch.Tensor):
             for storage_id in self.census.storages.add(slot.data, view=False):
                 self.census.storages.by_id[storage_id].roles.add(Role.ACTIVATION)
                 self.census.to_storage.append((number, storage_id, ReferenceKind.SAVED, slot.label))

@@ -10,6 +10,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 
+from tenure.capture.guarding.classes import name_of
 from tenure.capture.heap import frames, heapwalk, labels
 from tenure.capture.heap.columns import CensusColumns
 from tenure.capture.heap.descriptions import Description, describe, type_name
@@ -52,7 +53,7 @@ def read_heap(ignore: Sequence[object]) -> UnderWay:
 class _HeapReader:
     def __init__(self) -> None:
         self.columns = CensusColumns()
-        self._kind_by_type: dict[type, NodeKind] = {}
+        self._kind_by_type: dict[int, NodeKind] = {}
         self._running = [frame for frame in frames.running_frames() if frame.readable]
 
     def found(self) -> UnderWay:
@@ -92,7 +93,7 @@ class _HeapReader:
         unseen, native = self._owners()
         for position, (item, kind) in enumerate(zip(self.walk.nodes, self._kinds, strict=True)):
             if kind in (NodeKind.TENSOR, NodeKind.AUTOGRAD):
-                name = type_name(type(item)) if kind is NodeKind.TENSOR else type(item).__name__
+                name = type_name(type(item)) if kind is NodeKind.TENSOR else name_of(type(item))
                 self.columns.add_node(
                     kind, name, address=id(item), unseen=unseen[position], native=native[position],
                     flags=0 if HAS_USE_COUNT else OWNER_UNKNOWN,
@@ -111,9 +112,9 @@ class _HeapReader:
         if id(item) in self._threads:
             return NodeKind.HIDDEN
         cls = type(item)
-        kind = self._kind_by_type.get(cls)
+        kind = self._kind_by_type.get(id(cls))
         if kind is None:
-            kind = self._kind_by_type[cls] = kind_of(cls)
+            kind = self._kind_by_type[id(cls)] = kind_of(cls)
         return kind
 
     def _describe(self, item: object, kind: NodeKind) -> Description:
@@ -200,7 +201,7 @@ class _HeapReader:
 
     def _unnamed(self, source: int, target: int) -> tuple[ReferenceKind, str]:
         owner, referent = self.walk.nodes[source], self.walk.nodes[target]
-        if isinstance(owner, functools._lru_cache_wrapper):
+        if issubclass(type(owner), functools._lru_cache_wrapper):
             return ReferenceKind.CACHED, "cache"
         if self._kinds[source] is NodeKind.TENSOR:
             if self._kinds[target] is NodeKind.AUTOGRAD:

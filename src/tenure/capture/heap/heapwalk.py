@@ -136,7 +136,7 @@ def instance_values(item: object) -> list[tuple[str, object]] | None:
 
 def is_filled_python(sequence: tuple[object, ...] | list[object]) -> bool:
     """The twin of `is_filled`: a collector's visit skips what is empty."""
-    return type(sequence) not in (tuple, list) or len(gc.get_referents(sequence)) == len(sequence)
+    return not (type(sequence) is tuple or type(sequence) is list) or len(gc.get_referents(sequence)) == len(sequence)
 
 
 is_filled: Callable[[Any], bool] = _heapwalk.is_filled if NATIVE else is_filled_python
@@ -161,15 +161,21 @@ def atexit_handlers() -> list[tuple[Any, Any, Any]]:
     return [] if _heapwalk is None else _heapwalk.atexit_handlers() or []
 
 
-class _Categories(dict[type, int]):
-    """The category of each type, asked for once."""
+class _Categories:
+    """The category of each type, asked for once; by id, with the type, which stays meanwhile."""
 
     def __init__(self, classify: Callable[[type], int]) -> None:
         self.classify = classify
+        self._known: dict[int, tuple[type, int]] = {}
 
-    def __missing__(self, kind: type) -> int:
-        self[kind] = category = int(Category(self.classify(kind)))
-        return category
+    def of(self, kind: type) -> int:
+        known = self._known.get(id(kind))
+        if known is None:
+            known = self._known[id(kind)] = kind, int(Category(self.classify(kind)))
+        return known[1]
+
+    def clear(self) -> None:
+        self._known.clear()
 
 
 def _count_of_one() -> int:
@@ -181,21 +187,21 @@ def _count_of_one() -> int:
 
 _ALONE = _count_of_one()
 _POINTER = struct.calcsize("P")
-_TABLES: dict[type, int] = {list: 1, tuple: 1, dict: 3, set: 2}
-"""Pointers to an entry of a container."""
-_TEXTS = (str, bytes, bytearray)
-_NUMBERS = (int, float)
+_TABLES = {id(list): 1, id(tuple): 1, id(dict): 3, id(set): 2}
+"""Pointers to an entry of a container, by its type's id."""
+_TEXTS = frozenset(map(id, (str, bytes, bytearray)))
+_NUMBERS = frozenset(map(id, (int, float)))
 
 
 def _table_bytes(item: object) -> int:
-    kind = type(item)
+    kind = id(type(item))
     return _TABLES[kind] * _POINTER * len(item) if kind in _TABLES else 0  # type: ignore[arg-type]
 
 
 def _leaf_bytes(item: object) -> int:
-    if type(item) in _TEXTS:
+    if id(type(item)) in _TEXTS:
         return sys.getsizeof(item)
-    return 4 * _POINTER if type(item) in _NUMBERS else 0
+    return 4 * _POINTER if id(type(item)) in _NUMBERS else 0
 
 
 class _References:
@@ -228,7 +234,7 @@ class _References:
             self.marks[position] = category == Category.TARGET
 
     def category(self, item: object) -> int:
-        category = self.categories[type(item)]
+        category = self.categories.of(type(item))
         return self.overrides.get(id(item), category) if self.overrides else category
 
     def object_at(self, number: int) -> object:
@@ -276,7 +282,7 @@ class _References:
 
     def is_heavy_table(self, item: object) -> bool:
         """A dict or tuple that the collector does not track, as it holds nothing but text, numbers and arrays."""
-        if not self.least_bytes or type(item) not in (dict, tuple) or gc.is_tracked(item):
+        if not self.least_bytes or not (type(item) is dict or type(item) is tuple) or gc.is_tracked(item):
             return False
         return id(item) not in self.overrides and self.bytes_inside(item) >= self.least_bytes
 
@@ -299,7 +305,8 @@ class _References:
         for referent in gc.get_referents(item):
             if sys.getrefcount(referent) == _ALONE:
                 found += _leaf_bytes(referent)
-                if type(referent) in (dict, tuple) and not gc.is_tracked(referent) and id(referent) not in self.number:
+                is_plain = type(referent) is dict or type(referent) is tuple
+                if is_plain and not gc.is_tracked(referent) and id(referent) not in self.number:
                     found += 0 if id(referent) in self.overrides else self.bytes_inside(referent)
         return found
 
@@ -309,7 +316,7 @@ class _References:
         for referent in gc.get_referents(item):
             if sys.getrefcount(referent) == _ALONE:
                 found += _leaf_bytes(referent)
-                if self.categories[type(referent)] == Category.ARRAY:
+                if self.categories.of(type(referent)) == Category.ARRAY:
                     told = self.contents(referent)
                     found += told if isinstance(told, int) else 0
         return found

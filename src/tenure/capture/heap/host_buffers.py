@@ -7,6 +7,7 @@ import functools
 import itertools
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from tenure.capture.heap import labels
 from tenure.capture.heap.descriptions import type_name
@@ -18,16 +19,16 @@ LEAST_BYTES = 16 * 1024
 """An object that alone holds so much host memory is told of, and so is a single buffer among its attributes."""
 MANY_ENTRIES = 256
 """A dict of more entries is a table, not a set of names."""
-_TEXTS = (str, bytes, bytearray)
+_TEXTS = frozenset(map(id, (str, bytes, bytearray)))
 
 HostBuffer = tuple[ReferenceKind, str, str, int]
 """Kind and label of the reference, type of what it leads to (of many, the newest), bytes."""
 
 
-def find_host_buffers(item: object, num_bytes: int) -> Iterator[HostBuffer]:
+def find_host_buffers(item: Any, num_bytes: int) -> Iterator[HostBuffer]:
     """Where the `num_bytes` that `item` alone holds lie: by name where single ones weigh enough, else all together."""
     rest = num_bytes
-    if not isinstance(item, (list, tuple, set, frozenset, collections.deque)) and not _is_table(item):
+    if not issubclass(type(item), (list, tuple, set, frozenset, collections.deque)) and not _is_table(item):
         for value, kind, label in labels.named_referents(item):
             size = _size_of(value)
             if LEAST_BYTES <= size <= rest:
@@ -37,39 +38,40 @@ def find_host_buffers(item: object, num_bytes: int) -> Iterator[HostBuffer]:
         yield _kind_of_elements(item), "*", type_name(type(_last(item))), rest
 
 
-def _is_table(item: object) -> bool:
-    return isinstance(item, dict) and dict.__len__(item) > MANY_ENTRIES
+def _is_table(item: Any) -> bool:
+    return issubclass(type(item), dict) and dict.__len__(item) > MANY_ENTRIES
 
 
 def _size_of(value: object) -> int:
-    if type(value) in _TEXTS:
+    if id(type(value)) in _TEXTS:
         return sys.getsizeof(value)
     found = array_contents(value) if is_array(value) else 0
     return found if isinstance(found, int) else 0
 
 
-def _kind_of_elements(item: object) -> ReferenceKind:
-    if isinstance(item, dict):
+def _kind_of_elements(item: Any) -> ReferenceKind:
+    if issubclass(type(item), dict):
         return ReferenceKind.ITEM
-    if isinstance(item, (set, frozenset)):
+    if issubclass(type(item), (set, frozenset)):
         return ReferenceKind.MEMBER
-    if isinstance(item, functools._lru_cache_wrapper):
+    if issubclass(type(item), functools._lru_cache_wrapper):
         return ReferenceKind.CACHED
-    sequence = isinstance(item, (list, tuple, collections.deque)) or is_array(item)
+    sequence = issubclass(type(item), (list, tuple, collections.deque)) or is_array(item)
     return ReferenceKind.INDEX if sequence else ReferenceKind.OTHER
 
 
-def _last(item: object) -> object:
+def _last(item: Any) -> object:
     """The newest element, without running code of a subclass; of a set any."""
     last: list[object] = []
-    if isinstance(item, dict):
+    if issubclass(type(item), dict):
         last = list(itertools.islice(reversed(dict.values(item)), 1))
-    elif isinstance(item, (list, tuple)) and not is_filled(item):
+    elif issubclass(type(item), (list, tuple)) and not is_filled(item):
         last = filled_places(item)[-1:]
-    elif isinstance(item, (list, tuple)):
-        last = list(list.__getitem__(item, slice(-1, None)) if isinstance(item, list) else tuple(item)[-1:])
-    elif isinstance(item, collections.deque):
+    elif issubclass(type(item), (list, tuple)):
+        last = list(list.__getitem__(item, slice(-1, None)) if issubclass(type(item), list) else tuple(item)[-1:])
+    elif issubclass(type(item), collections.deque):
         last = list(itertools.islice(collections.deque.__reversed__(item), 1))
-    elif isinstance(item, (set, frozenset)):
-        last = list(itertools.islice(set.__iter__(item) if isinstance(item, set) else frozenset.__iter__(item), 1))
+    elif issubclass(type(item), (set, frozenset)):
+        base = set if issubclass(type(item), set) else frozenset
+        last = list(itertools.islice(base.__iter__(item), 1))
     return last[0] if last else item

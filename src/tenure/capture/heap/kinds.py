@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
+from tenure.capture.guarding.classes import module_of
 from tenure.capture.heap import autograd
 from tenure.capture.heap.checkpoints import is_checkpoint
-from tenure.capture.heap.descriptions import module_file, module_of
+from tenure.capture.heap.descriptions import module_file
 from tenure.capture.heap.foreign_memory import is_foreign
 from tenure.capture.heap.heapwalk import Category
 from tenure.capture.heap.origins import is_own_file
@@ -55,7 +56,7 @@ def is_parameter(tensor: object) -> bool:
 def is_array(item: object) -> bool:
     """Whether an object is a NumPy array; imports nothing."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(item, numpy.ndarray)
+    return numpy is not None and issubclass(type(item), numpy.ndarray)
 
 
 def array_contents(item: Any) -> list[object] | int:

@@ -19,24 +19,25 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tenure.capture.guarding.classes import bases_of, dict_offset_of, module_of, name_of, own_of
 from tenure.capture.heap import frames, heapwalk
 from tenure.model.heap import ReferenceKind as Kind
 
 Named = tuple[object, Kind, str]
 """A referent with the kind and label of the reference to it."""
 
-_PLAIN_KEYS = (str, int, float, bool, bytes, type(None))
+_PLAIN_KEYS = frozenset(map(id, (str, int, float, bool, bytes, type(None))))
 _MAX_KEY = 60
 
 
 def key_text(key: object) -> str:
     """A dict key as it would be written, without calling user code: other objects read `<TypeName>`."""
-    if type(key) in _PLAIN_KEYS:
+    if id(type(key)) in _PLAIN_KEYS:
         text = repr(key)
         return text if len(text) <= _MAX_KEY else text[: _MAX_KEY - 1] + "…"
     if type(key) is tuple and len(key) <= 4:
         return "(" + ", ".join(key_text(item) for item in key) + ("," if len(key) == 1 else "") + ")"
-    return f"<{type(key).__name__}>"
+    return f"<{name_of(type(key))}>"
 
 
 def named_referents(owner: object) -> list[Named]:
@@ -57,7 +58,7 @@ def dict_items(owner: dict[Any, Any], *, kind: Kind = Kind.ITEM) -> Iterator[Nam
 
 
 def _of_sequence(owner: Any) -> Iterator[Named]:
-    base = tuple if isinstance(owner, tuple) else list
+    base = tuple if issubclass(type(owner), tuple) else list
     for index, value in enumerate(base.__iter__(owner) if heapwalk.is_filled(owner) else heapwalk.filled_places(owner)):
         yield value, Kind.INDEX, str(index)
     yield from _of_instance(owner)
@@ -70,7 +71,7 @@ def _of_deque(owner: collections.deque[Any]) -> Iterator[Named]:
 
 
 def _of_set(owner: Any) -> Iterator[Named]:
-    base = frozenset if isinstance(owner, frozenset) else set
+    base = frozenset if issubclass(type(owner), frozenset) else set
     for value in base.__iter__(owner):
         yield value, Kind.MEMBER, ""
 
@@ -206,7 +207,7 @@ def _of_instance(owner: object) -> Iterator[Named]:
     if inline is not None:
         for name, value in inline:
             yield value, Kind.ATTRIBUTE, name
-    elif type(owner).__dictoffset__:
+    elif dict_offset_of(type(owner)):
         yield instance_dict(owner), Kind.DICT, "__dict__"
     for name, descriptor in _slots_of(type(owner)):
         try:
@@ -221,23 +222,31 @@ def instance_dict(owner: object) -> dict[str, Any] | None:
         attributes = object.__getattribute__(owner, "__dict__")
     except AttributeError:
         return None
-    return attributes if isinstance(attributes, dict) else None
+    return attributes if issubclass(type(attributes), dict) else None
 
 
-_SLOTS: weakref.WeakKeyDictionary[type, tuple[tuple[str, types.MemberDescriptorType], ...]]
-_SLOTS = weakref.WeakKeyDictionary()
+_Slots = tuple[tuple[str, types.MemberDescriptorType], ...]
+_SLOTS: dict[int, tuple[weakref.ref[type], _Slots]] = {}
+"""By the class's id, until the class goes."""
 
 
-def _slots_of(cls: type) -> tuple[tuple[str, types.MemberDescriptorType], ...]:
-    slots = _SLOTS.get(cls)
-    if slots is None:
-        slots = _SLOTS[cls] = tuple(
-            (name, value)
-            for base in cls.__mro__
-            for name, value in vars(base).items()
-            if isinstance(value, types.MemberDescriptorType) and not name.startswith("__")
-        )
+def _slots_of(cls: type) -> _Slots:
+    known = _SLOTS.get(id(cls))
+    if known is not None and known[0]() is cls:
+        return known[1]
+    slots = tuple(
+        (name, value)
+        for base in bases_of(cls)
+        for name, value in own_of(base).items()
+        if type(value) is types.MemberDescriptorType and not name.startswith("__")
+    )
+    _SLOTS[id(cls)] = weakref.ref(cls, functools.partial(_forget_slots, id(cls))), slots
     return slots
+
+
+def _forget_slots(number: int, gone: weakref.ref[type]) -> None:
+    if number in _SLOTS and _SLOTS[number][0] is gone:
+        del _SLOTS[number]
 
 
 _NAMERS: tuple[tuple[type, Callable[[Any], Iterator[Named]]], ...] = (
@@ -264,17 +273,18 @@ _NAMERS: tuple[tuple[type, Callable[[Any], Iterator[Named]]], ...] = (
 
 
 def _namer_of(cls: type) -> Callable[[Any], Iterator[Named]]:
-    namer = _NAMER_BY_TYPE.get(cls)
-    if namer is None and cls.__name__ in CONTEXT_TREES and cls.__module__ == "builtins":
-        namer = _NAMER_BY_TYPE[cls] = _of_context_tree
+    namer = _NAMER_BY_TYPE.get(id(cls))
+    if namer is None and name_of(cls) in CONTEXT_TREES and module_of(cls) == "builtins":
+        namer = _NAMER_BY_TYPE[id(cls)] = _of_context_tree
     if namer is None:
         namer = next((namer for base, namer in _NAMERS if issubclass(cls, base)), _of_instance)
-        if cls.__module__ == "builtins" or cls in _EXACT:
-            _NAMER_BY_TYPE[cls] = namer
+        if id(cls) in _EXACT or (own_of(cls).get("__module__") is None and module_of(cls) == "builtins"):
+            _NAMER_BY_TYPE[id(cls)] = namer
     return namer
 
 
 CONTEXT_TREES = ("hamt_bitmap_node", "hamt_array_node", "hamt_collision_node")
 """Types that a `contextvars.Context` keeps its variables in; Python gives them no other name."""
-_EXACT = frozenset(base for base, _ in _NAMERS)
-_NAMER_BY_TYPE: dict[type, Callable[[Any], Iterator[Named]]] = {}
+_EXACT = frozenset(id(base) for base, _ in _NAMERS)
+_NAMER_BY_TYPE: dict[int, Callable[[Any], Iterator[Named]]] = {}
+"""By id, of the interpreter's own types alone: these never go."""

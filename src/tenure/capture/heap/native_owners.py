@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from tenure.capture.guarding.classes import is_made_from
 from tenure.capture.heap.autograd import is_leaf
 from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.under_way import UnderWay
@@ -35,7 +36,7 @@ def _add_reducers(census: UnderWay) -> None:
     if data_parallel is None:
         return
     for number, item in enumerate(census.walk.nodes):
-        if census.kinds[number] is NodeKind.OBJECT and issubclass(type(item), data_parallel):
+        if census.kinds[number] is NodeKind.OBJECT and is_made_from(type(item), data_parallel):
             reducer = reducer_of(item)
             if reducer is not None:
                 _add_reducer(census, number, item, reducer)

@@ -41,7 +41,7 @@ def roles_from_module(module: torch.nn.Module) -> Iterator[tuple[torch.Tensor, R
     attributes = instance_dict(module) or {}
     for table, role in (("_parameters", Role.PARAMETER), ("_buffers", Role.BUFFER)):
         for tensor in list((attributes.get(table) or {}).values()):
-            if isinstance(tensor, torch.Tensor):
+            if issubclass(type(tensor), torch.Tensor):
                 yield tensor, role
 
 
@@ -69,20 +69,20 @@ def tensors_in(value: object) -> Iterator[torch.Tensor]:
         if id(item) in seen:
             continue
         seen.add(id(item))
-        if isinstance(item, torch.Tensor):
+        if issubclass(type(item), torch.Tensor):
             yield item
         else:
             stack.extend(_inside(item))
 
 
-def _inside(item: object) -> Iterable[object]:
-    if isinstance(item, dict):
+def _inside(item: Any) -> Iterable[object]:
+    if issubclass(type(item), dict):
         return list(dict.values(item))
-    if isinstance(item, list):
+    if issubclass(type(item), list):
         return list(list.__iter__(item))
-    if isinstance(item, tuple):
+    if issubclass(type(item), tuple):
         return list(tuple.__iter__(item))
-    if isinstance(item, (torch.nn.Module, type)) or not hasattr(type(item), "__dict__"):
+    if issubclass(type(item), (torch.nn.Module, type)):
         return ()
-    attributes = getattr(item, "__dict__", None)
+    attributes = instance_dict(item)
     return list(attributes.values()) if type(attributes) is dict else ()

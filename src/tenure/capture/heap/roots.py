@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tenure.capture.guarding.classes import qualname_of
 from tenure.capture.heap import heapwalk
 from tenure.capture.heap.at_fork import functions_called_at_fork
 from tenure.capture.heap.descriptions import Description, module_file
@@ -23,7 +24,7 @@ from tenure.capture.heap.origins import is_own_file
 def find_namespaces(running: Iterable[Frame]) -> dict[int, dict[str, Any]]:
     """Every module's globals, and those that running code was given by `exec`, by id."""
     found = {id(vars(module)): vars(module) for module in list(sys.modules.values())
-             if isinstance(module, types.ModuleType)}  # fmt: skip
+             if issubclass(type(module), types.ModuleType)}  # fmt: skip
     for frame in running:
         found.setdefault(id(frame.frame.f_globals), frame.frame.f_globals)
     return found
@@ -49,11 +50,11 @@ def file_of_code(namespace: dict[str, Any], running: Iterable[Frame]) -> str:
     return next(itertools.chain(top, made_here), "")
 
 
-def describe_hidden(item: object) -> Description:
+def describe_hidden(item: Any) -> Description:
     """Name and file of a thread or a module object."""
-    if isinstance(item, threading.Thread):
+    if issubclass(type(item), threading.Thread):
         return Description(name=f"thread {item.name}")
-    name = item.__dict__.get("__name__", "") if isinstance(item, types.ModuleType) else ""
+    name = item.__dict__.get("__name__", "") if issubclass(type(item), types.ModuleType) else ""
     return Description(name=f"module {name}", file=module_file(name))
 
 
@@ -107,7 +108,7 @@ def _callable_name(item: Any) -> str:
     item = _plain_function(item)
     if issubclass(type(item), (types.FunctionType, types.BuiltinFunctionType)):
         return str(item.__qualname__)
-    return type(item).__qualname__
+    return qualname_of(type(item))
 
 
 def _plain_function(item: Any) -> Any:

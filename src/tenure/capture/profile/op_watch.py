@@ -149,15 +149,15 @@ class OpWatch:
 
     def _note_live_tensors(self) -> None:
         """What is there before the first operation; costs a look at the type of every object on the heap."""
-        kinds: dict[type, bool] = {}
+        kinds: dict[int, bool] = {}
         entered: list[weakref.ref[Any]] = []
         for item in gc.get_objects():
             cls = type(item)
             if is_entered_inference_mode(item):
                 entered.append(weakref.ref(item))
-            is_tensor = kinds.get(cls)
+            is_tensor = kinds.get(id(cls))
             if is_tensor is None:
-                is_tensor = kinds[cls] = issubclass(cls, torch.Tensor) and not _is_foreign(cls)
+                is_tensor = kinds[id(cls)] = issubclass(cls, torch.Tensor) and not _is_foreign(cls)
             if is_tensor:
                 self._note_storage(item, BEFORE, BEFORE)
         self._bringers = DispatchKeyBringers(entered)

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from tenure.capture.guarding.classes import name_of
 from tenure.capture.heap.autograd import is_leaf
 from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.roles import optimizer_type, tensors_in
@@ -31,7 +32,7 @@ def find_modules() -> dict[int, str]:
     several = sum(1 for root in roots if _has_children_or_parameters(root)) > 1
     names: dict[int, str] = {}
     for root in roots:
-        _name_below(root, type(root).__name__ if several else "", names)
+        _name_below(root, name_of(type(root)) if several else "", names)
     return names
 
 
@@ -40,13 +41,13 @@ def modules_and_optimizers() -> tuple[list[Any], list[Any]]:
     optimizer = optimizer_type()
     modules: list[Any] = []
     optimizers: list[Any] = []
-    found: dict[type, list[Any] | None] = {}
+    found: dict[int, list[Any] | None] = {}
     for item in gc.get_objects():
         cls = type(item)
-        if cls not in found:
+        if id(cls) not in found:
             is_optimizer = optimizer is not None and issubclass(cls, optimizer)
-            found[cls] = modules if issubclass(cls, torch.nn.Module) else optimizers if is_optimizer else None
-        kind = found[cls]
+            found[id(cls)] = modules if issubclass(cls, torch.nn.Module) else optimizers if is_optimizer else None
+        kind = found[id(cls)]
         if kind is not None:
             kind.append(item)
     return modules, optimizers
@@ -90,7 +91,7 @@ def _of_module(module: Any, name: str, parameter_names: dict[int, tuple[str, str
     attributes = instance_dict(module) or {}
     for table, owner in (("_parameters", Owner.PARAMETER), ("_buffers", Owner.BUFFER)):
         for key, tensor in list((attributes.get(table) or {}).items()):
-            if not isinstance(tensor, torch.Tensor):
+            if not issubclass(type(tensor), torch.Tensor):
                 continue
             own = f"{name}.{key}" if name else str(key)
             yield from ((part, owner, own, name) for part in parts_of(tensor))
@@ -103,7 +104,7 @@ def _of_module(module: Any, name: str, parameter_names: dict[int, tuple[str, str
 
 def _of_optimizer(optimizer: Any, parameter_names: dict[int, tuple[str, str]]) -> Iterator[Named]:
     for parameter, entry in list(((instance_dict(optimizer) or {}).get("state") or {}).items()):
-        own, module = parameter_names.get(id(parameter), (type(optimizer).__name__, ""))
+        own, module = parameter_names.get(id(parameter), (name_of(type(optimizer)), ""))
         for key, value in list(entry.items()) if isinstance(entry, dict) else [("", entry)]:
             for tensor in tensors_in(value):
                 named = f"{own} {key}".rstrip()
@@ -112,7 +113,7 @@ def _of_optimizer(optimizer: Any, parameter_names: dict[int, tuple[str, str]]) -
 
 def _children(module: Any) -> Iterator[tuple[str, Any]]:
     for name, child in list(((instance_dict(module) or {}).get("_modules") or {}).items()):
-        if isinstance(child, torch.nn.Module):
+        if issubclass(type(child), torch.nn.Module):
             yield str(name), child
 
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tenure.capture.guarding.classes import found_in, name_of
 from tenure.capture.tensors.storage_serials import UNKNOWN, StorageSerials
 
 if TYPE_CHECKING:  # it stands beside columns, and tenure.memory() has to work without NumPy
     from tenure.model.heap import Role
 
+_NO_DISPATCH = found_in(torch.Tensor, "__torch_dispatch__")
 _ROUNDING_BYTES = 512
 """The device allocators' smallest unit (kMinBlockSize); CPU memory is given as it was asked for."""
 
@@ -164,10 +166,10 @@ def is_wrapper(tensor: torch.Tensor) -> bool:
 
 def handles_operations(cls: Any) -> bool:
     """Whether a tensor class has operations of its own (parameters and plain subclasses have none)."""
-    own = cls.__torch_dispatch__
-    return own is not torch.Tensor.__torch_dispatch__ and own is not torch._C._disabled_torch_dispatch_impl
+    own = found_in(cls, "__torch_dispatch__")
+    return own is not _NO_DISPATCH and own is not torch._C._disabled_torch_dispatch_impl
 
 
 def is_fake(tensor: Any) -> bool:
     """Fake tensors claim a device and hold no memory."""
-    return type(tensor).__name__ == "FakeTensor"
+    return name_of(type(tensor)) == "FakeTensor"
