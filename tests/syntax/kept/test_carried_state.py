@@ -125,3 +125,26 @@ MEANS = """
 @pytest.mark.parametrize(("cut", "found"), [("", ["TN101"]), (".detach()", [])])
 def test_means_that_are_followed_by_place_keep_their_graphs(cut: str, found: list[str]) -> None:
     assert rules(MEANS.format(cut=cut)) == found
+
+
+PROMPTS = """
+    import torch
+    class Unguided:
+        def __init__(self, model):
+            self.model, self.context = model, {{"attended": None, "{key}": None}}
+        def __call__(self, ids):
+            out = self.model(ids, given=self.context["{key}"])
+            self.context["{key}"] = out.get("{key}", None)
+            return out.logits
+    def main(model, loader, optimizer):
+        unguided = Unguided(model)
+        for ids in loader:
+            loss = unguided(ids).mean()
+            loss.backward(retain_graph=True)
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("key", "found"), [("state", ["TN105"]), ("cache", []), ("past_key_values", [])])
+def test_what_a_generation_keeps_of_its_tokens_is_known_by_its_key(key: str, found: list[str]) -> None:
+    assert rules(PROMPTS.format(key=key)) == found

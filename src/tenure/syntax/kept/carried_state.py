@@ -87,7 +87,11 @@ def _bound(program: Program, function: Function, values: TensorValues) -> Iterat
                 continue  # modules are rebuilt so, and lists are shortened
             adds = isinstance(binding, ast.AugAssign) and isinstance(binding.op, ast.Add)
             is_display = isinstance(value, (ast.List, ast.Tuple))
-            carries_on = isinstance(binding, ast.Assign) and _leads_to(value, place, program, function)
+            carries_on = (
+                isinstance(binding, ast.Assign)
+                and not _is_cache_entry(binding)
+                and _leads_to(value, place, program, function)
+            )
             if (adds and not is_display) or carries_on:
                 is_sum = adds or isinstance(value, ast.BinOp)
                 keep = Keep("sum", place, value, binding)
@@ -117,6 +121,12 @@ def _is_cut_from(value: ast.expr, place: str) -> bool:
 _CACHE = re.compile(r"cache|past|(^|[._])(keys|values|kv)($|[._])")
 """What a generation keeps of its tokens, with no graph as it is meant to be used."""
 _FIGURES = re.compile(r"(^|_)(total|sum|mean|avg|average|running|ema|smooth|smoothed|metric|score|value|level)s?($|_)")
+
+
+def _is_cache_entry(binding: Binding) -> bool:
+    """Whether an element is bound whose key says that it is what a generation keeps: `self.context["cache"] = ...`."""
+    keys = [getattr(each.slice, "value", None) for each in targets_of(binding) if isinstance(each, ast.Subscript)]
+    return any(isinstance(key, str) and _CACHE.search(key) for key in keys)
 
 
 def _adds_figures(keep: Keep) -> bool:
