@@ -410,6 +410,21 @@ def test_meta_and_fake_tensors_weigh_nothing() -> None:
 
 
 @pytest.mark.slow
+def test_what_a_graph_of_fake_tensors_saves_weighs_nothing() -> None:
+    """As a compiler keeps them, with what it has traced."""
+    from torch._subclasses import FakeTensorMode
+
+    with FakeTensorMode():
+        weight = torch.ones(64, 64, requires_grad=True)
+        last = torch.relu(torch.ones(16, 64) @ weight).exp().grad_fn
+
+    census = read()
+
+    assert census.type(census.node_of(last)) == "ExpBackward0"
+    assert census.bytes_below(census.node_of(last)) == 0
+
+
+@pytest.mark.slow
 def test_the_gradient_of_a_parameter_that_was_frozen_later_is_found() -> None:
     layer = nn.Linear(4, 4)
     layer(torch.ones(1, 4)).sum().backward()

@@ -148,6 +148,8 @@ class _GraphReader:
 
     def _link_slot(self, number: int, slot: autograd.SavedSlot) -> None:
         if slot.unpack_hook is None and issubclass(type(slot.data), torch.Tensor):
+            if is_no_tensor_of_the_program(slot.data):
+                return  # of a graph that a compiler has traced
             for storage_id in self.census.storages.add(slot.data, view=False):
                 self.census.storages.by_id[storage_id].roles.add(Role.ACTIVATION)
                 self.census.to_storage.append((number, storage_id, ReferenceKind.SAVED, slot.label))
