@@ -33,6 +33,29 @@ def test_nothing_can_be_compared_where_unchanged_runs_print_more_or_fewer_lines(
     assert compare_texts("", "", "") == Comparison(True)
 
 
+WARNING = "/lib/torch/autograd/graph.py:825: UserWarning: a reference cycle between {} and its gradient\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ((WARNING.format("it"), "done\n"), ("done\n",), Comparison(True)),
+        ((WARNING.format("it"), "done\n"), (WARNING.format("it"), "done\n"), Comparison(True)),
+        (("done\n",), ("done\n", WARNING.format("it")), Comparison(False, (f"line 2: nothing -> {WARNING[:55]!r}",))),
+        ((WARNING.format("it"), "gone\n"), ("done\n",), Comparison(False, ("line 1: 'gone' -> 'done'",))),
+    ],
+)
+def test_a_warning_that_is_given_no_more_is_no_difference(
+    before: tuple[str, ...], after: tuple[str, ...], expected: Comparison
+) -> None:
+    found = compare_texts("".join(before), "".join(before), "".join(after))
+
+    assert (found.equal, [each[:40] for each in found.differences]) == (
+        expected.equal,
+        [each[:40] for each in expected.differences],
+    )
+
+
 def written(**files: str) -> Written:
     """Files whose content is their digest; those that end in `_pt` are no text."""
     return Written(files, {name: text for name, text in files.items() if not name.endswith("_pt")})

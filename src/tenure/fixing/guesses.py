@@ -13,6 +13,7 @@ from itertools import islice
 from tenure.errors import SourceError
 from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
+from tenure.syntax.edits.asked_gradients import ask_for_gradients
 from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
 from tenure.syntax.edits.kept_entries import (
     bound_keys,
@@ -86,6 +87,7 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
         yield change_part(yours, source, line, name, labels, ".with_traceback(None)")
         yield from _where_made(finding, yours, ".with_traceback(None)", _TRACEBACK)
     if finding.rule == _GRADIENTS:
+        yield from ask_for_gradients(source, line)
         yield from let_go_behind_reads([source], "grad", empties=False)
     if finding.rule == _CYCLES:
         yield refer_weakly(source, line, name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from tenure.fixing.pairs import pair_names, unpaired
-from tenure.fixing.printed import make_alike, read_lines
+from tenure.fixing.printed import make_alike, read_lines, without_lost_warnings
 from tenure.fixing.written import Written
 
 SHOWN = 5
@@ -38,6 +38,7 @@ def compare_texts(first: str, second: str, other: str) -> Comparison:
         return Comparison(None)
     if not lines and not changed:
         return Comparison(True)
+    lines, again = without_lost_warnings(lines, changed), without_lost_warnings(again, changed)
     differences: list[str] = []
     of_memory: list[str] = []
     for number, (one, two, three) in enumerate(zip_longest(lines, again, changed), start=1):

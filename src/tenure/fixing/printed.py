@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 ALIKE = "#"
 _OURS = re.compile(r"(?m)^tenure: .*\n?")
@@ -10,6 +11,7 @@ _REDRAWN = re.compile(r"[^\n\r]*\r(?=[^\n\r])")
 """What a progress bar wrote over: how often it did depends on the time."""
 _WARNING = re.compile(r"(?m)^(.*\.py:\d+: \w*Warning: .*)\n {2}\S.*$")
 """A warning and the line of source below it, which may be an edited one."""
+_IS_WARNING = re.compile(r"^\S.*\.py:\d+: \w*Warning: ")
 _BY_CHANCE = re.compile(
     r"\b0x[0-9a-f]{6,}\b"
     r"|\b\d{4}[-/]\d\d[-/]\d\d\b"
@@ -29,3 +31,10 @@ def read_lines(text: str) -> list[str]:
 def make_alike(line: str) -> str:
     """The line without what no two runs share."""
     return _BY_CHANCE.sub(ALIKE, line)
+
+
+def without_lost_warnings(lines: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The lines without Python's warnings that another run does not give: a leak that is mended is warned of no more,
+    as of `backward(create_graph=True)`."""
+    there = {make_alike(line) for line in others}
+    return [line for line in lines if not _IS_WARNING.match(line) or make_alike(line) in there]

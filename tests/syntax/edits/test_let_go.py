@@ -198,3 +198,14 @@ def test_an_attribute_may_go_in_the_method_that_lets_go_of_things(end: str, line
 
     assert [(edit.line, edit.after) for edit in found] == ([(line, "        self.encode = None")] if line else [])
     assert let_go_where_it_ends(source, 3, "other") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(net, loss):\n    loss.backward()\n    return [p.grad for p in net.parameters()]\n",
+        "import torch\n\ndef f(loss, inputs):\n    return torch.autograd.grad(loss, inputs)\n",
+    ],
+)
+def test_variables_of_comprehensions_and_modules_are_not_set(text: str) -> None:
+    assert behind(text, "grad") == []

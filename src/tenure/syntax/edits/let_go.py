@@ -86,9 +86,10 @@ def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bo
             functions = [node for node in walk(parse(source)) if isinstance(node, _FUNCTIONS)]
         except SourceError:
             continue
+        modules = {each.asname or each.name for node in nodes_of(source, ast.Import) for each in node.names}
         for function in functions:
             owner = _read_from(function, name)
-            if owner:
+            if owner and owner not in modules and owner.partition(".")[0] not in modules:
                 text = f"{owner}.{name}.clear()" if empties else f"{owner}.{name} = None"
                 yield from filter(None, [_behind(source, function, name, text)])
 
@@ -125,7 +126,13 @@ def _read_from(function: FunctionNode, name: str) -> str:
     is_read = any(isinstance(node.ctx, ast.Load) and id(node) not in added_to for node in mentions)
     owner = next(iter(owners)) if len(owners) == 1 and is_read else ""
     later = any(isinstance(node, _LATER) for node in walk(function) if node is not function)
-    return "" if later or "[" in owner else owner
+    return "" if later or "[" in owner or owner.partition(".")[0] in _elsewhere(function) else owner
+
+
+def _elsewhere(function: FunctionNode) -> set[str]:
+    """Variables that end before the function's next statement does: those of comprehensions."""
+    found = (each.target for node in _own_nodes(function) for each in getattr(node, "generators", ()))
+    return {node.id for target in found for node in walk(target) if isinstance(node, ast.Name)}
 
 
 def _added_to(node: ast.AST) -> Iterator[ast.AST]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import accumulate
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
@@ -116,6 +117,21 @@ def replace_expression(source: SourceFile, node: ast.expr, text: str) -> tuple[E
     raw = line.encode()
     changed = raw[: node.col_offset] + text.encode() + raw[node.end_col_offset :]
     return (Edit(source.path, node.lineno, line, changed.decode()),)
+
+
+def write_over(source: SourceFile, changes: Iterable[tuple[ast.AST, str]]) -> tuple[Edit, ...]:
+    """The edits that write texts in place of nodes, none of them within another; none where the changed file could not
+    be parsed."""
+    lines = [line.encode() for line in split_lines(source.text)]
+    starts = [0, *accumulate(map(len, lines))]
+    raw = b"".join(lines)
+    spans = [
+        (starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset, text)  # type: ignore[attr-defined]
+        for node, text in changes
+    ]
+    for start, end, text in sorted(spans, reverse=True):
+        raw = raw[:start] + text.encode() + raw[end:]
+    return only_if_it_parses(source, edits_between(source.path, source.text, raw.decode()))
 
 
 def insert_line(source: SourceFile, line: int, text: str) -> tuple[Edit, ...]:
