@@ -179,3 +179,21 @@ def test_so_many_ways_and_no_more() -> None:
     text = f"class A:\n    def __init__(self, x):\n        self.x = x  # here\n{readers}"
 
     assert len(ways(text, finding_of("TN106", Holder("attribute", "x", "a.x")))) == MOST_WAYS
+
+
+def test_of_a_ring_only_what_may_be_an_owner_is_referred_to_weakly() -> None:
+    text = """
+    import weakref
+    class Trainer:
+        def __init__(self, callbacks):
+            self.callbacks = callbacks  # here
+            for each in callbacks:
+                each.attach(self)
+    class Callback:
+        def attach(self, trainer):
+            self.trainer = trainer
+    """
+    path = {".callbacks": "list of 2", "[0]": "Callback", ".trainer": "Trainer"}
+    finding = finding_of("TN301", Holder("cycle", "ring", "Trainer.callbacks"), path)
+
+    assert ways(text, finding) == ["self.trainer = weakref.proxy(trainer)"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit, Finding, evidence_of
@@ -39,6 +39,7 @@ from tenure.syntax.edits.let_go import (
     let_go_where_it_ends,
     stores_of,
 )
+from tenure.syntax.edits.skipped_reads import let_go_where_skipped
 from tenure.syntax.edits.weak_links import refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
 
@@ -91,7 +92,7 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
         yield from let_go_behind_reads([source], "grad", empties=False)
     if finding.rule == _CYCLES:
         yield refer_weakly(source, line, name)
-        for label in reversed(_attributes(finding)):
+        for label in reversed(_objects(finding)):
             for file, at in stores_of(yours, label):
                 yield refer_weakly(file, at, label)
     if finding.rule == _CACHES and not needs_caches(yours):
@@ -121,6 +122,7 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
         yield let_go_before(file, at, inner[0])
     if finding.rule in _MODULES:
         yield let_go_where_it_ends(source, line, name)
+        yield from let_go_where_skipped(yours, name)
     empties = finding.rule == _IDLE and _kinds(finding)[:1] in (["dict"], ["list"])
     yield from let_go_behind_reads(yours, name, empties=empties)
     yield let_go_at_end(source, line, name)
@@ -181,10 +183,14 @@ def _below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tu
     return below[: last[0]] if last else below
 
 
-def _attributes(finding: Finding) -> list[str]:
-    """The names of the attributes that the way from the holder to the memory goes through."""
-    references = evidence_of(finding, "path").get("references", ())
-    return [each[1:] for each in references if each.startswith(".") and each[1:].isidentifier()]
+def _objects(finding: Finding) -> list[str]:
+    """The names of the attributes that the way from the holder to the memory goes through, but for containers."""
+    references = [*evidence_of(finding, "path").get("references", ()), ""]
+    return [
+        each[1:]
+        for each, following in pairwise(references)
+        if each.startswith(".") and each[1:].isidentifier() and not following.startswith("[")
+    ]
 
 
 def _keys(finding: Finding) -> list[str]:

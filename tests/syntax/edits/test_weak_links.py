@@ -42,6 +42,16 @@ def test_an_import_that_is_there_stays() -> None:
     ]
 
 
+@pytest.mark.parametrize("given", ["b, parent=None", "*, parent=None", "parent: C | None = None, b=1"])
+def test_an_owner_that_need_not_be_there_is_asked_for(given: str) -> None:
+    source = source_of(f"import weakref\nclass A:\n    def f(self, {given}):\n        self.p = parent  # here\n")
+
+    assert changes(source, refer_weakly(source, 4, "p")) == [
+        "- self.p = parent  # here",
+        "self.p = weakref.proxy(parent) if parent is not None else None  # here",
+    ]
+
+
 @pytest.mark.parametrize("statement", ["self.b = B()", "self.b[0] = b", "b = c", "self.b, self.c = f()"])
 def test_only_a_plain_attribute_that_is_given_a_variable(statement: str) -> None:
     source = source_of(f"class A:\n    def f(self, b, c):\n        {statement}  # here\n")

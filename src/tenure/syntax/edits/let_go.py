@@ -88,7 +88,7 @@ def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bo
             continue
         modules = {each.asname or each.name for node in nodes_of(source, ast.Import) for each in node.names}
         for function in functions:
-            owner = _read_from(function, name)
+            owner = owner_read_in(function, name)
             if owner and owner not in modules and owner.partition(".")[0] not in modules:
                 text = f"{owner}.{name}.clear()" if empties else f"{owner}.{name} = None"
                 yield from filter(None, [_behind(source, function, name, text)])
@@ -118,7 +118,7 @@ def _lives_on(function: ast.AST, statement: ast.stmt, name: str) -> bool:
     return is_shared(function, [name]) or any(spans(loop, [statement.lineno]) for loop in loops)
 
 
-def _read_from(function: FunctionNode, name: str) -> str:
+def owner_read_in(function: FunctionNode, name: str) -> str:
     """The object whose attribute a function reads, where it is always the same; "" where it does not or may not."""
     mentions = [node for node in _own_nodes(function) if isinstance(node, ast.Attribute) and node.attr == name]
     owners = {dotted(node.value) for node in mentions}

@@ -9,6 +9,7 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression
+from tenure.syntax.text.name_uses import function_around
 from tenure.syntax.text.scopes import dotted, parse
 
 
@@ -22,8 +23,25 @@ def refer_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     text = dotted(kept.target) if kept is not None else ""
     if kept is None or not isinstance(kept.value, ast.Name) or not text.startswith("self.") or "[" in text:
         return ()
-    weak = replace_expression(source, kept.value, f"weakref.proxy({kept.value.id})")
+    owner = kept.value.id
+    proxy = f"weakref.proxy({owner})"
+    if owner in _without_owner(function_around(parse(source), [line])):
+        proxy = f"{proxy} if {owner} is not None else None"
+    weak = replace_expression(source, kept.value, proxy)
     return only_if_it_parses(source, [*_imported(source), *weak]) if weak else ()
+
+
+def _without_owner(function: ast.AST) -> set[str]:
+    """The parameters of a function that are None where nothing is given for them: the root of a tree has no parent."""
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return set()
+    given = function.args
+    plain = [*given.posonlyargs, *given.args]
+    defaults = [
+        *zip(reversed(plain), reversed(given.defaults), strict=False),
+        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+    ]
+    return {each.arg for each, value in defaults if isinstance(value, ast.Constant) and value.value is None}
 
 
 def _imported(source: SourceFile) -> Sequence[Edit]:
