@@ -39,6 +39,7 @@ from tenure.syntax.edits.let_go import (
     let_go_where_it_ends,
     stores_of,
 )
+from tenure.syntax.edits.reopened_loaders import reopen_each_pass
 from tenure.syntax.edits.skipped_reads import let_go_where_skipped
 from tenure.syntax.edits.weak_links import refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
@@ -97,6 +98,8 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
                 yield refer_weakly(file, at, label)
     if finding.rule == _CACHES and not needs_caches(yours):
         yield drop_cache(source, line, by_trial=True)
+    if finding.rule in _GROWING:
+        yield reopen_each_pass(source, line)
     if finding.rule in (*_GROWING, *_GRAPHS):
         size = max(_FEWEST_KEYS, 2 * math.ceil(finding.growth_objects_per_step or 0))
         yield bound_keys(source, line, size)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.let_go import owner_read_in
+from tenure.syntax.edits.let_go import FunctionNode, owner_read_in
 from tenure.syntax.edits.line_edits import insert_line
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import indent_of
@@ -27,7 +27,10 @@ def let_go_where_skipped(sources: Sequence[SourceFile], name: str) -> Iterator[t
     that sets it to None on the other way: before a function is left early, or in the `else` of the reads' `if`."""
     for source in sources:
         try:
-            functions = [*nodes_of(source, ast.FunctionDef), *nodes_of(source, ast.AsyncFunctionDef)]
+            functions: list[FunctionNode] = [
+                *nodes_of(source, ast.FunctionDef),
+                *nodes_of(source, ast.AsyncFunctionDef),
+            ]
         except SourceError:
             continue
         for function in functions:
