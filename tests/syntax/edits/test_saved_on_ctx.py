@@ -109,3 +109,57 @@ def test_a_tuple_that_is_not_taken_apart_in_plain_sight_stays(old: str, new: str
     text = PART.replace(old, new)
     assert text != PART
     assert change(text, "cache", 1) == text
+
+
+BESIDE = """\
+class Gate(Function):
+    @staticmethod
+    def forward(ctx, pack, heat):
+        melted = torch.minimum(pack, heat)
+        ctx.save_for_backward(pack, heat)
+        ctx.melted = melted  # kept
+        return melted
+
+    @staticmethod
+    def backward(ctx, grad):
+        pack, heat = ctx.saved_tensors
+        return grad * (ctx.melted > 0), None
+"""
+
+
+def test_what_is_saved_already_is_saved_with_it() -> None:
+    assert change(BESIDE, "melted") == (
+        BESIDE.replace("        ctx.save_for_backward(pack, heat)\n", "")
+        .replace("ctx.melted = melted", "ctx.save_for_backward(pack, heat, melted)")
+        .replace("pack, heat = ctx", "pack, heat, melted = ctx")
+        .replace("ctx.melted > 0", "melted > 0")
+    )
+
+
+def test_the_later_statement_saves_and_names_are_not_taken_twice() -> None:
+    text = BESIDE.replace("        ctx.save_for_backward(pack, heat)\n", "").replace(
+        "# kept\n", "# kept\n        ctx.save_for_backward(pack)\n"
+    )
+    text = text.replace("pack, heat =", "(melted,) =")
+    assert change(text, "melted") == (
+        text.replace("        ctx.melted = melted  # kept\n", "")
+        .replace("ctx.save_for_backward(pack)", "ctx.save_for_backward(pack, melted)")
+        .replace("(melted,) =", "(melted, saved_melted) =")
+        .replace("ctx.melted > 0", "saved_melted > 0")
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(pack, heat)\n        ctx.melted", "(pack, heat)\n        heat = heat + 1\n        ctx.melted"),
+        ("(pack, heat)\n        ctx.melted", "(*pairs)\n        ctx.melted"),
+        ("ctx.melted = melted", "ctx.melted = melted.clone()"),
+        ("pack, heat = ctx.saved_tensors", "pack, heat = ctx.saved_tensors[0], ctx.saved_tensors[1]"),
+        ("pack, heat = ctx.saved_tensors", "mask = ctx.melted > 0\n        pack, heat = ctx.saved_tensors"),
+    ],
+)
+def test_what_is_saved_otherwise_stays(old: str, new: str) -> None:
+    text = BESIDE.replace(old, new)
+    assert text != BESIDE
+    assert change(text, "melted") == text

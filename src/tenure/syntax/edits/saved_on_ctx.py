@@ -8,26 +8,29 @@ from collections.abc import Sequence
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression
+from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression, write_over
+from tenure.syntax.edits.statement_edits import remove_statement
 from tenure.syntax.text.file_nodes import nodes_of
-from tenure.syntax.text.name_uses import indent_of, spans
+from tenure.syntax.text.name_uses import indent_of, spans, stored_in
 from tenure.syntax.text.tree_walks import walk
 
 _WRITERS = ("forward", "setup_context")
+_SAVED = ("save_for_backward", "saved_tensors", "saved_variables", "save_for_forward")
 
 
 def save_for_backward(source: SourceFile, attribute: str, line: int, part: int | None) -> tuple[Edit, ...]:
     """The edits by which the Function whose statement on `line` sets `ctx.<attribute>` saves that tensor instead.
 
     `part` is the tensor's place where a tuple is set. None unless there is one such statement, at the top of
-    `forward`, `backward` alone reads it, nothing else is saved, and nobody outside of the class uses the attribute.
+    `forward`, `backward` alone reads it, and nobody outside of the class uses the attribute. What is saved already
+    is saved with it, where one statement saves and one takes apart; a part of a tuple only where nothing is.
     """
     try:
         cls = _class_around(source, line)
         mentions = [node for node in nodes_of(source, ast.Attribute) if node.attr == attribute]
     except SourceError:
         return ()
-    if cls is None or _saves_already(cls) or not _are_inside(cls, mentions):
+    if cls is None or not _are_inside(cls, mentions):
         return ()
     writer, reader = _method_around(cls, line), _method(cls, "backward")
     stores = [node for node in mentions if isinstance(node.ctx, ast.Store)]
@@ -39,6 +42,8 @@ def save_for_backward(source: SourceFile, attribute: str, line: int, part: int |
         return ()
     if not _are_inside(reader, loads) or not all(_is_ctx(reader, node) for node in loads) or _changes_in_place(writer):
         return ()
+    if _saves_already(cls):
+        return _save_beside(source, cls, writer, statement, reader, loads) if part is None else ()
     if part is None:
         return _save_whole(source, statement, stores[0], loads)
     return _save_part(source, statement, stores[0], reader, loads, part)
@@ -98,6 +103,52 @@ def _save_part(
     return only_if_it_parses(source, edits) if len(edits) == 3 else ()
 
 
+def _save_beside(
+    source: SourceFile,
+    cls: ast.ClassDef,
+    writer: ast.FunctionDef,
+    statement: ast.Assign,
+    reader: ast.FunctionDef,
+    loads: Sequence[ast.Attribute],
+) -> tuple[Edit, ...]:
+    """`ctx.save_for_backward(x, y)` for `ctx.save_for_backward(x)` beside `ctx.y = y`, in the later one's place."""
+    saves = [node for node in writer.body if isinstance(node, ast.Expr) and _is_save(node.value)]
+    reads = [node for node in reader.body if isinstance(node, ast.Assign) and _takes_saved_apart(node)]
+    mentions = [node for node in walk(cls) if isinstance(node, ast.Attribute) and node.attr in _SAVED]
+    if len(saves) != 1 or len(reads) != 1 or len(mentions) != 2 or not isinstance(statement.value, ast.Name):
+        return ()
+    call, targets = saves[0].value, reads[0].targets[0]
+    assert isinstance(call, ast.Call)
+    assert isinstance(targets, (ast.Tuple, ast.List))
+    saved = [each.id for each in (*call.args, statement.value) if isinstance(each, ast.Name)]
+    first, last = sorted((saves[0], statement), key=lambda node: node.lineno)
+    between = {name for node in writer.body if first.lineno < node.lineno < last.lineno for name in stored_in(node)}
+    if len(saved) != len(call.args) + 1 or between & set(saved) or any(n.lineno <= reads[0].lineno for n in loads):
+        return ()
+    used = {node.id for node in walk(reader) if isinstance(node, ast.Name)}
+    attribute = loads[0].attr if loads else "saved"
+    name = next((each for each in (attribute, f"saved_{attribute}") if each not in used), "")
+    if not name or len(targets.elts) != len(call.args):
+        return ()
+    taken = ", ".join([*(ast.get_source_segment(source.text, each) or "" for each in targets.elts), name])
+    is_bare = not (ast.get_source_segment(source.text, targets) or "").startswith(("(", "["))
+    changes: list[tuple[ast.AST, str]] = [(last, f"{ast.unparse(call.func)}({', '.join(saved)})")]
+    changes += [(targets, taken if is_bare else f"({taken})"), *((node, name) for node in loads)]
+    written = write_over(source, changes)
+    return only_if_it_parses(source, [*remove_statement(source, first), *written]) if written else ()
+
+
+def _is_save(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or node.keywords:
+        return False
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "save_for_backward"
+
+
+def _takes_saved_apart(node: ast.Assign) -> bool:
+    is_read = isinstance(node.value, ast.Attribute) and node.value.attr == "saved_tensors"
+    return is_read and len(node.targets) == 1 and isinstance(node.targets[0], (ast.Tuple, ast.List))
+
+
 def _class_around(source: SourceFile, line: int) -> ast.ClassDef | None:
     around = [each for each in nodes_of(source, ast.ClassDef) if spans(each, [line])]
     return max(around, key=lambda node: node.lineno, default=None)
@@ -113,8 +164,7 @@ def _method_around(cls: ast.ClassDef, line: int) -> ast.FunctionDef | None:
 
 
 def _saves_already(cls: ast.ClassDef) -> bool:
-    names = ("save_for_backward", "saved_tensors", "saved_variables", "save_for_forward")
-    return any(isinstance(node, ast.Attribute) and node.attr in names for node in walk(cls))
+    return any(isinstance(node, ast.Attribute) and node.attr in _SAVED for node in walk(cls))
 
 
 def _is_ctx(method: ast.FunctionDef, node: ast.Attribute) -> bool:
