@@ -197,3 +197,15 @@ def test_of_a_ring_only_what_may_be_an_owner_is_referred_to_weakly() -> None:
     finding = finding_of("TN301", Holder("cycle", "ring", "Trainer.callbacks"), path)
 
     assert ways(text, finding) == ["self.trainer = weakref.proxy(trainer)"]
+
+
+def test_what_a_list_in_a_list_gains_is_copied_where_it_is_added() -> None:
+    text = """
+    class Picks:
+        def add(self, rows, box):
+            self.by_epoch[-1].append((rows[:5], box))  # here
+    """
+    path = {".by_epoch": "list of 2", "[1]": "list of 3", "[2]": "tuple of 2", "[0]": "Tensor [5, 32] float32"}
+    finding = finding_of("TN204", Holder("attribute", "by_epoch", "picks.by_epoch[*]"), path)
+
+    assert ways(text, finding) == ["self.by_epoch[-1].append((rows[:5].clone(), box))  # here"]

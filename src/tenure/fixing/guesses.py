@@ -32,6 +32,7 @@ from tenure.syntax.edits.kept_parts import (
     detach_each,
     detach_old,
 )
+from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.let_go import (
     let_go_at_end,
     let_go_before,
@@ -82,7 +83,8 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
     if finding.rule in _GRAPHS:
         yield from _without_graph(finding, source, yours, line, name)
     if finding.rule == _VIEWS:
-        yield change_part(yours, source, line, name, _labels(finding), ".clone()")
+        labels = _labels(finding)[_levels_left(finding, source, line, name) :]
+        yield change_part(yours, source, line, name, labels, ".clone()")
         yield from _where_made(finding, yours, ".clone()")
     if finding.rule in _EXCEPTIONS and f".{_TRACEBACK}" in evidence_of(finding, "path").get("references", ()):
         labels = _labels(finding, _TRACEBACK)
@@ -134,7 +136,8 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
 
 
 def _without_graph(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], line: int, name: str) -> Ways:
-    labels, kinds = _labels(finding), _kinds(finding)
+    left = _levels_left(finding, source, line, name)
+    labels, kinds = _labels(finding)[left:], _kinds(finding)[left:]
     is_element = finding.holder.expression.endswith("[*]")
     yield change_part(yours, source, line, name, labels, ".detach()")
     yield detach_each(yours, source, line, name, kinds)
@@ -211,6 +214,13 @@ def _type_of_container(finding: Finding) -> str:
 def _labels(finding: Finding, end: str = "") -> list[str]:
     """As in `part_of`: `row` of `.row`, `'loss'` of `['loss']`, `0` of `[0]`."""
     return [each.removeprefix(".").removeprefix("[").removesuffix("]") for each, _ in _below_holder(finding, end)]
+
+
+def _levels_left(finding: Finding, source: SourceFile, line: int, name: str) -> int:
+    """How many containers lie between the holder's and the one that the statement adds to: `rows[-1].append(x)`."""
+    kept = find_kept(source, line, name)
+    is_element = finding.holder.expression.endswith("[*]")
+    return max(0, kept.depth - finding.holder.name.count("[")) if kept is not None and is_element else 0
 
 
 def _kinds(finding: Finding) -> list[str]:

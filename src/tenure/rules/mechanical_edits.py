@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tenure.model.finding import Edit, Finding
 from tenure.model.rule import Rule
@@ -80,7 +80,7 @@ def _suggest_edits(suspect: Suspect, kind: str, sources: Mapping[str, SourceFile
 
 def _may_hold_numbers(suspect: Suspect, source: SourceFile, kept: Kept, sources: Mapping[str, SourceFile]) -> bool:
     """Whether the variable that is kept is a number at other calls: then it has none of the methods of a tensor."""
-    labels = _labels_below_holder(suspect)
+    labels = _labels_below_holder(suspect, kept)
     if labels is None or kept.value is None:
         return False
     value = part_of(kept.value, [hop.label for hop in labels])
@@ -114,7 +114,7 @@ def _is_trained_through(suspect: Suspect, sources: Mapping[str, SourceFile]) -> 
 
 
 def _detach(suspect: Suspect, source: SourceFile, kept: Kept) -> tuple[Edit, ...]:
-    labels = _labels_below_holder(suspect)
+    labels = _labels_below_holder(suspect, kept)
     if labels is None:
         return ()
     value = part_of(kept.value, [hop.label for hop in labels]) if kept.value is not None else None
@@ -166,7 +166,7 @@ def _bound(suspect: Suspect, source: SourceFile, line: int) -> tuple[Edit, ...]:
 
 
 def _clone(suspect: Suspect, source: SourceFile, kept: Kept) -> tuple[Edit, ...]:
-    labels = _labels_below_holder(suspect)
+    labels = _labels_below_holder(suspect, kept)
     if labels is None or kept.value is None:
         return ()
     value = part_of(kept.value, [hop.label for hop in labels])
@@ -175,7 +175,7 @@ def _clone(suspect: Suspect, source: SourceFile, kept: Kept) -> tuple[Edit, ...]
     return call_method(source, value, ".copy()" if ends_with_call(value, "numpy") else ".clone()")
 
 
-def _labels_below_holder(suspect: Suspect) -> list[Hop] | None:
+def _labels_below_holder(suspect: Suspect, kept: Kept) -> list[Hop] | None:
     """The references from what the statement keeps to the tensor, as `[1]` of a kept tuple; None where unclear."""
     to_tensor = next((at for at, hop in enumerate(suspect.path) if hop.target_kind == "TENSOR"), None)
     if to_tensor is None:
@@ -191,7 +191,16 @@ def _labels_below_holder(suspect: Suspect) -> list[Hop] | None:
         kept_by = [at for at, hop in enumerate(upto) if hop.label.strip("'\"") == holder.name][-1:]
     if not kept_by:
         return None
-    return [hop for hop in upto[kept_by[0] + 1 :] if hop.kind not in _MERGED]
+    below = [hop for hop in upto[kept_by[0] + 1 :] if hop.kind not in _MERGED]
+    return below[_levels_left(upto[: kept_by[0]], suspect, kept) :]
+
+
+def _levels_left(above: Sequence[Hop], suspect: Suspect, kept: Kept) -> int:
+    """How many containers of the same kind lie between the holder's and the one that the statement adds to, as
+    `rows[-1]` of `rows[-1].append(x)`; `above` are the references to the holder's."""
+    named = [at for at, hop in enumerate(above) if hop.label.strip("'\"") == suspect.holder.name.partition("[")[0]]
+    passed = [hop for hop in above[named[-1] + 1 :] if hop.kind not in _MERGED] if named else ()
+    return max(0, kept.depth - len(passed)) if suspect.holder.element and named else 0
 
 
 def _drop(suspect: Suspect, source: SourceFile) -> tuple[Edit, ...]:

@@ -29,6 +29,8 @@ class Kept:
     value: ast.expr | None
     target: ast.expr | None = None
     """What is assigned to."""
+    depth: int = 0
+    """Subscripts between the name and the container that a call adds to: 1 of `self.rows[-1].append(x)`."""
 
 
 def find_kept(source: SourceFile, line: int, name: str) -> Kept | None:
@@ -78,7 +80,14 @@ def _stores(statement: ast.stmt) -> Iterator[tuple[str, Kept]]:
         if isinstance(node, ast.Call):
             for store in stores_of_call(node):
                 if isinstance(store.value, ast.expr) and (store.kind != "grow" or store.method in _KEEPING_ONE):
-                    yield store.name, Kept(statement, store.value)
+                    yield store.name, Kept(statement, store.value, depth=_subscripts(node.func))
+
+
+def _subscripts(called: ast.expr) -> int:
+    container, found = getattr(called, "value", None), 0
+    while isinstance(container, ast.Subscript):
+        container, found = container.value, found + 1
+    return found
 
 
 def _parts(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
