@@ -21,6 +21,7 @@ from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.idle_at_peak import BASIS_OF_RESTING, Replay
+from tenure.analysis.idle.resting_copies import find_resting_copies
 from tenure.analysis.idle.resting_history import History, Memory, Name, follow
 from tenure.analysis.idle.unread import Program, unread_variables
 from tenure.analysis.idle.weights import weighs_enough
@@ -36,6 +37,7 @@ STILL = 0.5
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
 _NOT_NAMED = ("unknown", "hidden", "hook", "cycle", "gradient", "handler")
 _DATA = "torch.utils.data."
+_WEIGHTS = (Role.PARAMETER, Role.BUFFER)
 
 
 def find_resting_at_peak(
@@ -50,7 +52,8 @@ def find_resting_at_peak(
     """Suspects of symptom "peak", the heaviest first: what no operation of the two steps touched though it lay on
     their device at the peak, and that was made in the run and stays to its end, itself or others in its place.
 
-    None of it is a parameter, buffer, gradient, state, input, a data loader's, in a graph, or `told` already. What
+    None of it is a parameter or buffer, but of a copy of a module in use, or a gradient, state, input, a data loader's,
+    in a graph, or `told` already. What
     lies in one container, or in one object's own attributes, with something that was touched is in use with it; what
     only variables hold is told where the text of their functions in `sources` reads none of them any more; what a
     container with a bound holds is meant. What was there before the first forward is taken for the program's data,
@@ -65,7 +68,7 @@ def find_resting_at_peak(
     told = tuple(told)
     heap = _Heap(view, replay, frozenset().union(*(suspect.storages for suspect in told)), sources)
     found = []
-    for reference, nodes in _by_holder(heap).items():
+    for reference, nodes in (*_by_holder(heap).items(), *find_resting_copies(view, heap.resting_weights).items()):
         if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=LEAST_SHARE):
             continue
         suspect = _suspect(heap, reference, nodes, between, profile.step, used_before)
@@ -88,17 +91,25 @@ class _Heap:
         storages = view.census.storages
         on_device = np.array([view.census.text(int(place)) == replay.device for place in storages.device], dtype=bool)
         here = storages.node[on_device]
-        self.resting = here[self._rests(on_device)]
+        self.resting, self.resting_weights = here[self._rests(on_device)], here[self._rests_as_weight(on_device)]
         self._in_use = np.setdiff1d(here, self.resting)
 
     def _rests(self, chosen: Bools) -> Bools:
         """Per chosen storage: nothing touched it, no role explains it, nobody has told it."""
-        storages, untouched = self.view.census.storages, self._replay.untouched()
+        return self._is_free(chosen, self._replay.untouched(), (Role.OTHER,))
+
+    def _rests_as_weight(self, chosen: Bools) -> Bools:
+        """Per chosen storage: a parameter or buffer that the second step did not touch, and that nobody has told: a
+        copy is made in some step, which may be the first of the two."""
+        return self._is_free(chosen, self._replay.untouched_in_second(), _WEIGHTS)
+
+    def _is_free(self, chosen: Bools, untouched: Memory, of: Sequence[Role]) -> Bools:
+        storages = self.view.census.storages
         nodes, roles = storages.node[chosen], storages.role[chosen]
         addresses, sizes = self.view.census.nodes.address[nodes].tolist(), storages.bytes[chosen].tolist()
         free = np.array([each in untouched and each not in self._told
                          for each in zip(addresses, sizes, strict=True)], dtype=bool)  # fmt: skip
-        return np.asarray(free & (roles == Role.OTHER) & ~self._of_graphs_and_loaders[nodes], dtype=bool)
+        return np.asarray(free & np.isin(roles, of) & ~self._of_graphs_and_loaders[nodes], dtype=bool)
 
     @cached_property
     def _of_graphs_and_loaders(self) -> Bools:
@@ -185,7 +196,8 @@ def _suspect(
     if all(kinds[each.reference] in _VARIABLES and each.container < 0 for each in group.cut):
         return _unread_suspect(heap, group) if heap.unread.issuperset(each.reference for each in group.cut) else None
     mine = identities(view, nodes)
-    history = follow(between, Name.of(heap.graph, reference), mine, step=step)
+    roles = sorted(set(view.census.storages.role[np.isin(view.census.storages.node, nodes)].tolist()))
+    history = follow(between, Name.of(heap.graph, reference), mine, step=step, roles=[Role(role) for role in roles])
     is_data = history is None or (history.from_start and not mine <= used_before)
     if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
         return None
