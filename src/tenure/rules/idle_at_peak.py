@@ -139,6 +139,8 @@ def _remedy(suspect: Suspect) -> str:
         return f"`del {', '.join(names)}` after the last use"
     if suspect.facts.get("rests"):
         held = ", ".join(f"`{text}`" for text in dict.fromkeys(each.expression for each in suspect.cut))
+        if suspect.facts.get("rests_in_each_entry"):
+            return f"keep of each entry a copy of what is used, without {held}: a part of it may be a view of more"
         return f"set {held} to None once it is used, or move it to the host until another phase needs it"
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
     parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []
