@@ -140,7 +140,8 @@ def find_makers(
     """Statements of the user's own sources that start what is counted, with the name that the statement gives it.
 
     What is ended where it was started, as by `reader.join()` in the same function, does not pile up: it is left out
-    where others remain. `counted` may be "pinned", too: memory of the host that a device reads directly.
+    where others remain. `counted` may be "pinned", too: memory of the host that a device reads directly; or
+    "autocast": regions that keep what they cast.
     """
     makers = [
         (
@@ -154,7 +155,7 @@ def find_makers(
         for call, statement, scope in calls
         if _starts(call, counted, function, file)
     ]
-    left = [each for each in makers if not each[2]] or makers
+    left = [each for each in makers if not each[2] or counted == "autocast"] or makers
     yield from ((site, name) for site, name, _ in left)
 
 
@@ -188,6 +189,8 @@ def _starts(call: ast.Call, counted: str, function: str, file: str) -> bool:
     called = _last_name(call.func)
     if counted == "children":
         return called in _CHILDREN
+    if counted == "autocast":
+        return called == "autocast" and not any(keyword.arg == "cache_enabled" for keyword in call.keywords)
     if counted == "pinned":
         return called == "pin_memory" or any(keyword.arg == "pin_memory" for keyword in call.keywords)
     if counted in ("files", "shared"):
