@@ -62,6 +62,29 @@ def test_a_finding_is_as_sure_as_the_experiment_makes_it(before: Any, freed: int
     assert tested.confidence == after
 
 
+@pytest.mark.parametrize(
+    ("before", "freed", "after"),
+    [
+        ("certain", 0, "possible"),
+        ("likely", 1024, "possible"),
+        ("certain", MIB // 2, "likely"),
+        ("likely", MIB // 2, "likely"),
+        ("certain", None, "certain"),
+    ],
+)
+def test_names_whose_drop_frees_nothing_carry_the_memory_at_most_possibly(
+    before: Any, freed: int | None, after: str
+) -> None:
+    carried = claim(confidence=before, symptom="peak", moment="forward-entry")
+    (tested,) = with_results([carried], [dropped(freed)])
+    assert tested.confidence == after
+
+
+def test_growth_that_was_measured_stays_likely_where_a_drop_frees_nothing() -> None:
+    (tested,) = with_results([claim(confidence="certain", symptom="growth")], [dropped(0)])
+    assert tested.confidence == "likely"
+
+
 def test_a_finding_without_a_statement_stays_likely() -> None:
     holder = Holder("global", "cache", "cache")
     (tested,) = with_results([claim(confidence="likely", holder=holder)], [dropped(2 * MIB)])

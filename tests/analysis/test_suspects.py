@@ -206,6 +206,15 @@ def test_objects_of_a_users_class_are_no_copies_even_if_the_program_has_more_of_
         ("dict#d* -> ['fc.weight'] tensor#w* 64KiB -> .grad_fn SubBackward0#n*", ""),
         ("tuple#t* -> [1] __main__.Net#m* -> ._parameters dict -> ['w'] parameter#w* 64KiB", "__main__.Net"),
         ("tuple#t* -> [1] __main__.Track#k* -> .embedding tensor#e* 64KiB", ""),
+        (
+            "__main__.Loader#l* -> .collate method#c* -> <self> __main__.Net#m* -> ._parameters dict "
+            "-> ['w'] parameter#w* 64KiB",
+            "",
+        ),
+        (
+            "__main__.Best#l* -> .models list#c* -> [0] __main__.Net#m* -> ._parameters dict -> ['w'] parameter#w* 64KiB",
+            "__main__.Best",
+        ),
     ],
 )
 def test_metrics_tell_by_their_name_and_state_dicts_by_their_keys(drawn: str, copies_of: str) -> None:

@@ -76,6 +76,21 @@ def test_all_after_the_program_is_the_programs(arguments: list[str], expected: t
     assert context.meta["tenure.program"] == expected
 
 
+@pytest.mark.parametrize(
+    ("program", "typed"),
+    [
+        (Program("script", ("train.py", "--name", "a b", "$HOME")), "train.py --name 'a b' '$HOME'"),
+        (Program("module", ("pkg.train", "-x")), "-m pkg.train -x"),
+        (Program("command", ("sh", "-c", "python train.py")), "-- sh -c 'python train.py'"),
+        (Program("code", ("import torch",)), ""),
+        (Program("script", ("-",)), ""),
+        (Program("script", ("train.py", "--hf-token", "abc")), ""),
+    ],
+)
+def test_a_program_is_told_as_a_shell_takes_it_and_secrets_are_not(program: Program, typed: str) -> None:
+    assert program.typed == typed
+
+
 def test_a_program_is_started_as_its_user_would_start_it() -> None:
     commands = [Program(kind, ("a.b", "-x")).command for kind in ("script", "module", "code", "command")]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from report.findings import diagnosis, held_graph, kept_loss
-from tenure.model.finding import CutReference, Edit, Forecast, Remedy
+from tenure.model.finding import CutReference, Diagnosis, Edit, Forecast, Remedy
 from tenure.report.terminal import render_diagnosis, say_forecast, terminal_form
 
 FULL_110 = """\
@@ -248,6 +248,36 @@ def test_what_is_known_or_allowed_is_counted_in_one_line_each() -> None:
         "recorded in run\n"
         "Next: if memory still grows later in the program, record more of it.\n"
     )
+
+
+CHANGED = Edit("train.py", 48, "    history.append(loss)", "    history.append(loss.detach())")
+
+
+@pytest.mark.parametrize(
+    ("seen", "told"),
+    [
+        (
+            diagnosis(kept_loss(remedies=(Remedy("keep the value", (CHANGED,)),))),
+            "Next: `tenure explain TN101`, or have the edits tried and proved:\n"
+            "  tenure fix train.py --name 'a run of which the name is long'",
+        ),
+        (
+            diagnosis(kept_loss()),
+            "Next: `tenure explain TN101`, change the line, run again:\n"
+            "  tenure run train.py --name 'a run of which the name is long'",
+        ),
+        (
+            diagnosis(looked_until=8),
+            "Next: look up to the end:\n"
+            "  tenure run --census-at 3,7,11,15,18,22,26,30 train.py --name 'a run of which the name is long'",
+        ),
+    ],
+)
+def test_the_command_to_go_on_with_stands_whole_in_one_line(seen: Diagnosis, told: str) -> None:
+    program = "train.py --name 'a run of which the name is long'"
+    text = render_diagnosis(seen, width=60, color=False, program=program)
+    assert text.splitlines()[-1] == told.splitlines()[-1]
+    assert " ".join(told.split()) in " ".join(text.split())
 
 
 def test_a_changed_line_is_drawn_as_it_was_and_as_it_will_be() -> None:

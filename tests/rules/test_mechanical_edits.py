@@ -61,6 +61,18 @@ main()
 """,
         "append((number, model(torch.randn(128, 64)).abs().sum().detach()))",
     ),
+    "several-of-a-tuple": (
+        "TN101",
+        """\
+kept = []
+for number in range(24):
+    print(step(model(torch.randn(128, 64))))
+    output = model(torch.randn(128, 64))
+    scale, most = output.square().mean(), output.exp().sum()
+    kept.append((number, scale, most.detach(), most))
+""",
+        "kept.append((number, scale.detach(), most.detach(), most.detach()))",
+    ),
     "moving-average": (
         "TN101",
         """\

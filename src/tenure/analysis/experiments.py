@@ -9,6 +9,7 @@ from typing import Any, get_args
 from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.model.experiment import (
     CONFIRMED_SHARE,
+    CONTRADICTED_SHARE,
     REFUTED_SHARE,
     ExperimentKind,
     ExperimentResult,
@@ -57,7 +58,8 @@ def with_results(findings: Iterable[Finding], results: Sequence[ExperimentResult
 
     A *likely* finding whose statement is known becomes certain when dropping its references, and nothing else, freed
     what it claims, at once or with the next collection; a *certain* one becomes likely when that freed less than half
-    of it. That nobody will call a module again no experiment shows.
+    of it. What names are said to carry past its use is only *possible* where dropping them freed next to nothing:
+    something else holds it. That nobody will call a module again no experiment shows.
     """
     by_finding: dict[tuple[str, str], list[ExperimentResult]] = {}
     for result in results:
@@ -96,6 +98,8 @@ def _confidence(finding: Finding, freed_shares: Sequence[float]) -> Confidence:
     provable = finding.holder.file is not None and "last_called_step" not in evidence_of(finding, "facts")
     if finding.confidence == "likely" and best >= CONFIRMED_SHARE and provable:
         return "certain"
+    if finding.symptom == "peak" and best < CONTRADICTED_SHARE:
+        return "possible"
     if finding.confidence == "certain" and best < REFUTED_SHARE:
         return "likely"
     return finding.confidence

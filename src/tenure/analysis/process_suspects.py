@@ -11,7 +11,8 @@ from tenure.analysis.growth.saved_out_of_sight import told_with_graphs
 from tenure.analysis.host.forked_workers import find_forked_workers
 from tenure.analysis.host.native_growth import find_native_growth
 from tenure.analysis.host.pinned_growth import find_pinned_growth
-from tenure.analysis.host.system_growth import find_system_growth, with_what_threads_hold
+from tenure.analysis.host.system_growth import find_makers, find_system_growth, with_what_threads_hold
+from tenure.analysis.idle.autocast_cache import find_autocast_cache
 from tenure.analysis.idle.idle_at_peak import Replay, find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
 from tenure.analysis.idle.idle_modules import without_used
 from tenure.analysis.idle.never_read_again import find_never_read_again
@@ -69,7 +70,10 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census)]
     found = list(_told_at_the_highest_peak(with_higher_peaks(found, evidence.peaks)))
     found += find_never_read_again(evidence.searched, evidence.sources)
-    return tuple(locate(suspect, evidence.sources) for suspect in found)
+    regions = tuple(find_makers("autocast", "", "", evidence.sources))
+    casts = [each for peak in evidence.peaks for each in find_autocast_cache(*peak, regions)]
+    located = (locate(suspect, evidence.sources) for suspect in found)
+    return (*located, *_told_at_the_highest_peak(with_higher_peaks(casts, evidence.peaks)))
 
 
 def _told_at_the_highest_peak(suspects: Iterable[Suspect]) -> Iterable[Suspect]:

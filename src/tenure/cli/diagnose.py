@@ -61,11 +61,20 @@ def read_baseline(path: str) -> Baseline:
     return Baseline(str(file), frozenset((finding.rule, finding.fingerprint) for finding in findings))
 
 
-def report_run(folder: str, *, json: bool, fail_on: str | None, stream: TextIO, known: Baseline | None = None) -> int:
+def report_run(
+    folder: str,
+    *,
+    json: bool,
+    fail_on: str | None,
+    stream: TextIO,
+    known: Baseline | None = None,
+    program: str = "",
+) -> int:
     """Diagnose the recording in `folder`, write its findings.json and print the report to `stream`.
 
     Gives back the exit code: 1 where a finding reaches `fail_on` (None: any finding), else 0. What is `known` is
-    neither printed nor counted, but written. Raises RecordingError where there is nothing to read. A folder that
+    neither printed nor counted, but written. `program` is what was run, as a shell takes it, for the command to go on
+    with. Raises RecordingError where there is nothing to read. A folder that
     cannot be written is said on stderr only.
     """
     from tenure.diagnose import diagnose, leave_out_known
@@ -79,7 +88,7 @@ def report_run(folder: str, *, json: bool, fail_on: str | None, stream: TextIO, 
     _write_findings(Path(folder, FINDINGS_FILE), text)
     if known is not None:
         diagnosis = leave_out_known(diagnosis, known.known, baseline=known.file)
-    print_diagnosis(diagnosis, json=json, stream=stream)
+    print_diagnosis(diagnosis, json=json, stream=stream, program=program)
     return exit_code(diagnosis, fail_on=fail_on)
 
 
@@ -92,7 +101,7 @@ def _write_findings(file: Path, text: str) -> None:
         print(f"tenure: {file} could not be written ({error.strerror}); the report follows", file=sys.stderr)
 
 
-def print_diagnosis(diagnosis: Diagnosis, *, json: bool, stream: TextIO) -> None:
+def print_diagnosis(diagnosis: Diagnosis, *, json: bool, stream: TextIO, program: str = "") -> None:
     """The report in the form the stream can show, or findings.json."""
     from tenure.report.json import diagnosis_as_json
     from tenure.report.terminal import render_diagnosis, terminal_form
@@ -101,7 +110,7 @@ def print_diagnosis(diagnosis: Diagnosis, *, json: bool, stream: TextIO) -> None
         stream.write(diagnosis_as_json(diagnosis))
         return
     width, color, ascii_only = terminal_form(stream)
-    text = render_diagnosis(diagnosis, width=width, color=color, ascii_only=ascii_only)
+    text = render_diagnosis(diagnosis, width=width, color=color, ascii_only=ascii_only, program=program)
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 

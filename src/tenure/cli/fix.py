@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tenure.capture.system.host import hide_secrets
 from tenure.capture.writing.folders import SWITCH_VARIABLE
 from tenure.cli.program import CODE, COMMAND, MODULE, STDIN, ProgramCommand, find_program
 from tenure.errors import UsageError
@@ -61,7 +63,7 @@ def fix_command(ctx: click.Context, /, **asked: Any) -> int:
     try:
         order = Order(command, here, scratch, asked["in_place"], asked["steps"], asked["timeout"])
         before = {MODULE: ["-m"], COMMAND: ["--"]}.get(program.kind, [])
-        name = " ".join([*before, *program.arguments])
+        name = shlex.join([*before, *hide_secrets(program.arguments)])
         _say_plan(name, asked["steps"], batch if memory is not None else None)
         proof = fix(Runner(order), program=name, say=_say)
         return _tell(proof, order, batch, memory, asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import click
 
 from tenure.capture.options import read_percent
 from tenure.capture.steps.census_ranks import takes_censuses
+from tenure.capture.system.host import hide_secrets
 from tenure.errors import UsageError
 
 SCRIPT, MODULE, CODE, COMMAND = "script", "module", "code", "command"
@@ -32,6 +34,14 @@ class Program:
         if self.kind == CODE or self.arguments[0] == STDIN:
             return "python"
         return self.arguments[0] if self.kind == MODULE else Path(self.arguments[0]).stem
+
+    @property
+    def typed(self) -> str:
+        """What follows `tenure run` to start it again, as a shell takes it; "" of code, which is no file to go on with,
+        and where an argument is named like a secret."""
+        if self.kind == CODE or self.arguments[0] == STDIN or hide_secrets(self.arguments) != list(self.arguments):
+            return ""
+        return shlex.join([*{MODULE: ["-m"], COMMAND: ["--"]}.get(self.kind, []), *self.arguments])
 
     @property
     def command(self) -> list[str]:
@@ -126,7 +136,7 @@ def find_program(kind: str, arguments: Sequence[str]) -> Program:
     if kind == SCRIPT and name != STDIN and not Path(name).exists():
         raise UsageError(_describe_missing_script(name, verb))
     if kind == SCRIPT and Path(name).suffix in (".sh", ".bash"):
-        raise UsageError(f"{name} is a shell script; start it with `tenure {verb} -- sh {' '.join(arguments)}`")
+        raise UsageError(f"{name} is a shell script; start it with `tenure {verb} -- sh {shlex.join(arguments)}`")
     return Program(kind, tuple(arguments))
 
 

@@ -131,7 +131,8 @@ def _run(program: Program, overlay: Path | None, asked: dict[str, Any], known: B
     if not no_diagnose and not was_told_to_end:
         if place.has_others:
             wait_for_others(folder, place)
-        found = _report(folder, json_file=asked["json_file"], fail_on=asked["fail_on"], known=known)
+        typed = program.typed if place.rank is None else ""
+        found = _report(folder, asked, known=known, typed=typed)
     return code or found
 
 
@@ -280,12 +281,13 @@ def _read_baseline(file: str | None) -> Baseline | None:
     return read_baseline(file) if file is not None else None
 
 
-def _report(folder: Path, *, json_file: str | None, fail_on: str | None, known: Baseline | None) -> int:
+def _report(folder: Path, asked: dict[str, Any], *, known: Baseline | None, typed: str) -> int:
     """Diagnose and print to stderr, as stdout is the program's; 1 where `fail_on` is reached."""
     from tenure.cli.diagnose import report_run
 
+    json_file, fail_on = asked["json_file"], asked["fail_on"]
     try:
-        code = report_run(str(folder), json=False, fail_on=fail_on, stream=sys.stderr, known=known)
+        code = report_run(str(folder), json=False, fail_on=fail_on, stream=sys.stderr, known=known, program=typed)
         if json_file is not None:
             _write_json(folder, json_file)
     except KeyboardInterrupt:

@@ -14,6 +14,8 @@ CONFIRMED_SHARE = 0.9
 """From this share of the predicted bytes on, an experiment has shown what was claimed."""
 REFUTED_SHARE = 0.5
 """Below this share it has shown that something else holds on as well."""
+CONTRADICTED_SHARE = 0.05
+"""Below this share it has shown that what was dropped holds nothing worth a word."""
 
 
 @dataclass(frozen=True)

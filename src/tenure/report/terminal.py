@@ -61,8 +61,13 @@ def _terminal_width(stream: TextIO, is_terminal: bool) -> int:
         return 110
 
 
-def render_diagnosis(diagnosis: Diagnosis, *, width: int, color: bool, ascii_only: bool = False) -> str:
-    """The whole report, ending with a newline; findings in the order given, the first ten in full."""
+def render_diagnosis(
+    diagnosis: Diagnosis, *, width: int, color: bool, ascii_only: bool = False, program: str = ""
+) -> str:
+    """The whole report, ending with a newline; findings in the order given, the first ten in full.
+
+    `program` is what `tenure run` was given to run, as a shell takes it: what is proposed can be pasted then.
+    """
     width = min(max(width, NARROWEST), WIDEST)
     style = Style(color)
     blocks = [] if diagnosis.ran_out is None else [render_ran_out(diagnosis.ran_out, width=width, style=style)]
@@ -72,7 +77,7 @@ def render_diagnosis(diagnosis: Diagnosis, *, width: int, color: bool, ascii_onl
     if not diagnosis.findings:
         blocks.append(_render_nothing_found(diagnosis, width=width, style=style))
     blocks.extend(_render_limits(diagnosis, width=width))
-    blocks.append(_render_closing(diagnosis, width=width))
+    blocks.append(_render_closing(diagnosis, program, width=width))
     text = "\n\n".join(blocks) + "\n"
     return plain_ascii(text) if ascii_only else text
 
@@ -350,27 +355,44 @@ def _findings(count: int) -> str:
     return f"{count} finding{'' if count == 1 else 's'}"
 
 
-def _render_closing(diagnosis: Diagnosis, *, width: int) -> str:
+def _render_closing(diagnosis: Diagnosis, program: str, *, width: int) -> str:
     count = len(diagnosis.findings)
     found = f"{_findings(count)} in {seen(diagnosis)}; " if count else ""
+    command = _next_command(diagnosis, program)
     if count:
-        then = f"Next: `tenure explain {diagnosis.findings[0].rule}`, {_then_prove(diagnosis)}."
+        then = f"Next: `tenure explain {diagnosis.findings[0].rule}`, {_then_prove(diagnosis, command)}"
     elif diagnosis.looked_until is not None:
-        then = f"Next: look up to the end: `tenure run --census-at {_spread(diagnosis.steps)}`."
+        again = f"look up to the end{'' if command else f': `tenure run --census-at {_spread(diagnosis.steps)}`'}"
+        then = f"Next: {again}{':' if command else '.'}"
     elif diagnosis.steps:
         then = "Next: if memory still grows later in the program, record more of it."
     else:
         then = "Next: let the program take at least one optimizer step or model call while it is watched."
     said = f"{found}recorded in {relative_to_here(diagnosis.recording)}"
-    return "\n".join(line for text in (said, then) for line in wrap(text, width=width, first="", rest="  "))
+    lines = [line for text in (said, then) for line in wrap(text, width=width, first="", rest="  ")]
+    return "\n".join([*lines, f"  {command}"] if command else lines)
 
 
-def _then_prove(diagnosis: Diagnosis) -> str:
+def _next_command(diagnosis: Diagnosis, program: str) -> str:
+    """The command to go on with, whole and in one line, so that it pastes and runs; "" where there is none to give."""
+    if not program:
+        return ""
+    if not diagnosis.findings:
+        return "" if diagnosis.looked_until is None else f"tenure run --census-at {_spread(diagnosis.steps)} {program}"
+    return f"tenure fix {program}" if _has_edits(diagnosis) else f"tenure run {program}"
+
+
+def _has_edits(diagnosis: Diagnosis) -> bool:
+    return any(remedy.edits for finding in diagnosis.findings for remedy in finding.remedies)
+
+
+def _then_prove(diagnosis: Diagnosis, command: str) -> str:
     """How to go on: by a run that proves the edits, where there are some."""
-    mechanical = any(remedy.edits for finding in diagnosis.findings for remedy in finding.remedies)
-    if not mechanical:
-        return "change the line, run again"
-    return "or `tenure fix` in place of `tenure run`: it tries the edits and proves them"
+    if not _has_edits(diagnosis):
+        return f"change the line, run again{':' if command else '.'}"
+    if command:
+        return "or have the edits tried and proved:"
+    return "or `tenure fix` in place of `tenure run`: it tries the edits and proves them."
 
 
 def _spread(steps: int) -> str:

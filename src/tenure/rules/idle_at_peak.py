@@ -59,6 +59,11 @@ _PREALLOCATE = (
 
 
 def _message(suspect: Suspect) -> str:
+    if suspect.facts.get("autocast_cache"):
+        return (
+            f"{subject(suspect)} keeps {suspect.num_objects:,} weights that it has cast until its region ends; at the "
+            "step's peak nothing uses them any more."
+        )
     if suspect.facts.get("rests"):
         return (
             f"No operation of the profiled steps used {subject(suspect)}, but "
@@ -137,8 +142,12 @@ def _remedy(suspect: Suspect) -> str:
     kept = list(dict.fromkeys(each.expression for each in suspect.cut if each.kind not in ("local", "global")))
     if suspect.facts.get("never_read_again"):
         return f"`del {', '.join(names)}` after the last use"
+    if suspect.facts.get("autocast_cache"):
+        return "`torch.autocast(..., cache_enabled=False)` where a region uses each weight once, as without a backward"
     if suspect.facts.get("rests"):
         held = ", ".join(f"`{text}`" for text in dict.fromkeys(each.expression for each in suspect.cut))
+        if suspect.facts.get("rests_in_each_entry"):
+            return f"keep of each entry a copy of what is used, without {held}: a part of it may be a view of more"
         return f"set {held} to None once it is used, or move it to the host until another phase needs it"
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
     parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []

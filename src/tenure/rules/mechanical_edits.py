@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from tenure.syntax.edits.dropped_names import drop_names
 from tenure.syntax.edits.kept_values import (
     Kept,
     call_method,
+    call_method_of_all,
     ends_with_call,
     exceptions_in,
     find_kept,
@@ -122,9 +124,21 @@ def _detach(suspect: Suspect, source: SourceFile, kept: Kept) -> tuple[Edit, ...
         return _rebind(suspect, source, kept, labels)
     if ends_with_call(value, *_DETACHED):
         return ()
+    values = [value, *_parts_beside(suspect, kept, labels)]
     stores = suspect.holder.element
-    copies = stores and (selects(value) or bool(suspect.facts.get("kept_pins_bytes")))
-    return call_method(source, value, ".detach().clone()" if copies else ".detach()")
+    copies = stores and (any(map(selects, values)) or bool(suspect.facts.get("kept_pins_bytes")))
+    return call_method_of_all(source, values, ".detach().clone()" if copies else ".detach()")
+
+
+def _parts_beside(suspect: Suspect, kept: Kept, labels: list[Hop]) -> list[ast.expr]:
+    """What else of the kept tuple, dict or object carries a graph; of what is not written there, something that takes
+    no edit: to detach one alone would leave the others' graphs."""
+    beside = suspect.facts.get("graphs_beside") if labels else None
+    above = [hop.label for hop in labels[:-1]]
+    parts = (
+        [part_of(kept.value, [*above, label]) for label in beside] if isinstance(beside, list) and kept.value else []
+    )
+    return [ast.Constant(None) if part is None else part for part in parts]
 
 
 def _rebind(suspect: Suspect, source: SourceFile, kept: Kept, labels: list[Hop]) -> tuple[Edit, ...]:

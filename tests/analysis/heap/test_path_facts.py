@@ -32,3 +32,25 @@ def test_keys_that_rise_as_numbers_of_steps_do_are_told_apart(key: object, count
     (found,) = find_suspects([census(after(step), step=step) for step in STEPS])
 
     assert (found.facts["keys_count_up"], found.facts.get("keys_rise")) == (counts_up, rises)
+
+
+@pytest.mark.parametrize(
+    ("parts", "beside"),
+    [
+        (("[0] tensor#x{n} 4B -> .grad_fn N#a{n}", "[1] tensor#y{n} 4B"), None),
+        (
+            ("[0] tensor#x{n} 4B -> .grad_fn N#a{n}", "[1] tensor#y{n} 4B", "[2] tensor#z{n} 4B -> .grad_fn M#b{n}"),
+            ["2"],
+        ),
+    ],
+    ids=["one", "two"],
+)
+def test_what_else_of_a_kept_tuple_carries_a_graph_is_told(parts: tuple[str, ...], beside: object) -> None:
+    def after(step: int) -> str:
+        entry, saves = "main.kept -> list#l -> [{n}] tuple#t{n} -> ", " -> .saved tensor#s{n} 1MiB activation"
+        lines = [entry + part + saves * ("#a" in part) for part in parts]
+        return MODEL + "".join(f"{line.format(n=n)}\n" for n in range(step) for line in lines)
+
+    found = max(find_suspects([census(after(step), step=step) for step in STEPS]), key=lambda each: each.retained_bytes)
+
+    assert found.facts.get("graphs_beside") == beside

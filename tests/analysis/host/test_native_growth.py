@@ -84,6 +84,16 @@ def test_growth_that_slows_down_says_so() -> None:
     assert facts(found)["keeps_pace"] is False
 
 
+def test_growth_that_slows_down_counts_from_both_halves_where_shapes_vary() -> None:
+    seen = profile((1, 2, 1, 2, 3), (2, 2, 6, 7, 8), (3, 2, -1, 7, 8))
+    varying = dataclasses.replace(seen, storages=dataclasses.replace(seen.storages, shape=np.array([5, 4, 3])))
+
+    def slows(step: int) -> int:
+        return 350 * MIB + int(60 * MIB * (1 - 0.97**step))
+
+    assert [len(found_in(slows, seen=each)) for each in (varying, seen, None)] == [1, 0, 0]
+
+
 def test_growth_that_findings_explain_is_none_and_the_rest_is_said_where_it_is_much() -> None:
     assert found_in(steady, explained=0.2 * MIB) == []
     assert describe_native_growth(steps(steady), 0.2 * MIB) == (

@@ -85,8 +85,26 @@ def test_files_and_processes_are_told_by_who_opens_them() -> None:
     line = (SourceLocation(LOADER.path, 15, "read"),)
 
     assert places(found_in("files", lambda step: 9 + step)) == [("open", line)]
-    manager = (SourceLocation(LOADER.path, 19, "share"),)
-    assert places(found_in("children", lambda step: step)) == [("Manager", (*manager, *line))]
+    assert places(found_in("children", lambda step: step)) == [("Pool", line)]
+
+
+EPOCH = """
+def epoch(context):
+    manager = context.Manager()
+    reader = context.Process(target=read, args=(manager.dict(),))
+    reader.start()
+    reader.join()
+"""
+
+
+def test_what_is_ended_where_it_is_started_does_not_pile_up_where_something_else_may() -> None:
+    def told(text: str) -> list[tuple[str, int]]:
+        source = SourceFile("/home/me/epoch.py", text)
+        (found,) = find_system_growth(counted("children", lambda step: step), {source.path: source})
+        return [(found.holder.name, site.line) for site in found.holder.sites]
+
+    assert told(EPOCH) == [("manager", 3)]
+    assert told(EPOCH + "    manager.shutdown()\n") == [("reader", 4), ("reader", 3)]
 
 
 def test_shared_memory_is_told_by_who_makes_it_and_its_files_are_not_told_again() -> None:

@@ -42,7 +42,7 @@ def test_the_history_tells_what_the_name_held_and_how_often_all_of_it_became_oth
         at(9, 300, moment="exit"),
     ]
 
-    history = follow(censuses, INCOMING, frozenset({(200, 2 * MIB)}), step=6)
+    history = follow(censuses, [INCOMING], frozenset({(200, 2 * MIB)}), step=6)
 
     assert history is not None
     assert history.series == Series("forward-entry", (1, 2, 4, 8), (0, *[2 * MIB] * 3), (0, 1, 1, 1), (0,) * 4)
@@ -54,11 +54,11 @@ def test_memory_is_there_from_the_start_where_each_census_up_to_the_step_has_it(
 
     def from_start(*addresses: int) -> bool:
         censuses = [at(step, address) for step, address in enumerate(addresses, start=1)]
-        history = follow(censuses, INCOMING, kept, step=4)
+        history = follow(censuses, [INCOMING], kept, step=4)
         return history is not None and history.from_start
 
     assert [from_start(100, 100, 100, 200), from_start(100, 200, 100), from_start(200, 100)] == [True, False, False]
 
 
 def test_a_name_that_no_census_saw_has_no_history() -> None:
-    assert follow([at(1, 100, own=".other")], INCOMING, frozenset(), step=6) is None
+    assert follow([at(1, 100, own=".other")], [INCOMING], frozenset(), step=6) is None

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from tenure.capture.copies.drops import CannotDropError, drop, find_objects, is_of_type
+from tenure.capture.copies.drops import CannotDropError, describe, drop, find_objects, is_of_type
 from tenure.model.experiment import Drop
 
 
@@ -200,7 +200,7 @@ def test_a_reference_that_python_cannot_take_back_is_refused_in_words() -> None:
 
 
 def test_a_reference_that_is_gone_is_refused_in_words() -> None:
-    with pytest.raises(CannotDropError, match=r"^item gone: 'gone'$"):
+    with pytest.raises(CannotDropError, match=r"^item gone is not there any more$"):
         drop(reference({}, "ITEM", "gone", Thing()), {})
 
 
@@ -220,3 +220,8 @@ def test_objects_are_found_by_address_running_frames_too() -> None:
 )
 def test_an_object_that_was_given_the_address_since_has_another_type(item: object, text: str, expected: bool) -> None:
     assert is_of_type(item, text) is expected
+
+
+def test_a_reference_is_said_by_kind_and_label_and_in_one_word_where_both_are_the_same() -> None:
+    said = [describe(Drop(1, "Tensor", kind, label, 2)) for kind, label in (("STORAGE", "storage"), ("LOCAL", "loss"))]
+    assert said == ["the storage", "local loss"]

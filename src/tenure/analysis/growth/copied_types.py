@@ -14,6 +14,7 @@ from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 
 MOSTLY = 0.9
 """Share of the bytes from which what is collected counts as modules."""
+_CALLABLES = ("method", "function", "functools.partial", "partial", "cell", "builtin_function_or_method")
 _METRIC = re.compile(r"Metric|Meter|Matrix|Accuracy|Precision|Recall|(?<![A-Za-z])F1|AUROC|Jaccard|IoU")
 _STATE_KEY = re.compile(r"(\w+\.)+\w+|weight|bias|running_(mean|var)|num_batches_tracked")
 
@@ -47,10 +48,12 @@ def _parameters_among(view: View, nodes: Ints) -> set[int]:
 
 
 def _carries(view: View, node: int, tensors: Collection[int]) -> bool:
-    """Whether an attribute of an object is a module, or one of `tensors`, or a plain container with such elements."""
+    """Whether an attribute of an object is a module, or one of `tensors`, or a plain container with such elements. A
+    bound method, a function or a partial is neither: it uses what it leads to."""
     attributes = _values(view, node)
-    inside = [value for each in attributes if is_builtin_type(view.graph.type_names[each])
-              for value in _values(view, each)]  # fmt: skip
+    types = view.graph.type_names
+    containers = (each for each in attributes if is_builtin_type(types[each]) and types[each] not in _CALLABLES)
+    inside = [value for each in containers for value in _values(view, each)]
     return any(each in tensors or has_module_tables(view, each) for each in (*attributes, *inside))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tenure.analysis.heap.cuts import IN_USE, alive_seeds, find_cut, freed_storages, removed_by
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, own_references, reach, unquoted
 from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.held_by_gradients import path_by_gradient
 from tenure.analysis.heap.holders import (
     Droppable,
     find_droppable,
@@ -73,6 +74,8 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     droppable = find_droppable(graph)
     in_optimizer = _reference_to_optimizer(group, path, droppable)
     cut = (_emptied(group) if collects and in_optimizer is None else ()) or cut_of(group)
+    by_gradient = path_by_gradient(view, group.nodes, path) if collects else ()
+    path = by_gradient or path
     held_by = next((dropped for dropped in cut if dropped.reference in path or _enters(view, path, dropped)), None)
     link = None if held_by else _link_of_chain(view, path, cut)
     if link is not None:
@@ -91,13 +94,13 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     gradient = gradient_reference(graph, path)
     made_by_call = gradient or handler_reference(graph, path)
     holder = made_by_call or holder
-    cut = (_gradients_that_free(group) if gradient else ()) or cut
+    cut = (_gradients_that_free(group) if gradient else ()) or (gradients_with_graph(graph) if by_gradient else cut)
     rows = storage_rows(view, group.nodes)
     storages, nodes = view.census.storages, view.census.nodes
     graph_nodes = group.nodes[nodes.kind[group.nodes] == NodeKind.AUTOGRAD]
     freed = group.freed
     if freed is None:
-        freed = freed_storages(graph, cut) if cut else storages.node[rows]
+        freed = freed_storages(graph, cut) if cut and not by_gradient else storages.node[rows]
     in_slot = slot_facts(view, held_by, group.nodes) if collects else {}
     return Suspect(
         key=0,

@@ -18,6 +18,7 @@ ALLOCATED_AT_LEAST = 512
 MOST_KEYS = 4
 """Keys of a growing dict that are kept as examples: its newest."""
 FEWEST_THAT_RISE = 5
+_PARTS = (ReferenceKind.INDEX, ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE)
 _NUMBER = re.compile(r"\d+")
 
 
@@ -28,6 +29,7 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
     - `graph_continues`: the census stopped inside a larger graph,
     - `kept_shape`: shape of the tensor by which the path enters a graph,
     - `kept_pins_bytes`: bytes of that tensor's storage that no view of it shows,
+    - `graphs_beside`: labels of what else carries a graph in the tuple, list, dict or object that has that tensor,
     - `fills_running`: what grows is filled by a suspended generator or coroutine, which therefore still runs,
     - `keys`: the newest keys of the dict among `many`; `keys_count_up`: all of them are the numbers n, n+1, n+2, ...,
       and else `keys_rise`: a number in them is larger in each than in the one before, as a step's.
@@ -37,6 +39,9 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
         facts["fills_running"] = True
     if len(graph_nodes) and bool(np.any(view.census.nodes.flags[graph_nodes] & GRAPH_CONTINUES)):
         facts["graph_continues"] = True
+    beside = _graphs_beside(view.graph, path, many)
+    if beside:
+        facts["graphs_beside"] = beside
     row = _kept_storage(view.graph, path)
     shape = view.census.text(int(view.census.storages.shape[row])) if row >= 0 else ""
     if shape:
@@ -72,6 +77,27 @@ def _is_inside_suspended(graph: Graph, path: Sequence[int], many: Collection[int
         if suspended and source in many:
             return True
     return False
+
+
+def _graphs_beside(graph: Graph, path: Sequence[int], many: Collection[int]) -> list[str]:
+    """Labels of the tensors with a graph that one entry of what grows has beside the one by which the path enters its
+    graph; none where that one is the entry itself, or a variable."""
+    references = graph.census.references
+    at = next((at for at, each in enumerate(path) if references.kind[each] == ReferenceKind.GRAD_FN), 0)
+    owner = int(references.source[path[at - 1]]) if at else -1
+    if owner < 0 or owner in many or references.kind[path[at - 1]] not in _PARTS:
+        return []
+    entry = any(int(references.source[each]) in many for each in path[: at - 1])
+    others = (each for each in graph.references_from(owner) if each != path[at - 1] and references.kind[each] in _PARTS)
+    return (
+        [graph.labels[each] for each in others if _carries_graph(graph, int(references.target[each]))] if entry else []
+    )
+
+
+def _carries_graph(graph: Graph, node: int) -> bool:
+    kinds = graph.census.references.kind
+    is_tensor = graph.census.nodes.kind[node] == NodeKind.TENSOR
+    return bool(is_tensor) and any(kinds[each] == ReferenceKind.GRAD_FN for each in graph.references_from(node))
 
 
 def _kept_storage(graph: Graph, path: Sequence[int]) -> int:

@@ -42,8 +42,11 @@ class Rise:
     """The second half rises at least half as fast as the first: a cache that fills up slows down."""
 
 
-def find_rise(steps: Sequence[Step], counter: str = RSS) -> Rise | None:
-    """None where the counter was not measured, or rises little, in one half only, at once, or in too short a run."""
+def find_rise(steps: Sequence[Step], counter: str = RSS, *, slowing: bool = False) -> Rise | None:
+    """None where the counter was not measured, or rises little, in one half only, at once, or in too short a run.
+
+    How much it rises is taken from the slower half, as what will go on; where it may be `slowing` down, from both.
+    """
     measured = [(step.step, step.counters[counter]) for step in steps if counter in step.counters]
     late = measured[int(len(measured) * _WARM_UP) :]
     if len(late) < 8 or late[-1][0] - late[0][0] < LEAST_STEPS:
@@ -53,7 +56,7 @@ def find_rise(steps: Sequence[Step], counter: str = RSS) -> Rise | None:
         return None
     before, after = _rate(late[: middle + 1]), _rate(late[middle:])
     rate = min(before, after)
-    rise = rate * (late[-1][0] - late[0][0])
+    rise = ((before + after) / 2 if slowing else rate) * (late[-1][0] - late[0][0])
     if 100 * rate < LEAST_PER_100_STEPS or rise < LEAST_SHARE * late[0][1]:
         return None
     return Rise(tuple(late), rate, keeps_pace=2 * after >= before)
@@ -70,9 +73,10 @@ def find_native_growth(
 
     Its fact `native_growth` has what known issues are looked up by: torch's version, the operators of the profiled
     step with phases and places, devices, whether shapes differ between the two profiled steps; and whether growth
-    keeps its pace.
+    keeps its pace. A cache by shape meets fewer new shapes as time goes on: where shapes differ, growth may slow down.
     """
-    rise = find_rise(steps)
+    shapes_vary = profile is not None and _shapes_vary(profile)
+    rise = find_rise(steps, slowing=shapes_vary)
     if rise is None or explained_bytes_per_step > LITTLE_EXPLAINED * rise.per_step:
         return ()
     facts = {
@@ -80,7 +84,7 @@ def find_native_growth(
         "environment": dict(process.get("environment") or {}),
         "devices": _devices(profile),
         "operators": _operators(profile),
-        "shapes_vary": profile is not None and _shapes_vary(profile),
+        "shapes_vary": shapes_vary,
         "keeps_pace": rise.keeps_pace,
     }
     holder = HoldingReference(kind="unknown", name="native memory", expression="native memory")

@@ -20,6 +20,7 @@ LEAST_RISE = 4
 """So many more than in the first census after warm-up; pools and loaders start a few and keep them."""
 _THREADS = ("Thread", "Timer")
 _CHILDREN = ("Process", "Pool", "Manager", "Popen", "ProcessPoolExecutor", "DataLoader", "SyncManager")
+_ENDS = ("join", "close", "terminate", "kill", "wait", "communicate", "shutdown", "cancel", "unlink")
 _SHARED = ("SharedMemory", "ShareableList", "share_memory_", "RawArray", "RawValue", "Array", "Value")
 _OF_KEPT_TENSORS = ("files", "shared")
 """A tensor from a worker process is a mapping of shared memory and, in most cases, an open file."""
@@ -138,13 +139,35 @@ def find_makers(
 ) -> Iterator[tuple[SourceLocation, str]]:
     """Statements of the user's own sources that start what is counted, with the name that the statement gives it.
 
-    `counted` may be "pinned", too: memory of the host that a device reads directly.
+    What is ended where it was started, as by `reader.join()` in the same function, does not pile up: it is left out
+    where others remain. `counted` may be "pinned", too: memory of the host that a device reads directly; or
+    "autocast": regions that keep what they cast.
     """
-    for source in sources.values():
-        if source.origin == "yours":
-            for call, statement, scope in _calls(source):
-                if _starts(call, counted, function, file):
-                    yield SourceLocation(source.path, call.lineno, scope), _name_given(call, statement)
+    makers = [
+        (
+            SourceLocation(source.path, call.lineno, scope),
+            _name_given(call, statement),
+            _is_ended(calls, statement, scope),
+        )
+        for source in sources.values()
+        if source.origin == "yours"
+        for calls in [list(_calls(source))]
+        for call, statement, scope in calls
+        if _starts(call, counted, function, file)
+    ]
+    left = [each for each in makers if not each[2] or counted == "autocast"] or makers
+    yield from ((site, name) for site, name, _ in left)
+
+
+def _is_ended(calls: Sequence[tuple[ast.Call, ast.stmt, str]], statement: ast.stmt, scope: str) -> bool:
+    """Whether what a statement makes is ended in its function: by a call of the variable, or by its `with`."""
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return True
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Name):
+        return False
+    ends = (call.func for call, _, around in calls if around == scope and isinstance(call.func, ast.Attribute))
+    return any(each.attr in _ENDS and isinstance(each.value, ast.Name) and each.value.id == target.id for each in ends)
 
 
 def _calls(source: SourceFile) -> Iterator[tuple[ast.Call, ast.stmt, str]]:
@@ -166,6 +189,8 @@ def _starts(call: ast.Call, counted: str, function: str, file: str) -> bool:
     called = _last_name(call.func)
     if counted == "children":
         return called in _CHILDREN
+    if counted == "autocast":
+        return called == "autocast" and not any(keyword.arg == "cache_enabled" for keyword in call.keywords)
     if counted == "pinned":
         return called == "pin_memory" or any(keyword.arg == "pin_memory" for keyword in call.keywords)
     if counted in ("files", "shared"):

@@ -133,17 +133,25 @@ class Replay:
 
     def untouched(self) -> frozenset[tuple[int, int]]:
         """Address and bytes of storages on the device that no operation of either step made or used."""
+        return self._untouched_from(BEFORE + 1)
+
+    def untouched_in_second(self) -> frozenset[tuple[int, int]]:
+        """The same of those that no operation of the second step did: the first one may have made them."""
+        return self._untouched_from(self.profile.second)
+
+    def _untouched_from(self, first: int) -> frozenset[tuple[int, int]]:
         storages, addresses = self._census.storages, self._census.nodes.address
         rows = zip(storages.node.tolist(), storages.bytes.tolist(), storages.device.tolist(), strict=True)
         return frozenset(
             (int(addresses[node]), size)
             for node, size, place in rows
-            if self._census.text(place) == self.device and not self._is_touched(node)
+            if self._census.text(place) == self.device and not self._is_touched(node, first)
         )
 
-    def _is_touched(self, node: int) -> bool:
+    def _is_touched(self, node: int, first: int = BEFORE + 1) -> bool:
+        """Whether an operation made or used a storage, the one numbered `first` or a later one."""
         row = self.row_of_node.get(node)
-        return row is not None and int(self.profile.storages.last_use[row]) != BEFORE
+        return row is not None and int(self.profile.storages.last_use[row]) >= first
 
     @property
     def peak_bytes(self) -> int:

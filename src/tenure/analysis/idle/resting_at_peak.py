@@ -21,6 +21,8 @@ from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.idle_at_peak import BASIS_OF_RESTING, Replay
+from tenure.analysis.idle.resting_copies import find_resting_copies
+from tenure.analysis.idle.resting_fields import container_of, find_resting_fields
 from tenure.analysis.idle.resting_history import History, Memory, Name, follow
 from tenure.analysis.idle.unread import Program, unread_variables
 from tenure.analysis.idle.weights import weighs_enough
@@ -36,6 +38,7 @@ STILL = 0.5
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
 _NOT_NAMED = ("unknown", "hidden", "hook", "cycle", "gradient", "handler")
 _DATA = "torch.utils.data."
+_WEIGHTS = (Role.PARAMETER, Role.BUFFER)
 
 
 def find_resting_at_peak(
@@ -50,7 +53,8 @@ def find_resting_at_peak(
     """Suspects of symptom "peak", the heaviest first: what no operation of the two steps touched though it lay on
     their device at the peak, and that was made in the run and stays to its end, itself or others in its place.
 
-    None of it is a parameter, buffer, gradient, state, input, a data loader's, in a graph, or `told` already. What
+    None of it is a parameter or buffer, but of a copy of a module in use, or a gradient, state, input, a data loader's,
+    in a graph, or `told` already. What
     lies in one container, or in one object's own attributes, with something that was touched is in use with it; what
     only variables hold is told where the text of their functions in `sources` reads none of them any more; what a
     container with a bound holds is meant. What was there before the first forward is taken for the program's data,
@@ -65,10 +69,11 @@ def find_resting_at_peak(
     told = tuple(told)
     heap = _Heap(view, replay, frozenset().union(*(suspect.storages for suspect in told)), sources)
     found = []
-    for reference, nodes in _by_holder(heap).items():
+    copies = {(reference,): nodes for reference, nodes in find_resting_copies(view, heap.resting_weights).items()}
+    for held_by, nodes in (*_by_holder(heap).items(), *copies.items()):
         if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=LEAST_SHARE):
             continue
-        suspect = _suspect(heap, reference, nodes, between, profile.step, used_before)
+        suspect = _suspect(heap, held_by, nodes, between, profile.step, used_before)
         if suspect is not None and not any(set(suspect.cut) & set(other.cut) for other in told):
             found.append(dataclasses.replace(suspect, peak_bytes=peak))
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
@@ -88,17 +93,25 @@ class _Heap:
         storages = view.census.storages
         on_device = np.array([view.census.text(int(place)) == replay.device for place in storages.device], dtype=bool)
         here = storages.node[on_device]
-        self.resting = here[self._rests(on_device)]
+        self.resting, self.resting_weights = here[self._rests(on_device)], here[self._rests_as_weight(on_device)]
         self._in_use = np.setdiff1d(here, self.resting)
 
     def _rests(self, chosen: Bools) -> Bools:
         """Per chosen storage: nothing touched it, no role explains it, nobody has told it."""
-        storages, untouched = self.view.census.storages, self._replay.untouched()
+        return self._is_free(chosen, self._replay.untouched(), (Role.OTHER,))
+
+    def _rests_as_weight(self, chosen: Bools) -> Bools:
+        """Per chosen storage: a parameter or buffer that the second step did not touch, and that nobody has told: a
+        copy is made in some step, which may be the first of the two."""
+        return self._is_free(chosen, self._replay.untouched_in_second(), _WEIGHTS)
+
+    def _is_free(self, chosen: Bools, untouched: Memory, of: Sequence[Role]) -> Bools:
+        storages = self.view.census.storages
         nodes, roles = storages.node[chosen], storages.role[chosen]
         addresses, sizes = self.view.census.nodes.address[nodes].tolist(), storages.bytes[chosen].tolist()
         free = np.array([each in untouched and each not in self._told
                          for each in zip(addresses, sizes, strict=True)], dtype=bool)  # fmt: skip
-        return np.asarray(free & (roles == Role.OTHER) & ~self._of_graphs_and_loaders[nodes], dtype=bool)
+        return np.asarray(free & np.isin(roles, of) & ~self._of_graphs_and_loaders[nodes], dtype=bool)
 
     @cached_property
     def _of_graphs_and_loaders(self) -> Bools:
@@ -107,6 +120,10 @@ class _Heap:
         loaders = [node for node, name in enumerate(types) if name.startswith(_DATA)]
         seeds = np.union1d(np.flatnonzero(kinds == NodeKind.AUTOGRAD), np.array(loaders, dtype=np.int64))
         return reach(self.graph, seeds)
+
+    def path_to(self, node: int) -> tuple[int, ...]:
+        """The references from a root to a node."""
+        return path_to(self.graph, self.view.paths, node)
 
     @cached_property
     def unread(self) -> frozenset[int]:
@@ -135,14 +152,19 @@ def _is_container(type_name: str) -> bool:
     return is_builtin_type(type_name) and type_name != "module"
 
 
-def _by_holder(heap: _Heap) -> dict[int, Ints]:
-    """Storages that rest, by the reference that leads to all that rests with them."""
+def _by_holder(heap: _Heap) -> dict[tuple[int, ...], Ints]:
+    """Storages that rest, by the reference that leads to all that rests with them; of a container whose entries are in
+    use, by the references to those of their fields that none is used by."""
     found: dict[int, list[int]] = {}
+    inside = []
     for node in heap.resting.tolist():
-        reference = _holder_of(heap, path_to(heap.graph, heap.view.paths, node))
+        reference = _holder_of(heap, heap.path_to(node))
         if reference >= 0:
             found.setdefault(reference, []).append(node)
-    return {reference: np.array(sorted(nodes), dtype=np.int64) for reference, nodes in found.items()}
+        else:
+            inside.append(node)
+    alone = {(reference,): np.array(sorted(nodes), dtype=np.int64) for reference, nodes in found.items()}
+    return alone | find_resting_fields(heap.view, inside, heap.has_used_items, heap.path_to)
 
 
 def _holder_of(heap: _Heap, path: Sequence[int]) -> int:
@@ -175,22 +197,25 @@ def _holder_of(heap: _Heap, path: Sequence[int]) -> int:
 
 
 def _suspect(
-    heap: _Heap, reference: int, nodes: Ints, between: Sequence[Census], step: int, used_before: Memory
+    heap: _Heap, held_by: tuple[int, ...], nodes: Ints, between: Sequence[Census], step: int, used_before: Memory
 ) -> Suspect | None:
     view = heap.view
-    group = _with_cut(heap, reference, nodes)
+    group = _with_cut(heap, held_by, nodes)
     if not group.cut:
         return None
     kinds = view.census.references.kind
     if all(kinds[each.reference] in _VARIABLES and each.container < 0 for each in group.cut):
         return _unread_suspect(heap, group) if heap.unread.issuperset(each.reference for each in group.cut) else None
     mine = identities(view, nodes)
-    history = follow(between, Name.of(heap.graph, reference), mine, step=step)
+    roles = sorted(set(view.census.storages.role[np.isin(view.census.storages.node, nodes)].tolist()))
+    names = {Name.of(heap.graph, reference) for reference in held_by}
+    history = follow(between, names, mine, step=step, roles=[Role(role) for role in roles])
     is_data = history is None or (history.from_start and not mine <= used_before)
     if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
         return None
+    facts = _facts(history) | ({"rests_in_each_entry": True} if len(held_by) > 1 else {})
     suspect = assemble_suspect(
-        group, symptom="peak", measured=Measured(series=history.series, facts=_facts(history)), fingerprint=""
+        group, symptom="peak", measured=Measured(series=history.series, facts=facts), fingerprint=""
     )
     if suspect.holder.kind in _NOT_NAMED:
         return None
@@ -215,11 +240,12 @@ def _with_figures(suspect: Suspect, holders: Iterable[str]) -> Suspect:
     )
 
 
-def _with_cut(heap: _Heap, reference: int, nodes: Ints) -> Group:
-    """The storages with their one holder as the cut; where others hold them too, with the cut that frees them."""
-    group = Group(heap.view, nodes, nodes, cut=(Droppable(reference),), freed=nodes)
+def _with_cut(heap: _Heap, held_by: tuple[int, ...], nodes: Ints) -> Group:
+    """The storages with their holders as the cut; where others hold them too, with the cut that frees them."""
+    many = frozenset({container_of(heap.view, held_by[0])} if len(held_by) > 1 else ())
+    group = Group(heap.view, nodes, nodes, many=many, cut=tuple(map(Droppable, held_by)), freed=nodes)
     freed = freed_storages(heap.graph, group.cut or ())
-    if find_droppable(heap.graph)[reference] and np.isin(nodes, freed).all():
+    if find_droppable(heap.graph)[list(held_by)].all() and np.isin(nodes, freed).all():
         return group
     return dataclasses.replace(group, cut=cut_of(dataclasses.replace(group, cut=None)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -56,15 +56,22 @@ class History:
     """Between how many censuses all of the memory under the name became other memory."""
 
 
-def follow(censuses: Sequence[Census], name: Name, memory: Memory, *, step: int) -> History | None:
-    """The history of a name, and of `memory` that it held in `step`; None where no census saw the name.
+def follow(
+    censuses: Sequence[Census],
+    names: Collection[Name],
+    memory: Memory,
+    *,
+    step: int,
+    roles: Sequence[Role] = (Role.OTHER,),
+) -> History | None:
+    """The history of names, and of `memory` that they held in `step`, of these roles; None where no census saw them.
 
     Costs an index of each census and a search in it.
     """
     at_work = [census for census in censuses if census.moment != "exit"]
     moment = max(_MOMENTS, key=lambda moment: sum(census.moment == moment for census in at_work))
     ordered = sorted((census for census in at_work if census.moment == moment), key=lambda census: census.step)
-    held = [_held(census, name) for census in ordered]
+    held = [_held(census, names, roles) for census in ordered]
     if not any(held):
         return None
     before = [census for census in at_work if census.step < step]
@@ -86,15 +93,15 @@ def _count_replaced(held: Iterable[Memory]) -> int:
     return sum(bool(one and other and one.isdisjoint(other)) for one, other in pairwise(held))
 
 
-def _held(census: Census, name: Name) -> Memory:
-    """Storages without a role that references of the name lead to, by no graph."""
+def _held(census: Census, names: Collection[Name], roles: Sequence[Role]) -> Memory:
+    """Storages of these roles that references of the names lead to, by no graph."""
     graph = build_graph(census)
-    targets = name.find(graph)
+    targets = np.unique(np.concatenate([name.find(graph) for name in names]))
     if not len(targets):
         return frozenset()
     below = reach(graph, targets, without=np.isin(census.references.kind, GRAPH_REFERENCES))
     storages = census.storages
-    return _memory(census, storages.node[below[storages.node] & (storages.role == Role.OTHER)])
+    return _memory(census, storages.node[below[storages.node] & np.isin(storages.role, roles)])
 
 
 def _all_memory(census: Census) -> Memory:

@@ -48,8 +48,16 @@ def drop(reference: Drop, source: Any) -> None:
     """Drop one reference of `source`; CannotDropError where Python gives no way to."""
     try:
         _drop(reference, source)
-    except (AttributeError, TypeError, ValueError, IndexError, KeyError, RuntimeError) as error:
-        raise CannotDropError(f"{reference.kind.lower()} {reference.label}: {error}") from None
+    except KeyError:
+        raise CannotDropError(f"{describe(reference)} is not there any more") from None
+    except (AttributeError, TypeError, ValueError, IndexError, RuntimeError) as error:
+        raise CannotDropError(f"{describe(reference)}: {error}") from None
+
+
+def describe(reference: Drop) -> str:
+    """What a reference is, in words: `local loss`; `the storage` where the label says no more than the kind."""
+    kind = reference.kind.lower()
+    return f"the {kind}" if kind == reference.label.lstrip(".") else f"{kind} {reference.label}"
 
 
 def _drop(reference: Drop, source: Any) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from tenure.capture.copies.drops import CannotDropError, drop, find_objects, is_of_type
+from tenure.capture.copies.drops import CannotDropError, describe, drop, find_objects, is_of_type
 from tenure.capture.copies.process_copy import fork_copy, start_in_child
 from tenure.capture.tensors.storage_serials import SERIALS
 from tenure.model.experiment import ExperimentResult, PlannedExperiment
@@ -177,7 +177,7 @@ def _drop_all(planned: PlannedExperiment) -> str:
             del objects[each.source]  # another object that was given the address since
     missing = [each for each in planned.drops if each.source not in objects]
     if missing and not (planned.independent and objects):
-        return f"the owner of {missing[0].kind.lower()} {missing[0].label} is gone, or out of reach"
+        return f"the owner of {describe(missing[0])} is gone, or out of reach"
     try:
         for each in planned.drops:
             if each.source in objects:

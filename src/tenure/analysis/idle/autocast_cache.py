@@ -1,0 +1,85 @@
+"""Weights that autocast has cast and keeps in its cache until its region ends, though nothing uses them again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tenure.analysis.heap.assemble import bytes_by_role, identities, storage_rows
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
+from tenure.analysis.idle.idle_at_peak import BASIS, PEAK, Replay
+from tenure.analysis.idle.weights import is_news
+from tenure.model.heap import Census, Ints
+from tenure.model.profile import ALIVE, StepProfile
+from tenure.model.source import SourceLocation
+from tenure.model.suspect import HoldingReference, Series, Suspect
+
+LEAST_WEIGHTS = 3
+_CAST = "aten._to_copy."
+Region = tuple[SourceLocation, str]
+"""Where the program begins a region, and the name that the statement gives it."""
+
+
+def find_autocast_cache(profile: StepProfile, census: Census, regions: Sequence[Region]) -> tuple[Suspect, ...]:
+    """At most one suspect of symptom "peak": casts that idle at the peak, that no name holds, and that all die at once,
+    where `regions` of the program call `autocast` without `cache_enabled`.
+
+    A region that trains uses them again in its backward pass; what a region casts once, and uses once, is kept for
+    nothing. Its holder is the call. Costs a replay of the second profiled step.
+    """
+    replay = Replay(profile, census)
+    if not regions or not replay.meets_peak():
+        return ()
+    view = view_census(census, Shapes())
+    rows = _kept_casts(view, replay)
+    drop = replay.drop_without(rows) if len(rows) >= LEAST_WEIGHTS else 0
+    if not is_news(drop, replay.peak_bytes):
+        return ()
+    nodes = np.array(sorted(replay.node_of_row[row] for row in rows), dtype=np.int64)
+    return (_suspect(view, replay, nodes, drop, regions),)
+
+
+def _kept_casts(view: View, replay: Replay) -> list[int]:
+    """Rows of casts that idle, of those the ones that die at one operation: the region's end."""
+    storages, operations = replay.profile.storages, replay.profile.operations
+    by_end: dict[int, list[int]] = {}
+    for row in replay.idle_rows():
+        node, birth = replay.node_of_row.get(row), int(storages.birth[row])
+        ends = int(storages.death[row])
+        is_cast = birth >= 0 and replay.profile.text(int(operations.name[birth])).startswith(_CAST)
+        if node is not None and is_cast and ends != ALIVE and not view.paths.held_by_root(node):
+            by_end.setdefault(ends, []).append(row)
+    return max(by_end.values(), key=len, default=[])
+
+
+def _suspect(view: View, replay: Replay, nodes: Ints, drop: int, regions: Sequence[Region]) -> Suspect:
+    sites = tuple(site for site, _ in regions)
+    holder = HoldingReference(kind="unknown", name=regions[0][1], expression=regions[0][1], sites=sites)
+    size, step = int(view.graph.bytes_of_node[nodes].sum()), view.census.step
+    return Suspect(
+        key=0,
+        symptom="peak",
+        path=(),
+        path_text=(),
+        holder=holder,
+        cut=(holder,),
+        retained_bytes=size,
+        num_objects=len(nodes),
+        num_graph_nodes=0,
+        device=replay.device,
+        bytes_by_role=bytes_by_role(view, storage_rows(view, nodes)),
+        first_step=step,
+        last_step=step,
+        series=Series(PEAK, (step,), (size,), (len(nodes),), (0,)),
+        growth_bytes_per_step=None,
+        growth_objects_per_step=None,
+        fingerprint=fingerprint_of("autocast keeps casts"),
+        ambiguous=len(sites) > 1,
+        facts={"idle_at_peak": True, "autocast_cache": True},
+        storages=identities(view, nodes),
+        storages_at=step,
+        peak_bytes=replay.peak_bytes,
+        peak_drop_bytes=drop,
+        peak_basis=BASIS,
+    )
