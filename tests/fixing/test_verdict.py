@@ -73,6 +73,15 @@ def test_what_is_carried_into_the_forward_is_freed_where_the_peak_or_what_is_ali
     assert judge(baseline, FIXED, FIXED.run, (CARRIED,)).why == "9.28 KiB less stay alive"
 
 
+def test_of_what_is_only_possible_memory_that_goes_earlier_is_no_gain() -> None:
+    possible = replace(CARRIED, confidence="possible")
+    baseline = make_baseline(measured((possible,), growth=0.0), run_of(), SAME)
+    lower_peak = measured((), growth=0.0, peak=17_000)
+
+    assert judge(baseline, FIXED, FIXED.run, (possible,)).why == "nothing was freed by it"
+    assert judge(baseline, lower_peak, lower_peak.run, (possible,)).why == "the peak falls by 2.93 KiB"
+
+
 def test_graphs_without_memory_are_freed_where_their_finding_is_gone() -> None:
     baseline = make_baseline(measured((WEIGHTLESS,), growth=0.0), run_of(), SAME)
     gone, left = measured((), growth=0.0), measured((WEIGHTLESS,), growth=0.0)

@@ -203,13 +203,15 @@ def _what_helped(before: Measured, after: Measured, findings: tuple[Finding, ...
 
 
 def _fall(before: Measured, after: Measured, finding: Finding) -> str:
+    """What fell by it. Of what is only possibly one, memory that goes earlier is no gain unless growth or the peak
+    falls: the program may be well as it is."""
     grew = finding.growth_bytes_per_step if finding.symptom in ("growth", "cycle", "sawtooth") else None
     old, new = before.figures.growth_bytes_per_step, after.figures.growth_bytes_per_step
     if grew and old is not None and new is not None and old - new >= FREED_SHARE * grew:
         return f"growth falls from {format_bytes(old)} to {format_bytes(new)} per step"
     held = finding.retained_bytes or 0
     fallen = _alive_fall(before, after)
-    if held and fallen >= FREED_SHARE * held:
+    if held and fallen >= FREED_SHARE * held and finding.confidence != "possible":
         return f"{format_bytes(fallen)} less stay alive"
     drop = _peak_fall(before, after)
     if finding.symptom == "peak" and drop >= FREED_SHARE * max(finding.peak_drop_bytes or held, 1):
