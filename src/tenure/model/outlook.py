@@ -23,6 +23,18 @@ class Ahead:
 
 
 @dataclass(frozen=True)
+class CounterGrowth:
+    """A counter of bytes that grows: its rate and standard error over the steps from `first_step` on. `ahead` is None
+    where no end is in sight."""
+
+    name: str
+    per_step: float
+    error: float
+    first_step: int
+    ahead: Ahead | None
+
+
+@dataclass(frozen=True)
 class CounterOutlook:
     """One counter of bytes. None: there is no such growth, period or end in sight.
 
