@@ -40,7 +40,8 @@ def soonest_end(view: ProcessView) -> Ahead | None:
 
 
 def _soonest(ends: Iterable[Ahead | None]) -> Ahead | None:
-    return min((ahead for ahead in ends if ahead is not None), key=lambda ahead: ahead.steps, default=None)
+    told = (ahead for ahead in ends if ahead is not None and ahead.is_told)
+    return min(told, key=lambda ahead: ahead.steps, default=None)
 
 
 def headline(view: ProcessView) -> str:

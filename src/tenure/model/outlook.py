@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tenure.model.finding import Limit
+from tenure.model.growth_rule import is_near
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ class Ahead:
     soonest: float
     latest: float | None
     seconds_per_step: float | None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is near enough to be told to a person."""
+        return is_near(None if self.seconds_per_step is None else self.steps * self.seconds_per_step)
 
 
 @dataclass(frozen=True)

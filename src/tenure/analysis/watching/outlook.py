@@ -18,6 +18,7 @@ from tenure.analysis.watching.phases import find_phases
 from tenure.analysis.watching.running_out import steps_until
 from tenure.analysis.watching.slow_growth import find_slow_growth
 from tenure.analysis.watching.step_phases import read_step_phases
+from tenure.model.growth_rule import LEAST_RISE
 from tenure.model.outlook import Ahead, CounterGrowth, CounterOutlook, RunOutlook
 from tenure.model.recording import Recording, Step
 from tenure.model.row_columns import RowColumns
@@ -71,7 +72,7 @@ def read_growth(recording: Recording) -> tuple[CounterGrowth, ...]:
 def _growth(
     name: str, steps: Numbers, values: Numbers, room: Room | None, seconds_per_step: float | None
 ) -> CounterGrowth | None:
-    growth = find_slow_growth(steps, values)
+    growth = find_slow_growth(steps, values, least_rise=LEAST_RISE[name])
     if growth is None:
         return None
     ahead = None
