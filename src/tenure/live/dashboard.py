@@ -19,6 +19,7 @@ from textual.widgets import DataTable, Footer, Static
 
 from tenure.errors import TenureError
 from tenure.live import lines
+from tenure.live.findings_due import Due, findings_due
 from tenure.live.memory_rows import AxesRow, MemoryRows
 from tenure.live.view import ProcessLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis
@@ -39,10 +40,10 @@ Find = Callable[[str], Awaitable[Diagnosis]]
 
 @dataclass
 class _Found:
-    """The newest diagnosis of one process, and of how many censuses it was made."""
+    """The newest diagnosis of one process, and of what it was made."""
 
     diagnosis: Diagnosis | None = None
-    of_censuses: int = -1
+    of: Due | None = None
     failure: str | None = None
 
 
@@ -69,10 +70,10 @@ class FindingsScreen(ModalScreen[None]):
 
 class Dashboard(App[None]):
     """Shows what `look` gives back, asked each second on a thread for the process at a position, and what `find` finds,
-    asked at new censuses. Of several processes `look_closer` is called on a thread of its own, at once again while it
-    says that there is more to read.
+    asked at new censuses and as a counter grows.
 
-    `num_processes` are said until the first look is over.
+    Of several processes `look_closer` is called on a thread of its own, at once again while it says that there is more
+    to read. `num_processes` are said until the first look is over.
     """
 
     TITLE = "tenure watch"
@@ -285,19 +286,19 @@ class Dashboard(App[None]):
     def _state(self, view: ProcessView, found: _Found) -> str:
         if found.failure is not None:
             return f"not looked for: {found.failure}"
-        if not view.num_censuses:
+        if not _due(view):
             return "no census yet"
-        if found.diagnosis is None:
+        if found.diagnosis is None or found.of is None:
             return "looking ..."
-        again = ", looking again" if found.of_censuses < view.num_censuses else ""
-        return f"from {found.of_censuses} {'census' if found.of_censuses == 1 else 'censuses'}{again}"
+        again = ", looking again" if found.of != _due(view) else ""
+        return f"from {found.of.num_censuses} {'census' if found.of.num_censuses == 1 else 'censuses'}{again}"
 
     def _find_if_new(self) -> None:
         view = self.shown
-        if view is None or self._finding or not view.num_censuses:
+        if view is None or self._finding or not _due(view):
             return
         found = self._found.setdefault(view.path, _Found())
-        if found.of_censuses < view.num_censuses:
+        if found.of != _due(view):
             self._finding = True
             self._find_apart(view, found)
             self._show_findings(view)
@@ -309,7 +310,7 @@ class Dashboard(App[None]):
         except (TenureError, OSError) as error:
             found.failure = str(error)
         finally:
-            found.of_censuses = view.num_censuses
+            found.of = _due(view)
             self._finding = False
         if self.shown is not None and self.screen_stack:
             self._show_findings(self.shown)
@@ -345,9 +346,13 @@ class Dashboard(App[None]):
         view = self.shown
         found = self._found.get(view.path) if view is not None else None
         if found is None or found.diagnosis is None:
-            self.notify("no findings yet: they are looked for at each new census")
+            self.notify("no findings yet: they are looked for at each new census, and when memory grows")
         else:
             self.push_screen(FindingsScreen(found.diagnosis))
+
+
+def _due(view: ProcessView) -> Due:
+    return findings_due(view.num_censuses, view.outlook)
 
 
 def watch_on_screen(folder: str) -> None:

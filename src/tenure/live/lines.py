@@ -18,6 +18,7 @@ LONG_SECONDS = 10.0
 LATE = 5.0
 """So many times its usual length a step has taken before it is said."""
 MOST_NOTES = 5
+MOST_UNSEEN = 2
 _NAMES = {
     "allocated_bytes": "allocated",
     "reserved_bytes": "reserved",
@@ -170,7 +171,16 @@ def findings_lines(diagnosis: Diagnosis | None, *, state: str) -> list[str]:
         return [f"findings  {state}"]
     count = len(diagnosis.findings)
     what = "none" if not count else f"{count}"
-    return [f"findings  {what} · {state}", *(f"  {finding_line(finding)}" for finding in diagnosis.findings)]
+    unseen = (f"  not seen: {text}" for text in diagnosis.not_seen[:MOST_UNSEEN])
+    return [f"findings  {what} · {state}", *(f"  {finding_line(finding)}" for finding in diagnosis.findings), *unseen]
+
+
+def findings_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    """The same as labels and texts, without the dashboard."""
+    count, censuses = len(diagnosis.findings), diagnosis.censuses or 0
+    state = f"{count or 'none'} · from {censuses} {'census' if censuses == 1 else 'censuses'}"
+    unseen = [("not seen", text) for text in diagnosis.not_seen[:MOST_UNSEEN]]
+    return [("findings", state), *(("", finding_line(finding)) for finding in diagnosis.findings), *unseen]
 
 
 def notes_lines(view: ProcessView) -> list[str]:
