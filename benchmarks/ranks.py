@@ -1,11 +1,13 @@
-"""How long hundreds of ranks take to be opened and compared, and in how much memory.
+"""How long hundreds of ranks take to be opened and compared, and until the dashboard shows them, in how much memory.
 
-    python benchmarks/ranks.py [--ranks 256] [--steps 10000] [--json FILE]
+    python benchmarks/ranks.py [--ranks 16 64 256] [--steps 10000] [--repeat 3] [--json FILE]
 
 The recordings are made in a temporary folder: four as the recorder writes them, with sixteen counters,
 and copies of these under other ranks; rank 7 leaks 1 MiB more per step. What is measured runs in
-processes of its own: seconds by the clock from list of folders to comparison, imports left out, and what resident
-memory rose by at most; then the same of what the dashboard does at its first look and at one without news.
+processes of its own, medians of `--repeat`: seconds by the clock from list of folders to comparison, imports left out,
+and what resident memory rose by at most; then of the dashboard, its imports included, until its first screen stands
+(one rank's figures, and each rank in the table), until the ranks are compared, and until growth was looked for in each,
+with the most memory that its process had until then.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import random
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -83,19 +86,45 @@ def compare(run: str) -> None:
     print(json.dumps(found))
 
 
-def follow(run: str) -> None:
-    """What the dashboard does: the first look and one at which nothing is new. Prints one JSON object."""
-    from tenure.live.watched_run import WatchedRun
+def screen(run: str) -> None:
+    """The dashboard itself, without a terminal, from its imports on. Prints one JSON object."""
+    import asyncio
 
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    watched, seconds = WatchedRun(run), []
-    for _ in range(2):
-        started = time.perf_counter()
-        watched.look()
-        seconds.append(time.perf_counter() - started)
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = {"first_look_seconds": seconds[0], "next_look_seconds": seconds[1]}
-    print(json.dumps(found | {"looks_rise_mebibytes": (after - before) / 1024}))
+    started = time.perf_counter()
+
+    from tenure.live.dashboard import Dashboard
+    from tenure.live.watched_run import WatchedRun
+    from tenure.model.finding import Diagnosis
+
+    watched = WatchedRun(run)
+    found: dict[str, float] = {}
+
+    async def find(folder: str) -> Diagnosis:
+        raise NotImplementedError
+
+    def now(name: str) -> None:
+        if f"{name}_seconds" not in found:
+            found[f"{name}_seconds"] = time.perf_counter() - started
+            found[f"{name}_own_mebibytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    async def wait() -> None:
+        app = Dashboard(watched.look, find, look_closer=watched.look_closer)
+        async with app.run_test(size=(120, 40)) as pilot:
+            while "all_read_seconds" not in found:
+                await pilot.pause(0.2)
+                seen = app._seen
+                if seen.processes and app.shown is not None:
+                    now("first_screen")
+                if seen.ranks is not None:
+                    now("compared")
+                if seen.processes and not seen.num_unread:
+                    now("all_read")
+            before = time.perf_counter()
+            watched.look()
+            found["next_look_seconds"] = time.perf_counter() - before
+
+    asyncio.run(wait())
+    print(json.dumps(found))
 
 
 def run_apart(work: str, run: Path) -> dict[str, object]:
@@ -106,25 +135,38 @@ def run_apart(work: str, run: Path) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ranks", type=int, default=256)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[16, 64, 256])
     parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--in-process", choices=["compare", "follow"], help=argparse.SUPPRESS)
+    parser.add_argument("--in-process", choices=["compare", "screen"], help=argparse.SUPPRESS)
     parser.add_argument("--run", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.in_process:
-        {"compare": compare, "follow": follow}[options.in_process](options.run)
+        {"compare": compare, "screen": screen}[options.in_process](options.run)
         return
+    table = [measure(ranks, options.steps, options.repeat) for ranks in options.ranks]
+    for key in table[0]:
+        values = (found[key] for found in table)
+        print(f"{key:28}", *(f"{value:10.2f}" if isinstance(value, float) else f"{value!s:>10}" for value in values))
+    if options.json:
+        options.json.write_text(json.dumps({"format": 2, "runs": table}, indent=1) + "\n")
+
+
+def measure(ranks: int, steps: int, repeat: int) -> dict[str, object]:
+    """Medians of so many processes each."""
     with tempfile.TemporaryDirectory() as temporary:
         run = Path(temporary) / "run"
-        make(run, ranks=options.ranks, steps=options.steps)
+        make(run, ranks=ranks, steps=steps)
         size = sum(file.stat().st_size for file in run.rglob("*") if file.is_file())
-        found = run_apart("compare", run) | run_apart("follow", run)
-    found |= {"steps": options.steps, "mebibytes_on_disk": size / (1 << 20)}
-    for key, value in found.items():
-        print(f"{key:20} {value:.2f}" if isinstance(value, float) else f"{key:20} {value}")
-    if options.json:
-        options.json.write_text(json.dumps({"format": 1, **found}, indent=1) + "\n")
+        found: dict[str, object] = {"ranks": ranks, "steps": steps, "mebibytes_on_disk": size / (1 << 20)}
+        for work in ("compare", "screen"):
+            rows = [run_apart(work, run) for _ in range(repeat)]
+            found |= {
+                key: statistics.median(float(str(row[key])) for row in rows) if isinstance(value, float) else value
+                for key, value in rows[0].items()
+            }
+    return found
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from tenure.analysis.watching.running_out import steps_until
 from tenure.analysis.watching.slow_growth import find_slow_growth
 from tenure.analysis.watching.warm_up import warm_up_end
 from tenure.capture.sampling.trend import TrendWatch
+from tenure.model.growth_rule import LEAST_RISE
 
 LOOKS = (500, 1000, 1500, 2000)
 STEPS = np.arange(1.0, LOOKS[-1] + 1)
@@ -43,9 +44,9 @@ def read_within(until: int, every: int) -> slice:
     return slice(every - 1, until, every)
 
 
-def is_told(values: np.ndarray, until: int, every: int) -> bool:
+def is_told(values: np.ndarray, until: int, every: int, name: str) -> bool:
     read = read_within(until, every)
-    return find_slow_growth(STEPS[read], values[read]) is not None
+    return find_slow_growth(STEPS[read], values[read], least_rise=LEAST_RISE[name]) is not None
 
 
 def first_notice(values: np.ndarray, name: str, every: int) -> int | None:
@@ -66,9 +67,9 @@ def score_growth(rows: Sequence[Row], seeds: range, every: int) -> dict[str, flo
     for seed in seeds:
         values = draw(rows, seed, len(STEPS))
         late = values + leak * np.maximum(0.0, STEPS - (len(STEPS) - SOON))
-        found["false alarms"] += any(is_told(values, look, every) for look in LOOKS)
-        found["found in 500"] += is_told(values + leak * STEPS, SOON, every)
-        found["found late"] += is_told(late, len(STEPS), every)
+        found["false alarms"] += any(is_told(values, look, every, name) for look in LOOKS)
+        found["found in 500"] += is_told(values + leak * STEPS, SOON, every, name)
+        found["found late"] += is_told(late, len(STEPS), every, name)
         found["noticed, healthy"] += first_notice(values, name, every) is not None
         found["noticed in 500"] += first_notice((values + leak * STEPS)[:SOON], name, every) is not None
     return {key: 100 * count / len(seeds) for key, count in found.items()}

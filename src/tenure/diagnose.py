@@ -93,7 +93,7 @@ def diagnose_process(recording: Recording, *, ask_copies: bool = True) -> Diagno
         steps=max((step.step for step in recording.steps), default=0),
         findings=findings,
         unexplained_growth_bytes_per_step=growth,
-        not_seen=tuple(_not_seen(evidence, explained, copied)),
+        not_seen=tuple(_not_seen(evidence, explained, copied, goes_on=not ask_copies)),
         censuses=len(evidence.censuses),
         looked_until=evidence.looked_until,
         suppressed=tuple(finding for finding in explained if finding not in findings),
@@ -247,7 +247,9 @@ def _growth_on_host(findings: Sequence[Finding]) -> float:
     return sum(_steady_growth(finding) for finding in findings if finding.device in ("cpu", HOST))
 
 
-def _not_seen(evidence: Evidence, findings: Sequence[Finding], copied: Sequence[Suspect]) -> Iterable[str]:
+def _not_seen(
+    evidence: Evidence, findings: Sequence[Finding], copied: Sequence[Suspect], *, goes_on: bool
+) -> Iterable[str]:
     recording, censuses = evidence.recording, evidence.of_tensors
     if not recording.steps:
         yield "no training step was seen"
@@ -256,7 +258,7 @@ def _not_seen(evidence: Evidence, findings: Sequence[Finding], copied: Sequence[
     missing = len(recording.censuses) - len(censuses)
     if missing:
         yield f"{missing} censuses could not be read"
-    if recording.end is None:
+    if recording.end is None and not goes_on:
         yield "the program did not end by itself: rows after its last flush are missing"
     yield from (note.text for note in recording.notes if note.level in ("warning", "failure"))
     yield from dict.fromkeys(text for census in censuses for text in census.notes)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from live.test_dashboard import Program
 from tenure.cli import watch
 from tenure.cli.main import run_command_line
 from tenure.store.recording_file import RecordingWriter
@@ -195,3 +196,21 @@ def test_a_terminal_that_cannot_be_drawn_on_gets_text(
     monkeypatch.setenv("TERM", term)
 
     assert watch._is_for_a_screen() is drawn
+
+
+def test_findings_so_far_stand_below_each_process_and_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = Program(tmp_path / "run")
+    for _ in range(6):
+        program.train(100)
+        program.take_census()
+
+    for options in ([], ["--json"], ["--no-findings"], ["--json", "--no-findings"]):
+        assert run_command_line(["watch", str(program.folder), *options]) == 0
+    rest = capsys.readouterr().out.partition("findings      1 · from 6 censuses\n")[2]
+    told = [json.loads(line) for line in rest.splitlines() if line.startswith("{")]
+    assert rest.startswith("              TN202 tensors-collected · likely · ")
+    assert [each["processes"][0]["findings"] for each in told][1:] == [None]
+    assert [each["rule"] for each in told[0]["processes"][0]["findings"]] == ["TN202"]
+    assert "findings  " not in rest

@@ -24,8 +24,17 @@ def plain() -> Outcome:
     return outcome
 
 
-@pytest.mark.parametrize("what", ["", "close-descriptors", "clock-back"])
-def test_training_goes_on_and_all_rows_are_there(what: str, plain: Outcome, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("", []),
+        ("close-descriptors", ["the program closed descriptors that it did not open: ours was opened anew"]),
+        ("clock-back", ["the system's clock was set back by 3,600 s; times here are those of one that goes on"]),
+    ],
+)
+def test_training_goes_on_all_rows_are_there_and_what_happened_is_told(
+    what: str, told: list[str], plain: Outcome, tmp_path: Path
+) -> None:
     outcome = start_watched("between_steps.py", what, folder=tmp_path / "run", options=AT)
 
     assert (outcome.exit_code, outcome.stdout, outcome.stderr) == (0, plain.stdout, "")
@@ -34,7 +43,7 @@ def test_training_goes_on_and_all_rows_are_there(what: str, plain: Outcome, tmp_
     assert opened.samples
     assert all(sample.counters["rss_bytes"] > 0 for sample in opened.samples)
     assert all(before.time < after.time for rows in (opened.steps, opened.samples) for before, after in pairwise(rows))
-    assert opened.notes == ()
+    assert [(note.level, note.text) for note in opened.notes] == [("info", text) for text in told]
 
 
 def test_a_forked_child_trains_on_alone_and_its_parent_is_watched_on(tmp_path: Path) -> None:
@@ -46,6 +55,7 @@ def test_a_forked_child_trains_on_alone_and_its_parent_is_watched_on(tmp_path: P
     opened = open_recording(tmp_path / "run")
     assert [step.step for step in opened.steps] == [1, 2, 3, 4, 5, 6]
     assert opened.notes == ()
+    assert sorted({sample.counters.get("num_forks", 0) for sample in opened.samples}) == [0, 1]
 
 
 def test_a_killed_program_loses_no_row_of_more_than_a_second_ago(plain: Outcome, tmp_path: Path) -> None:
@@ -80,4 +90,8 @@ def test_two_recorders_of_one_process_are_told_apart(tmp_path: Path, monkeypatch
         "outer": [1, 2, 3, 4],
         "inner": [1, 2],
     }
-    assert {name: opened.notes for name, opened in rows.items()} == {"outer": (), "inner": ()}
+    told = "another recorder runs in this process: each counts the other's time as the program's"
+    assert {name: [note.text for note in opened.notes] for name, opened in rows.items()} == {
+        "outer": [told],
+        "inner": [told],
+    }

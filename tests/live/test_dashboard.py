@@ -111,7 +111,8 @@ def drive(
 ) -> Dashboard:
     """Run the dashboard in a window of that size; `work` is given it and what waits for the next look to be shown."""
     clock = iter(range(1_000_000))
-    app = Dashboard(WatchedRun(str(folder), clock=lambda: float(next(clock)) / 100).look, find or Finder())
+    watched = WatchedRun(str(folder), clock=lambda: float(next(clock)) / 100)
+    app = Dashboard(watched.look, find or Finder(), look_closer=watched.look_closer)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
@@ -353,7 +354,7 @@ def test_until_the_first_look_is_over_it_is_said_what_is_read(number: int, said:
     may_end = threading.Event()
     heads: list[str] = []
 
-    def look() -> RunView:
+    def look(position: int) -> RunView:
         may_end.wait()
         return RunView(())
 

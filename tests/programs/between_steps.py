@@ -9,9 +9,14 @@ import sys
 import threading
 import time
 
-import torch
-
 what = sys.argv[1] if len(sys.argv) > 1 else ""
+late_by = 0
+if what == "clock-back":  # before the recorder is loaded: so it has this clock for the system's
+    set_time = time.time
+    time.time = lambda: set_time() - late_by
+
+import torch  # noqa: E402
+
 LONGER_THAN_A_LOOK = 0.7
 
 
@@ -24,8 +29,8 @@ def fork_and_train_there(train):
 
 
 def turn_the_clock_back():
-    late = time.time() - 3600
-    time.time = lambda: late
+    global late_by
+    late_by = 3600
 
 
 torch.manual_seed(0)

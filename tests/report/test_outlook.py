@@ -128,6 +128,15 @@ def test_growth_without_a_latest_end_says_so() -> None:
     assert "out of memory (cgroup) in about 500 steps, 90 % between 300 and no latest\n" in text
 
 
+@pytest.mark.parametrize(("days", "told"), [(29, 1), (31, 0)])
+def test_an_end_that_is_more_than_a_month_ahead_is_left_to_json(days: int, told: int) -> None:
+    ahead = Ahead("device", 700 * MIB, days * 86400.0, 1.0, None, 1.0)
+    outlook = dataclasses.replace(OUTLOOK, counters=(dataclasses.replace(COUNTER, ahead=ahead),))
+
+    assert render_outlook(outlook, width=200).count("out of memory (device) in about") == told
+    assert f"'steps': {days * 86400.0}" in str(outlook_as_dict(outlook))
+
+
 def test_json_has_plain_values_only() -> None:
     told = outlook_as_dict(OUTLOOK)
 

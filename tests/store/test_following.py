@@ -13,6 +13,7 @@ from tenure.errors import RecordingError
 from tenure.model.recording import Recording
 from tenure.store import row_log
 from tenure.store.following import FollowedRecording
+from tenure.store.last_words import leave_last_words
 from tenure.store.recording_file import RecordingWriter, open_recording
 
 BLOCK = 16
@@ -120,3 +121,31 @@ def test_a_recording_that_has_only_begun_is_a_recording_error(tmp_path: Path) ->
             followed.read()
     Program(tmp_path).make(1)
     assert len(followed.read().steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("noted", "texts"),
+    [
+        ("", ["recording stopped after step 2, the program went on: cannot write the recording run: No space left"]),
+        ("cannot write the recording: No space left", ["cannot write the recording: No space left"]),
+        (
+            "ValueError: theirs",
+            [
+                "ValueError: theirs",
+                "recording stopped after step 2, the program went on: cannot write the recording run: No space left",
+            ],
+        ),
+    ],
+)
+def test_a_full_disk_is_told_once_however_the_recording_is_read(tmp_path: Path, noted: str, texts: list[str]) -> None:
+    program, followed = Program(tmp_path), FollowedRecording(tmp_path)
+    program.make(2)
+    followed.read()
+    if noted:
+        program.writer.append({"kind": "note", "level": "failure", "text": noted, "step": 2}, flush=True)
+    leave_last_words(tmp_path, "cannot write the recording run: No space left")
+    found = followed.read()
+
+    assert [note.text for note in found.notes] == texts
+    assert found.how_it_ended == "disk"
+    assert (open_recording(tmp_path).notes, open_recording(tmp_path).end) == (found.notes, found.end)

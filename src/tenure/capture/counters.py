@@ -59,6 +59,11 @@ class CounterReader:
         counters["full_collections"] = gc.get_stats()[-1]["collections"]
         return self._add_resident(counters)
 
+    @property
+    def lost_descriptor(self) -> bool:
+        """Whether the program has closed what is held open for reading."""
+        return self._resident.was_closed
+
     def read_within_step(self) -> dict[str, int]:
         """Resident memory, and the allocator's bytes where the last step ended with some."""
         counters = read_allocator(others=self._may_have_others) if "allocated_bytes" in self.last else {}

@@ -121,6 +121,7 @@ class Monitor:
             start=self._start,
             closer_looks=lambda: self._schedule.has_extra,
             on_look=self._watch_where_no_step_ends,
+            lost_descriptors=lambda: self._counters.lost_descriptor,
         )
         self._history = HistoryOfRecording(
             lambda reason: self._journal.write_history(reason, step=self.step),
@@ -510,6 +511,7 @@ class Monitor:
         self._profiler.stop("the program ended first", steps=self.step)
         self._history.finish()
         self._journal.copy_last_sources()
+        self._samples.tell_last()
         if self._journal.num_lost:
             self._write_note("warning", f"{self._journal.num_lost} rows are missing: the disk did not answer for long")
         self._write_end(reason, exit_code)

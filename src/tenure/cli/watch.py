@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +14,18 @@ import click
 
 from tenure.cli.watch_process import find_folder, is_process
 from tenure.errors import RecordingError, UsageError
+from tenure.model.finding import Diagnosis
 from tenure.model.outlook import RunOutlook
 from tenure.model.ranks import RankComparison
+from tenure.model.recording import Recording
 from tenure.store.format import CENSUS_WANTED_FILE
 
 FORMAT = 1
 MOST_SHOWN = 8
 """Processes; of more ranks only the first and those that differ are shown one by one."""
 CLEAR = "\033[H\033[2J"
+
+Look = Callable[[Recording, RunOutlook], Diagnosis | None]
 
 
 @click.command("watch", short_help="A run's memory live: roles, growth, findings, when it ends.")
@@ -34,7 +39,8 @@ CLEAR = "\033[H\033[2J"
     help="Print the text again so often until the run is over or Ctrl-C.",
 )
 @click.option("--census", is_flag=True, help="Have the running program take a census at its next step's end.")
-def watch_command(folder: str, once: bool, as_json: bool, every: float | None, census: bool) -> int:
+@click.option("--no-findings", is_flag=True, help="Text without findings, which take a second per ten censuses.")
+def watch_command(folder: str, once: bool, as_json: bool, every: float | None, census: bool, no_findings: bool) -> int:
     """Show the run recorded in DIR, or by process PID: memory by role, growth, findings, and when memory runs out.
 
     In a terminal this is a dashboard that follows the run: q quits, c asks for a census, r chooses the rank, f opens
@@ -44,11 +50,12 @@ def watch_command(folder: str, once: bool, as_json: bool, every: float | None, c
         folder = find_folder(int(folder))
     if census:
         _ask_for_census(folder)
-    elif not (once or as_json or every is not None) and _is_for_a_screen():
+    elif not (once or as_json or no_findings or every is not None) and _is_for_a_screen():
         return _watch_on_screen(folder)
+    look = _no_findings if no_findings else _findings_so_far()
     while True:
-        outlooks, ranks = _read(folder)
-        _print(outlooks, ranks, as_json=as_json, again=every is not None)
+        outlooks, found, ranks = _read(folder, look)
+        _print(outlooks, found, ranks, as_json=as_json, again=every is not None)
         if every is None or all(map(_is_over, outlooks)):
             return 0
         time.sleep(every)
@@ -85,8 +92,20 @@ def _watch_on_screen(folder: str) -> int:
     return 0
 
 
-def _read(folder: str) -> tuple[list[RunOutlook], RankComparison | None]:
-    """Each process, of many ranks some; and the ranks beside each other."""
+def _no_findings(recording: Recording, outlook: RunOutlook) -> None:
+    return None
+
+
+def _findings_so_far() -> Look:
+    """Made with copies of the program left alone, as on the dashboard."""
+    from tenure.diagnose import diagnose_process
+    from tenure.live.findings_due import FindingsSoFar
+
+    return FindingsSoFar(lambda recording: diagnose_process(recording, ask_copies=False)).look
+
+
+def _read(folder: str, look: Look) -> tuple[list[RunOutlook], list[Diagnosis | None], RankComparison | None]:
+    """Each process, of many ranks some, with what `look` finds in it; and the ranks beside each other."""
     from tenure.analysis.watching.outlook import read_outlook
     from tenure.analysis.watching.ranks import compare_ranks
     from tenure.live.running import is_running
@@ -97,11 +116,12 @@ def _read(folder: str) -> tuple[list[RunOutlook], RankComparison | None]:
         raise RecordingError(f"{folder} holds no recording yet; a program records from its first step on")
     ranks = compare_ranks(map(open_recording, paths)) if len(paths) > 1 else None
     shown = paths if ranks is None or len(paths) <= MOST_SHOWN else _choose(ranks)
-    recordings = map(open_recording, shown)
-    return [
-        replace(read_outlook(each), running=is_running(each.process) if each.end is None else None)
-        for each in recordings
-    ], ranks
+    outlooks, found = [], []
+    for each in map(open_recording, shown):
+        outlook = read_outlook(each)
+        outlooks.append(replace(outlook, running=is_running(each.process) if each.end is None else None))
+        found.append(look(each, outlook))
+    return outlooks, found, ranks
 
 
 def _choose(ranks: RankComparison) -> list[str]:
@@ -128,19 +148,44 @@ def _ask_for_census(folder: str) -> None:
     click.echo(f"tenure: asked {whom} for a census; it comes with the next step", err=True)
 
 
-def _print(outlooks: list[RunOutlook], ranks: RankComparison | None, *, as_json: bool, again: bool) -> None:
-    from tenure.report.outlook import outlook_as_dict, render_outlook
-    from tenure.report.ranks import ranks_as_dict, render_ranks
+def _print(
+    outlooks: list[RunOutlook],
+    found: list[Diagnosis | None],
+    ranks: RankComparison | None,
+    *,
+    as_json: bool,
+    again: bool,
+) -> None:
+    from tenure.report.outlook import render_outlook, render_rows
+    from tenure.report.ranks import render_ranks
     from tenure.report.terminal import terminal_form
 
     if as_json:
-        processes = [outlook_as_dict(outlook) for outlook in outlooks]
-        beside = {} if ranks is None else {"ranks": ranks_as_dict(ranks)}
-        print(json.dumps({"format": FORMAT, "processes": processes, **beside}))
+        print(json.dumps(_as_dict(outlooks, found, ranks)))
         return
+    from tenure.live.lines import findings_rows
+
     width, color, ascii_only = terminal_form(sys.stdout)
     blocks = [] if ranks is None else [render_ranks(ranks, width=width, ascii_only=ascii_only)]
-    blocks += [render_outlook(outlook, width=width, ascii_only=ascii_only) for outlook in outlooks]
+    for outlook, diagnosis in zip(outlooks, found, strict=True):
+        rows = [] if diagnosis is None else findings_rows(diagnosis)
+        told = render_rows(rows, width=width, ascii_only=ascii_only) if rows else ""
+        blocks.append(render_outlook(outlook, width=width, ascii_only=ascii_only) + told)
     text = "\n".join(blocks)
     sys.stdout.write((CLEAR if again and color else "") + text)
     sys.stdout.flush()
+
+
+def _as_dict(
+    outlooks: list[RunOutlook], found: list[Diagnosis | None], ranks: RankComparison | None
+) -> dict[str, object]:
+    """`findings` of a process are null where none were looked for."""
+    from tenure.report.json import diagnosis_as_dict
+    from tenure.report.outlook import outlook_as_dict
+    from tenure.report.ranks import ranks_as_dict
+
+    processes = [
+        outlook_as_dict(outlook) | {"findings": None if each is None else diagnosis_as_dict(each)["findings"]}
+        for outlook, each in zip(outlooks, found, strict=True)
+    ]
+    return {"format": FORMAT, "processes": processes} | ({} if ranks is None else {"ranks": ranks_as_dict(ranks)})

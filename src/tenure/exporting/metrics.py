@@ -81,6 +81,7 @@ _KNOWN = {
     "uss_bytes": _Known("process_unique_bytes", "Resident memory of no other process (USS)."),
     "num_threads": _Known("process_threads", "Threads, without the recorder's."),
     "num_files": _Known("process_open_files", "Open file descriptors."),
+    "num_forks": _Known("process_forks", "Forks by the program while it was watched."),
     "num_children": _Known("process_children", "Direct child processes."),
     "children_rss_bytes": _Known("process_children_resident_bytes", "Resident memory of direct children."),
     "pinned_bytes": _Known("pinned_bytes", "Host memory that torch's pinned allocator owns."),

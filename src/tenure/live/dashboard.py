@@ -19,8 +19,9 @@ from textual.widgets import DataTable, Footer, Static
 
 from tenure.errors import TenureError
 from tenure.live import lines
+from tenure.live.findings_due import Due, findings_due
 from tenure.live.memory_rows import AxesRow, MemoryRows
-from tenure.live.view import ProcessView, RunView
+from tenure.live.view import ProcessLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis
 from tenure.report.terminal import render_diagnosis
 from tenure.store.format import CENSUS_WANTED_FILE
@@ -32,16 +33,17 @@ SHARE = 0.1
 SCROLLBAR = 2
 """Columns that it takes."""
 
-Look = Callable[[], RunView]
+Look = Callable[[int], RunView]
+LookCloser = Callable[[], bool]
 Find = Callable[[str], Awaitable[Diagnosis]]
 
 
 @dataclass
 class _Found:
-    """The newest diagnosis of one process, and of how many censuses it was made."""
+    """The newest diagnosis of one process, and of what it was made."""
 
     diagnosis: Diagnosis | None = None
-    of_censuses: int = -1
+    of: Due | None = None
     failure: str | None = None
 
 
@@ -67,9 +69,11 @@ class FindingsScreen(ModalScreen[None]):
 
 
 class Dashboard(App[None]):
-    """Shows what `look` gives back, asked each second on a thread, and what `find` finds, asked at new censuses.
+    """Shows what `look` gives back, asked each second on a thread for the process at a position, and what `find` finds,
+    asked at new censuses and as a counter grows.
 
-    `num_processes` are said until the first look is over: hundreds of ranks take tens of seconds.
+    Of several processes `look_closer` is called on a thread of its own, at once again while it says that there is more
+    to read. `num_processes` are said until the first look is over.
     """
 
     TITLE = "tenure watch"
@@ -105,16 +109,23 @@ class Dashboard(App[None]):
             self.run = run
             self.problem = problem
 
-    def __init__(self, look: Look, find: Find, *, num_processes: int = 1) -> None:
+    class LookedCloser(Message):
+        """More was read of some processes."""
+
+    def __init__(
+        self, look: Look, find: Find, *, look_closer: LookCloser = lambda: False, num_processes: int = 1
+    ) -> None:
         super().__init__()
         self._num_processes = num_processes
         self._look = look
+        self._look_closer = look_closer
         self._find = find
         self._seen = RunView(())
         self._shown = 0
         self._found: dict[str, _Found] = {}
-        self._looking = self._finding = False
-        self._next_look = self._seen_at = 0.0
+        self._cells: list[tuple[str, ...]] = []
+        self._looking = self._looking_closer = self._finding = False
+        self._next_look = self._next_closer = self._seen_at = 0.0
         self.problem: str | None = None
         """Why there is nothing to show (any more)."""
 
@@ -148,15 +159,18 @@ class Dashboard(App[None]):
         """Look again, unless a look is under way or the last took so long that it is too early."""
         if not self._looking and time.monotonic() >= self._next_look:
             self._looking = True
-            self._look_apart()
+            self._look_apart(self._shown)
+        if not self._looking_closer and len(self._seen.processes) > 1 and time.monotonic() >= self._next_closer:
+            self._looking_closer = True
+            self._look_closer_apart()
 
     @work(thread=True, group="look")
-    def _look_apart(self) -> None:
+    def _look_apart(self, position: int) -> None:
         started = time.monotonic()
         seen: RunView | None = None
         problem = None
         try:
-            seen = self._look()
+            seen = self._look(position)
         except (TenureError, OSError) as error:
             problem = str(error)
         finally:
@@ -164,6 +178,24 @@ class Dashboard(App[None]):
             self._next_look = started + took / SHARE
             self._looking = False
         self.post_message(self.Looked(seen, problem))
+
+    @work(thread=True, group="look-closer")
+    def _look_closer_apart(self) -> None:
+        started, more = time.monotonic(), False
+        try:
+            more = self._look_closer()
+        except (TenureError, OSError):
+            pass  # a look says what is wrong
+        finally:
+            now = time.monotonic()
+            self._next_closer = now if more else started + (now - started) / SHARE
+            self._looking_closer = False
+        if more:
+            self.post_message(self.LookedCloser())
+
+    def on_dashboard_looked_closer(self) -> None:
+        """Read on at once."""
+        self.look_if_due()
 
     @property
     def _base(self) -> Screen[object]:
@@ -181,23 +213,38 @@ class Dashboard(App[None]):
             self.refresh_bindings()
         await self._show()
         self._find_if_new()
+        if looked.run is not None and looked.run.shown is not None and self.shown is None:
+            self._look_at_once()  # another was chosen meanwhile
+
+    @property
+    def chosen(self) -> ProcessLine | None:
+        """The process that the person has chosen, whether its figures are read or not."""
+        return self._seen.processes[self._shown] if self._seen.processes else None
 
     @property
     def shown(self) -> ProcessView | None:
-        """The process on the screen."""
-        return self._seen.processes[self._shown] if self._seen.processes else None
+        """The same with its figures; None until they are read."""
+        view, chosen = self._seen.shown, self.chosen
+        return view if view is not None and chosen is not None and view.path == chosen.path else None
+
+    def _look_at_once(self) -> None:
+        self._next_look = 0.0
+        self.look_if_due()
 
     async def _show(self) -> None:
-        view = self.shown
-        if view is None:
+        view, chosen = self.shown, self.chosen
+        if chosen is None:
             self._say("#head", [self.problem or "nothing recorded yet; a program records from its first step on"])
+            return
+        self._show_ranks()
+        if view is None:
+            self._say("#head", [self.problem or f"reading {chosen.name} ..."])
             return
         ago = time.monotonic() - self._seen_at
         gone = self.problem
         self._say("#head", [lines.headline(view) if gone is None else lines.without_folder(gone, view, seconds=ago)])
         self._say("#forecast", [lines.forecast_line(view)])
         self._say("#beside", [lines.ranks_text(self._seen, width=self.size.width - SCROLLBAR)])
-        self._show_ranks()
         axes = lines.axes_of(view)
         self._base.query_one(AxesRow).set_class(not view.memory, "gone")
         self._base.query_one(AxesRow).show(axes)
@@ -220,14 +267,16 @@ class Dashboard(App[None]):
         table.styles.display = "block" if len(self._seen.processes) > 1 else "none"
         if len(self._seen.processes) < 2:
             return
-        cells = [lines.rank_cells(view) for view in self._seen.processes]
-        if table.row_count == len(cells):
-            for row, values in enumerate(cells):
+        cells = [lines.rank_cells(line) for line in self._seen.processes]
+        if len(self._cells) == len(cells):
+            for row, (former, values) in enumerate(zip(self._cells, cells, strict=True)):
                 for column, value in enumerate(values):
-                    table.update_cell_at((row, column), value, update_width=True)  # type: ignore[arg-type]
+                    if value != former[column]:
+                        table.update_cell_at((row, column), value, update_width=True)  # type: ignore[arg-type]
         else:
             table.clear()
             table.add_rows(cells)
+        self._cells = cells
         table.move_cursor(row=self._shown)
 
     def _show_findings(self, view: ProcessView) -> None:
@@ -237,19 +286,19 @@ class Dashboard(App[None]):
     def _state(self, view: ProcessView, found: _Found) -> str:
         if found.failure is not None:
             return f"not looked for: {found.failure}"
-        if not view.num_censuses:
+        if not _due(view):
             return "no census yet"
-        if found.diagnosis is None:
+        if found.diagnosis is None or found.of is None:
             return "looking ..."
-        again = ", looking again" if found.of_censuses < view.num_censuses else ""
-        return f"from {found.of_censuses} {'census' if found.of_censuses == 1 else 'censuses'}{again}"
+        again = ", looking again" if found.of != _due(view) else ""
+        return f"from {found.of.num_censuses} {'census' if found.of.num_censuses == 1 else 'censuses'}{again}"
 
     def _find_if_new(self) -> None:
         view = self.shown
-        if view is None or self._finding or not view.num_censuses:
+        if view is None or self._finding or not _due(view):
             return
         found = self._found.setdefault(view.path, _Found())
-        if found.of_censuses < view.num_censuses:
+        if found.of != _due(view):
             self._finding = True
             self._find_apart(view, found)
             self._show_findings(view)
@@ -261,7 +310,7 @@ class Dashboard(App[None]):
         except (TenureError, OSError) as error:
             found.failure = str(error)
         finally:
-            found.of_censuses = view.num_censuses
+            found.of = _due(view)
             self._finding = False
         if self.shown is not None and self.screen_stack:
             self._show_findings(self.shown)
@@ -269,14 +318,14 @@ class Dashboard(App[None]):
 
     def action_census(self) -> None:
         """Have the program whose figures are shown take a census at its next step's end."""
-        view = self.shown
-        if view is None:
+        chosen = self.chosen
+        if chosen is None:
             return
-        if view.outlook.end is not None or view.outlook.running is False:
+        if chosen.end is not None or chosen.running is False:
             self.notify("its run is over: no census can be taken any more", severity="warning")
             return
         try:
-            Path(view.path, CENSUS_WANTED_FILE).touch()
+            Path(chosen.path, CENSUS_WANTED_FILE).touch()
         except OSError as error:
             self.notify(f"cannot ask for a census: {error.strerror or error}", severity="error")
             return
@@ -290,16 +339,20 @@ class Dashboard(App[None]):
         """Show the next process of the run."""
         self._shown = (self._shown + 1) % len(self._seen.processes)
         await self._show()
-        self._find_if_new()
+        self._look_at_once()
 
     def action_findings(self) -> None:
         """Show the report of the findings so far."""
         view = self.shown
         found = self._found.get(view.path) if view is not None else None
         if found is None or found.diagnosis is None:
-            self.notify("no findings yet: they are looked for at each new census")
+            self.notify("no findings yet: they are looked for at each new census, and when memory grows")
         else:
             self.push_screen(FindingsScreen(found.diagnosis))
+
+
+def _due(view: ProcessView) -> Due:
+    return findings_due(view.num_censuses, view.outlook)
 
 
 def watch_on_screen(folder: str) -> None:
@@ -308,4 +361,5 @@ def watch_on_screen(folder: str) -> None:
     from tenure.live.watched_run import WatchedRun
     from tenure.store.recording_file import list_recordings
 
-    Dashboard(WatchedRun(folder).look, find, num_processes=len(list_recordings(folder))).run()
+    run = WatchedRun(folder)
+    Dashboard(run.look, find, look_closer=run.look_closer, num_processes=len(list_recordings(folder))).run()

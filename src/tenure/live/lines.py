@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tenure.live.view import ONLY, MemoryLine, ProcessView, RunView
+from tenure.live.view import ONLY, MemoryLine, ProcessLine, ProcessView, RunView
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.outlook import Ahead
 from tenure.model.units import format_about, format_byte_range, format_bytes, format_duration
@@ -17,6 +18,7 @@ LONG_SECONDS = 10.0
 LATE = 5.0
 """So many times its usual length a step has taken before it is said."""
 MOST_NOTES = 5
+MOST_UNSEEN = 2
 _NAMES = {
     "allocated_bytes": "allocated",
     "reserved_bytes": "reserved",
@@ -35,8 +37,12 @@ def soonest_end(view: ProcessView) -> Ahead | None:
     """What runs out first; nothing does any more where the run is over."""
     if view.outlook.end is not None or view.outlook.running is False:
         return None
-    ends = [counter.ahead for counter in view.outlook.counters if counter.ahead is not None]
-    return min(ends, key=lambda ahead: ahead.steps, default=None)
+    return _soonest(counter.ahead for counter in view.outlook.counters)
+
+
+def _soonest(ends: Iterable[Ahead | None]) -> Ahead | None:
+    told = (ahead for ahead in ends if ahead is not None and ahead.is_told)
+    return min(told, key=lambda ahead: ahead.steps, default=None)
 
 
 def headline(view: ProcessView) -> str:
@@ -165,7 +171,16 @@ def findings_lines(diagnosis: Diagnosis | None, *, state: str) -> list[str]:
         return [f"findings  {state}"]
     count = len(diagnosis.findings)
     what = "none" if not count else f"{count}"
-    return [f"findings  {what} · {state}", *(f"  {finding_line(finding)}" for finding in diagnosis.findings)]
+    unseen = (f"  not seen: {text}" for text in diagnosis.not_seen[:MOST_UNSEEN])
+    return [f"findings  {what} · {state}", *(f"  {finding_line(finding)}" for finding in diagnosis.findings), *unseen]
+
+
+def findings_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    """The same as labels and texts, without the dashboard."""
+    count, censuses = len(diagnosis.findings), diagnosis.censuses or 0
+    state = f"{count or 'none'} · from {censuses} {'census' if censuses == 1 else 'censuses'}"
+    unseen = [("not seen", text) for text in diagnosis.not_seen[:MOST_UNSEEN]]
+    return [("findings", state), *(("", finding_line(finding)) for finding in diagnosis.findings), *unseen]
 
 
 def notes_lines(view: ProcessView) -> list[str]:
@@ -177,26 +192,34 @@ def notes_lines(view: ProcessView) -> list[str]:
 RANKS_HEAD = ("process", "step", "allocated", "resident", "grows by", "memory ends")
 
 
-def rank_cells(view: ProcessView) -> tuple[str, ...]:
+NOT_YET = "..."
+"""In a cell: it is still being read."""
+
+
+def rank_cells(line: ProcessLine) -> tuple[str, ...]:
     """One process's row in the table of all of them."""
-    size = {line.name: line.last_bytes for line in view.memory}
-    growth = next((line.grows_per_step for line in view.memory if line.grows_per_step is not None), None)
-    end = soonest_end(view)
-    return (
-        view.name,
-        f"{view.outlook.steps:,}",
-        *(format_bytes(size[name]) if name in size else "" for name in ("allocated_bytes", "rss_bytes")),
-        growth_of(growth),
-        view.outlook.end or "" if end is None else time_until(end),
-    )
+    growth = NOT_YET if line.growth is None else growth_of(next((each.per_step for each in line.growth), None))
+    sizes = (line.allocated_bytes, line.resident_bytes)
+    bytes_now = ("" if size is None else format_bytes(size) for size in sizes)
+    return (line.name, f"{line.steps:,}", *bytes_now, growth, _end_cell(line))
+
+
+def _end_cell(line: ProcessLine) -> str:
+    if line.end is not None or line.running is False:
+        return line.end or ""
+    end = _soonest(each.ahead for each in line.growth or ())
+    return NOT_YET if line.growth is None else "" if end is None else time_until(end)
 
 
 def ranks_text(run: RunView, *, width: int) -> str:
     """What the processes say beside each other; empty where there is one."""
     if run.ranks is not None:
         return render_ranks(run.ranks, width=width).rstrip("\n")
-    steps = [view.outlook.steps for view in run.processes]
-    return f"{len(steps)} processes · steps {min(steps):,} to {max(steps):,}" if len(steps) > 1 else ""
+    steps = [line.steps for line in run.processes]
+    if len(steps) < 2:
+        return ""
+    unread = f" · {run.num_unread:,} are still to be read closely" if run.num_unread else ""
+    return f"{len(steps)} processes · steps {min(steps):,} to {max(steps):,}{unread}"
 
 
 def _part(name: str, size: int | None) -> str:

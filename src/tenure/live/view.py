@@ -1,10 +1,11 @@
-"""What the dashboard shows of one process: figures and short rows to draw, made beside the screen."""
+"""What the dashboard shows: figures and short rows to draw of one process, a line of each other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tenure.analysis.growth.trend import find_trend
 from tenure.analysis.watching.composition import bytes_by_role
 from tenure.analysis.watching.counter_series import Numbers, counter_series, thinned
 from tenure.analysis.watching.outlook import read_outlook
-from tenure.model.outlook import RunOutlook
+from tenure.model.outlook import CounterGrowth, RunOutlook
 from tenure.model.ranks import RankComparison
 from tenure.model.recording import Note, Recording
 
@@ -62,7 +63,7 @@ class MemoryLine:
 
 @dataclass(frozen=True)
 class ProcessView:
-    """One process of the run. `quiet_seconds` is how long nothing new of it has come, since it was first looked at."""
+    """The process of the run whose figures are shown."""
 
     path: str
     name: str
@@ -73,38 +74,55 @@ class ProcessView:
     num_censuses: int
     notes: tuple[Note, ...]
     quiet_seconds: float = 0.0
+    """How long nothing new of it has come, since it was first looked at."""
+
+
+@dataclass(frozen=True)
+class ProcessLine:
+    """One process of the run in the table of all. `growth` is None until its rows were read closely."""
+
+    path: str
+    name: str
+    steps: int
+    allocated_bytes: int | None = None
+    resident_bytes: int | None = None
+    growth: tuple[CounterGrowth, ...] | None = None
+    end: str | None = None
+    running: bool | None = None
 
 
 @dataclass(frozen=True)
 class RunView:
-    """All processes of the run that have recorded something, and what the ranks say beside each other."""
+    """All processes of the run that have recorded something, the one that is shown, and what the ranks say beside each
+    other: None where there are none, and until the rows of all were read closely."""
 
-    processes: tuple[ProcessView, ...]
+    processes: tuple[ProcessLine, ...]
+    shown: ProcessView | None = None
     ranks: RankComparison | None = None
+    num_unread: int = 0
 
 
-def make_view(recording: Recording, *, run_folder: str, quiet_seconds: float = 0.0) -> ProcessView:
+def make_view(recording: Recording, *, run_folder: str) -> ProcessView:
     """The view of a recording as it is now; costs what its outlook costs."""
     outlook = read_outlook(recording)
     return ProcessView(
         path=recording.path,
-        name=name_of(recording, run_folder),
+        name=name_of(recording.path, recording.process, run_folder),
         outlook=outlook,
         memory=tuple(_memory_lines(recording, outlook)),
         roles=tuple(_role_lines(recording, outlook.steps)),
         last={name: value for name in LAST if (value := _last(recording, name)) is not None},
         num_censuses=len(recording.censuses),
         notes=recording.notes,
-        quiet_seconds=quiet_seconds,
     )
 
 
-def name_of(recording: Recording, run_folder: str) -> str:
+def name_of(path: str, process: Mapping[str, Any], run_folder: str) -> str:
     """`rank 3`, or the folder's name below the run's, or `run` for the process that has the run's folder."""
-    rank = recording.process.get("rank")
+    rank = process.get("rank")
     if rank is not None:
         return f"rank {rank}"
-    return ONLY if Path(recording.path) == Path(run_folder) else Path(recording.path).name
+    return ONLY if Path(path) == Path(run_folder) else Path(path).name
 
 
 def _memory_lines(recording: Recording, outlook: RunOutlook) -> list[MemoryLine]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tenure.model.finding import Limit
+from tenure.model.growth_rule import is_near
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,23 @@ class Ahead:
     soonest: float
     latest: float | None
     seconds_per_step: float | None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is near enough to be told to a person."""
+        return is_near(None if self.seconds_per_step is None else self.steps * self.seconds_per_step)
+
+
+@dataclass(frozen=True)
+class CounterGrowth:
+    """A counter of bytes that grows: its rate and standard error over the steps from `first_step` on. `ahead` is None
+    where no end is in sight."""
+
+    name: str
+    per_step: float
+    error: float
+    first_step: int
+    ahead: Ahead | None
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def _rows(outlook: RunOutlook) -> Iterator[tuple[str, str]]:
     yield "run", f"{rank}step {outlook.steps:,} · {format_duration(outlook.seconds)}{pace} · {state}"
     for counter in outlook.counters:
         yield NAMES.get(counter.name, counter.name), _describe(counter)
-        if counter.ahead is not None:
+        if counter.ahead is not None and counter.ahead.is_told:
             yield "", _describe_end(counter.ahead)
     if outlook.beside_allocator_bytes is not None:
         yield "beside it", f"{format_bytes(outlook.beside_allocator_bytes)} of this process on the device"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tenure.model.finding import AUTOGRAD_NODE_BYTES, Diagnosis, Finding, Interval, Remedy, evidence_of
+from tenure.model.growth_rule import is_near
 from tenure.model.units import format_about, format_bytes, format_duration, format_number
 from tenure.report.layout import place_of, relative_to_here, wrap
 from tenure.report.ran_out import render_ran_out
@@ -23,8 +24,6 @@ LABEL_WIDTH = 10
 NARROWEST, WIDEST = 60, 200
 UNEXPLAINED = "TN900"
 CENSUSES_ADVISED = 8
-LONGEST_FORECAST = 30 * 24 * 3600
-"""Seconds ahead beyond which a forecast is left to findings.json: few trainings take a month."""
 
 _BYTES_ARE = {
     "peak": "carried into every forward",
@@ -234,7 +233,7 @@ def _range(interval: Interval | None, rate: float) -> str:
 def say_forecast(finding: Finding) -> str:
     """`at this rate out of memory in about 1,900 steps (1,700-2,200), 26 min`; "" where that says nothing useful."""
     ahead = finding.forecast
-    if ahead is None or finding.confidence == "possible" or ahead.seconds > LONGEST_FORECAST:
+    if ahead is None or finding.confidence == "possible" or not is_near(ahead.seconds):
         return ""
     low, high = (format_about(end) for end in ahead.steps_interval)
     between = "" if low == high else f" ({low}-{high})"

@@ -13,7 +13,7 @@ from tenure.model.recording import CensusEntry, Note, Recording, Sample, Step
 from tenure.model.row_columns import Column, RowColumns
 from tenure.store.format import MICROSECONDS, MISSING, ROWS_FILE, SAMPLES, STEPS, name_tail_file
 from tenure.store.growing_file import GrowingFile
-from tenure.store.recording_file import keep_whole_censuses, read_process
+from tenure.store.recording_file import find_stop, keep_whole_censuses, read_process
 from tenure.store.row_blocks import Block, KnownColumns, find_blocks
 from tenure.store.row_reading import join_rows, list_blocks, parse_rows
 from tenure.store.sorted_rows import SortedRows
@@ -53,14 +53,16 @@ class FollowedRecording:
         censuses, lost = self._whole_censuses()
         notes = [*rows.notes, *rows.describe_losses(), *lost, *self._steps.notes, *self._samples.notes]
         notes += describe_staged(self._folder)
+        joined = join_rows(rows.steps, steps)
+        stopped, end = find_stop(self._folder, rows.notes, joined)
         return Recording(
             path=self.path,
             process=self._process,
-            steps=join_rows(rows.steps, steps),
+            steps=joined,
             censuses=censuses,
-            notes=tuple(notes),
+            notes=(*notes, *stopped),
             sources={path: file for path, (file, _) in rows.sources.items()},
-            end=rows.end,
+            end=rows.end or end,
             profiles=tuple(entry for entry in rows.profiles if (self._folder / entry.file).exists()),
             histories=tuple(entry for entry in rows.histories if (self._folder / entry.file).exists()),
             parameters=tuple(rows.parameters),

@@ -147,17 +147,16 @@ def open_recording(path: str | Path) -> Recording:
     rows.damaged += steps.damaged + samples.damaged
     censuses, lost = keep_whole_censuses(folder, rows.censuses)
     notes = [*rows.notes, *rows.describe_losses(), *lost, *steps.notes, *samples.notes, *describe_staged(folder)]
-    joined, failure = join_rows(rows.steps, steps.rows), read_last_words(folder)
-    if failure:
-        notes.append(Note("warning", _describe_failure(failure, joined), None))
+    joined = join_rows(rows.steps, steps.rows)
+    stopped, end = find_stop(folder, rows.notes, joined)
     return Recording(
         path=str(folder),
         process=process,
         steps=joined,
         censuses=censuses,
-        notes=tuple(notes),
+        notes=(*notes, *stopped),
         sources={path: file for path, (file, _) in rows.sources.items()},
-        end=rows.end or ({"reason": DISK} if failure else None),
+        end=rows.end or end,
         profiles=tuple(entry for entry in rows.profiles if (folder / entry.file).exists()),
         histories=tuple(entry for entry in rows.histories if (folder / entry.file).exists()),
         parameters=tuple(rows.parameters),
@@ -219,6 +218,22 @@ def add_exit_code(path: str | Path, code: int, *, at: float | None = None) -> No
     with (Path(path) / ROWS_FILE).open("ab") as file:
         # After a kill the last row may be torn: begin on a line of our own.
         file.write(b"\n" + json.dumps(row, separators=(",", ":")).encode() + b"\n")
+
+
+def find_stop(
+    folder: Path, notes: Sequence[Note], steps: Sequence[Step]
+) -> tuple[tuple[Note, ...], dict[str, Any] | None]:
+    """Of a recording that could not be written any more, as its last words say: a note, and its end; else neither.
+
+    Where there was room for a note of the same failure that one says it.
+    """
+    failure = read_last_words(folder)
+    if not failure:
+        return (), None
+    reason = failure.rpartition(": ")[2]
+    told = any(note.level == "failure" and note.text.rpartition(": ")[2] == reason for note in notes)
+    found = () if told else (Note("warning", _describe_failure(failure, steps), None),)
+    return found, {"reason": DISK}
 
 
 def _describe_failure(failure: str, steps: Sequence[Step]) -> str:

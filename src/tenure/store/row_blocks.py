@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,14 +44,15 @@ def read_column(blocks: Sequence[Block], name: str) -> Column:
     return np.concatenate([_of_block(block, name) for block in blocks])
 
 
-def last_values(files: Sequence[Path]) -> dict[str, int]:
-    """Each column's last value that is there, files in order; reads each column once. Damaged files are passed over."""
+def last_values(files: Sequence[Path], wanted: Collection[str] | None = None) -> dict[str, int]:
+    """Each column's last value that is there, files in order, or of the `wanted` columns alone; reads each column once.
+    Damaged files are passed over."""
     found: dict[str, int] = {}
     for file in reversed(files):
         try:
             with zipfile.ZipFile(file) as archive:
                 for name in (name.removesuffix(".npy") for name in archive.namelist()):
-                    if name not in found:
+                    if name not in found and (wanted is None or name in wanted):
                         column = _read(archive, name)
                         there = column[column != MISSING]
                         if len(there):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tenure.model.growth_rule import LEAST_RISE
+
 KIB, MIB = 1024.0, 1024.0**2
 Row = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -96,6 +98,11 @@ def draw(rows: Sequence[Row], seed: int, steps: int) -> np.ndarray:
 def small_leak_of(rows: Sequence[Row]) -> float:
     """Bytes per step that have to be found: more where resident memory alone tells."""
     return 64 * KIB if resident in rows else KIB
+
+
+def least_rise_of(rows: Sequence[Row]) -> int:
+    """What a counter of this kind must rise by to be told."""
+    return LEAST_RISE["rss_bytes" if resident in rows else "allocated_bytes"]
 
 
 def draw_with_limit(rows: Sequence[Row], seed: int) -> tuple[np.ndarray, float, int]:

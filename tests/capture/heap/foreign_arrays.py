@@ -1,6 +1,6 @@
-"""Arrays that look like those of CuPy and Numba: types of their names, with their memory where these have it.
+"""Arrays that look like those of CuPy, Numba and others: types of their names, with their memory where these have it.
 
-Neither library can be installed here without a device. What is a slot of a compiled type there is one of a class
+None of the libraries shows its memory without a device. What is a slot of a compiled type there is one of a class
 with `__slots__` here; properties that a program must not be made to run raise.
 """
 
@@ -94,3 +94,47 @@ class Offers:
 
 class OffersDlpack:
     __dlpack__ = __dlpack_device__ = __getattr__ = _must_not_run
+
+
+class _OffersIt:
+    __cuda_array_interface__ = property(_must_not_run)
+    __dlpack__ = __getattr__ = __len__ = __eq__ = __bool__ = _must_not_run
+    __hash__ = object.__hash__
+
+
+def standing_in(module: str, name: str, **attributes: object) -> Any:
+    """An object of a class of that name whose instances have a plain dictionary, and offer their memory."""
+    item = _named(type(name, (_OffersIt,), {}), module, name)()
+    item.__dict__.update(attributes)
+    return item
+
+
+class _CompiledBuffer:
+    __slots__ = ("__weakref__", "ptr", "size")
+    __cuda_array_interface__ = property(_must_not_run)
+
+
+RmmBuffer = _named(_CompiledBuffer, "rmm.pylibrmm.device_buffer", "DeviceBuffer")
+
+
+def rmm_buffer(pointer: int, size: int) -> Any:
+    buffer = RmmBuffer()
+    buffer.ptr, buffer.size = pointer, size
+    return buffer
+
+
+def pycuda_array(pointer: object, size: int, base: object = None) -> Any:
+    about = {"gpudata": pointer, "nbytes": size, "base": base, "dtype": np.dtype("uint8"), "shape": (size,)}
+    return standing_in("pycuda.gpuarray", "GPUArray", **about)
+
+
+def pycuda_allocation(pointer: int, *, compiled: bool = True) -> Any:
+    """As `int` does of what `__int__` of a compiled type does; or of one that a program has made itself."""
+    own = {} if compiled else {"__int__": _must_not_run}
+    return _named(type("DeviceAllocation", (int,), own), "pycuda._driver", "DeviceAllocation")(pointer)
+
+
+def warp_array(pointer: int | None, size: int, ordinal: int | None = 0, part_of: object = None) -> Any:
+    device = None if ordinal is None else _Plain(ordinal=ordinal)
+    about = {"ptr": pointer, "capacity": size, "device": device, "_ref": part_of, "shape": (size,)}
+    return standing_in("warp._src.types", "array", **about)

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from capture.recorder import CensusLog, recording
+from capture.sampling.test_device import Driver, NVMLError
 from tenure.capture.guarding.own_threads import OWN_THREADS
 from tenure.capture.sampling import between_steps
 from tenure.store.format import CENSUS_WANTED_FILE
@@ -92,3 +93,27 @@ def test_a_reading_that_fails_is_noted_and_steps_are_recorded_on(
     assert [(note.level, note.text) for note in opened.notes] == [
         ("failure", "no samples any more: ValueError: planted")
     ]
+
+
+@pytest.mark.parametrize(("is_there", "why"), [(False, "the package nvidia-ml-py is not there"), (True, "GPU is lost")])
+def test_a_driver_that_is_missing_or_fails_midway_is_told_in_the_recording(
+    is_there: bool, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = Driver() if is_there else None
+    monkeypatch.setattr("tenure.capture.counters.find_device_uuid", lambda: "GPU-1")
+    monkeypatch.setattr("tenure.capture.sampling.device._import_nvml", lambda: driver)
+    monkeypatch.setattr("tenure.capture.sampling.sampler.SAMPLE_SECONDS", 0.001)
+    monkeypatch.setattr("tenure.capture.sampling.sampler.SHARE", 1.0)
+    step = make_step()
+    with recording(tmp_path, CensusLog()) as monitor:
+        step()
+        reader = monitor._samples._device
+        if driver is not None:
+            wait_until(lambda: "nvmlDeviceGetComputeRunningProcesses" in driver.asked)
+            driver.answers["nvmlDeviceGetMemoryInfo"] = NVMLError("GPU is lost")
+        wait_until(lambda: reader.gave_up)
+        step()
+    opened = open_recording(tmp_path)
+
+    assert [note.text for note in opened.notes] == [f"not counted: what the driver says of the device ({why})"]
+    assert ("device_used_bytes" in opened.samples[0].counters, len(opened.steps)) == (is_there, 2)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tenure.analysis.watching.counter_series import counter_series
 from tenure.analysis.watching.slow_growth import SlowGrowth, find_slow_growth
+from tenure.model.growth_rule import LEAST_RISE
 from tenure.model.recording import Step
 
 
@@ -35,5 +36,5 @@ def find_fragmentation(steps: Sequence[Step]) -> Fragmentation | None:
     return Fragmentation(
         split_share=float(split[-1] / reserved[-1]) if len(split) else None,
         idle_share=float(idle[-1] / reserved[-1]),
-        drift=find_slow_growth(at, idle),
+        drift=find_slow_growth(at, idle, least_rise=LEAST_RISE["reserved_bytes"]),
     )

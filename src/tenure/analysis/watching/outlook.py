@@ -18,7 +18,8 @@ from tenure.analysis.watching.phases import find_phases
 from tenure.analysis.watching.running_out import steps_until
 from tenure.analysis.watching.slow_growth import find_slow_growth
 from tenure.analysis.watching.step_phases import read_step_phases
-from tenure.model.outlook import Ahead, CounterOutlook, RunOutlook
+from tenure.model.growth_rule import LEAST_RISE
+from tenure.model.outlook import Ahead, CounterGrowth, CounterOutlook, RunOutlook
 from tenure.model.recording import Recording, Step
 from tenure.model.row_columns import RowColumns
 
@@ -60,6 +61,29 @@ def read_outlook(recording: Recording) -> RunOutlook:
     )
 
 
+def read_growth(recording: Recording) -> tuple[CounterGrowth, ...]:
+    """Of the counters those that grow, and no more: half of what the whole outlook costs."""
+    each = seconds_per_step(recording.steps)
+    rows = {name: counter_series(recording.steps, name) for name in COUNTERS}
+    found = (_growth(name, *rows[name], room_of(name, recording), each) for name in COUNTERS if len(rows[name][0]))
+    return tuple(growth for growth in found if growth is not None)
+
+
+def _growth(
+    name: str, steps: Numbers, values: Numbers, room: Room | None, seconds_per_step: float | None
+) -> CounterGrowth | None:
+    growth = find_slow_growth(steps, values, least_rise=LEAST_RISE[name])
+    if growth is None:
+        return None
+    ahead = None
+    if room is not None:
+        shown = steps >= growth.first_step
+        told = steps_until(steps[shown], values[shown], float(values[-1]) + room.left_bytes)
+        if told is not None:
+            ahead = Ahead(room.limit, room.left_bytes, told.steps, told.soonest, told.latest, seconds_per_step)
+    return CounterGrowth(name, growth.per_step, growth.error, growth.first_step, ahead)
+
+
 def _outlooks(recording: Recording, seconds_per_step: float | None) -> Sequence[CounterOutlook]:
     found = []
     for name in COUNTERS:
@@ -72,13 +96,8 @@ def _outlooks(recording: Recording, seconds_per_step: float | None) -> Sequence[
 def _outlook(
     name: str, steps: Numbers, values: Numbers, room: Room | None, seconds_per_step: float | None
 ) -> CounterOutlook:
-    growth, saw, phase = find_slow_growth(steps, values), find_sawtooth(steps, values), find_phases(steps, values)[-1]
-    ahead = None
-    if growth is not None and room is not None:
-        shown = steps >= growth.first_step
-        told = steps_until(steps[shown], values[shown], float(values[-1]) + room.left_bytes)
-        if told is not None:
-            ahead = Ahead(room.limit, room.left_bytes, told.steps, told.soonest, told.latest, seconds_per_step)
+    growth = _growth(name, steps, values, room, seconds_per_step)
+    saw, phase = find_sawtooth(steps, values), find_phases(steps, values)[-1]
     return CounterOutlook(
         name=name,
         last_bytes=int(values[-1]),
@@ -90,7 +109,7 @@ def _outlook(
         grows_from=growth.first_step if growth else None,
         period_steps=saw.period if saw else None,
         amplitude_bytes=round(saw.amplitude) if saw else None,
-        ahead=ahead,
+        ahead=growth.ahead if growth else None,
     )
 
 

@@ -17,6 +17,7 @@ from tenure.analysis.watching.counter_series import Numbers, thinned
 from tenure.analysis.watching.rank_rows import RankRows
 from tenure.analysis.watching.robust import scatter_of, signed_rank, slope_with_error
 from tenure.analysis.watching.slow_growth import FEWEST_POINTS, find_slow_growth
+from tenure.model.growth_rule import LEAST_RISE
 from tenure.model.ranks import RankDifference, RankLevels
 
 EARLY = (0.1, 1 / 3)
@@ -72,7 +73,7 @@ def _growing(ranks: Sequence[RankRows], name: str) -> Iterator[RankDifference]:
         for position, beyond in _beyond_others(values, [_slope(grid, row) for row in values]):
             rank, seen = there[position].run.rank, np.isfinite(beyond)
             steps, row = grid[seen], beyond[seen]
-            if rank in told or not _grows(steps, row, values[position][seen], sure):
+            if rank in told or not _grows(steps, row, values[position][seen], sure, LEAST_RISE[name]):
                 continue
             told.add(rank)
             start = onset(steps, row)
@@ -81,8 +82,10 @@ def _growing(ranks: Sequence[RankRows], name: str) -> Iterator[RankDifference]:
             yield RankDifference(name, "grows", (rank,), start, int(row[-1] - row[later][0]), slope)
 
 
-def _grows(steps: Numbers, beyond: Numbers, own: Numbers, sure: float) -> bool:
-    if len(steps) < FEWEST_POINTS or _slope(steps, own) <= 0 or find_slow_growth(steps, beyond) is None:
+def _grows(steps: Numbers, beyond: Numbers, own: Numbers, sure: float, least_rise: float) -> bool:
+    if len(steps) < FEWEST_POINTS or _slope(steps, own) <= 0:
+        return False
+    if find_slow_growth(steps, beyond, least_rise=least_rise) is None:
         return False
     return signed_rank(np.diff(thinned(steps, beyond, most=MOST_CHANGES + 1)[1])) >= sure
 

@@ -6,7 +6,7 @@ One recording is read at a time, column by column, and let go: hundreds of ranks
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -68,6 +68,17 @@ def read_rank(recording: Recording) -> RankRows | None:
         roles={entry.step: entry.bytes_by_role for entry in recording.censuses if entry.moment == STEP_END},
         pauses={(entry.step, entry.moment): entry.seconds for entry in recording.censuses},
     )
+
+
+def brought_up_to(
+    rows: RankRows, *, step: int, ended_at: float | None, end: str | None, program_end: ProgramEnd | None
+) -> RankRows:
+    """Rows that were read some time ago, with the step that ended since, in seconds since 1970, and the run's end: so
+    that a rank which was read earlier than the others does not seem to have ended."""
+    wall = rows.wall
+    if wall is not None and ended_at is not None and step > wall[0][-1]:
+        wall = np.append(wall[0], float(step)), np.append(wall[1], ended_at)
+    return replace(rows, run=replace(rows.run, end=end), wall=wall, program_end=program_end)
 
 
 def newest_of_each(rows: Iterable[RankRows]) -> tuple[list[RankRows], int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,12 @@ from tenure.analysis.watching.explained import explained
 from tenure.analysis.watching.periods import without_sawtooth
 from tenure.analysis.watching.robust import signed_rank, slope_with_error
 from tenure.analysis.watching.warm_up import warm_up_end
+from tenure.model.growth_rule import PARTS, SURE_OF_CHANGES, goes_on_rising, rises_throughout
 
 WINDOWS = (500, 2000)
 """The last so many steps are looked at by themselves, beside the whole run: growth may have begun late."""
 FEWEST_POINTS = 100
-PARTS = 4
-SURE_OF_PART = 2.0
-"""Standard errors by which a part's own slope lies above zero, in all parts but one, and in the last."""
-LEAST_LATE_RATE = 0.4
-"""The last part's slope over the median of those before it: less is a cache that fills."""
 CHANGES = 24
-SURE_OF_CHANGES = 3.0
-"""By Wilcoxon's signed ranks of the changes between neighbours of so many medians: a random walk comes to it in one
-of seven hundred rows."""
 SURE_IN_NOISE = 2.0
 """The same where the row was shown to be no random walk: a line with noise that has no memory."""
 
@@ -41,16 +33,17 @@ class SlowGrowth:
     last_step: int
 
 
-def find_slow_growth(steps: Numbers, values: Numbers) -> SlowGrowth | None:
+def find_slow_growth(steps: Numbers, values: Numbers, *, least_rise: float = 0.0) -> SlowGrowth | None:
     """Growth in the last 500 or 2,000 steps or the whole run after warm-up; None for a healthy row.
 
-    Told only where each quarter lies higher than the one before, at least three quarters and the last rise by
-    themselves, the last not much more slowly than those before, and the changes between 24 medians are
-    positive by their ranks. So single jumps, caches that fill within half of what is looked at, periods of up to a
-    third of it and noise of any distribution are silent; what fills or saws more slowly is told until it stops.
+    Told only where each quarter lies higher than the one before, the last by `least_rise` above the first, at least
+    three quarters and the last rise by themselves, the last not much more slowly than those before, and the changes
+    between 24 medians are positive by their ranks. So single jumps, caches that fill within half of what is looked at,
+    periods of up to a third of it and noise of any distribution are silent; what fills or saws more slowly is told
+    until it stops.
     Below a filling, a sawtooth and jumps a small leak shows once they are taken off, which is done where noise is left.
     """
-    found = (_in_window(*window) for window in _windows(steps, values))
+    found = (_in_window(*window, least_rise=least_rise) for window in _windows(steps, values))
     return next((growth for growth in found if growth is not None), None)
 
 
@@ -65,13 +58,13 @@ def _windows(steps: Numbers, values: Numbers) -> Iterator[tuple[Numbers, Numbers
             yield steps[recent], values[recent]
 
 
-def _in_window(steps: Numbers, values: Numbers) -> SlowGrowth | None:
+def _in_window(steps: Numbers, values: Numbers, *, least_rise: float) -> SlowGrowth | None:
     """Of the row less its sawtooth; where that does not tell, of what is left when all that it can be explained by is
     taken off."""
     if len(steps) < FEWEST_POINTS:
         return None
     calm = without_sawtooth(steps, values)
-    if not _rises_throughout(*thinned(steps, calm)):
+    if not _rises_throughout(*thinned(steps, calm), least_rise=least_rise):
         return None
     found = _growth(steps, calm, sure=SURE_OF_CHANGES)
     if found is not None:
@@ -84,10 +77,7 @@ def _growth(steps: Numbers, values: Numbers, *, sure: float) -> SlowGrowth | Non
     at, seen = thinned(steps, values)
     if not _rises_throughout(at, seen):
         return None
-    slopes = [slope_with_error(at[part], seen[part]) for part in _parts(at)]
-    rising = [slope > SURE_OF_PART * error and slope > 0 for slope, error in slopes]
-    before = float(np.median([slope for slope, _ in slopes[:-1]]))
-    if not rising[-1] or sum(rising) < PARTS - 1 or slopes[-1][0] < LEAST_LATE_RATE * before:
+    if not goes_on_rising([slope_with_error(at[part], seen[part]) for part in _parts(at)]):
         return None
     medians = thinned(at, seen, most=CHANGES + 1)[1]
     if signed_rank(np.diff(medians)) < sure:
@@ -96,9 +86,8 @@ def _growth(steps: Numbers, values: Numbers, *, sure: float) -> SlowGrowth | Non
     return SlowGrowth(slope, error, int(steps[0]), int(steps[-1]))
 
 
-def _rises_throughout(steps: Numbers, values: Numbers) -> bool:
-    levels = [np.median(values[part]) for part in _parts(steps)]
-    return all(later > earlier for earlier, later in pairwise(levels))
+def _rises_throughout(steps: Numbers, values: Numbers, *, least_rise: float = 0.0) -> bool:
+    return rises_throughout([float(np.median(values[part])) for part in _parts(steps)], least_rise=least_rise)
 
 
 def _parts(steps: Numbers) -> list[np.ndarray[Any, np.dtype[np.int64]]]:

@@ -17,6 +17,8 @@ import weakref
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from tenure.capture.guarding.forks import fork_ourselves
+
 COPY_SECONDS = 3600
 """After so long a copy ends, whatever it waits for."""
 
@@ -66,7 +68,7 @@ def start_in_child(work: Callable[[], bytes], *, seconds: int) -> Callable[[], b
 def _fork() -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python 3.12 warns of threads, which the copy does without
-        return os.fork()
+        return fork_ourselves()
 
 
 def _isolate(seconds: int) -> None:

@@ -8,6 +8,21 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Owner = TypeVar("Owner")
+_under_way: list[bool] = []
+
+
+def fork_ourselves() -> int:
+    """`os.fork`, which does not count as the program's."""
+    _under_way.append(True)
+    try:
+        return os.fork()
+    finally:
+        _under_way.pop()
+
+
+def is_ours() -> bool:
+    """Within a fork: whether it is one of ours."""
+    return bool(_under_way)
 
 
 def call_in_forked_children(owner: Owner, method: Callable[[Owner], None]) -> None:

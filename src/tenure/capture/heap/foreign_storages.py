@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from tenure.capture.heap.columns import CensusColumns
 from tenure.capture.heap.descriptions import type_name
-from tenure.capture.heap.foreign_memory import describe_unread, is_foreign, read_foreign
+from tenure.capture.heap.foreign_memory import describe_unread, is_foreign
+from tenure.capture.heap.foreign_types import Read, reader_of
 from tenure.model.heap import NodeKind, ReferenceKind, Role
 
 Region = tuple[int, int, int]
@@ -58,7 +59,8 @@ def add_foreign_memory(columns: CensusColumns, items: Sequence[object], known: I
 
     `items` are the census' nodes by number, `known` torch's storages. Gives back notes on what could not be read.
     """
-    foreign = {number for number, cls in {id(type(item)): type(item) for item in items}.items() if is_foreign(cls)}
+    kinds = {id(type(item)): type(item) for item in items}
+    foreign = {number: reader_of(cls) for number, cls in kinds.items() if is_foreign(cls)}
     if not foreign:
         return []
     regions, unread = Regions(), Counter[str]()
@@ -66,15 +68,17 @@ def add_foreign_memory(columns: CensusColumns, items: Sequence[object], known: I
         regions.put(pointer, end - pointer, storage)
     for number, item in enumerate(items):
         if id(type(item)) in foreign:
-            unread[type_name(type(item))] += not _add(columns, regions, number, item)
+            unread[type_name(type(item))] += not _add(columns, regions, number, item, foreign[id(type(item))])
     return [describe_unread(+unread)] if +unread else []
 
 
-def _add(columns: CensusColumns, regions: Regions, number: int, item: object) -> bool:
+def _add(columns: CensusColumns, regions: Regions, number: int, item: object, read: Read | None) -> bool:
     """Whether the memory of this array could be read."""
-    memory = read_foreign(item)
+    memory = None if read is None else read(item)
     if memory is None:
         return False
+    if not memory.num_bytes:
+        return True
     storage = len(columns.nodes["kind"])
     shared, new_bytes = regions.put(memory.pointer, memory.num_bytes, storage)
     if new_bytes:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from tenure.capture.sampling.census_signal import CensusSignal
 from tenure.capture.sampling.closer_looks import CloserLooks
 from tenure.capture.sampling.device import DeviceReader
+from tenure.capture.sampling.happenings import Happenings
 from tenure.capture.sampling.host import HostReader
 from tenure.capture.sampling.sampler import Rows, Sampler
 
@@ -28,8 +29,10 @@ class BetweenSteps:
         start: float,
         closer_looks: Callable[[], bool],
         on_look: Callable[[float], None],
+        lost_descriptors: Callable[[], bool],
     ) -> None:
         self._opened = False
+        self._happenings = Happenings(note, lost_descriptors=lost_descriptors)
         self._on_look = on_look
         self._note = note
         self._signal = CensusSignal()
@@ -59,6 +62,7 @@ class BetweenSteps:
         self._device.uuid = device_uuid
         if not self._opened:
             self._opened = True
+            self._happenings.open()
             missing = self._signal.open()
             if missing is not None:
                 self._note("info", missing)
@@ -79,6 +83,10 @@ class BetweenSteps:
         """End the thread."""
         self._sampler.pause()
 
+    def tell_last(self) -> None:
+        """The recording ends: note what happened since the last look."""
+        self._happenings.close()
+
     def give_back_signal(self) -> None:
         """The recording is over: the signal means again what it meant before."""
         self._signal.close()
@@ -86,12 +94,14 @@ class BetweenSteps:
     def abandon(self) -> None:
         """In a forked child, where there is no thread."""
         self._sampler.abandon()
+        self._happenings.abandon()
         self._signal.close()
 
     def _look(self, now: float) -> None:
         """On the sampler's thread: look for growth and for a handler of the program's that has come since, and say once
         of each wish that waits for a step for long."""
         self._closer.look(now)
+        self._happenings.look(now)
         self._on_look(now)
         taken = self._signal.find_displaced()
         if taken is not None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
+from tenure.capture.guarding.forks import is_ours
 from tenure.capture.guarding.own_threads import OWN_THREADS
 
 FLUSH_SECONDS = 0.5
@@ -66,6 +67,8 @@ class Sampler:
         self._turn: _Turn | None = None
         self._next_sample = 0.0
         self.own_seconds = 0.0
+        self.num_forks = 0
+        """Of the process, by the program, while the thread ran; in samples from the first on."""
         self.census_wanted = False
         """Somebody outside has asked for one; set back by who takes it."""
 
@@ -96,7 +99,7 @@ class Sampler:
     def look(self, now: float) -> None:
         """What is due at `now` (`time.perf_counter`): a sample, a flush, whether a census is wanted, and `on_look`."""
         if now >= self._next_sample and not self._is_busy():
-            counters = self._read()
+            counters = self._read() | ({"num_forks": self.num_forks} if self.num_forks else {})
             seconds = time.perf_counter() - now
             step, at = self._current_step(), now - self._start
             self._rows.write_sample(step, time=at, seconds=seconds, counters=counters)
@@ -178,6 +181,7 @@ def _stop_before_forks(sampler: Sampler) -> None:
     def after() -> None:
         target = reference()
         if paused.pop() and target is not None:
+            target.num_forks += not is_ours()
             target.resume()
 
     def in_child() -> None:

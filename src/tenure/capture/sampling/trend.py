@@ -1,7 +1,7 @@
 """Growth of a counter, noticed in the program's own process: coarse, cheap, with the standard library alone.
 
-The reports' own judgement is `analysis.watching.slow_growth`; this one only says when a closer look is worth a
-census. Steps' values are handed over in the hooks; all else happens on the recorder's thread.
+The reports' own judgement is `analysis.watching.slow_growth`, by the same rule on finer rows; this one only says when
+a closer look is worth a census. Steps' values are handed over in the hooks; all else happens on the recorder's thread.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from itertools import combinations, pairwise
 from math import sqrt
 from statistics import median, pstdev
 
+from tenure.model.growth_rule import LEAST_RISE, PARTS, SURE_OF_CHANGES, goes_on_rising, rises_throughout
+
 POINTS = 64
 """So many least values of stretches of steps stand for a window of any length."""
 STRETCHES = (8, 32)
@@ -21,15 +23,7 @@ FEWEST_STEPS = 150
 FEWEST_POINTS = 48
 NEW_POINTS = 16
 """A window is looked at again when a quarter of it is new."""
-PARTS = 4
-SURE = 2.0
-"""Standard errors by which the slope of a part lies above zero, in all parts but one, and in the last."""
-LEAST_LATE_RATE = 0.4
-"""The last part's slope over the median of those before it: less is a cache that fills."""
-SURE_OF_CHANGES = 3.0
-"""By Wilcoxon's signed ranks of the changes between medians of two points each."""
-LEAST_RISE = {"allocated_bytes": 64 << 10, "rss_bytes": 8 << 20}
-"""The counters that are watched, and what one must rise by in a window."""
+WATCHED = ("allocated_bytes", "rss_bytes")
 MOST_WAITING = 8192
 """Steps that wait for the thread; of more the oldest are passed over."""
 
@@ -51,7 +45,7 @@ class TrendWatch:
 
     def __init__(self) -> None:
         self._new: deque[tuple[int, Mapping[str, int]]] = deque(maxlen=MOST_WAITING)
-        self._rows = {name: (_Row(1, whole=True), *map(_Row, STRETCHES)) for name in LEAST_RISE}
+        self._rows = {name: (_Row(1, whole=True), *map(_Row, STRETCHES)) for name in WATCHED}
 
     def add(self, step: int, counters: Mapping[str, int]) -> None:
         """Hand over a step; a tenth of a microsecond."""
@@ -121,12 +115,7 @@ def growth_of(points: Points, *, least_rise: int) -> float | None:
     quarter = len(points) // PARTS
     parts = [points[-quarter * (PARTS - number) :][:quarter] for number in range(PARTS)]
     levels = [median(value for _, value in part) for part in parts]
-    if levels[-1] - levels[0] < least_rise or any(later <= earlier for earlier, later in pairwise(levels)):
-        return None
-    slopes = [_slope_with_error(part) for part in parts]
-    rising = [slope > SURE * error and slope > 0 for slope, error in slopes]
-    before = median(slope for slope, _ in slopes[:-1])
-    if not rising[-1] or sum(rising) < PARTS - 1 or slopes[-1][0] < LEAST_LATE_RATE * before:
+    if not rises_throughout(levels, least_rise=least_rise) or not goes_on_rising(list(map(_slope_with_error, parts))):
         return None
     if _signed_rank(points) < SURE_OF_CHANGES:
         return None
