@@ -15,6 +15,7 @@ from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.asked_gradients import ask_for_gradients
 from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
+from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
 from tenure.syntax.edits.kept_entries import (
     bound_keys,
     clear_before_filled,
@@ -79,6 +80,7 @@ def guess_edits(finding: Finding, sources: Mapping[str, SourceFile]) -> tuple[tu
 def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> Ways:
     line, name = finding.holder.line or 0, _plain_name(finding)
     if finding.rule == _HOOKS:
+        yield from remove_where_forgotten(source, line)
         yield from remove_handles(source, line)
     if finding.rule in _GRAPHS:
         yield from _without_graph(finding, source, yours, line, name)
