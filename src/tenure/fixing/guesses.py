@@ -41,6 +41,7 @@ from tenure.syntax.edits.let_go import (
     let_go_where_it_ends,
     stores_of,
 )
+from tenure.syntax.edits.own_hooks import read_detached
 from tenure.syntax.edits.reopened_loaders import reopen_each_pass
 from tenure.syntax.edits.skipped_reads import let_go_where_skipped
 from tenure.syntax.edits.weak_links import refer_weakly
@@ -96,6 +97,7 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
         yield from ask_for_gradients(source, line)
         yield from let_go_behind_reads([source], "grad", empties=False)
     if finding.rule == _CYCLES:
+        yield read_detached(source, line, name)
         yield refer_weakly(source, line, name)
         for label in reversed(_objects(finding)):
             for file, at in stores_of(yours, label):
