@@ -16,6 +16,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.asked_gradients import ask_for_gradients
 from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
 from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
+from tenure.syntax.edits.given_back import take_back
 from tenure.syntax.edits.kept_entries import (
     bound_keys,
     clear_before_filled,
@@ -55,7 +56,7 @@ _FEWEST_KEYS = 4
 _GRAPHS = ("TN101", "TN102", "TN105", "TN107")
 _MODULES = ("TN401", "TN403", "TN405")
 _VIEWS, _HOOKS, _IDLE, _CYCLES, _CACHES = "TN204", "TN303", "TN106", "TN301", "TN205"
-_GRADIENTS = "TN104"
+_GRADIENTS, _ROOTS = "TN104", ("TN304", "TN401", "TN402", "TN403")
 _TRACEBACK = "__traceback__"
 _EXCEPTIONS = ("TN301", "TN302", "TN304")
 _GROWING = ("TN201", "TN202", "TN203", "TN402", "TN601")
@@ -83,6 +84,10 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
     if finding.rule == _HOOKS:
         yield from remove_where_forgotten(source, line)
         yield from remove_handles(source, line)
+    if finding.rule in _MODULES:
+        yield from remove_handles(source, line)
+    if finding.rule in _ROOTS:
+        yield from take_back(source, line)
     if finding.rule in _GRAPHS:
         yield from _without_graph(finding, source, yours, line, name)
     if finding.rule == _VIEWS:

@@ -95,11 +95,9 @@ def _at_its_end(
     source: SourceFile, tree: ast.Module, function: FunctionNode, statement: ast.stmt, loop: ast.stmt | None
 ) -> tuple[Edit, ...]:
     """In the method of the same class that ends its work: all that were registered until then."""
-    cls = next((each for each in walk(tree) if isinstance(each, ast.ClassDef) and function in each.body), None)
-    methods = [each for each in cls.body if isinstance(each, _FUNCTIONS)] if cls is not None else []
     kept = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
-    ending = [each for name in _ENDS for each in methods if each.name == name]
-    ending = [each for each in (*(each for each in methods if _removes(each, kept)), *ending) if each is not function]
+    removing = [each for each in _methods_beside(tree, function) if _removes(each, kept)]
+    ending = [*removing, *ending_methods(tree, function)]
     if not ending:
         return ()
     end = ending[0]
@@ -113,6 +111,18 @@ def _at_its_end(
     indent = indent_of(source, end.body[0])
     removed = at_end(source, end, f'for handle in vars(self).pop("{_HANDLE}s", ()):\n{indent}    handle.remove()')
     return _both(source, named, removed)
+
+
+def ending_methods(tree: ast.Module, function: ast.AST) -> list[FunctionNode]:
+    """Those of the class of a method that end the work of its objects, by their names, the likeliest first."""
+    methods = _methods_beside(tree, function)
+    return [each for name in _ENDS for each in methods if each.name == name]
+
+
+def _methods_beside(tree: ast.Module, function: ast.AST) -> list[FunctionNode]:
+    cls = next((each for each in walk(tree) if isinstance(each, ast.ClassDef) and function in each.body), None)
+    methods = [each for each in cls.body if isinstance(each, _FUNCTIONS)] if cls is not None else []
+    return [each for each in methods if each is not function]
 
 
 def _removes(method: FunctionNode, handle: str) -> bool:
