@@ -126,3 +126,26 @@ def test_an_exception_is_kept_without_its_traceback(statement: str, changed: str
     else:
         findings, _ = lint_sources([SourceFile("program.py", dedent(text))])
         assert {each.line: [edit.after for edit in each.edits] for each in findings} == {9: []}
+
+
+def test_whatever_of_a_kept_tuple_carries_a_graph_is_detached_or_nothing_is() -> None:
+    kept = "kept.append((number, y.mean(), y.detach(), g))"
+    text = f"""
+        import torch
+        model = torch.nn.Linear(8, 8)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        kept = []
+        def remember(number, y, g):
+            {kept}
+        for number in range(24):
+            loss = model(torch.randn(4, 8)).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            remember(number, model(torch.randn(4, 8)), loss)
+    """
+    changed = "kept.append((number, y.mean().detach(), y.detach(), g.detach()))"
+
+    after = apply_edits(dedent(text), found(text).edits)
+    assert (after, found(text).safe) == (dedent(text).replace(kept, changed), False)
+    assert found(text.replace(", g))", ", g[None]))")).edits == ()
