@@ -2,11 +2,12 @@
 
     python benchmarks/whole_program.py [--seconds 60] [--repeats 3] [--json FILE]
 
-A small transformer trains for about so many seconds, plainly and under `tenure run`, in turn; each ratio is of two
-runs beside each other, and `A/A` is the ratio of two plain ones; by the clock, and in processor time, which others at
-work on the machine hardly change. Then a program of thirty steps that keeps its
-losses: what recording, diagnosis and the experiments add to it. Bounds: 1.10 for a program of a minute (aim 1.03),
-the plain run's own time plus 5 s for thirty steps, 0.15 s for a command without torch (aim 0.08).
+A small transformer trains for about so many seconds of processor time, which is as long by the clock where nothing
+else runs, plainly and under `tenure run`, in turn; each ratio is of two runs beside each other, and `A/A` is the ratio
+of two plain ones; by the clock, and in processor time, which others at work on the machine hardly change. Then a
+program of thirty steps that keeps its losses: what recording, diagnosis and the experiments add to it. Bounds: 1.10 for
+a program of a minute (aim 1.03), the plain run's own time plus 5 s for thirty steps, 0.15 s for a command without torch
+(aim 0.08).
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def main() -> None:
         program = Path(folder) / "train.py"
         program.write_text(PROGRAM)
         take([sys.executable, "-m", "tenure", "run", "-o", f"{folder}/warm-up", str(program), "5"])
-        few, more = (take([sys.executable, str(program), str(steps)]).seconds for steps in (5, 55))
+        few, more = (take([sys.executable, str(program), str(steps)]).processor_seconds for steps in (5, 55))
         steps = str(max(50, round(arguments.seconds / max(1e-3, (more - few) / 50))))
         plain = [sys.executable, str(program), steps]
         rows = [beside(folder, number, plain) for number in range(arguments.repeats)]

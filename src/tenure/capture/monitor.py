@@ -526,7 +526,7 @@ class Monitor:
             "census_seconds": round(self._censuses.spending.seconds, 6),
             "sample_seconds": round(self._samples.own_seconds, 6),
         }
-        self._journal.write_end(row)
+        self._journal.write_end(row | ({"num_forks": self._samples.num_forks} if self._samples.num_forks else {}))
 
     def stop_if_asked(self) -> None:
         """End the program where it was asked to run for so many steps only."""

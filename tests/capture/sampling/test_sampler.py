@@ -164,8 +164,10 @@ def test_a_fork_finds_no_thread_of_ours_and_the_parent_goes_on(running: Sampler,
         os.close(writing)
     before = len(scene.rows.samples)
     scene.rows.wait()
+    scene.rows.wait()
 
     assert threads_in_children == [(0, 0)] * 5
+    assert (running.num_forks, scene.rows.samples[-1][1]["num_forks"]) == (5, 5)
     assert len(scene.rows.samples) > before
     assert len(OWN_THREADS) == 1
 

@@ -57,6 +57,11 @@ class BetweenSteps:
         """What reading took; not within the program's steps, though beside them."""
         return self._sampler.own_seconds
 
+    @property
+    def num_forks(self) -> int:
+        """Of the process, by the program."""
+        return self._sampler.num_forks
+
     def open(self, device_uuid: str | None) -> None:
         """Begin, or tell of the device that the program has started since."""
         self._device.uuid = device_uuid
