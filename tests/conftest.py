@@ -49,6 +49,14 @@ def no_compiled_code_before() -> None:
 
 
 @pytest.fixture(autouse=True)
+def no_recorder_before() -> None:
+    """A recorder that an earlier test left open, or that waits for the collector, is no second one of this process."""
+    happenings = sys.modules.get("tenure.capture.sampling.happenings")
+    if happenings is not None:
+        happenings._OPEN.clear()
+
+
+@pytest.fixture(autouse=True)
 def a_kernel_that_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, recorders in the test's own process do not note that reading shares of pages took
     long."""

@@ -109,9 +109,13 @@ def test_rows_of_processes_that_were_shown_long_ago_are_let_go(tmp_path: Path) -
     assert [Path(path).name for path in watched._shown] == [f"rank-0000{rank}" for rank in range(2, RANKS)]
 
 
-def test_until_they_are_read_cells_say_so_and_then_what_was_found(tmp_path: Path) -> None:
+def test_until_they_are_read_cells_say_so_and_then_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ranks(tmp_path / "run")
     screens: list[list[str]] = []
+    read_some = WatchedRun.look_closer
+    monkeypatch.setattr(WatchedRun, "look_closer", lambda watched: bool(screens) and read_some(watched))
 
     async def wait(app: Dashboard) -> None:
         screens.append(screen_text(app))

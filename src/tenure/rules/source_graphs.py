@@ -52,7 +52,8 @@ def _with_graph_beside(program: Program, kept: KeptGraph) -> list[ast.expr]:
 def _detach(program: Program, kept: KeptGraph) -> tuple[Edit, ...]:
     """The edits that put `.detach()` behind the value, or behind the tensors in a tuple or dict and whatever else there
     carries a graph; none where one is a view of more, or may be a number."""
-    values = [*detachable(kept.function, kept.keep.value), *_with_graph_beside(program, kept)]
+    known = detachable(kept.function, kept.keep.value)
+    values = [*known, *_with_graph_beside(program, kept)] if known else []
     if not all(isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)) for value in values):
         return ()
     if any(may_be_no_tensor(program, kept.function, value) for value in values):
