@@ -8,9 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 
 from tenure.errors import SourceError
+from tenure.fixing.ways_to_tensors import (
+    below_holder,
+    keys_on_way,
+    kinds_on_way,
+    labels_on_way,
+    levels_left,
+    objects_on_way,
+    plain_name,
+    type_of_container,
+)
 from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.asked_gradients import ask_for_gradients
@@ -34,7 +44,6 @@ from tenure.syntax.edits.kept_parts import (
     detach_each,
     detach_old,
 )
-from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.let_go import (
     let_go_at_end,
     let_go_before,
@@ -80,7 +89,7 @@ def guess_edits(finding: Finding, sources: Mapping[str, SourceFile]) -> tuple[tu
 
 
 def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> Ways:
-    line, name = finding.holder.line or 0, _plain_name(finding)
+    line, name = finding.holder.line or 0, plain_name(finding)
     if finding.rule == _HOOKS:
         yield from remove_where_forgotten(source, line)
         yield from remove_handles(source, line)
@@ -91,11 +100,11 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
     if finding.rule in _GRAPHS:
         yield from _without_graph(finding, source, yours, line, name)
     if finding.rule == _VIEWS:
-        labels = _labels(finding)[_levels_left(finding, source, line, name) :]
+        labels = labels_on_way(finding)[levels_left(finding, source, line, name) :]
         yield change_part(yours, source, line, name, labels, ".clone()")
         yield from _where_made(finding, yours, ".clone()")
     if finding.rule in _EXCEPTIONS and f".{_TRACEBACK}" in evidence_of(finding, "path").get("references", ()):
-        labels = _labels(finding, _TRACEBACK)
+        labels = labels_on_way(finding, _TRACEBACK)
         yield change_part(yours, source, line, name, labels, ".with_traceback(None)")
         yield from _where_made(finding, yours, ".with_traceback(None)", _TRACEBACK)
     if finding.rule == _GRADIENTS:
@@ -104,7 +113,7 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
     if finding.rule == _CYCLES:
         yield read_detached(source, line, name)
         yield refer_weakly(source, line, name)
-        for label in reversed(_objects(finding)):
+        for label in reversed(objects_on_way(finding)):
             for file, at in stores_of(yours, label):
                 yield refer_weakly(file, at, label)
     if finding.rule == _CACHES and not needs_caches(yours):
@@ -114,7 +123,7 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
     if finding.rule in (*_GROWING, *_GRAPHS):
         size = max(_FEWEST_KEYS, 2 * math.ceil(finding.growth_objects_per_step or 0))
         yield bound_keys(source, line, size)
-        for file, at in filled_when_missing(yours, _type_of_container(finding)):
+        for file, at in filled_when_missing(yours, type_of_container(finding)):
             yield bound_keys(file, at, size)
         yield take_out_when_read(yours, source, line, name)
         yield keep_newest(yours, source, line, name)
@@ -129,7 +138,7 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
     if finding.holder.expression.endswith("[*]"):
         yield from let_go_behind_reads(yours, name, empties=True)
         return
-    inner = [label for label in _labels(finding) if label.isidentifier()][-1:]
+    inner = [label for label in labels_on_way(finding) if label.isidentifier()][-1:]
     outer = [part for part in finding.holder.name.split(".")[:-1] if part.isidentifier()][-1:]
     yield let_go_before(source, line, name)
     for file, at in stores_of(yours, inner[0]) if inner else ():
@@ -137,7 +146,7 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
     if finding.rule in _MODULES:
         yield let_go_where_it_ends(source, line, name)
         yield from let_go_where_skipped(yours, name)
-    empties = finding.rule == _IDLE and _kinds(finding)[:1] in (["dict"], ["list"])
+    empties = finding.rule == _IDLE and kinds_on_way(finding)[:1] in (["dict"], ["list"])
     yield from let_go_behind_reads(yours, name, empties=empties)
     yield let_go_at_end(source, line, name)
     for other in (*outer, *inner):
@@ -145,15 +154,15 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
 
 
 def _without_graph(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], line: int, name: str) -> Ways:
-    left = _levels_left(finding, source, line, name)
-    labels, kinds = _labels(finding)[left:], _kinds(finding)[left:]
+    left = levels_left(finding, source, line, name)
+    labels, kinds = labels_on_way(finding)[left:], kinds_on_way(finding)[left:]
     is_element = finding.holder.expression.endswith("[*]")
     yield change_part(yours, source, line, name, labels, ".detach()")
     yield detach_each(yours, source, line, name, kinds)
     if labels:
         yield change_display(yours, labels[-1], ".detach()")
     yield from _where_made(finding, yours, ".detach()")
-    for key in _keys(finding):
+    for key in keys_on_way(finding):
         yield change_keyword(yours, key, ".detach()")
     if not is_element:
         yield let_go_before(source, line, name)
@@ -166,72 +175,10 @@ def _without_graph(finding: Finding, source: SourceFile, yours: Sequence[SourceF
 def _where_made(finding: Finding, yours: Sequence[SourceFile], call: str, end: str = "") -> Ways:
     """Of the object whose attribute leads to the tensor (or to what has `end`), or to what the holder's name is: what
     its class is given for it, or the statement that sets it."""
-    way = _below_holder(finding, end, above=1)
+    way = below_holder(finding, end, above=1)
     if way and way[-1][0].startswith("."):
         label = way[-1][0].removeprefix(".")
         yield change_where_made(yours, way[-1][1].partition(" ")[0], label, call)
         stores = list(stores_of(yours, label))
         if len(stores) == 1:
             yield change_part(yours, *stores[0], label, (), call)
-
-
-def _plain_name(finding: Finding) -> str:
-    """`rows` of `self.rows['loss']`."""
-    return finding.holder.name.partition("[")[0].rpartition(".")[2]
-
-
-def _below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tuple[str, str]]:
-    """References from what the holder's statement keeps to the first tensor, each with the type that it leads from.
-
-    Up to the reference `end` where that is given; `above` counts references more on the holder's side.
-    """
-    path = evidence_of(finding, "path")
-    references, targets = list(path.get("references", ())), list(path.get("targets", ()))
-    name = _plain_name(finding)
-    at = next((at for at, each in enumerate(references) if each == f".{name}" or f"`{name}`" in each), None)
-    if at is None:
-        return []
-    first = at + finding.holder.name.count("[") + finding.holder.expression.endswith("[*]") + 1 - above
-    # What `references[n]` leads to is `targets[n - 1]`; of the first, the root's own, it is not told.
-    below = list(zip(references[first:], targets[first - 2 :], strict=False)) if first > 1 else []
-    last = [at for at, (each, kind) in enumerate(below) if kind.startswith("Tensor") or each == f".{end}"]
-    return below[: last[0]] if last else below
-
-
-def _objects(finding: Finding) -> list[str]:
-    """The names of the attributes that the way from the holder to the memory goes through, but for containers."""
-    references = [*evidence_of(finding, "path").get("references", ()), ""]
-    return [
-        each[1:]
-        for each, following in pairwise(references)
-        if each.startswith(".") and each[1:].isidentifier() and not following.startswith("[")
-    ]
-
-
-def _keys(finding: Finding) -> list[str]:
-    """The names among the keys of dictionaries that the way goes through: `cost` of `['cost']`."""
-    references = evidence_of(finding, "path").get("references", ())
-    return [each[2:-2] for each in references if each[:2] == "['" and each[2:-2].isidentifier()]
-
-
-def _type_of_container(finding: Finding) -> str:
-    """`GridTable` where the holder is an element of one; "" where it is none."""
-    way = _below_holder(finding, above=1) if finding.holder.expression.endswith("[*]") else []
-    return way[0][1].partition(" of ")[0] if way else ""
-
-
-def _labels(finding: Finding, end: str = "") -> list[str]:
-    """As in `part_of`: `row` of `.row`, `'loss'` of `['loss']`, `0` of `[0]`."""
-    return [each.removeprefix(".").removeprefix("[").removesuffix("]") for each, _ in _below_holder(finding, end)]
-
-
-def _levels_left(finding: Finding, source: SourceFile, line: int, name: str) -> int:
-    """How many containers lie between the holder's and the one that the statement adds to: `rows[-1].append(x)`."""
-    kept = find_kept(source, line, name)
-    is_element = finding.holder.expression.endswith("[*]")
-    return max(0, kept.depth - finding.holder.name.count("[")) if kept is not None and is_element else 0
-
-
-def _kinds(finding: Finding) -> list[str]:
-    """The types of the objects on that way: `dict` of `dict of 3`."""
-    return [kind.partition(" of ")[0] for _, kind in _below_holder(finding)]

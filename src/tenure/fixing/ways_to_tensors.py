@@ -1,0 +1,71 @@
+"""The way from a finding's holder to the memory, as its evidence tells it: attributes, keys and places of parts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tenure.model.finding import Finding, evidence_of
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.kept_values import find_kept
+
+
+def plain_name(finding: Finding) -> str:
+    """`rows` of `self.rows['loss']`."""
+    return finding.holder.name.partition("[")[0].rpartition(".")[2]
+
+
+def below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tuple[str, str]]:
+    """References from what the holder's statement keeps to the first tensor, each with the type that it leads from.
+
+    Up to the reference `end` where that is given; `above` counts references more on the holder's side.
+    """
+    path = evidence_of(finding, "path")
+    references, targets = list(path.get("references", ())), list(path.get("targets", ()))
+    name = plain_name(finding)
+    at = next((at for at, each in enumerate(references) if each == f".{name}" or f"`{name}`" in each), None)
+    if at is None:
+        return []
+    first = at + finding.holder.name.count("[") + finding.holder.expression.endswith("[*]") + 1 - above
+    # What `references[n]` leads to is `targets[n - 1]`; of the first, the root's own, it is not told.
+    below = list(zip(references[first:], targets[first - 2 :], strict=False)) if first > 1 else []
+    last = [at for at, (each, kind) in enumerate(below) if kind.startswith("Tensor") or each == f".{end}"]
+    return below[: last[0]] if last else below
+
+
+def objects_on_way(finding: Finding) -> list[str]:
+    """The names of the attributes that the way from the holder to the memory goes through, but for containers."""
+    references = [*evidence_of(finding, "path").get("references", ()), ""]
+    return [
+        each[1:]
+        for each, following in pairwise(references)
+        if each.startswith(".") and each[1:].isidentifier() and not following.startswith("[")
+    ]
+
+
+def keys_on_way(finding: Finding) -> list[str]:
+    """The names among the keys of dictionaries that the way goes through: `cost` of `['cost']`."""
+    references = evidence_of(finding, "path").get("references", ())
+    return [each[2:-2] for each in references if each[:2] == "['" and each[2:-2].isidentifier()]
+
+
+def type_of_container(finding: Finding) -> str:
+    """`GridTable` where the holder is an element of one; "" where it is none."""
+    way = below_holder(finding, above=1) if finding.holder.expression.endswith("[*]") else []
+    return way[0][1].partition(" of ")[0] if way else ""
+
+
+def labels_on_way(finding: Finding, end: str = "") -> list[str]:
+    """As in `part_of`: `row` of `.row`, `'loss'` of `['loss']`, `0` of `[0]`."""
+    return [each.removeprefix(".").removeprefix("[").removesuffix("]") for each, _ in below_holder(finding, end)]
+
+
+def levels_left(finding: Finding, source: SourceFile, line: int, name: str) -> int:
+    """How many containers lie between the holder's and the one that the statement adds to: `rows[-1].append(x)`."""
+    kept = find_kept(source, line, name)
+    is_element = finding.holder.expression.endswith("[*]")
+    return max(0, kept.depth - finding.holder.name.count("[")) if kept is not None and is_element else 0
+
+
+def kinds_on_way(finding: Finding) -> list[str]:
+    """The types of the objects on that way: `dict` of `dict of 3`."""
+    return [kind.partition(" of ")[0] for _, kind in below_holder(finding)]
