@@ -65,9 +65,10 @@ def named_tensors(names: dict[int, str]) -> Iterator[Named]:
     """
     parameter_names: dict[int, tuple[str, str]] = {}
     modules, optimizers = modules_and_optimizers()
-    for module in modules:
-        if id(module) in names:
-            yield from _of_module(module, names[id(module)], parameter_names)
+    there = {id(module): module for module in modules}
+    for identity in names:  # in their order, whatever the heap's is: what several modules share goes by the first
+        if identity in there:
+            yield from _of_module(there[identity], names[identity], parameter_names)
     for each in optimizers:
         yield from _of_optimizer(each, parameter_names)
 
@@ -128,4 +129,5 @@ def _name_below(root: Any, name: str, names: dict[int, str]) -> None:
         module, own = waiting.pop()
         if id(module) not in names:
             names[id(module)] = own
-            waiting += [(child, f"{own}.{key}" if own else key) for key, child in _children(module)]
+            below = [(child, f"{own}.{key}" if own else key) for key, child in _children(module)]
+            waiting += reversed(below)
