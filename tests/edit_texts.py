@@ -26,3 +26,10 @@ def changes(source: SourceFile, edits: Iterable[Edit]) -> list[str]:
     old, new = source.text.splitlines(), apply_edits(source.text, edits).splitlines()
     gone = [f"- {line.strip()}" for line in old if line not in new]
     return gone + [line.strip() for line in new if line not in old]
+
+
+def new_lines(source: SourceFile, ways: Iterable[Iterable[Edit]]) -> list[str]:
+    """The lines that are new, without the white space in front of them, of each of some ways to edit."""
+    old = source.text.splitlines()
+    texts = [apply_edits(source.text, edits).splitlines() for edits in ways]
+    return ["\n".join(line.strip() for line in new if line not in old) for new in texts]

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from edit_texts import FILE, line_of, source_of
+from edit_texts import FILE, line_of, new_lines, source_of
 from fixing_findings import HISTORY
 from tenure.fixing.guesses import LEAST_BYTES, MOST_WAYS, guess_edits
 from tenure.model.finding import Finding, Holder
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.line_edits import apply_edits
 
 
 def finding_of(rule: str, holder: Holder, path: dict[str, str] | None = None, **values: Any) -> Finding:
@@ -24,10 +23,7 @@ def ways(text: str, finding: Finding) -> list[str]:
     """The lines that are new, of each way."""
     source = source_of(text)
     placed = replace(finding, holder=replace(finding.holder, file=FILE, line=line_of(source)))
-    old = source.text.splitlines()
-    found = guess_edits(placed, {FILE: source})
-    texts = [apply_edits(source.text, edits).splitlines() for edits in found]
-    return ["\n".join(line.strip() for line in new if line not in old) for new in texts]
+    return new_lines(source, guess_edits(placed, {FILE: source}))
 
 
 CACHE = """

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from edit_texts import line_of, source_of
+from edit_texts import line_of, new_lines, source_of
 from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
-from tenure.syntax.edits.line_edits import apply_edits
 
 TAPPED = """
 @contextmanager
@@ -21,9 +20,7 @@ def tapped(network, names, handles):
 
 def removed(registered: str, forgotten: str) -> list[str]:
     source = source_of(TAPPED.format(registered=f"{registered}  # here", forgotten=forgotten))
-    old = source.text.splitlines()
-    texts = [apply_edits(source.text, edits).splitlines() for edits in remove_where_forgotten(source, line_of(source))]
-    return ["\n".join(line.strip() for line in new if line not in old) for new in texts]
+    return new_lines(source, remove_where_forgotten(source, line_of(source)))
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from edit_texts import line_of, source_of
+from edit_texts import line_of, new_lines, source_of
 from tenure.syntax.edits.kept_handles import remove_handles
-from tenure.syntax.edits.line_edits import apply_edits
 
 
 def ways(text: str) -> list[str]:
     """The changed texts, without the lines that stay."""
     source = source_of(text)
-    old = source.text.splitlines()
-    texts = [apply_edits(source.text, edits).splitlines() for edits in remove_handles(source, line_of(source))]
-    return ["\n".join(line.strip() for line in new if line not in old) for new in texts]
+    return new_lines(source, remove_handles(source, line_of(source)))
 
 
 def test_a_method_that_ends_the_work_removes_the_hook() -> None:

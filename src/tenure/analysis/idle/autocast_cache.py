@@ -28,8 +28,10 @@ def find_autocast_cache(profile: StepProfile, census: Census, regions: Sequence[
     A region that trains uses them again in its backward pass; what a region casts once, and uses once, is kept for
     nothing. Its holder is the call. Costs a replay of the second profiled step.
     """
+    if not regions:
+        return ()
     replay = Replay(profile, census)
-    if not regions or not replay.meets_peak():
+    if not replay.meets_peak():
         return ()
     view = view_census(census, Shapes())
     rows = _kept_casts(view, replay)
