@@ -33,6 +33,10 @@ def test_nothing_can_be_compared_where_unchanged_runs_print_more_or_fewer_lines(
     assert compare_texts("", "", "") == Comparison(True)
 
 
+OF_TWO_LINES = """/own/train.py:9: UserWarning: Converting a tensor with requires_grad=True to a scalar.
+Consider using tensor.detach() first.
+  print(float(loss))
+"""
 WARNING = "/lib/torch/autograd/graph.py:825: UserWarning: a reference cycle between {} and its gradient\n"
 
 
@@ -41,6 +45,8 @@ WARNING = "/lib/torch/autograd/graph.py:825: UserWarning: a reference cycle betw
     [
         ((WARNING.format("it"), "done\n"), ("done\n",), Comparison(True)),
         ((WARNING.format("it"), "done\n"), (WARNING.format("it"), "done\n"), Comparison(True)),
+        ((OF_TWO_LINES, "done\n"), ("done\n",), Comparison(True)),
+        ((OF_TWO_LINES, "done\n"), (OF_TWO_LINES, "gone\n"), Comparison(False, ("line 2: 'done' -> 'gone'",))),
         (("done\n",), ("done\n", WARNING.format("it")), Comparison(False, (f"line 2: nothing -> {WARNING[:55]!r}",))),
         ((WARNING.format("it"), "gone\n"), ("done\n",), Comparison(False, ("line 1: 'gone' -> 'done'",))),
     ],

@@ -13,6 +13,8 @@ from tenure.planning.recorded import stream_of_run
     [
         (1, "AssertionError: Torch not compiled with CUDA enabled", False,
          "train.py needs a GPU to start: AssertionError: Torch not compiled with CUDA enabled; let it take the CPU"),
+        (1, "RuntimeError: Cannot get CUDA generator without ATen_cuda library.", False,
+         "train.py needs a GPU to start: RuntimeError: Cannot get CUDA generator without ATen_cuda library."),
         (1, "AssertionError: GPU required", False, "train.py needs a GPU to start: AssertionError: GPU required; let "),
         (1, "RuntimeError: CUDA is required", False, "train.py needs a GPU to start: RuntimeError: CUDA is required"),
         (1, "ValueError: Error initializing torch.distributed: environment variable RANK expected, but not set", False,

@@ -25,16 +25,19 @@ from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.asked_gradients import ask_for_gradients
 from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
+from tenure.syntax.edits.computed_early import compute_early
+from tenure.syntax.edits.dropped_names import drop_names
 from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
 from tenure.syntax.edits.given_back import take_back
+from tenure.syntax.edits.kept_best import keep_best
 from tenure.syntax.edits.kept_entries import (
     bound_keys,
     clear_before_filled,
     filled_when_missing,
-    keep_newest,
     take_out_when_read,
 )
 from tenure.syntax.edits.kept_handles import remove_handles
+from tenure.syntax.edits.kept_newest import keep_newest, keep_newest_rows
 from tenure.syntax.edits.kept_parts import (
     change_display,
     change_keyword,
@@ -44,7 +47,10 @@ from tenure.syntax.edits.kept_parts import (
     detach_each,
     detach_old,
 )
+from tenure.syntax.edits.last_use import drop_after_last_use, join_deletions
+from tenure.syntax.edits.left_states import forget_states
 from tenure.syntax.edits.let_go import (
+    drop_inner_function,
     let_go_at_end,
     let_go_before,
     let_go_behind_reads,
@@ -53,11 +59,13 @@ from tenure.syntax.edits.let_go import (
 )
 from tenure.syntax.edits.own_hooks import read_detached
 from tenure.syntax.edits.reopened_loaders import reopen_each_pass
+from tenure.syntax.edits.saved_together import save_together
+from tenure.syntax.edits.settled_records import settle_record
 from tenure.syntax.edits.skipped_reads import let_go_where_skipped
 from tenure.syntax.edits.weak_links import refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
 
-MOST_WAYS = 4
+MOST_WAYS = 6
 """Of one finding: each costs a run of the program."""
 LEAST_BYTES = 4096
 """What holds less is not worth runs, and dropping what nobody reads of it not worth a change."""
@@ -65,6 +73,8 @@ _FEWEST_KEYS = 4
 _GRAPHS = ("TN101", "TN102", "TN105", "TN107")
 _MODULES = ("TN401", "TN403", "TN405")
 _VIEWS, _HOOKS, _IDLE, _CYCLES, _CACHES = "TN204", "TN303", "TN106", "TN301", "TN205"
+_CONTEXTS, _RECORD = "TN103", "LogRecord"
+_STATES, _VARIABLES = "TN404", ("local", "global")
 _GRADIENTS, _ROOTS = "TN104", ("TN304", "TN401", "TN402", "TN403")
 _TRACEBACK = "__traceback__"
 _EXCEPTIONS = ("TN301", "TN302", "TN304")
@@ -107,9 +117,15 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
         labels = labels_on_way(finding, _TRACEBACK)
         yield change_part(yours, source, line, name, labels, ".with_traceback(None)")
         yield from _where_made(finding, yours, ".with_traceback(None)", _TRACEBACK)
+    if finding.rule == _STATES:
+        yield from forget_states(yours)
     if finding.rule == _GRADIENTS:
         yield from ask_for_gradients(source, line)
         yield from let_go_behind_reads([source], "grad", empties=False)
+    if finding.rule == _CONTEXTS:
+        yield from save_together(source, line)
+    if finding.rule in (_CYCLES, *_GRAPHS):
+        yield drop_inner_function(source, line, name)
     if finding.rule == _CYCLES:
         yield read_detached(source, line, name)
         yield refer_weakly(source, line, name)
@@ -118,6 +134,10 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
                 yield refer_weakly(file, at, label)
     if finding.rule == _CACHES and not needs_caches(yours):
         yield drop_cache(source, line, by_trial=True)
+    if _RECORD in kinds_on_way(finding):
+        yield settle_record(source, line, name)
+    if finding.rule in (*_GROWING, *_GRAPHS, *_MODULES, *_ROOTS):
+        yield compute_early(source, line, name)
     if finding.rule in _GROWING:
         yield reopen_each_pass(source, line)
     if finding.rule in (*_GROWING, *_GRAPHS):
@@ -127,8 +147,13 @@ def _ways(finding: Finding, source: SourceFile, yours: Sequence[SourceFile]) -> 
             yield bound_keys(file, at, size)
         yield take_out_when_read(yours, source, line, name)
         yield keep_newest(yours, source, line, name)
+        yield keep_best(yours, source, line, name)
+    if finding.rule in (*_GROWING, *_GRAPHS, _IDLE):
+        yield keep_newest_rows(yours, source, line, name)
     if finding.rule in (*_GROWING, *_GRAPHS, *_MODULES):
         yield from clear_before_filled(yours, source, line, name)
+    if finding.rule in (_IDLE, *_MODULES, *_GRAPHS) and finding.holder.kind in _VARIABLES:
+        yield _drop_variables(finding, source)
     if finding.rule in (_IDLE, *_MODULES, *_GROWING) and "[" not in finding.holder.name:
         yield from _let_go(finding, source, yours, line, name)
 
@@ -151,6 +176,18 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
     yield let_go_at_end(source, line, name)
     for other in (*outer, *inner):
         yield from let_go_behind_reads(yours, other, empties=False)
+
+
+def _drop_variables(finding: Finding, source: SourceFile) -> tuple[Edit, ...]:
+    """`del` of the variables of the cut: each behind its last use, or all where a loop is done with them."""
+    cut = {each.name: each.line for each in finding.cut if each.file == finding.holder.file and each.line}
+    lines = {name: line for name, line in cut.items() if line and name.isidentifier()}
+    if not lines or len(lines) < len(finding.cut):
+        return ()
+    found = [drop_after_last_use(source, name, line, None) for name, line in lines.items()]
+    if all(found):
+        return join_deletions(source, [edit for edits in found for edit in edits])
+    return drop_names(source, tuple(lines), lines.values())
 
 
 def _without_graph(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], line: int, name: str) -> Ways:

@@ -9,8 +9,9 @@ ALIKE = "#"
 _OURS = re.compile(r"(?m)^tenure: .*\n?")
 _REDRAWN = re.compile(r"[^\n\r]*\r(?=[^\n\r])")
 """What a progress bar wrote over: how often it did depends on the time."""
-_WARNING = re.compile(r"(?m)^(.*\.py:\d+: \w*Warning: .*)\n {2}\S.*$")
-"""A warning and the line of source below it, which may be an edited one."""
+_WARNING = re.compile(r"(?m)^(.*\.py:\d+: \w*Warning: .*(?:\n(?! {2}).*){0,3}?)\n {2}\S.*$")
+"""A warning, of several lines as torch's of `float(x)` with a graph, and the line of source below it, which may be an
+edited one."""
 _IS_WARNING = re.compile(r"^\S.*\.py:\d+: \w*Warning: ")
 _BY_CHANCE = re.compile(
     r"\b0x[0-9a-f]{6,}\b"
@@ -25,7 +26,7 @@ _BY_CHANCE = re.compile(
 def read_lines(text: str) -> list[str]:
     """The lines of a text without ours, and without what a progress bar wrote over."""
     text = _REDRAWN.sub("", _OURS.sub("", text).replace("\r\n", "\n"))
-    return _WARNING.sub(r"\1", text).splitlines()
+    return _WARNING.sub(lambda found: found[1].replace("\n", " "), text).splitlines()
 
 
 def make_alike(line: str) -> str:

@@ -13,7 +13,8 @@ from tenure.store.stream_file import read_stream
 
 _WANTS_DEVICE = re.compile(
     r"not compiled with CUDA|No CUDA GPUs|Found no NVIDIA driver|CUDA is not available|torch\.cuda|cuda.*available|"
-    r"libcuda|no CUDA-capable device|NCCL|\b(requires?|needs?|no|without) (an? )?(NVIDIA |CUDA )?(GPU|CUDA)\b|"
+    r"libcuda|ATen_cuda|no CUDA-capable device|NCCL|"
+    r"\b(requires?|needs?|no|without) (an? )?(NVIDIA |CUDA )?(GPU|CUDA)\b|"
     r"\b(GPU|CUDA)s? (is |are )?(required|needed|missing|not (found|available|detected))",
     re.IGNORECASE,
 )

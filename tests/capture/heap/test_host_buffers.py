@@ -9,6 +9,7 @@ import torch
 
 from capture.reading import Reading
 from tenure.capture.heap.census import take_census
+from tenure.capture.profile.op_watch import OpWatch
 from tenure.model.heap import ReferenceKind as Kind
 from tenure.model.heap import Role
 
@@ -105,3 +106,17 @@ def test_tensors_and_their_storages_are_told_as_without_host_buffers() -> None:
 
     assert list(census.storages_below(census.node_of(held)).values()) == [(1024, Role.OTHER)]
     assert {census.census.text(int(d)) for d in census.census.storages.device} <= {"cpu"}
+
+
+def operation_names() -> list[str]:
+    return [f"aten.operation_{number}.default" for number in range(20_000)]
+
+
+def test_the_names_that_a_profiled_step_notes_are_nobodys() -> None:
+    watch = OpWatch(seconds=1.0, is_busy=lambda: False)
+    watch.names += operation_names()
+
+    sizes = take_census(step=1, moment="request").host.bytes.tolist()
+    watch.names.clear()
+
+    assert max(sizes, default=0) < 20_000 * 50 <= rows_of(operation_names())[0][3]

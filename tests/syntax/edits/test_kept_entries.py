@@ -8,79 +8,8 @@ from tenure.syntax.edits.kept_entries import (
     bound_keys,
     clear_before_filled,
     filled_when_missing,
-    keep_newest,
     take_out_when_read,
 )
-
-HISTORY = """
-class History:
-    def __init__(self):
-        self.rows = []
-
-    def add(self, row):
-        self.rows.append(row)  # here
-
-    def show(self, count=7):
-        {read}
-"""
-
-
-def newest(text: str, name: str = "rows", *others: SourceFile) -> list[str]:
-    source = source_of(text)
-    return changes(source, keep_newest([source, *others], source, line_of(source), name))
-
-
-@pytest.mark.parametrize(
-    ("read", "added"),
-    [
-        ("pass", ["del self.rows[:-1]"]),
-        ("return self.rows[-1]", ["del self.rows[:-1]"]),
-        ("return sum(self.rows[-5:])", ["del self.rows[:-5]"]),
-        ("return list(self.rows)[-count:]", ["del self.rows[:-7]"]),
-        ("return self.rows[-self.window:]", ["del self.rows[:-self.window]"]),
-        ("return self.rows[-5:], self.rows[-1]", ["del self.rows[:-5]"]),
-        ("return self.rows[-5:], self.rows[-self.window:]", []),
-        ("return self.rows[0]", []),
-        ("return self.rows[-5:-1]", []),
-        ("return self.rows[-2:][0], len(self.rows)", []),
-        ("return sum(self.rows)", []),
-        ("del self.rows[-1]", []),
-    ],
-)
-def test_a_list_keeps_what_is_read_from_its_end(read: str, added: list[str]) -> None:
-    assert newest(HISTORY.format(read=read)) == added
-
-
-def test_a_list_of_a_key_is_cut_by_its_key() -> None:
-    text = """
-    class Seen:
-        def see(self, layer, x):
-            self.inputs[layer].append(x)  # here
-        def newest(self, layer):
-            inputs = self.inputs[layer][-1]
-            return sum(inputs)
-    """
-    assert newest(text, "inputs") == ["del self.inputs[layer][:-1]"]
-
-
-def test_a_deque_gets_its_length_where_it_is_made() -> None:
-    text = """
-    class Meter:
-        def __init__(self):
-            self.rows = deque()
-        def add(self, row):
-            self.rows.append(row)  # here
-        def mean(self):
-            return mean(list(self.rows)[-10:])
-    """
-    assert newest(text) == ["- self.rows = deque()", "self.rows = deque(maxlen=10)"]
-
-
-def test_reads_in_other_files_count() -> None:
-    other = SourceFile("other.py", "def report(history):\n    return history.rows[0]\n")
-
-    assert newest(HISTORY.format(read="pass"), "rows", other) == []
-    assert newest(HISTORY.format(read="pass"), "rows", SourceFile("bad.py", "(")) == ["del self.rows[:-1]"]
 
 
 def bounded(text: str, size: int = 4) -> list[str]:

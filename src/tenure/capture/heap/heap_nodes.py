@@ -17,6 +17,7 @@ from tenure.capture.heap.descriptions import Description, describe, type_name
 from tenure.capture.heap.host_buffers import LEAST_BYTES, find_host_buffers
 from tenure.capture.heap.kinds import array_contents, category_of, is_array, kind_of
 from tenure.capture.heap.origins import is_library_file
+from tenure.capture.heap.own_tables import own_tables
 from tenure.capture.heap.roots import (
     describe_hidden,
     file_of_code,
@@ -76,6 +77,7 @@ class _HeapReader:
         own = [namespace for namespace in self._namespaces.values() if is_ours(namespace)]
         passed_over = {id(item) for item in (*ignore, *own)}
         passed_over.update(id(frame.frame) for frame in self._running)
+        passed_over |= own_tables()
         self.walk = heapwalk.walk(
             objects,
             classify=category_of,

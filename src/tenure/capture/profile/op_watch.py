@@ -21,6 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 
 from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.heap.origins import is_library_file
+from tenure.capture.heap.own_tables import keep_from_censuses
 from tenure.capture.tensors.arguments import tensors_in
 from tenure.capture.tensors.fakes import ASKS_FOR_DEVICE, fakes_in_force
 from tenure.capture.tensors.inference_modes import DispatchKeyBringers, bring_keys_back, is_entered_inference_mode
@@ -73,6 +74,7 @@ class OpWatch:
         self._lock = threading.Lock()
         self._mode = _WatchingMode()
         self._mode.watch = self
+        keep_from_censuses(self)
         self._on_stack = False
         self._bringers = DispatchKeyBringers([])
 

@@ -18,6 +18,7 @@ from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
 from tenure.syntax.text.tree_walks import walk
 
 _PRIMARIES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+_SEQUENCES = ("list", "tuple")
 _KEEPING_ONE = GROWING_FUNCTIONS | {"append", "appendleft", "add", "insert", "push", "put", "put_nowait", "setdefault"}
 
 
@@ -98,7 +99,8 @@ def _parts(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr |
 
 
 def part_of(value: ast.expr, labels: Sequence[str]) -> ast.expr | None:
-    """The part of a display (or comprehension, or call by keyword) that `[1]`, `['loss']` or `.loss` leads to."""
+    """The part of a display (or comprehension, `tuple(... for ...)`, or call by keyword) that `[1]`, `['loss']` or
+    `.loss` leads to."""
     found: ast.expr | None = value
     for label in labels:
         if found is None:
@@ -118,6 +120,10 @@ def _inner(value: ast.expr, label: str) -> ast.expr | None:
         return value.elt if label.isdecimal() else None
     if isinstance(value, ast.DictComp):
         return value.value
+    if isinstance(value, ast.Call) and label.isdecimal():
+        only = value.args[0] if len(value.args) == 1 else None
+        is_sequence = isinstance(value.func, ast.Name) and value.func.id in _SEQUENCES
+        return only.elt if isinstance(only, ast.GeneratorExp) and is_sequence else None
     if isinstance(value, ast.Call):
         name = label.strip("'\"")
         return next((keyword.value for keyword in value.keywords if keyword.arg == name), None)

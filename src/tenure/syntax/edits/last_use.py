@@ -27,8 +27,9 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 Body = Sequence[ast.stmt]
 
 
-def drop_after_last_use(source: SourceFile, name: str, line: int, running: int) -> tuple[Edit, ...]:
-    """The edit that deletes a variable, bound on `line`, before its function comes to the line `running`.
+def drop_after_last_use(source: SourceFile, name: str, line: int, running: int | None) -> tuple[Edit, ...]:
+    """The edit that deletes a variable, bound on `line`, before its function comes to the line `running` (None: where
+    that is not known, and a run tells whether it comes in time).
 
     None where the function still uses it then, where a use may come before the binding (a branch, an earlier turn
     of a loop, an argument), where the name is used by another function or without being named (`locals()`).
@@ -44,7 +45,7 @@ def drop_after_last_use(source: SourceFile, name: str, line: int, running: int) 
     if not block or not block[0].lineno <= line <= (block[-1].end_lineno or 0) or not _binds(block[0], name):
         return ()
     last = _last_use(block, name)
-    if last is None or not _comes_in_time(scope, block[0], last, running):
+    if last is None or (running is not None and not _comes_in_time(scope, block[0], last, running)):
         return ()
     indent = indent_of(source, last)
     if len(indent.encode()) != last.col_offset:

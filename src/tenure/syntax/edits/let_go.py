@@ -64,6 +64,24 @@ def let_go_at_end(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     return at_end(source, function, f"{text} = None") if behind else ()
 
 
+def drop_inner_function(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edit that deletes the function `name`, which is defined within another around `line` and calls itself, where
+    that one ends: its closure holds it, and it holds whatever else it uses until the collector runs."""
+    functions = [node for node in walk(parse(source)) if isinstance(node, _FUNCTIONS)]
+    inner = [node for node in functions if node.name == name and _calls_itself(node)]
+    outer = [node for node in functions if len(inner) == 1 and inner[0] in node.body and spans(node, [line])]
+    if not outer:
+        return ()
+    last = outer[0].body[-1]
+    if isinstance(last, ast.Return) and not any(isinstance(each, ast.Name) and each.id == name for each in walk(last)):
+        return insert_line(source, last.lineno, f"{indent_of(source, last)}del {name}")
+    return at_end(source, outer[0], f"del {name}")
+
+
+def _calls_itself(function: FunctionNode) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == function.name for each in _own_nodes(function))
+
+
 def let_go_where_it_ends(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     """The edit that sets `self.x`, which the statement on `line` sets, to None in the method of its class that lets go
     of things by its name: `unload`, `close`, `destroy`."""

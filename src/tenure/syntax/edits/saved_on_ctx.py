@@ -26,23 +26,23 @@ def save_for_backward(source: SourceFile, attribute: str, line: int, part: int |
     is saved with it, where one statement saves and one takes apart; a part of a tuple only where nothing is.
     """
     try:
-        cls = _class_around(source, line)
+        cls = class_around(source, line)
         mentions = [node for node in nodes_of(source, ast.Attribute) if node.attr == attribute]
     except SourceError:
         return ()
-    if cls is None or not _are_inside(cls, mentions):
+    if cls is None or not are_inside(cls, mentions):
         return ()
-    writer, reader = _method_around(cls, line), _method(cls, "backward")
+    writer, reader = writer_around(cls, line), method_of(cls, "backward")
     stores = [node for node in mentions if isinstance(node.ctx, ast.Store)]
     loads = [node for node in mentions if isinstance(node.ctx, ast.Load)]
     if writer is None or reader is None or len(stores) != 1 or len(loads) + 1 != len(mentions):
         return ()
     statement = next((node for node in writer.body if isinstance(node, ast.Assign) and stores[0] in node.targets), None)
-    if statement is None or len(statement.targets) != 1 or not _is_ctx(writer, stores[0]):
+    if statement is None or len(statement.targets) != 1 or not is_of_ctx(writer, stores[0]):
         return ()
-    if not _are_inside(reader, loads) or not all(_is_ctx(reader, node) for node in loads) or _changes_in_place(writer):
+    if not are_inside(reader, loads) or not all(is_of_ctx(reader, node) for node in loads) or _changes_in_place(writer):
         return ()
-    if _saves_already(cls):
+    if saves_already(cls):
         return _save_beside(source, cls, writer, statement, reader, loads) if part is None else ()
     if part is None:
         return _save_whole(source, statement, stores[0], loads)
@@ -149,25 +149,29 @@ def _takes_saved_apart(node: ast.Assign) -> bool:
     return is_read and len(node.targets) == 1 and isinstance(node.targets[0], (ast.Tuple, ast.List))
 
 
-def _class_around(source: SourceFile, line: int) -> ast.ClassDef | None:
+def class_around(source: SourceFile, line: int) -> ast.ClassDef | None:
+    """The innermost class around a line."""
     around = [each for each in nodes_of(source, ast.ClassDef) if spans(each, [line])]
     return max(around, key=lambda node: node.lineno, default=None)
 
 
-def _method(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+def method_of(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    """The method of a class with this name."""
     return next((node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
 
 
-def _method_around(cls: ast.ClassDef, line: int) -> ast.FunctionDef | None:
-    methods = [node for name in _WRITERS if (node := _method(cls, name)) is not None]
+def writer_around(cls: ast.ClassDef, line: int) -> ast.FunctionDef | None:
+    """The method around a line that may write to `ctx`."""
+    methods = [node for name in _WRITERS if (node := method_of(cls, name)) is not None]
     return next((node for node in methods if node.lineno <= line <= (node.end_lineno or node.lineno)), None)
 
 
-def _saves_already(cls: ast.ClassDef) -> bool:
+def saves_already(cls: ast.ClassDef) -> bool:
+    """Whether a Function gives anything to `save_for_backward`, or takes it from there."""
     return any(isinstance(node, ast.Attribute) and node.attr in _SAVED for node in walk(cls))
 
 
-def _is_ctx(method: ast.FunctionDef, node: ast.Attribute) -> bool:
+def is_of_ctx(method: ast.FunctionDef, node: ast.Attribute) -> bool:
     """Whether an attribute is one of the method's first argument, as `ctx.y`."""
     arguments = [*method.args.posonlyargs, *method.args.args]
     return isinstance(node.value, ast.Name) and bool(arguments) and node.value.id == arguments[0].arg
@@ -187,6 +191,7 @@ def _changes_in_place(method: ast.FunctionDef) -> bool:
     return False
 
 
-def _are_inside(outer: ast.AST, nodes: Sequence[ast.AST]) -> bool:
+def are_inside(outer: ast.AST, nodes: Sequence[ast.AST]) -> bool:
+    """Whether some nodes are all within another."""
     inside = {id(each) for each in walk(outer)}
     return all(id(each) in inside for each in nodes)

@@ -1,0 +1,129 @@
+"""All that an autograd Function keeps on its `ctx`, given to `save_for_backward` in one call.
+
+Source does not tell which of it are tensors, and nothing else may be saved; nor what is written in place later. These
+are edits to be tried by a run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tenure.model.finding import Edit
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, write_over
+from tenure.syntax.edits.saved_on_ctx import (
+    are_inside,
+    class_around,
+    is_of_ctx,
+    method_of,
+    saves_already,
+    writer_around,
+)
+from tenure.syntax.edits.statement_edits import remove_statement
+from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.name_uses import indent_of
+from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
+
+
+@dataclass(frozen=True)
+class _Store:
+    """A statement `ctx.a = x`, `ctx.a = (x, y)` or `ctx.a = Record(x, y)` of `forward`."""
+
+    statement: ast.Assign
+    attribute: str
+    names: tuple[str, ...]
+    record: str | None
+    """What makes one thing of several names: a class, or "" for a tuple."""
+
+
+def save_together(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
+    """The edits by which the Function around `line` saves what the statement there keeps on `ctx`, and those by which
+    it saves all variables that it keeps there.
+
+    None where something is saved already, or another class uses an attribute of the name.
+    """
+    cls = class_around(source, line)
+    writer = writer_around(cls, line) if cls is not None else None
+    reader = method_of(cls, "backward") if cls is not None else None
+    if cls is None or writer is None or reader is None or saves_already(cls):
+        return
+    stores = [each for each in _stores(writer) if _is_read_by(source, cls, reader, each)]
+    here = [each for each in stores if each.statement.lineno <= line <= (each.statement.end_lineno or line)]
+    plain = [each for each in stores if each.record is None]
+    if here:
+        yield _save(source, writer, reader, here)
+    if len(plain) > 1:
+        yield _save(source, writer, reader, plain)
+
+
+def _stores(writer: ast.FunctionDef) -> Iterator[_Store]:
+    for statement in writer.body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Attribute):
+            continue
+        found = _names_of(statement.value) if is_of_ctx(writer, target) else None
+        if found is not None:
+            yield _Store(statement, target.attr, *found)
+
+
+def _names_of(value: ast.expr) -> tuple[tuple[str, ...], str | None] | None:
+    """The variables that a value consists of, and what it makes of them."""
+    if isinstance(value, ast.Name):
+        return (value.id,), None
+    parts = value.elts if isinstance(value, ast.Tuple) else value.args if isinstance(value, ast.Call) else ()
+    made = dotted(value.func) if isinstance(value, ast.Call) else ""
+    is_record = not made or made.rpartition(".")[2][:1].isupper()
+    if not parts or not is_record or getattr(value, "keywords", None):
+        return None
+    names = tuple(each.id for each in parts if isinstance(each, ast.Name))
+    return (names, made) if len(names) == len(parts) else None
+
+
+def _is_read_by(source: SourceFile, cls: ast.ClassDef, reader: ast.FunctionDef, store: _Store) -> bool:
+    """Whether the class sets an attribute once, and reads it in `backward` alone."""
+    named = [node for node in nodes_of(source, ast.Attribute) if node.attr == store.attribute]
+    loads = [node for node in named if are_inside(cls, [node]) and node is not store.statement.targets[0]]
+    return bool(loads) and all(
+        isinstance(node.ctx, ast.Load) and are_inside(reader, [node]) and is_of_ctx(reader, node) for node in loads
+    )
+
+
+def _save(
+    source: SourceFile, writer: ast.FunctionDef, reader: ast.FunctionDef, stores: Sequence[_Store]
+) -> tuple[Edit, ...]:
+    used = {node.id for node in walk(reader) if isinstance(node, ast.Name)} | {each.arg for each in reader.args.args}
+    local = {each.attribute: _free_name(each.attribute, used) for each in stores}
+    ctx, ctx_read = (each.args.args[0].arg for each in (writer, reader))
+    names = [name for each in stores for name in each.names]
+    last = stores[-1].statement
+    changes: list[tuple[ast.AST, str]] = [(last, f"{ctx}.save_for_backward({', '.join(names)})")]
+    for node in walk(reader):
+        if isinstance(node, ast.Attribute) and node.attr in local and is_of_ctx(reader, node):
+            changes.append((node, local[node.attr]))
+    first = next(node for node in reader.body if not isinstance(getattr(node, "value", None), ast.Constant))
+    taken = indent_of(source, first) + _taken(stores, local, f"{ctx_read}.saved_tensors")
+    gone = [edit for each in stores[:-1] for edit in remove_statement(source, each.statement)]
+    written = write_over(source, changes)
+    if not written or len({edit.line for edit in (*gone, *written)}) < len(gone) + len(written):
+        return ()
+    return only_if_it_parses(source, [*gone, *written, *insert_line(source, first.lineno, taken)])
+
+
+def _taken(stores: Sequence[_Store], local: dict[str, str], saved: str) -> str:
+    """The statement that takes apart what was saved."""
+    record = stores[0].record
+    if record is not None:
+        return (
+            f"{local[stores[0].attribute]} = {record}(*{saved})"
+            if record
+            else f"{local[stores[0].attribute]} = {saved}"
+        )
+    names = ", ".join(local[each.attribute] for each in stores)
+    return f"{names} = {saved}" if len(stores) > 1 else f"({names},) = {saved}"
+
+
+def _free_name(attribute: str, used: set[str]) -> str:
+    return next(name for name in (attribute, f"saved_{attribute}", f"{attribute}_saved_here") if name not in used)

@@ -1,0 +1,31 @@
+"""A log record that is kept as text: its arguments and the exception that it tells of are let go."""
+
+from __future__ import annotations
+
+import ast
+
+from tenure.model.finding import Edit
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.kept_values import find_kept
+from tenure.syntax.edits.line_edits import insert_line
+from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.name_uses import indent_of
+
+
+def settle_record(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edit that formats a `logging.LogRecord` in front of the statement on `line`, which keeps it under a variable
+    of its own: formatting leaves the message and the traceback on it as text, which formatters print later.
+
+    None where the file does not import logging.
+    """
+    kept = find_kept(source, line, name)
+    imported = any(
+        each.name == "logging" and not each.asname for node in nodes_of(source, ast.Import) for each in node.names
+    )
+    if kept is None or not isinstance(kept.value, ast.Name) or not imported:
+        return ()
+    indent, record = indent_of(source, kept.statement), kept.value.id
+    if len(indent.encode()) != kept.statement.col_offset:
+        return ()
+    text = f"{indent}logging.Formatter().format({record})\n{indent}{record}.msg, {record}.args, {record}.exc_info = "
+    return insert_line(source, kept.statement.lineno, f"{text}{record}.getMessage(), (), None")
