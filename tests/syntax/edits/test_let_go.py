@@ -8,6 +8,7 @@ from edit_texts import FILE, changes, line_of, source_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.let_go import (
     at_end,
+    drop_inner_function,
     let_go_at_end,
     let_go_before,
     let_go_behind_reads,
@@ -209,3 +210,30 @@ def test_an_attribute_may_go_in_the_method_that_lets_go_of_things(end: str, line
 )
 def test_variables_of_comprehensions_and_modules_are_not_set(text: str) -> None:
     assert behind(text, "grad") == []
+
+
+@pytest.mark.parametrize(
+    ("end", "added"),
+    [
+        ("return stack(leaves)", ["del descend"]),
+        ("descend(points)", ["del descend"]),
+        ("return descend(points)", ["result = descend(points)", "del descend", "return result"]),
+    ],
+)
+def test_a_function_that_calls_itself_is_deleted_where_the_one_around_it_ends(end: str, added: list[str]) -> None:
+    text = f"""
+    def pool(points):
+        leaves = []
+        def descend(index):  # here
+            descend(index[1:])
+        {end}
+    """
+    source = source_of(text)
+
+    assert changes(source, drop_inner_function(source, line_of(source), "descend"))[-len(added) :] == added
+
+
+def test_a_function_that_does_not_call_itself_stays() -> None:
+    source = source_of("def pool(points):\n    def first():  # here\n        return points[0]\n    return first()\n")
+
+    assert drop_inner_function(source, line_of(source), "first") == ()

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from edit_texts import changes, line_of, source_of
+from tenure.syntax.edits.computed_early import compute_early
+
+
+@pytest.mark.parametrize(
+    ("kept", "after"),
+    [
+        ("lambda: text(x)", "self.rows.append(lambda made=text(x): made)  # here"),
+        ("(1, partial(text, x, size=2))", "self.rows.append((1, lambda made=text(x, size=2): made))  # here"),
+        ("lambda row: text(row)", None),
+        ("partial(text)", None),
+        ("text(x)", None),
+    ],
+)
+def test_what_is_computed_later_is_computed_where_it_is_kept(kept: str, after: str | None) -> None:
+    source = source_of(f"def note(self, x):\n    self.rows.append({kept})  # here\n")
+
+    assert changes(source, compute_early(source, line_of(source), "rows"))[1:] == ([after] if after else [])
