@@ -47,7 +47,7 @@ from tenure.syntax.edits.kept_parts import (
     detach_each,
     detach_old,
 )
-from tenure.syntax.edits.last_use import drop_after_last_use, join_deletions
+from tenure.syntax.edits.last_use import drop_each
 from tenure.syntax.edits.left_states import forget_states
 from tenure.syntax.edits.let_go import (
     drop_inner_function,
@@ -180,14 +180,11 @@ def _let_go(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], l
 
 def _drop_variables(finding: Finding, source: SourceFile) -> tuple[Edit, ...]:
     """`del` of the variables of the cut: each behind its last use, or all where a loop is done with them."""
-    cut = {each.name: each.line for each in finding.cut if each.file == finding.holder.file and each.line}
-    lines = {name: line for name, line in cut.items() if line and name.isidentifier()}
+    here = (each for each in finding.cut if each.file == finding.holder.file and each.name.isidentifier())
+    lines = {each.name: each.line for each in here if each.line}
     if not lines or len(lines) < len(finding.cut):
         return ()
-    found = [drop_after_last_use(source, name, line, None) for name, line in lines.items()]
-    if all(found):
-        return join_deletions(source, [edit for edits in found for edit in edits])
-    return drop_names(source, tuple(lines), lines.values())
+    return drop_each(source, lines, None) or drop_names(source, tuple(lines), lines.values())
 
 
 def _without_graph(finding: Finding, source: SourceFile, yours: Sequence[SourceFile], line: int, name: str) -> Ways:

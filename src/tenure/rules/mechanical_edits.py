@@ -25,7 +25,7 @@ from tenure.syntax.edits.kept_values import (
     rebind_after,
     selects,
 )
-from tenure.syntax.edits.last_use import drop_after_last_use, join_deletions
+from tenure.syntax.edits.last_use import drop_each
 from tenure.syntax.edits.left_gradients import drop_behind_step, drop_gradients_of
 from tenure.syntax.edits.saved_on_ctx import save_for_backward
 from tenure.syntax.text.number_flows import may_be_number
@@ -228,16 +228,10 @@ def _drop(suspect: Suspect, source: SourceFile) -> tuple[Edit, ...]:
     running = _running_line(suspect, source)
     idle = bool(suspect.facts.get("idle_at_peak"))
     if suspect.symptom != "peak" or idle:
-        at_once = _drop_at_once(source, lines, running)
+        at_once = drop_each(source, lines, running) if running else ()
         if at_once or not idle or not 0 < running <= min(lines.values()):
             return at_once
     return drop_names(source, tuple(lines), lines.values(), running)
-
-
-def _drop_at_once(source: SourceFile, lines: Mapping[str, int], running: int) -> tuple[Edit, ...]:
-    """`del` of each variable right behind its last use; none where one of them cannot go before `running`."""
-    found = [drop_after_last_use(source, name, line, running) for name, line in lines.items()] if running else [()]
-    return join_deletions(source, [edit for edits in found for edit in edits]) if all(found) else ()
 
 
 def _running_line(suspect: Suspect, source: SourceFile) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tenure.analysis.sites.logged_values import is_of_logging, logged_values
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.scopes import enclosing_function, parse
 from tenure.syntax.text.store_calls import GROWING_METHODS
 
@@ -88,7 +89,7 @@ def _stores_by_key(
 
 def _subscript_stores(source: SourceFile) -> Iterator[tuple[int, str]]:
     """Line and last name of what is stored in, of each assignment to a subscript."""
-    for node in _nodes_in(source):
+    for node in nodes_in(source):
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Subscript):
@@ -153,14 +154,7 @@ def _places(word: str, sources: Mapping[str, SourceFile], fits: Callable[[ast.Ca
 
 
 def _calls_in(source: SourceFile) -> list[ast.Call]:
-    return [node for node in _nodes_in(source) if isinstance(node, ast.Call)]
-
-
-def _nodes_in(source: SourceFile) -> Iterable[ast.AST]:
-    try:
-        return ast.walk(parse(source))
-    except SourceError:
-        return ()
+    return [node for node in nodes_in(source) if isinstance(node, ast.Call)]
 
 
 def _name_of(call: ast.Call) -> str:

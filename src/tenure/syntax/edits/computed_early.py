@@ -23,12 +23,13 @@ def compute_early(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     kept = find_kept(source, line, name)
     if kept is None or kept.value is None:
         return ()
-    later = [node for node in walk(kept.value) if isinstance(node, ast.expr) and _computed(source, node)]
+    exprs = (node for node in walk(kept.value) if isinstance(node, ast.expr))
+    later = [(node, text) for node in exprs if (text := _computed(source, node))]
     if len(later) != 1:
         return ()
     used = {node.id for node in walk(kept.value) if isinstance(node, ast.Name)}
     made = next((each for each in _NAMES if each not in used), "")
-    return replace_expression(source, later[0], f"lambda {made}={_computed(source, later[0])}: {made}") if made else ()
+    return replace_expression(source, later[0][0], f"lambda {made}={later[0][1]}: {made}") if made else ()
 
 
 def _computed(source: SourceFile, node: ast.expr) -> str:

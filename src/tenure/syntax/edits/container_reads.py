@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.expressions import called_name, split_receiver
+from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.name_uses import spans
 from tenure.syntax.text.scopes import dotted, parse
-from tenure.syntax.text.tree_walks import children, walk
+from tenure.syntax.text.tree_walks import children
 
 _ADDS = ("append", "add")
 PUSH = "heappush"
@@ -67,15 +69,17 @@ def reads_of(source: SourceFile, name: str, kind: type[ast.expr]) -> Iterator[tu
         waiting += [([*parents, node], child) for child in children(node)]
 
 
+def reads_beside(
+    sources: Sequence[SourceFile], source: SourceFile, statement: ast.stmt, name: str, container: ast.expr
+) -> Iterator[tuple[list[ast.AST], ast.expr]]:
+    """Where a program reads a container, but for the statement of `source` that adds to it."""
+    for each in sources:
+        for parents, node in reads_of(each, name, root_of(container)):
+            if not (each is source and spans(statement, [node.lineno])):
+                yield parents, node
+
+
 def _is_changed(parents: Sequence[ast.AST]) -> bool:
     """Whether an item is set: `x[key] = value`."""
     parent = parents[-1] if parents else None
     return isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
-
-
-def nodes_in(source: SourceFile) -> Iterator[ast.AST]:
-    """All nodes of a file; none where it cannot be parsed."""
-    try:
-        yield from walk(parse(source))
-    except SourceError:
-        return

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.container_reads import PUSH, append_at, reads_of, root_of
+from tenure.syntax.edits.container_reads import PUSH, append_at, reads_beside
 from tenure.syntax.edits.line_edits import insert_line
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.name_uses import indent_of
@@ -36,10 +36,8 @@ def keep_best(sources: Sequence[SourceFile], source: SourceFile, line: int, name
     text = ast.get_source_segment(source.text, container) or ""
     kept = {
         _best_of(parents, node, text)
-        for each in sources
-        for parents, node in reads_of(each, name, root_of(container))
-        if not (each is source and statement.lineno <= node.lineno <= (statement.end_lineno or 0))
-        and not _only_asks_whether(parents, node)
+        for parents, node in reads_beside(sources, source, statement, name, container)
+        if not _only_asks_whether(parents, node)
     }
     best = kept.pop() if len(kept) == 1 else None
     if best is None:

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.container_reads import append_at, nodes_in, reads_of, root_of
+from tenure.syntax.edits.container_reads import append_at, reads_of, root_of
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import split_receiver
-from tenure.syntax.text.name_uses import function_around, indent_of
+from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
@@ -105,7 +106,7 @@ def _item_stored_at(source: SourceFile, line: int) -> tuple[ast.stmt, ast.Subscr
     for node in nodes_in(source):
         if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or 0):
             items = [each for each in node.targets if isinstance(each, ast.Subscript)]
-            if len(items) == 1 and len(indent_of(source, node).encode()) == node.col_offset:
+            if len(items) == 1 and begins_its_line(source, node):
                 return node, items[0]
     return None
 

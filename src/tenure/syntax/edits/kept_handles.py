@@ -14,7 +14,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.let_go import FunctionNode, at_end
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line, only_if_it_parses
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.name_uses import function_around, indent_of
+from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse, statements
 from tenure.syntax.text.tree_walks import walk
 
@@ -45,7 +45,7 @@ def remove_handles(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
     if registration is None or not isinstance(function, _FUNCTIONS):
         return
     statement, call = registration
-    if len(indent_of(source, statement).encode()) != statement.col_offset:
+    if not begins_its_line(source, statement):
         return
     loop = _loop_around(function, statement)
     is_method = bool(function.args.args) and function.args.args[0].arg == "self"

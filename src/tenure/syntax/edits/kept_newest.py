@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.container_reads import append_at, depth_of, nodes_in, reads_of, root_of
+from tenure.syntax.edits.container_reads import append_at, depth_of, reads_beside
 from tenure.syntax.edits.kept_values import call_method, find_kept
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import called_name, split_receiver
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.name_uses import indent_of
 from tenure.syntax.text.scopes import dotted
 
@@ -76,9 +77,7 @@ def _lengths_read(
     """For each read of a container, but in the statement that adds to it, how many entries it takes from the end."""
     return [
         _from_the_end(parents, node, depth_of(container)) or _while_few(parents, node)
-        for each in sources
-        for parents, node in reads_of(each, name, root_of(container))
-        if not (each is source and statement.lineno <= node.lineno <= (statement.end_lineno or 0))
+        for parents, node in reads_beside(sources, source, statement, name, container)
     ]
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.kept_values import Kept, call_method, ends_with_call, find_kept, part_of
+from tenure.syntax.edits.kept_values import call_method, ends_with_call, find_kept, part_of
 from tenure.syntax.edits.let_go import at_end
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import called_name, split_receiver
-from tenure.syntax.text.name_uses import function_around, indent_of
+from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
@@ -132,7 +132,7 @@ def detach_old(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     value: within a step its graph is whole, from step to step it is cut."""
     kept = find_kept(source, line, name)
     text = dotted(kept.target) if kept is not None else ""
-    if kept is None or not text or "[" in text or not _begins_its_line(source, kept):
+    if kept is None or not text or "[" in text or not begins_its_line(source, kept.statement):
         return ()
     indent = indent_of(source, kept.statement)
     carried = f"{indent}if {text} is not None:\n{indent}    {text} = {text}.detach()"
@@ -150,10 +150,6 @@ def _each_detached(text: str, kind: str) -> str:
 def _is_named_tuple(sources: Sequence[SourceFile], name: str) -> bool:
     classes = (node for source in sources for node in walk(parse(source)) if isinstance(node, ast.ClassDef))
     return any(cls.name == name and "NamedTuple" in map(dotted, cls.bases) for cls in classes)
-
-
-def _begins_its_line(source: SourceFile, kept: Kept) -> bool:
-    return len(indent_of(source, kept.statement).encode()) == kept.statement.col_offset
 
 
 def _inner(
@@ -185,12 +181,9 @@ def _made_at(source: SourceFile, line: int, name: str) -> ast.expr | None:
 def _fields(sources: Sequence[SourceFile], name: str) -> list[str]:
     """What a class of the program takes, in order: its annotated fields, or what its `__init__` keeps of each."""
     for source in sources:
-        try:
-            classes = [node for node in walk(parse(source)) if isinstance(node, ast.ClassDef) and node.name == name]
-        except SourceError:
-            continue
-        for cls in classes:
-            return list(_fields_of(cls))
+        for cls in nodes_in(source):
+            if isinstance(cls, ast.ClassDef) and cls.name == name:
+                return list(_fields_of(cls))
     return []
 
 

@@ -13,6 +13,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line
 from tenure.syntax.text.expressions import split_receiver, target_pairs
 from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.name_uses import begins_its_line, indent_of
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
 from tenure.syntax.text.tree_walks import walk
@@ -173,12 +174,9 @@ def rebind_after(source: SourceFile, kept: Kept, pattern: str) -> tuple[Edit, ..
     end = kept.statement.end_lineno
     if not text or "[]" in text or end is None:
         return ()
-    lines = source.text.split("\n")
-    start = lines[kept.statement.lineno - 1]
-    indent = start[: len(start) - len(start.lstrip())]
-    if len(indent.encode()) != kept.statement.col_offset:
+    if not begins_its_line(source, kept.statement):
         return ()
-    return insert_line(source, end + 1, f"{indent}{text} = {pattern.format(text)}")
+    return insert_line(source, end + 1, f"{indent_of(source, kept.statement)}{text} = {pattern.format(text)}")
 
 
 def exceptions_in(source: SourceFile, kept: Kept) -> list[ast.expr]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses
 from tenure.syntax.text.name_uses import (
+    begins_its_line,
     function_around,
     indent_of,
     is_shared,
@@ -47,10 +48,16 @@ def drop_after_last_use(source: SourceFile, name: str, line: int, running: int |
     last = _last_use(block, name)
     if last is None or (running is not None and not _comes_in_time(scope, block[0], last, running)):
         return ()
-    indent = indent_of(source, last)
-    if len(indent.encode()) != last.col_offset:
+    if not begins_its_line(source, last):
         return ()
-    return insert_line(source, (last.end_lineno or last.lineno) + 1, f"{indent}del {name}")
+    return insert_line(source, (last.end_lineno or last.lineno) + 1, f"{indent_of(source, last)}del {name}")
+
+
+def drop_each(source: SourceFile, lines: Mapping[str, int], running: int | None) -> tuple[Edit, ...]:
+    """The edits that delete variables, bound on `lines`, each as `drop_after_last_use` does; none where one of them
+    cannot go."""
+    found = [drop_after_last_use(source, name, line, running) for name, line in lines.items()]
+    return join_deletions(source, [edit for edits in found for edit in edits]) if all(found) else ()
 
 
 def join_deletions(source: SourceFile, edits: Sequence[Edit]) -> tuple[Edit, ...]:

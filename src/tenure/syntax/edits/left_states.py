@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.let_go import at_end
-from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -21,11 +21,9 @@ def forget_states(sources: Sequence[SourceFile]) -> Iterator[tuple[Edit, ...]]:
     """For each function that changes which parameters are in an optimizer's groups, the edit by which it drops, at its
     end, the state of those that are in none any more: nothing reads it."""
     for source in sources:
-        try:
-            functions = [node for node in walk(parse(source)) if isinstance(node, _FUNCTIONS)]
-        except SourceError:
-            continue
-        for function in functions:
+        for function in nodes_in(source):
+            if not isinstance(function, _FUNCTIONS):
+                continue
             optimizers = {text for node in walk(function) if (text := _optimizer_of(node))}
             if len(optimizers) == 1 and any(_changes_groups(node) for node in walk(function)):
                 optimizer = optimizers.pop()

@@ -8,13 +8,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, split_lines
-from tenure.syntax.text.file_nodes import nodes_of
-from tenure.syntax.text.name_uses import function_around, indent_of, is_shared, spans
+from tenure.syntax.text.file_nodes import nodes_in, nodes_of
+from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of, is_shared, spans
 from tenure.syntax.text.scopes import dotted, inner_bodies, parse, statements
 from tenure.syntax.text.store_calls import GROWING_METHODS
 from tenure.syntax.text.tree_walks import walk
@@ -45,7 +44,7 @@ def let_go_before(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     if value is None or any(dotted(node) == text for node in walk(value)):
         return ()
     function = function_around(parse(source), [kept.statement.lineno])
-    if getattr(function, "name", "") == "__init__" or not _begins_its_line(source, kept.statement):
+    if getattr(function, "name", "") == "__init__" or not begins_its_line(source, kept.statement):
         return ()
     if "." not in text and not _lives_on(function, kept.statement, text):
         return ()
@@ -100,9 +99,8 @@ def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bo
     `x.name = None`, or `x.name.clear()` where it `empties` a container. A value that is returned is computed first.
     """
     for source in sources:
-        try:
-            functions = [node for node in walk(parse(source)) if isinstance(node, _FUNCTIONS)]
-        except SourceError:
+        functions = [node for node in nodes_in(source) if isinstance(node, _FUNCTIONS)]
+        if not functions:
             continue
         modules = {each.asname or each.name for node in nodes_of(source, ast.Import) for each in node.names}
         for function in functions:
@@ -115,11 +113,7 @@ def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bo
 def stores_of(sources: Sequence[SourceFile], attribute: str) -> Iterator[tuple[SourceFile, int]]:
     """The lines on which a program assigns to an attribute of this name."""
     for source in sources:
-        try:
-            nodes = list(walk(parse(source)))
-        except SourceError:
-            continue
-        for node in nodes:
+        for node in nodes_in(source):
             if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Store):
                 yield source, node.lineno
 
@@ -189,7 +183,7 @@ def _behind(source: SourceFile, function: FunctionNode, name: str, text: str) ->
 
 
 def _behind_statement(source: SourceFile, function: FunctionNode, last: ast.stmt, text: str) -> tuple[Edit, ...]:
-    if not _begins_its_line(source, last) or any(isinstance(node, ast.Return) for node in _inside(last)):
+    if not begins_its_line(source, last) or any(isinstance(node, ast.Return) for node in _inside(last)):
         return ()
     indent, end = indent_of(source, last), (last.end_lineno or last.lineno) + 1
     if isinstance(last, ast.Raise):
@@ -219,7 +213,3 @@ def _only_stores(statement: ast.stmt, name: str) -> bool:
 
 def _mentions(statement: ast.stmt, name: str) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr == name for node in walk(statement))
-
-
-def _begins_its_line(source: SourceFile, statement: ast.stmt) -> bool:
-    return len(indent_of(source, statement).encode()) == statement.col_offset

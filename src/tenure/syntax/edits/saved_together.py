@@ -22,7 +22,6 @@ from tenure.syntax.edits.saved_on_ctx import (
     writer_around,
 )
 from tenure.syntax.edits.statement_edits import remove_statement
-from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import indent_of
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import walk
@@ -43,14 +42,14 @@ def save_together(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
     """The edits by which the Function around `line` saves what the statement there keeps on `ctx`, and those by which
     it saves all variables that it keeps there.
 
-    None where something is saved already, or another class uses an attribute of the name.
+    None where something is saved already, or the class uses the attribute elsewhere.
     """
     cls = class_around(source, line)
     writer = writer_around(cls, line) if cls is not None else None
     reader = method_of(cls, "backward") if cls is not None else None
     if cls is None or writer is None or reader is None or saves_already(cls):
         return
-    stores = [each for each in _stores(writer) if _is_read_by(source, cls, reader, each)]
+    stores = [each for each in _stores(writer) if _is_read_by(cls, reader, each)]
     here = [each for each in stores if each.statement.lineno <= line <= (each.statement.end_lineno or line)]
     plain = [each for each in stores if each.record is None]
     if here:
@@ -82,13 +81,12 @@ def _names_of(value: ast.expr) -> tuple[tuple[str, ...], str | None] | None:
     return (names, made) if len(names) == len(parts) else None
 
 
-def _is_read_by(source: SourceFile, cls: ast.ClassDef, reader: ast.FunctionDef, store: _Store) -> bool:
+def _is_read_by(cls: ast.ClassDef, reader: ast.FunctionDef, store: _Store) -> bool:
     """Whether the class sets an attribute once, and reads it in `backward` alone."""
-    named = [node for node in nodes_of(source, ast.Attribute) if node.attr == store.attribute]
-    loads = [node for node in named if are_inside(cls, [node]) and node is not store.statement.targets[0]]
-    return bool(loads) and all(
-        isinstance(node.ctx, ast.Load) and are_inside(reader, [node]) and is_of_ctx(reader, node) for node in loads
-    )
+    named = [node for node in walk(cls) if isinstance(node, ast.Attribute) and node.attr == store.attribute]
+    loads = [node for node in named if node is not store.statement.targets[0]]
+    are_reads = all(isinstance(node.ctx, ast.Load) and is_of_ctx(reader, node) for node in loads)
+    return bool(loads) and are_reads and are_inside(reader, loads)
 
 
 def _save(
@@ -114,15 +112,10 @@ def _save(
 
 def _taken(stores: Sequence[_Store], local: dict[str, str], saved: str) -> str:
     """The statement that takes apart what was saved."""
-    record = stores[0].record
-    if record is not None:
-        return (
-            f"{local[stores[0].attribute]} = {record}(*{saved})"
-            if record
-            else f"{local[stores[0].attribute]} = {saved}"
-        )
-    names = ", ".join(local[each.attribute] for each in stores)
-    return f"{names} = {saved}" if len(stores) > 1 else f"({names},) = {saved}"
+    record, names = stores[0].record, [local[each.attribute] for each in stores]
+    if record is None:
+        return f"{', '.join(names)} = {saved}" if len(names) > 1 else f"({names[0]},) = {saved}"
+    return f"{names[0]} = {record}(*{saved})" if record else f"{names[0]} = {saved}"
 
 
 def _free_name(attribute: str, used: set[str]) -> str:

@@ -9,7 +9,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import insert_line
 from tenure.syntax.text.file_nodes import nodes_of
-from tenure.syntax.text.name_uses import indent_of
+from tenure.syntax.text.name_uses import begins_its_line, indent_of
 
 
 def settle_record(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
@@ -24,8 +24,8 @@ def settle_record(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     )
     if kept is None or not isinstance(kept.value, ast.Name) or not imported:
         return ()
-    indent, record = indent_of(source, kept.statement), kept.value.id
-    if len(indent.encode()) != kept.statement.col_offset:
+    if not begins_its_line(source, kept.statement):
         return ()
+    indent, record = indent_of(source, kept.statement), kept.value.id
     text = f"{indent}logging.Formatter().format({record})\n{indent}{record}.msg, {record}.args, {record}.exc_info = "
     return insert_line(source, kept.statement.lineno, f"{text}{record}.getMessage(), (), None")

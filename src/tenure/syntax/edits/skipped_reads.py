@@ -15,7 +15,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.let_go import FunctionNode, owner_read_in
 from tenure.syntax.edits.line_edits import insert_line
 from tenure.syntax.text.file_nodes import nodes_of
-from tenure.syntax.text.name_uses import indent_of
+from tenure.syntax.text.name_uses import begins_its_line, indent_of
 from tenure.syntax.text.scopes import inner_bodies
 from tenure.syntax.text.tree_walks import walk
 
@@ -62,13 +62,13 @@ def _on_other_way(
 def _at_start(source: SourceFile, choice: ast.If, body: Sequence[ast.stmt], text: str) -> tuple[Edit, ...]:
     """In front of a branch's first statement; none for an `elif`, and where it stands behind the colon."""
     first = body[0]
-    apart = len(indent_of(source, first).encode()) == first.col_offset > choice.col_offset
+    apart = begins_its_line(source, first) and first.col_offset > choice.col_offset
     return insert_line(source, first.lineno, indent_of(source, first) + text) if apart else ()
 
 
 def _with_else(source: SourceFile, choice: ast.If, text: str) -> tuple[Edit, ...]:
     indent, inner = indent_of(source, choice), indent_of(source, choice.body[0])
-    if len(indent.encode()) != choice.col_offset or len(inner) <= len(indent):
+    if not begins_its_line(source, choice) or len(inner) <= len(indent):
         return ()  # an `elif`, whose own `if` has the other way, or all in one line
     return insert_line(source, (choice.end_lineno or choice.lineno) + 1, f"{indent}else:\n{inner}{text}")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.statement_edits import decorate
 from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.name_uses import function_around
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import walk
@@ -98,14 +98,8 @@ def _definitions(sources: Sequence[SourceFile], name: str) -> Iterator[Placed]:
 
 
 def _functions(source: SourceFile) -> list[FunctionNode]:
-    try:
-        return [node for node in walk(parse(source)) if isinstance(node, _FUNCTIONS)]
-    except SourceError:
-        return []
+    return [node for node in nodes_in(source) if isinstance(node, _FUNCTIONS)]
 
 
 def _classes(source: SourceFile) -> list[ast.ClassDef]:
-    try:
-        return [node for node in walk(parse(source)) if isinstance(node, ast.ClassDef)]
-    except SourceError:
-        return []
+    return [node for node in nodes_in(source) if isinstance(node, ast.ClassDef)]

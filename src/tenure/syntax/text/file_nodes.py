@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
+from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.scopes import parse
 from tenure.syntax.text.tree_walks import walk
 
 Node = TypeVar("Node", bound=ast.AST)
+
+
+def nodes_in(source: SourceFile) -> Iterable[ast.AST]:
+    """All nodes of a file as `walk` gives them; none where it cannot be parsed."""
+    try:
+        return walk(parse(source))
+    except SourceError:
+        return ()
 
 
 def nodes_of(source: SourceFile, kind: type[Node]) -> Sequence[Node]:

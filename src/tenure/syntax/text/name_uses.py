@@ -91,6 +91,11 @@ def stored_in(node: ast.AST) -> set[str]:
     return {each.id for each in walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
 
 
+def begins_its_line(source: SourceFile, node: ast.stmt) -> bool:
+    """Whether nothing but white space stands in front of a statement on its line."""
+    return len(indent_of(source, node).encode()) == node.col_offset
+
+
 def indent_of(source: SourceFile, node: ast.stmt) -> str:
     """The white space that the line of a statement begins with."""
     line = source.text.split("\n")[node.lineno - 1]

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterable
 from functools import lru_cache
 
-from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.tree_walks import walk
 
 _READERS = frozenset(
@@ -26,23 +25,16 @@ def needs_traceback(sources: Iterable[SourceFile], name: str) -> bool:
 def _reads_tracebacks(source: SourceFile) -> bool:
     return any(
         node.arg == "exc_info" if isinstance(node, ast.keyword) else _own_name(node) in _READERS
-        for node in _nodes(source)
+        for node in nodes_in(source)
     )
 
 
 @lru_cache(maxsize=256)
 def _raised_in(source: SourceFile) -> frozenset[str]:
     """Names in what `raise` statements of a file raise, "" for parts without one."""
-    raised = (node for node in _nodes(source) if isinstance(node, ast.Raise))
+    raised = (node for node in nodes_in(source) if isinstance(node, ast.Raise))
     parts = (part for node in raised for part in (node.exc, node.cause) if part is not None)
     return frozenset(_own_name(each) for part in parts for each in walk(part))
-
-
-def _nodes(source: SourceFile) -> Iterable[ast.AST]:
-    try:
-        return walk(parse(source))
-    except SourceError:
-        return ()
 
 
 def _own_name(node: ast.AST) -> str:
