@@ -65,7 +65,7 @@ from tenure.syntax.edits.skipped_reads import let_go_where_skipped
 from tenure.syntax.edits.weak_links import refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
 
-MOST_WAYS = 6
+MOST_WAYS = 4
 """Of one finding: each costs a run of the program."""
 LEAST_BYTES = 4096
 """What holds less is not worth runs, and dropping what nobody reads of it not worth a change."""
