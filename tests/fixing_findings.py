@@ -46,8 +46,12 @@ def measured(
     growth: float = 1000.0,
     steps: int = 12,
     alive: dict[tuple[int, str], tuple[int, int]] = LEAKY,
+    peaks: dict[tuple[int, str], int] | None = None,
     parameters: dict[int, tuple[str, float]] = SAME,
     **of_run: Any,
 ) -> Measured:
-    figures = Figures(findings, steps, peak_bytes=peak, growth_bytes_per_step=growth)
-    return Measured(run_of(**of_run), Diagnosis("run", steps, findings), figures, alive, parameters, {})
+    """A run's figures; `peaks` by moment, or one of `peak` bytes."""
+    if peaks is None:
+        peaks = {} if peak is None else {(6, "profile"): peak}
+    figures = Figures(findings, steps, peak_bytes=max(peaks.values(), default=None), growth_bytes_per_step=growth)
+    return Measured(run_of(**of_run), Diagnosis("run", steps, findings), figures, alive, peaks, parameters, {})

@@ -163,3 +163,16 @@ def test_without_an_optimizer_only_outputs_are_compared() -> None:
 )
 def test_optimizers_that_only_one_run_still_has_are_not_compared(one: str, other: str, same: bool) -> None:
     assert agree(one, other) is same
+
+
+def test_peaks_are_compared_at_the_looks_that_both_runs_have() -> None:
+    """A program that still grows is higher at a later look, which only one of the runs may have."""
+    before = measured(peaks={(6, "profile"): 9_000, (12, "step-end"): 14_000})
+    later = measured((), growth=0.0, alive=FREED, peaks={(6, "profile"): 8_000, (22, "step-end"): 23_000})
+    higher = measured((), growth=0.0, alive=FREED, peaks={(6, "profile"): 9_200, (22, "step-end"): 9_100})
+    baseline = make_baseline(before, run_of(), SAME)
+
+    told = [judge(baseline, after, after.run, (HISTORY,)) for after in (later, higher)]
+
+    assert [each.keeps for each in told] == [True, False]
+    assert [each.why for each in told] == ["growth falls from 1000 B to 0 B per step", "the peak rises to 8.98 KiB"]

@@ -395,7 +395,7 @@ class Monitor:
     def _decide(self, moment: str, inputs: Any, elapsed: float, counters: dict[str, int]) -> None:
         """What depends on the step's number, on the time, or on what was asked for: a census, what is watched next."""
         self._evaluation_calls.end_step()
-        hook_seconds = self._guard.own_seconds - self._extra_seconds - self._censuses.spending.seconds
+        hook_seconds = self._guard.own_seconds - self._extra_seconds - self._censuses.spending.total.seconds
         self._watched.measure(self.step, elapsed, hook_seconds)
         self._counters.every_other = self._watched.is_overdrawn
         if counters:
@@ -444,7 +444,7 @@ class Monitor:
         self._schedule = self._options.make_schedule(place)
 
     def _stop_above_budget(self, elapsed: float, hook_seconds: float) -> None:
-        spent = self._censuses.spending.seconds
+        spent = self._censuses.spending.total.seconds
         excess = describe_excess(
             hook_seconds=hook_seconds,
             census_seconds=spent,
@@ -523,7 +523,7 @@ class Monitor:
             "steps": self.step,
             "seconds": round(time.perf_counter() - self._start, 6),
             "own_seconds": round(self._guard.own_seconds, 6),
-            "census_seconds": round(self._censuses.spending.seconds, 6),
+            "census_seconds": round(self._censuses.spending.total.seconds, 6),
             "sample_seconds": round(self._samples.own_seconds, 6),
         }
         self._journal.write_end(row | ({"num_forks": self._samples.num_forks} if self._samples.num_forks else {}))

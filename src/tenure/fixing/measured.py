@@ -21,16 +21,22 @@ from tenure.store.recording_file import list_recordings, open_recording
 WARM_UP_STEPS = 3
 """The first steps allocate, compile and read for the first time: their times are no step times."""
 STEP_END = "step-end"
+PROFILE = "profile"
+DEVICE = "device"
+Moment = tuple[int, str]
+"""A step and what was looked at then: the moment of a census, or one of the two above."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One run's figures, and what comparing needs: bytes and number of live tensors by step and moment of a census."""
+    """One run's figures, and what comparing needs: bytes and number of live tensors by step and moment of a census, and
+    the peak by what showed it."""
 
     run: Run
     diagnosis: Diagnosis
     figures: Figures
-    alive: dict[tuple[int, str], tuple[int, int]]
+    alive: dict[Moment, tuple[int, int]]
+    peaks: dict[Moment, int]
     parameters: dict[int, tuple[str, float]]
     sources: dict[str, SourceFile]
 
@@ -48,14 +54,16 @@ def measure(run: Run) -> Measured | None:
         (census.step, census.moment): (int(census.storages.bytes.sum()), len(census.storages.bytes))
         for census in evidence.of_tensors
     }
+    peaks = peaks_by_moment(recording.steps, evidence.profiles, {moment: size for moment, (size, _) in alive.items()})
     figures = Figures(
         findings=diagnosis.findings,
         steps=diagnosis.steps,
-        peak_bytes=find_peak(recording.steps, evidence.profiles, [size for size, _ in alive.values()]),
+        peak_bytes=max(peaks.values(), default=None),
         growth_bytes_per_step=find_growth({at[0]: size for at, (size, _) in alive.items() if at[1] == STEP_END}),
         step_seconds=find_step_seconds(recording),
     )
-    return Measured(run, diagnosis, figures, alive, read_parameters(run), {each.path: each for each in sources})
+    by_path = {each.path: each for each in sources}
+    return Measured(run, diagnosis, figures, alive, peaks, read_parameters(run), by_path)
 
 
 def count_steps(run: Run) -> int:
@@ -69,8 +77,9 @@ def measure_peak(run: Run) -> tuple[int | None, float | None]:
     peaks, seconds = [], []
     for folder in _list(run):
         evidence = read_evidence(open_recording(folder))
-        alive = [int(census.storages.bytes.sum()) for census in evidence.of_tensors]
-        peaks.append(find_peak(evidence.recording.steps, evidence.profiles, alive))
+        alive = {(each.step, each.moment): int(each.storages.bytes.sum()) for each in evidence.of_tensors}
+        of_process = peaks_by_moment(evidence.recording.steps, evidence.profiles, alive)
+        peaks.append(max(of_process.values(), default=None))
         seconds.append(find_step_seconds(evidence.recording))
     known = [peak for peak in peaks if peak is not None]
     times = [each for each in seconds if each is not None]
@@ -92,13 +101,19 @@ def read_parameters(run: Run) -> dict[int, tuple[str, float]]:
     }
 
 
-def find_peak(steps: Sequence[Step], profiles: Sequence[StepProfile], alive: Sequence[int]) -> int | None:
-    """The most tensor memory seen: a device's own peak, else of the profiled steps and all censuses."""
+def peaks_by_moment(
+    steps: Sequence[Step], profiles: Sequence[StepProfile], alive: Mapping[Moment, int]
+) -> dict[Moment, int]:
+    """The most tensor memory seen: a device's own peak, else in each profiled step and at each census; empty where
+    neither a device nor a profile tells of what is alive within a step.
+
+    Which steps are looked at depends on what looking costs: two runs are compared by those that both have.
+    """
     device = [step.counters["allocated_peak_bytes"] for step in steps if "allocated_peak_bytes" in step.counters]
     if device:
-        return max(device)
-    profiled = [int(profile.bytes_alive(profile.main_device()).max(initial=0)) for profile in profiles]
-    return max((*profiled, *alive), default=None) if profiled else None
+        return {(0, DEVICE): max(device)}
+    profiled = {(each.step, PROFILE): int(each.bytes_alive(each.main_device()).max(initial=0)) for each in profiles}
+    return {**alive, **profiled} if profiled else {}
 
 
 def find_step_seconds(recording: Recording) -> float | None:

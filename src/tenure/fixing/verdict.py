@@ -169,8 +169,9 @@ def _say_outputs(outputs: Comparison) -> str:
 
 def _what_got_worse(before: Measured, after: Measured) -> str:
     old, new = before.figures, after.figures
-    if old.peak_bytes is not None and new.peak_bytes is not None and new.peak_bytes > (1 + PEAK_NOISE) * old.peak_bytes:
-        return f"the peak rises to {format_bytes(new.peak_bytes)}"
+    old_peak, new_peak = _peaks(before, after)
+    if new_peak > (1 + PEAK_NOISE) * old_peak:
+        return f"the peak rises to {format_bytes(new_peak)}"
     if (new.growth_bytes_per_step or 0) > (1 + PEAK_NOISE) * (old.growth_bytes_per_step or 0) + LEAST_GROWTH:
         return f"growth rises to {format_bytes(new.growth_bytes_per_step or 0)} per step"
     return ""
@@ -232,8 +233,16 @@ def _num_alive(before: Measured, after: Measured) -> int:
 
 
 def _peak_fall(before: Measured, after: Measured) -> int:
-    old, new = before.figures.peak_bytes, after.figures.peak_bytes
-    return old - new if old is not None and new is not None else 0
+    old, new = _peaks(before, after)
+    return old - new
+
+
+def _peaks(before: Measured, after: Measured) -> tuple[int, int]:
+    """Both runs' peaks where both were looked at: a program that grows is higher at a look that only one of them has.
+    0 where there is none."""
+    common = before.peaks.keys() & after.peaks.keys()
+    old, new = (max((run.peaks[at] for at in common), default=0) for run in (before, after))
+    return old, new
 
 
 def _key(finding: Finding) -> tuple[str, str]:

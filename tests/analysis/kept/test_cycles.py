@@ -58,6 +58,13 @@ def test_experiments_are_made_on_the_rings_that_were_there_last() -> None:
     assert len(suspect.drops) == 2
 
 
+def test_experiments_are_made_on_the_few_rings_that_a_collection_just_before_left() -> None:
+    (suspect,) = find_suspects([census(rings(*range(count)), step=step) for step, count in ((1, 4), (2, 8), (3, 1))])
+
+    assert (suspect.retained_bytes, suspect.storages_at) == (8 << 20, 3)
+    assert sum(size for _, size in suspect.storages) == 1 << 20
+
+
 def test_no_rate_is_told_where_the_collector_was_always_faster() -> None:
     assert rates_of(rings(1, 2), rings(3, 4), rings(5)) == [("cycle", 2 << 20, None)]
 

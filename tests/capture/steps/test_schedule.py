@@ -32,10 +32,18 @@ PLAN = [step for step in range(1, 41) if is_census_step(step)]
 
 
 def due_steps(
-    schedule: Schedule, *, until: int, census_seconds: float, step_seconds: float, processor_share: float = 1.0
+    schedule: Schedule,
+    *,
+    until: int,
+    census_seconds: float,
+    step_seconds: float,
+    processor_share: float = 1.0,
+    work: int | None = None,
 ) -> list[int]:
+    """The steps with a census; of `work` objects each, or two million per second of processor time."""
     spending, steps = Spending(), []
-    cost = Cost(census_seconds, census_seconds * processor_share)
+    processor_seconds = census_seconds * processor_share
+    cost = Cost(census_seconds, processor_seconds, round(2e6 * processor_seconds) if work is None else work)
     for step in range(1, until + 1):
         if is_due(schedule, spending, step=step, elapsed=step * step_seconds, counters={}):
             spending.add(cost, step=step, counters={})
@@ -90,14 +98,20 @@ def test_the_first_eight_are_taken_and_later_ones_wait_for_the_budget() -> None:
     assert due_steps(Schedule(), until=40, census_seconds=0.005, step_seconds=0.1) == [*free, 22, 32]
 
 
-def test_programs_of_seconds_get_the_same_censuses_however_busy_the_machine_is() -> None:
+def test_programs_of_seconds_get_the_same_censuses_however_busy_or_slow_the_machine_is() -> None:
     """The pauses are long for others had the processor meanwhile; the program's own steps are not slower, at worst."""
-    free = [
-        due_steps(Schedule(), until=40, census_seconds=0.2 * slower, step_seconds=0.001, processor_share=1 / slower)
+    seconds, work = {"until": 300, "step_seconds": 0.001}, 500_000
+    busy = [
+        due_steps(Schedule(), census_seconds=0.2 * slower, processor_share=1 / slower, work=work, **seconds)
         for slower in (1, 2, 4, 8, 12)
     ]
+    slow = [due_steps(Schedule(), census_seconds=0.2 * slower, work=work, **seconds) for slower in (0.3, 1, 2, 3)]
 
-    assert free == [PLAN] * 5
+    assert [*busy, *slow] == [[step for step in range(200) if is_census_step(step)][:14]] * 9
+
+
+def test_none_is_free_after_ten_seconds_of_processor_time_whatever_was_gone_through() -> None:
+    assert due_steps(Schedule(), until=300, census_seconds=1.0, step_seconds=0.001, work=1000) == PLAN[:10]
 
 
 def test_what_the_user_waits_for_ends_the_free_ones_even_where_the_processor_does_nothing() -> None:
@@ -127,7 +141,7 @@ def test_a_planned_census_above_the_share_comes_when_it_is_within_and_the_free_o
 
 
 def test_it_is_known_beforehand_when_a_planned_census_that_is_behind_may_be_paid_for() -> None:
-    spending = Spending(num_steps=9, processor_seconds=9.0, paid=Cost(1.0, 1.0), last=Cost(0.5, 0.5), last_step=128)
+    spending = Spending(num_steps=9, total=Cost(9.0, 9.0, 18_000_000), paid=Cost(1.0, 1.0), last=Cost(0.5, 0.5), last_step=128)
     held_back = (Schedule(several_ranks=True), Schedule(steps=frozenset({3})), Schedule(budget_percent=0.0))
 
     assert [find_payable(Schedule(), spending, step=step) for step in (192, 193, 400)] == [inf, 150.0, 150.0]
@@ -136,14 +150,16 @@ def test_it_is_known_beforehand_when_a_planned_census_that_is_behind_may_be_paid
 
 
 def test_an_entry_follows_a_paid_census_only_where_it_is_within_the_share_too() -> None:
-    free, paid = Spending(last=Cost(0.5, 0.5)), Spending(num_steps=9, last=Cost(0.5, 0.5), processor_seconds=9.0)
+    last = Cost(0.5, 0.5, 1_000_000)
+    free, paid = Spending(last=last), Spending(num_steps=9, last=last, total=Cost(9.0, 9.0, 18_000_000))
 
     def affords(schedule: Schedule, spending: Spending, elapsed: float) -> bool:
         return can_afford_entry(schedule, spending, step=200, elapsed=elapsed)
 
     assert [affords(Schedule(), spending, 49.0) for spending in (free, paid)] == [True, False]
     assert affords(Schedule(), paid, 50.0)
-    nearly, still = (Spending(num_steps=9, last=Cost(0.1, 0.1), processor_seconds=spent) for spent in (2.9, 2.7))
+    small, most = Cost(0.1, 0.1, 200_000), (5_800_000, 5_400_000)
+    nearly, still = (Spending(num_steps=9, last=small, total=Cost(0.0, 0.0, work)) for work in most)
     assert (affords(Schedule(), nearly, 1.0), affords(Schedule(), still, 1.0)) == (False, True)
     assert affords(Schedule(last_step=200), paid, 1.0)
     assert affords(Schedule(several_ranks=True), paid, 1.0)
@@ -212,7 +228,8 @@ def test_noise_is_no_rise_and_a_counter_seen_once_says_nothing() -> None:
 
 
 def test_a_closer_look_has_a_share_for_itself_whatever_the_censuses_before_it_took() -> None:
-    spending, long = Spending(seconds=100.0, paid=Cost(9.0, 9.0), last=Cost(0.6, 0.5)), Spending(last=Cost(6.0, 6.0))
+    spending = Spending(total=Cost(100.0, 100.0), paid=Cost(9.0, 9.0), last=Cost(0.6, 0.5))
+    long = Spending(last=Cost(6.0, 6.0))
     looks = [can_afford_look(Schedule(), spending, elapsed=elapsed) for elapsed in (19.9, 20.1)]
     long_looks = [can_afford_look(Schedule(), long, elapsed=elapsed) for elapsed in (599.0, 600.0)]
     others = (Schedule(several_ranks=True), Schedule(steps=frozenset({3})), Schedule(budget_percent=0.0))

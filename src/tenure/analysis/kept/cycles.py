@@ -27,8 +27,6 @@ UPPER = 0.75
 """The rate of new rings is this quantile: collections only lower what is seen of it."""
 EACH_OF_STEPS = 3
 """So many steps with a new ring each are no turn that kinds of rings take."""
-STILL_MUCH = 0.25
-"""Of the most that was seen: what the last census with so much of the rings has is what experiments are made on."""
 
 
 def find_cycles(views: Sequence[View]) -> tuple[Suspect, ...]:
@@ -77,7 +75,7 @@ def _suspect(
 ) -> Suspect:
     sizes = [int(view.graph.bytes_of_node[_storages(found)].sum()) for view, found in zip(views, per_view, strict=True)]
     at = max(seen, key=lambda position: (sizes[position], position))
-    last = max(position for position in seen if sizes[position] >= STILL_MUCH * sizes[at])
+    last = seen[-1]  # experiments are made on what is left there: a collection just before leaves few rings
     view, islands = views[at], per_view[at]
     graph = view.graph
     island = max(islands, key=lambda each: (int(graph.bytes_of_node[each.storages].sum()), -int(each.members[0])))

@@ -1,7 +1,7 @@
 """When to take a census: at warm-up, then ever more rarely, and within the share of time that the user allows.
 
-A program of seconds is looked at by its step numbers and by the processor time of our own censuses alone, so that each
-run of it is looked at at the same steps, however busy the machine is. What the user waits for is wall time.
+A program of seconds is looked at by its step numbers and by how much our own censuses go through alone, so that each
+run of it is looked at at the same steps, however busy or slow the machine is. What the user waits for is wall time.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ next one is not there at the forward's entry where that is the evaluation's own.
 half of the entries at the same place, and one of ten, twenty, fifty or a hundred steps none at its own."""
 FREE_STEPS = 8
 """At the first scheduled steps censuses are taken whatever they cost: without a few there is nothing to compare."""
-FREE_SECONDS = 3.5
-"""So much processor time all censuses together may cost whatever the share: programs of seconds are watched to their
-end."""
-FREE_SECONDS_WITHIN = 1.0
-"""So much of it those within steps may cost, whatever the steps' own have: in evaluations, and after the last step."""
-FREE_ENTRY_SECONDS = 2.8
+FREE_WORK = 7_000_000
+"""So many objects all censuses together may go through whatever the share: programs of seconds are watched to their
+end. At half a microsecond each, more or less by machine, it is three and a half seconds of processor time."""
+FREE_WORK_WITHIN = 2_000_000
+"""So much of it those within steps may take, whatever the steps' own have: in evaluations, and after the last step."""
+FREE_ENTRY_WORK = 5_600_000
 """The rest of it is for steps' ends alone, which tell what grows: a leak that begins late is seen by them."""
+WORK_OF_RECORDED = 30
+"""An object that is recorded, too, takes as long as so many that are gone through."""
+FREE_SECONDS = 10.0
+"""None is free after so much processor time, whatever was gone through for it."""
 FREE_WAIT_SECONDS = 120.0
 """After those steps none is free once the user has waited so long: a slow disk costs no processor time."""
 LONG_CENSUS_SECONDS = 5.0
@@ -91,10 +95,12 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Cost:
-    """Wall time, which the user waits for, and processor time of the calling thread, which does not grow under load."""
+    """Wall time, which the user waits for, processor time of the calling thread, which does not grow under load, and
+    the objects gone through, which are as many on a slow machine."""
 
     seconds: float
     processor_seconds: float
+    work: int = 0
 
     @classmethod
     def now(cls) -> Cost:
@@ -102,14 +108,15 @@ class Cost:
         return cls(time.perf_counter(), time.thread_time())
 
     @classmethod
-    def since(cls, started: Cost) -> Cost:
+    def since(cls, started: Cost, *, work: int) -> Cost:
         """What has passed since, on the same thread."""
         now = cls.now()
-        return cls(now.seconds - started.seconds, now.processor_seconds - started.processor_seconds)
+        return cls(now.seconds - started.seconds, now.processor_seconds - started.processor_seconds, work)
 
     def plus(self, other: Cost) -> Cost:
         """Both together."""
-        return Cost(self.seconds + other.seconds, self.processor_seconds + other.processor_seconds)
+        processor_seconds = self.processor_seconds + other.processor_seconds
+        return Cost(self.seconds + other.seconds, processor_seconds, self.work + other.work)
 
 
 @dataclass
@@ -117,10 +124,9 @@ class Spending:
     """What censuses have cost so far, and the counters at the last one."""
 
     num_steps: int = 0
-    seconds: float = 0.0
-    processor_seconds: float = 0.0
-    within_steps_seconds: float = 0.0
-    """Processor time of those at calls within a step."""
+    total: Cost = Cost(0.0, 0.0)
+    within_steps_work: int = 0
+    """Of those at calls within a step."""
     paid: Cost = Cost(0.0, 0.0)
     """What of it was spent when none was free any more: only this has to keep to the share."""
     longest_seconds: float = 0.0
@@ -130,7 +136,7 @@ class Spending:
 
     def add(self, cost: Cost, *, step: int, counters: Mapping[str, int], within_step: bool = False) -> None:
         """Count one census in; those at a step's end and at the next entry make one step."""
-        self.within_steps_seconds += cost.processor_seconds if within_step else 0.0
+        self.within_steps_work += cost.work if within_step else 0
         self.add_extra(cost)
         self.num_steps += step != self.last_step
         self.last = cost
@@ -142,20 +148,20 @@ class Spending:
         """Count in what lies outside of the schedule."""
         if not self.has_free:
             self.paid = self.paid.plus(cost)
-        self.seconds += cost.seconds
-        self.processor_seconds += cost.processor_seconds
+        self.total = self.total.plus(cost)
 
     @property
     def has_free(self) -> bool:
         """Whether the next planned census is taken whatever the share."""
         if self.num_steps < FREE_STEPS:
             return self.longest_seconds <= LONG_CENSUS_SECONDS
-        return self.is_cheap and self.seconds <= FREE_WAIT_SECONDS
+        return self.is_cheap and self.total.seconds <= FREE_WAIT_SECONDS
 
     @property
     def is_cheap(self) -> bool:
-        """Whether one more like the last is within the processor time that is free, and none was long."""
-        cheap = self.processor_seconds + self.last.processor_seconds <= FREE_SECONDS
+        """Whether one more like the last is within what is free, and none was long."""
+        then = self.total.plus(self.last)
+        cheap = then.work <= FREE_WORK and then.processor_seconds <= FREE_SECONDS
         return cheap and self.longest_seconds <= LONG_CENSUS_SECONDS
 
     def is_within(self, budget_percent: float, *, elapsed: float) -> bool:
@@ -248,7 +254,7 @@ def can_afford_entry(schedule: Schedule, spending: Spending, *, step: int, elaps
     more, only if that is within the share as well, so that steps' ends come first."""
     if not schedule.has_extra or schedule.is_asked_for(step) or spending.num_steps < FREE_STEPS:
         return True
-    if spending.has_free and spending.processor_seconds <= FREE_ENTRY_SECONDS:
+    if spending.has_free and spending.total.work <= FREE_ENTRY_WORK:
         return True
     return spending.is_within(schedule.budget_percent, elapsed=elapsed)
 
@@ -258,8 +264,8 @@ def can_afford_within(schedule: Schedule, spending: Spending, *, elapsed: float)
     from a part of free time that these cannot use up."""
     if not schedule.has_extra or spending.longest_seconds > LONG_CENSUS_SECONDS:
         return False
-    spent = spending.within_steps_seconds + spending.last.processor_seconds
-    cheap = spending.is_cheap or spent <= FREE_SECONDS_WITHIN
+    work = spending.within_steps_work + spending.last.work
+    cheap = spending.is_cheap or work <= FREE_WORK_WITHIN
     return cheap or spending.is_within(schedule.budget_percent, elapsed=elapsed)
 
 

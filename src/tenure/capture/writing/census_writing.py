@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tenure.capture.profile.step_profile import PEAK
 from tenure.capture.steps.module_calls import CalledModules
-from tenure.capture.steps.schedule import Cost, Spending
+from tenure.capture.steps.schedule import WORK_OF_RECORDED, Cost, Spending
 from tenure.capture.writing.journal import Journal
 from tenure.model.recording import EVALUATION
 
@@ -60,7 +60,8 @@ class CensusWriter:
         _mark_called(census, called)
         self._journal.write_census(census)
         within_step = moment.startswith(EVALUATION)
-        self.spending.add(Cost.since(started), step=step, counters=counters, within_step=within_step)
+        cost = Cost.since(started, work=_work_of(census))
+        self.spending.add(cost, step=step, counters=counters, within_step=within_step)
         self.num_written += 1
         self.tensor_bytes = int(census.storages.bytes.sum())
 
@@ -68,7 +69,7 @@ class CensusWriter:
         """A census at a step's peak, not written yet, and the seconds it took, which count as spent."""
         started = Cost.now()
         census = self._load()(step=step, moment=PEAK, optimizers=optimizers, ignore=ignore)
-        cost = Cost.since(started)
+        cost = Cost.since(started, work=_work_of(census))
         self.spending.add_extra(cost)
         return census, cost.seconds
 
@@ -78,6 +79,10 @@ class CensusWriter:
 
             self._take_census = take_census
         return self._take_census
+
+
+def _work_of(census: Census) -> int:
+    return census.num_objects + WORK_OF_RECORDED * len(census.nodes.address)
 
 
 def _mark_called(census: Census, called: CalledModules) -> None:
