@@ -141,7 +141,8 @@ def test_a_planned_census_above_the_share_comes_when_it_is_within_and_the_free_o
 
 
 def test_it_is_known_beforehand_when_a_planned_census_that_is_behind_may_be_paid_for() -> None:
-    spending = Spending(num_steps=9, total=Cost(9.0, 9.0, 18_000_000), paid=Cost(1.0, 1.0), last=Cost(0.5, 0.5), last_step=128)
+    total, last = Cost(9.0, 9.0, 18_000_000), Cost(0.5, 0.5, 1_000_000)
+    spending = Spending(num_steps=9, total=total, paid=Cost(1.0, 1.0), last=last, last_step=128)
     held_back = (Schedule(several_ranks=True), Schedule(steps=frozenset({3})), Schedule(budget_percent=0.0))
 
     assert [find_payable(Schedule(), spending, step=step) for step in (192, 193, 400)] == [inf, 150.0, 150.0]
