@@ -1,0 +1,238 @@
+"""The ways to mend a finding by its rule: a table of rules and edits, in the order in which they are tried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tenure.fixing.ways_to_tensors import (
+    below_holder,
+    keys_on_way,
+    kinds_on_way,
+    labels_on_way,
+    levels_left,
+    objects_on_way,
+    plain_name,
+    type_of_container,
+)
+from tenure.model.finding import Edit, Finding, evidence_of
+from tenure.model.source import SourceFile
+from tenure.syntax.edits.asked_gradients import ask_for_gradients
+from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
+from tenure.syntax.edits.computed_early import compute_early
+from tenure.syntax.edits.dropped_names import drop_names
+from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
+from tenure.syntax.edits.given_back import take_back
+from tenure.syntax.edits.kept_best import keep_best
+from tenure.syntax.edits.kept_entries import (
+    bound_keys,
+    clear_before_filled,
+    filled_when_missing,
+    take_out_when_read,
+)
+from tenure.syntax.edits.kept_handles import remove_handles
+from tenure.syntax.edits.kept_newest import keep_newest, keep_newest_rows
+from tenure.syntax.edits.kept_parts import (
+    change_display,
+    change_keyword,
+    change_part,
+    change_where_made,
+    detach_at_end,
+    detach_each,
+    detach_old,
+)
+from tenure.syntax.edits.last_use import drop_each
+from tenure.syntax.edits.left_states import forget_states
+from tenure.syntax.edits.let_go import (
+    drop_inner_function,
+    let_go_at_end,
+    let_go_before,
+    let_go_behind_reads,
+    let_go_where_it_ends,
+    stores_of,
+)
+from tenure.syntax.edits.own_hooks import read_detached
+from tenure.syntax.edits.reopened_loaders import reopen_each_pass
+from tenure.syntax.edits.saved_together import save_together
+from tenure.syntax.edits.settled_records import settle_record
+from tenure.syntax.edits.skipped_reads import let_go_where_skipped
+from tenure.syntax.edits.weak_links import refer_weakly
+from tenure.syntax.edits.without_graphs import compute_without_graph
+
+_FEWEST_KEYS = 4
+_TRACEBACK, _RECORD = "__traceback__", "LogRecord"
+_VARIABLES = ("local", "global")
+_GRAPHS = frozenset({"TN101", "TN102", "TN105", "TN107"})
+_MODULES = frozenset({"TN401", "TN403", "TN405"})
+_ROOTS = frozenset({"TN304", "TN401", "TN402", "TN403"})
+_GROWING = frozenset({"TN201", "TN202", "TN203", "TN402", "TN601"})
+_IDLE, _CYCLES, _VIEWS = frozenset({"TN106"}), frozenset({"TN301"}), frozenset({"TN204"})
+_EXCEPTIONS = frozenset({"TN301", "TN302", "TN304"})
+Ways = Iterable[tuple[Edit, ...]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A finding, the file and line of its holder's statement, the holder's plain name, and all files of the user's."""
+
+    finding: Finding
+    source: SourceFile
+    yours: Sequence[SourceFile]
+    line: int
+    name: str
+
+    @classmethod
+    def of(cls, finding: Finding, sources: Mapping[str, SourceFile]) -> Case | None:
+        """None where the holder's statement is not known, or is a library's."""
+        source = sources.get(finding.holder.file or "")
+        if source is None or source.origin != "yours" or not finding.holder.line:
+            return None
+        yours = [source, *(each for each in sources.values() if each.origin == "yours" and each is not source)]
+        return cls(finding, source, yours, finding.holder.line, plain_name(finding))
+
+    @property
+    def place(self) -> tuple[SourceFile, int, str]:
+        """What most edits are made by: file, line and name."""
+        return self.source, self.line, self.name
+
+
+def all_ways(case: Case) -> Iterator[tuple[Edit, ...]]:
+    """One after another, made as they are asked for; () where an edit does not fit. May raise SourceError."""
+    for rules, make in _WAYS:
+        if case.finding.rule in rules:
+            yield from make(case)
+
+
+def _clone_views(case: Case) -> Ways:
+    labels = labels_on_way(case.finding)[levels_left(case.finding, *case.place) :]
+    yield change_part(case.yours, *case.place, labels, ".clone()")
+    yield from _where_made(case, ".clone()")
+
+
+def _drop_tracebacks(case: Case) -> Ways:
+    if f".{_TRACEBACK}" not in evidence_of(case.finding, "path").get("references", ()):
+        return
+    labels = labels_on_way(case.finding, _TRACEBACK)
+    yield change_part(case.yours, *case.place, labels, ".with_traceback(None)")
+    yield from _where_made(case, ".with_traceback(None)", _TRACEBACK)
+
+
+def _refer_weakly(case: Case) -> Ways:
+    yield refer_weakly(*case.place)
+    for label in reversed(objects_on_way(case.finding)):
+        for file, at in stores_of(case.yours, label):
+            yield refer_weakly(file, at, label)
+
+
+def _settle_record(case: Case) -> Ways:
+    if _RECORD in kinds_on_way(case.finding):
+        yield settle_record(*case.place)
+
+
+def _drop_cache(case: Case) -> Ways:
+    if not needs_caches(case.yours):
+        yield drop_cache(case.source, case.line, by_trial=True)
+
+
+def _bound(case: Case) -> Ways:
+    size = max(_FEWEST_KEYS, 2 * math.ceil(case.finding.growth_objects_per_step or 0))
+    yield bound_keys(case.source, case.line, size)
+    for file, at in filled_when_missing(case.yours, type_of_container(case.finding)):
+        yield bound_keys(file, at, size)
+    yield take_out_when_read(case.yours, *case.place)
+    yield keep_newest(case.yours, *case.place)
+    yield keep_best(case.yours, *case.place)
+
+
+def _let_go(case: Case) -> Ways:
+    """Of the holder's attribute or variable, and of the attribute below it that leads to the tensor."""
+    finding, yours = case.finding, case.yours
+    if "[" in finding.holder.name:
+        return
+    if finding.holder.expression.endswith("[*]"):
+        yield from let_go_behind_reads(yours, case.name, empties=True)
+        return
+    inner = [label for label in labels_on_way(finding) if label.isidentifier()][-1:]
+    outer = [part for part in finding.holder.name.split(".")[:-1] if part.isidentifier()][-1:]
+    yield let_go_before(*case.place)
+    for file, at in stores_of(yours, inner[0]) if inner else ():
+        yield let_go_before(file, at, inner[0])
+    if finding.rule in _MODULES:
+        yield let_go_where_it_ends(*case.place)
+        yield from let_go_where_skipped(yours, case.name)
+    empties = finding.rule in _IDLE and kinds_on_way(finding)[:1] in (["dict"], ["list"])
+    yield from let_go_behind_reads(yours, case.name, empties=empties)
+    yield let_go_at_end(*case.place)
+    for other in (*outer, *inner):
+        yield from let_go_behind_reads(yours, other, empties=False)
+
+
+def _drop_variables(case: Case) -> Ways:
+    """`del` of the variables of the cut: each behind its last use, or all where a loop is done with them."""
+    finding = case.finding
+    if finding.holder.kind not in _VARIABLES:
+        return
+    here = (each for each in finding.cut if each.file == finding.holder.file and each.name.isidentifier())
+    lines = {each.name: each.line for each in here if each.line}
+    if not lines or len(lines) < len(finding.cut):
+        return
+    yield drop_each(case.source, lines, None) or drop_names(case.source, tuple(lines), lines.values())
+
+
+def _without_graph(case: Case) -> Ways:
+    finding, yours, place = case.finding, case.yours, case.place
+    left = levels_left(finding, *place)
+    labels, kinds = labels_on_way(finding)[left:], kinds_on_way(finding)[left:]
+    is_element = finding.holder.expression.endswith("[*]")
+    yield change_part(yours, *place, labels, ".detach()")
+    yield detach_each(yours, *place, kinds)
+    if labels:
+        yield change_display(yours, labels[-1], ".detach()")
+    yield from _where_made(case, ".detach()")
+    for key in keys_on_way(finding):
+        yield change_keyword(yours, key, ".detach()")
+    if not is_element:
+        yield let_go_before(*case.place)
+        yield detach_at_end(*place, kinds)
+    if finding.rule == "TN105":
+        yield detach_old(*place)
+    yield from compute_without_graph(yours, *place)
+
+
+def _where_made(case: Case, call: str, end: str = "") -> Ways:
+    """Of the object whose attribute leads to the tensor (or to what has `end`), or to what the holder's name is: what
+    its class is given for it, or the statement that sets it."""
+    way = below_holder(case.finding, end, above=1)
+    if way and way[-1][0].startswith("."):
+        label = way[-1][0].removeprefix(".")
+        yield change_where_made(case.yours, way[-1][1].partition(" ")[0], label, call)
+        stores = list(stores_of(case.yours, label))
+        if len(stores) == 1:
+            yield change_part(case.yours, *stores[0], label, (), call)
+
+
+_WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
+    (frozenset({"TN303"}), lambda case: remove_where_forgotten(case.source, case.line)),
+    (frozenset({"TN303"}) | _MODULES, lambda case: remove_handles(case.source, case.line)),
+    (_ROOTS, lambda case: take_back(case.source, case.line)),
+    (_GRAPHS, _without_graph),
+    (_VIEWS, _clone_views),
+    (_EXCEPTIONS, _drop_tracebacks),
+    (frozenset({"TN404"}), lambda case: forget_states(case.yours)),
+    (frozenset({"TN104"}), lambda case: ask_for_gradients(case.source, case.line)),
+    (frozenset({"TN104"}), lambda case: let_go_behind_reads([case.source], "grad", empties=False)),
+    (frozenset({"TN103"}), lambda case: save_together(case.source, case.line)),
+    (_CYCLES | _GRAPHS, lambda case: [drop_inner_function(*case.place)]),
+    (_CYCLES, lambda case: [read_detached(*case.place)]),
+    (_CYCLES, _refer_weakly),
+    (frozenset({"TN205"}), _drop_cache),
+    (_GROWING | _GRAPHS | _EXCEPTIONS | _MODULES | _ROOTS, _settle_record),
+    (_GROWING | _GRAPHS | _MODULES | _ROOTS, lambda case: [compute_early(*case.place)]),
+    (_GROWING, lambda case: [reopen_each_pass(case.source, case.line)]),
+    (_GROWING | _GRAPHS, _bound),
+    (_GROWING | _GRAPHS | _IDLE, lambda case: [keep_newest_rows(case.yours, *case.place)]),
+    (_GROWING | _GRAPHS | _MODULES, lambda case: clear_before_filled(case.yours, *case.place)),
+    (_IDLE | _MODULES | _GRAPHS, _drop_variables),
+    (_IDLE | _MODULES | _GROWING, _let_go),
+)
