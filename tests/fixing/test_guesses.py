@@ -205,3 +205,34 @@ def test_what_a_list_in_a_list_gains_is_copied_where_it_is_added() -> None:
     finding = finding_of("TN204", Holder("attribute", "by_epoch", "picks.by_epoch[*]"), path)
 
     assert ways(text, finding) == ["self.by_epoch[-1].append((rows[:5].clone(), box))  # here"]
+
+
+def test_an_exception_that_is_the_cause_of_the_next_one_goes_without_its_frames() -> None:
+    text = """
+    def step(self):
+        try:
+            work()
+        except Full as error:
+            self.last = error  # here
+    """
+    path = {".last": "Full", ".__cause__": "Full", ".__traceback__": "traceback"}
+    finding = finding_of("TN302", Holder("attribute", "last", "search.last"), path)
+
+    assert ways(text, finding)[0] == "self.last = error.with_traceback(None)  # here"
+
+
+def test_what_a_cached_property_gave_is_computed_anew() -> None:
+    text = """
+    class Molecule:
+        @cached_property
+        def shells(self):
+            return cdist(self.places, self.places)
+
+    class Screen:
+        def __init__(self, molecules):
+            self.molecules = list(molecules)  # here
+    """
+    path = {".molecules": "list of 3", "[1]": "Molecule", ".shells": "Tensor [2] float32"}
+    finding = finding_of("TN202", Holder("attribute", "molecules", "screen.molecules[*]"), path)
+
+    assert ways(text, finding)[0] == "@property"

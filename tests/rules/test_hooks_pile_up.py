@@ -51,6 +51,20 @@ def test_hooks_of_all_modules_and_optimizers_go_by_their_registration(table: str
     assert found.holder.name == registration
 
 
+def test_what_hooks_close_over_is_told_with_them() -> None:
+    hooks = SPECIMENS["TN303"]
+    closure = replace(hooks.holder, kind="closure", name="inputs", element=False)
+    by_hooks = replace(hooks.path[0], kind="HOOK", label="")
+    inputs = replace(hooks, holder=closure, path=(*hooks.path, by_hooks), growth_objects_per_step=4.0)
+
+    found = check_suspect(inputs)
+
+    assert found is not None
+    assert (found.rule, found.holder.name) == ("TN303", "inputs")
+    assert check_suspect(replace(inputs, growth_objects_per_step=None)) is None
+    assert check_suspect(replace(inputs, path=hooks.path[:0])) is None
+
+
 OTHERS = {
     "a list that a hook fills is a list": SPECIMENS["TN202"],
     "hooks that stay as many": carried(holder=SPECIMENS["TN303"].holder),

@@ -19,7 +19,7 @@ from tenure.fixing.ways_to_tensors import (
 from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.asked_gradients import ask_for_gradients
-from tenure.syntax.edits.bounded_caches import drop_cache, needs_caches
+from tenure.syntax.edits.bounded_caches import compute_at_each_read, drop_cache, needs_caches
 from tenure.syntax.edits.computed_early import compute_early
 from tenure.syntax.edits.dropped_names import drop_names
 from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
@@ -57,11 +57,13 @@ from tenure.syntax.edits.reopened_loaders import reopen_each_pass
 from tenure.syntax.edits.saved_together import save_together
 from tenure.syntax.edits.settled_records import settle_record
 from tenure.syntax.edits.skipped_reads import let_go_where_skipped
-from tenure.syntax.edits.weak_links import refer_weakly
+from tenure.syntax.edits.weak_links import bind_weakly, refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
 
 _FEWEST_KEYS = 4
 _TRACEBACK, _RECORD = "__traceback__", "LogRecord"
+_EARLIER = ("__cause__", "__context__")
+"""Of an exception that was kept before, under the same name: what is kept now loses its own traceback."""
 _VARIABLES = ("local", "global")
 _GRAPHS = frozenset({"TN101", "TN102", "TN105", "TN107"})
 _MODULES = frozenset({"TN401", "TN403", "TN405"})
@@ -113,16 +115,18 @@ def _clone_views(case: Case) -> Ways:
 def _drop_tracebacks(case: Case) -> Ways:
     if f".{_TRACEBACK}" not in evidence_of(case.finding, "path").get("references", ()):
         return
-    labels = labels_on_way(case.finding, _TRACEBACK)
+    labels = [each for each in labels_on_way(case.finding, _TRACEBACK) if each not in _EARLIER]
     yield change_part(case.yours, *case.place, labels, ".with_traceback(None)")
     yield from _where_made(case, ".with_traceback(None)", _TRACEBACK)
 
 
 def _refer_weakly(case: Case) -> Ways:
     yield refer_weakly(*case.place)
+    yield bind_weakly(*case.place)
     for label in reversed(objects_on_way(case.finding)):
         for file, at in stores_of(case.yours, label):
             yield refer_weakly(file, at, label)
+            yield bind_weakly(file, at, label)
 
 
 def _settle_record(case: Case) -> Ways:
@@ -133,6 +137,12 @@ def _settle_record(case: Case) -> Ways:
 def _drop_cache(case: Case) -> Ways:
     if not needs_caches(case.yours):
         yield drop_cache(case.source, case.line, by_trial=True)
+
+
+def _compute_at_each_read(case: Case) -> Ways:
+    for label in objects_on_way(case.finding):
+        for source in case.yours:
+            yield compute_at_each_read(source, label)
 
 
 def _bound(case: Case) -> Ways:
@@ -230,6 +240,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (_GROWING | _GRAPHS | _EXCEPTIONS | _MODULES | _ROOTS, _settle_record),
     (_GROWING | _GRAPHS | _MODULES | _ROOTS, lambda case: [compute_early(*case.place)]),
     (_GROWING, lambda case: [reopen_each_pass(case.source, case.line)]),
+    (_GROWING | _IDLE, _compute_at_each_read),
     (_GROWING | _GRAPHS, _bound),
     (_GROWING | _GRAPHS | _IDLE, lambda case: [keep_newest_rows(case.yours, *case.place)]),
     (_GROWING | _GRAPHS | _MODULES, lambda case: clear_before_filled(case.yours, *case.place)),

@@ -16,8 +16,9 @@ from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Growth of the hooks of a module or tensor themselves, not of a container that a hook fills."""
-    if suspect.symptom not in GROWING or suspect.holder.kind != "hook":
+    """Growth of the hooks of a module or tensor themselves, or of what each of them closes over, where several were
+    registered at once: not of a container that a hook fills."""
+    if suspect.symptom not in GROWING or not (suspect.holder.kind == "hook" or _is_closed_over(suspect)):
         return None
     return claim(
         suspect,
@@ -30,6 +31,13 @@ def check_suspect(suspect: Suspect) -> Finding | None:
             "`handle.remove()` (also in a `finally`); let a hook reach its owner by `weakref`",
         ),
     )
+
+
+def _is_closed_over(suspect: Suspect) -> bool:
+    """Whether the holder is a variable that more and more functions among a tensor's or module's hooks close over."""
+    by_hooks = any(hop.kind == "HOOK" for hop in suspect.path)
+    gains = bool(suspect.growth_objects_per_step) and not suspect.holder.element
+    return by_hooks and gains and suspect.holder.kind == "closure"
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

@@ -165,3 +165,19 @@ def test_a_store_by_key_stands_for_the_line_inside_a_librarys_dict() -> None:
     assert stored(text) == [(MINE, 4), (MINE, 5)]
     assert stored(text, "WeakKeyDictionary.__copy__") == [(LIBRARY, 3)]
     assert stored("_made = WeakKeyDictionary()\nprint(_made[g])\n") == [(LIBRARY, 3)]
+
+
+def test_a_handler_that_is_added_to_a_logger_is_told_where_it_is_added() -> None:
+    logging = "/usr/lib/python3.12/logging/__init__.py"
+    stored = SourceLocation(logging, 1653, "Logger.addHandler")
+    reference = HoldingReference("attribute", "handlers", "log.handlers[*]", sites=(stored,))
+    mine = "import logging\n\n\ndef open(log, handler):\n    log.addHandler(handler)\n"
+
+    sources = {logging: SourceFile(logging, "", "library"), MINE: SourceFile(MINE, mine)}
+    found = by_the_users_call(reference, sources)
+
+    assert (found.name, found.sites, found.library_sites) == (
+        "addHandler",
+        (SourceLocation(MINE, 5, "open"),),
+        (stored,),
+    )

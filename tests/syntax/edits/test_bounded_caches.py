@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.bounded_caches import bound_cache, reads_caches
+from tenure.syntax.edits.bounded_caches import bound_cache, compute_at_each_read, reads_caches
 from tenure.syntax.edits.line_edits import apply_edits
 
 
@@ -95,3 +95,17 @@ def test_a_program_that_looks_at_its_caches_is_told_from_others() -> None:
     broken, plain = SourceFile("a.py", "def f(:"), SourceFile("b.py", "pairs.cache_clear()")
     assert not reads_caches([broken, plain])
     assert reads_caches([broken, plain, SourceFile("c.py", "print(pairs.cache_info())")])
+
+
+@pytest.mark.parametrize("decorator", ["cached_property", "functools.cached_property"])
+def test_a_cached_property_is_computed_at_each_read(decorator: str) -> None:
+    source = SourceFile("a.py", f"class A:\n    @{decorator}\n    def pairs(self):\n        return f(self)\n")
+
+    assert [edit.after for edit in compute_at_each_read(source, "pairs")] == ["    @property"]
+    assert compute_at_each_read(source, "other") == ()
+
+
+def test_of_several_properties_of_a_name_none_is_chosen() -> None:
+    one = "class {}:\n    @cached_property\n    def pairs(self):\n        return 1\n"
+
+    assert compute_at_each_read(SourceFile("a.py", one.format("A") + one.format("B")), "pairs") == ()

@@ -109,6 +109,20 @@ def test_a_function_removes_the_hooks_that_it_needs_itself() -> None:
     ]
 
 
+def test_a_hook_that_is_defined_in_the_function_and_whose_handle_is_given_back_is_removed_where_that_ends() -> None:
+    text = """
+    class Watch:
+        def measure(self, inputs, loss):
+            def note(gradients):  # here
+                self.pairs.append(inputs)
+
+            handle = register_multi_grad_hook(self.parameters, note)
+            loss.backward()
+            return handle
+    """
+    assert "handle.remove()" in ways(text)
+
+
 def test_the_hook_of_the_same_key_goes_when_the_next_comes() -> None:
     text = """
     class Tuner:

@@ -237,3 +237,10 @@ def test_a_function_that_does_not_call_itself_stays() -> None:
     source = source_of("def pool(points):\n    def first():  # here\n        return points[0]\n    return first()\n")
 
     assert drop_inner_function(source, line_of(source), "first") == ()
+
+
+def test_an_attribute_of_several_objects_goes_of_all_of_them() -> None:
+    text = "def f(self, loss):\n    loss.backward()\n    step = self.w.grad + self.b.grad\n    self.go(step)\n"
+
+    assert behind(text, "grad") == [["self.w.grad = self.b.grad = None"]]
+    assert behind(text, "grad", empties=True) == []

@@ -35,5 +35,21 @@ def test_variables_are_saved_alone_or_all_together() -> None:
     ]
 
 
+def test_a_dictionary_is_made_again_of_what_was_saved() -> None:
+    kept = 'ctx.parts = {"y": y, "rate": decay}  # here'
+    assert ways(kept, 'return grad * ctx.parts["rate"], ctx.parts["y"]') == [
+        "ctx.save_for_backward(y, decay)  # here\nparts = dict(zip(('y', 'rate'), ctx.saved_tensors))\n"
+        'return grad * parts["rate"], parts["y"]'
+    ]
+
+
+def test_several_variables_are_saved_with_what_is_saved_already() -> None:
+    kept = "ctx.save_for_backward(x)\n        ctx.parts = (y, decay)  # here"
+    assert ways(kept, "(x,) = ctx.saved_tensors\n        return grad * ctx.parts[1], ctx.parts[0] + x") == [
+        "ctx.save_for_backward(x, y, decay)  # here\n(x, *parts) = ctx.saved_tensors\nparts = tuple(parts)\n"
+        "return grad * parts[1], parts[0] + x"
+    ]
+
+
 def test_what_is_saved_already_stays() -> None:
     assert ways("ctx.y = y  # here\n        ctx.save_for_backward(x)", "return ctx.y, ctx.saved_tensors[0]") == []

@@ -34,7 +34,8 @@ def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceF
     inside = reference.sites[:1]
     if is_of_logging(source.path):
         name, calls = logged_values(sources)
-        return replace(reference, name=name, sites=calls, library_sites=inside) if calls else reference
+        if calls:
+            return replace(reference, name=name, sites=calls, library_sites=inside)
     name = _called_as(inside[0].function)
     calls = tuple(_calls_of(name, sources)) if name else ()
     if calls:

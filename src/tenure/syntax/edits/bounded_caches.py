@@ -10,7 +10,7 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, replace_expression
 from tenure.syntax.edits.statement_edits import remove_decorator
-from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.file_nodes import nodes_in, nodes_of
 from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.scopes import FunctionNode, decorator_name, dotted, parse
 from tenure.syntax.text.tree_walks import walk
@@ -62,6 +62,18 @@ def drop_cache(source: SourceFile, line: int, *, by_trial: bool = False) -> tupl
         return ()
     caches = [each for each in function.decorator_list if decorator_name(each).rpartition(".")[2] in _CACHES]
     return remove_decorator(source, caches[0]) if len(caches) == 1 else ()
+
+
+def compute_at_each_read(source: SourceFile, name: str) -> tuple[Edit, ...]:
+    """The edit that makes a property of the cached property `name`, whose objects keep what it gave for as long as they
+    live; none where several have the name. What it gives is another object at each read: a run has to prove it."""
+    functions = [node for node in nodes_in(source) if isinstance(node, ast.FunctionDef) and node.name == name]
+    caches = [each for node in functions for each in node.decorator_list if _is_cached_property(each)]
+    return replace_expression(source, caches[0], "property") if len(caches) == len(functions) == 1 else ()
+
+
+def _is_cached_property(decorator: ast.expr) -> bool:
+    return decorator_name(decorator) in ("cached_property", "functools.cached_property")
 
 
 def _function_at(source: SourceFile, line: int) -> FunctionNode | None:

@@ -40,8 +40,10 @@ def remove_handles(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
     """Edits that take out the hook which is registered on `line`: by the method that ends the object's work, at the
     end of the function, or when the function registers the next one (of the same key, where it has one)."""
     tree = parse(source)
-    registration = _registration_at(tree, line)
     function = function_around(tree, [line])
+    registration = _registration_at(tree, line)
+    if registration is None and isinstance(function, _FUNCTIONS):
+        function, registration = _registration_of_inner(tree, function)
     if registration is None or not isinstance(function, _FUNCTIONS):
         return
     statement, call = registration
@@ -52,16 +54,42 @@ def remove_handles(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
     ways = [_at_its_end(source, tree, function, statement, loop)] if is_method else []
     if isinstance(statement, ast.Expr) and _goes_on(function, loop or statement):
         ways.append(_at_functions_end(source, function, statement, loop))
+    handle = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if isinstance(handle, ast.Name) and loop is None and _is_only_given_back(function, handle):
+        ways.append(at_end(source, function, f"{handle.id}.remove()"))
     if is_method and loop is None and function.name != "__init__":
         ways.append(_instead_of_former(source, statement, call))
     yield from filter(None, ways)
+
+
+def _registration_of_inner(
+    tree: ast.Module, function: FunctionNode
+) -> tuple[ast.AST, tuple[ast.Expr | ast.Assign, ast.Call] | None]:
+    """The one registration that is given a function which is defined in this one, or this one by the function around
+    it; with the function that registers."""
+    outer = function_around(tree, [function.lineno - 1, function.end_lineno or 0])
+    inner = {each.name for each in walk(function) if isinstance(each, _FUNCTIONS) and each is not function}
+    for around, names in ((function, inner), (outer, {function.name})):
+        found = [
+            (node, node.value)
+            for node in walk(around)
+            if isinstance(node, (ast.Expr, ast.Assign)) and isinstance(node.value, ast.Call) and _registers(node.value)
+            if any(dotted(given) in names for given in node.value.args)
+        ]
+        if found:
+            return around, found[0] if len(found) == 1 else None
+    return function, None
+
+
+def _registers(call: ast.Call) -> bool:
+    return called_name(call).startswith("register") and "hook" in called_name(call)
 
 
 def _registration_at(tree: ast.Module, line: int) -> tuple[ast.Expr | ast.Assign, ast.Call] | None:
     for node in walk(tree):
         if isinstance(node, (ast.Expr, ast.Assign)) and node.lineno <= line <= (node.end_lineno or 0):
             call = node.value
-            if isinstance(call, ast.Call) and called_name(call).startswith("register") and "hook" in called_name(call):
+            if isinstance(call, ast.Call) and _registers(call):
                 return node, call
     return None
 
@@ -73,6 +101,14 @@ def _loop_around(function: FunctionNode, statement: ast.stmt) -> ast.stmt | None
 
 def _inside(outer: ast.stmt, node: ast.stmt) -> bool:
     return outer.lineno <= node.lineno <= (outer.end_lineno or outer.lineno)
+
+
+def _is_only_given_back(function: FunctionNode, handle: ast.Name) -> bool:
+    """Whether the function does nothing with the handle but return it, in its last statement, if that."""
+    uses = [node for node in walk(function) if isinstance(node, ast.Name) and node.id == handle.id]
+    last = function.body[-1]
+    given = isinstance(last, ast.Return) and isinstance(last.value, ast.Name) and last.value.id == handle.id
+    return len(uses) == 1 + given
 
 
 def _goes_on(function: FunctionNode, statement: ast.stmt) -> bool:

@@ -96,7 +96,8 @@ def let_go_where_it_ends(source: SourceFile, line: int, name: str) -> tuple[Edit
 def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bool) -> Iterator[tuple[Edit, ...]]:
     """For each function that reads the attribute `name`, the edits that let go of it behind the last read there.
 
-    `x.name = None`, or `x.name.clear()` where it `empties` a container. A value that is returned is computed first.
+    `x.name = None`, of all objects that it reads it of, or `x.name.clear()` where it `empties` a container. A value
+    that is returned is computed first.
     """
     for source in sources:
         functions = [node for node in nodes_in(source) if isinstance(node, _FUNCTIONS)]
@@ -104,10 +105,12 @@ def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bo
             continue
         modules = {each.asname or each.name for node in nodes_of(source, ast.Import) for each in node.names}
         for function in functions:
-            owner = owner_read_in(function, name)
-            if owner and owner not in modules and owner.partition(".")[0] not in modules:
-                text = f"{owner}.{name}.clear()" if empties else f"{owner}.{name} = None"
-                yield from filter(None, [_behind(source, function, name, text)])
+            owners = [each for each in owners_read_in(function, name) if each.partition(".")[0] not in modules]
+            targets = [f"{owner}.{name}" for owner in owners if owner not in modules]
+            if targets and not empties:
+                yield from filter(None, [_behind(source, function, name, " = ".join([*targets, "None"]))])
+            elif len(targets) == 1:
+                yield from filter(None, [_behind(source, function, name, f"{targets[0]}.clear()")])
 
 
 def stores_of(sources: Sequence[SourceFile], attribute: str) -> Iterator[tuple[SourceFile, int]]:
@@ -132,13 +135,20 @@ def _lives_on(function: ast.AST, statement: ast.stmt, name: str) -> bool:
 
 def owner_read_in(function: FunctionNode, name: str) -> str:
     """The object whose attribute a function reads, where it is always the same; "" where it does not or may not."""
+    owners = owners_read_in(function, name)
+    return owners[0] if len(owners) == 1 else ""
+
+
+def owners_read_in(function: FunctionNode, name: str) -> tuple[str, ...]:
+    """The objects, as they are written, whose attribute a function reads; empty where it does not or may not."""
     mentions = [node for node in _own_nodes(function) if isinstance(node, ast.Attribute) and node.attr == name]
-    owners = {dotted(node.value) for node in mentions}
+    owners = tuple(dict.fromkeys(dotted(node.value) for node in mentions))
     added_to = {id(each) for node in _own_nodes(function) for each in _added_to(node)}
     is_read = any(isinstance(node.ctx, ast.Load) and id(node) not in added_to for node in mentions)
-    owner = next(iter(owners)) if len(owners) == 1 and is_read else ""
     later = any(isinstance(node, _LATER) for node in walk(function) if node is not function)
-    return "" if later or "[" in owner or owner.partition(".")[0] in _elsewhere(function) else owner
+    elsewhere = _elsewhere(function)
+    named = all(each and "[" not in each and each.partition(".")[0] not in elsewhere for each in owners)
+    return owners if is_read and named and not later else ()
 
 
 def _elsewhere(function: FunctionNode) -> set[str]:

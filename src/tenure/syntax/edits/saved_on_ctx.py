@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
@@ -112,28 +113,60 @@ def _save_beside(
     loads: Sequence[ast.Attribute],
 ) -> tuple[Edit, ...]:
     """`ctx.save_for_backward(x, y)` for `ctx.save_for_backward(x)` beside `ctx.y = y`, in the later one's place."""
-    saves = [node for node in writer.body if isinstance(node, ast.Expr) and _is_save(node.value)]
-    reads = [node for node in reader.body if isinstance(node, ast.Assign) and _takes_saved_apart(node)]
-    mentions = [node for node in walk(cls) if isinstance(node, ast.Attribute) and node.attr in _SAVED]
-    if len(saves) != 1 or len(reads) != 1 or len(mentions) != 2 or not isinstance(statement.value, ast.Name):
-        return ()
-    call, targets = saves[0].value, reads[0].targets[0]
-    assert isinstance(call, ast.Call)
-    assert isinstance(targets, (ast.Tuple, ast.List))
-    saved = [each.id for each in (*call.args, statement.value) if isinstance(each, ast.Name)]
-    first, last = sorted((saves[0], statement), key=lambda node: node.lineno)
-    between = {name for node in writer.body if first.lineno < node.lineno < last.lineno for name in stored_in(node)}
-    if len(saved) != len(call.args) + 1 or between & set(saved) or any(n.lineno <= reads[0].lineno for n in loads):
+    saved = find_saved(cls, writer, reader)
+    if saved is None or not isinstance(statement.value, ast.Name):
         return ()
     used = {node.id for node in walk(reader) if isinstance(node, ast.Name)}
     attribute = loads[0].attr if loads else "saved"
     name = next((each for each in (attribute, f"saved_{attribute}") if each not in used), "")
-    if not name or len(targets.elts) != len(call.args):
+    if not name or any(node.lineno <= saved.read.lineno for node in loads):
         return ()
-    taken = ", ".join([*(ast.get_source_segment(source.text, each) or "" for each in targets.elts), name])
-    is_bare = not (ast.get_source_segment(source.text, targets) or "").startswith(("(", "["))
-    changes: list[tuple[ast.AST, str]] = [(last, f"{ast.unparse(call.func)}({', '.join(saved)})")]
-    changes += [(targets, taken if is_bare else f"({taken})"), *((node, name) for node in loads)]
+    return add_to_saved(source, writer, saved, statement, [statement.value.id], name, [(node, name) for node in loads])
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a Function saves so far, by one statement, and the one that takes it apart in as many parts."""
+
+    statement: ast.Expr
+    call: ast.Call
+    read: ast.Assign
+    targets: ast.Tuple | ast.List
+
+
+def find_saved(cls: ast.ClassDef, writer: ast.FunctionDef, reader: ast.FunctionDef) -> Saved | None:
+    """None where a Function saves nothing, or saves or reads it otherwise too."""
+    saves = [node for node in writer.body if isinstance(node, ast.Expr) and _is_save(node.value)]
+    reads = [node for node in reader.body if isinstance(node, ast.Assign) and _takes_saved_apart(node)]
+    mentions = [node for node in walk(cls) if isinstance(node, ast.Attribute) and node.attr in _SAVED]
+    if len(saves) != 1 or len(reads) != 1 or len(mentions) != 2:
+        return None
+    call, targets = saves[0].value, reads[0].targets[0]
+    assert isinstance(call, ast.Call)
+    assert isinstance(targets, (ast.Tuple, ast.List))
+    return Saved(saves[0], call, reads[0], targets) if len(targets.elts) == len(call.args) else None
+
+
+def add_to_saved(
+    source: SourceFile,
+    writer: ast.FunctionDef,
+    saved: Saved,
+    statement: ast.Assign,
+    more: Sequence[str],
+    target: str,
+    reads: Sequence[tuple[ast.AST, str]],
+) -> tuple[Edit, ...]:
+    """The edits that save the variables `more`, too, for the `statement` that kept them, and take them apart into
+    `target`; with the changed `reads`. None where not all that is saved are variables that stay the same meanwhile."""
+    names = [*(each.id for each in saved.call.args if isinstance(each, ast.Name)), *more]
+    first, last = sorted((saved.statement, statement), key=lambda node: node.lineno)
+    between = {name for node in writer.body if first.lineno < node.lineno < last.lineno for name in stored_in(node)}
+    if len(names) != len(saved.call.args) + len(more) or between & set(names):
+        return ()
+    parts = [*(ast.get_source_segment(source.text, each) or "" for each in saved.targets.elts), target]
+    is_bare = not (ast.get_source_segment(source.text, saved.targets) or "").startswith(("(", "["))
+    taken = ", ".join(parts) if is_bare else f"({', '.join(parts)})"
+    changes = [(last, f"{ast.unparse(saved.call.func)}({', '.join(names)})"), (saved.targets, taken), *reads]
     written = write_over(source, changes)
     return only_if_it_parses(source, [*remove_statement(source, first), *written]) if written else ()
 

@@ -14,8 +14,11 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, write_over
 from tenure.syntax.edits.saved_on_ctx import (
+    Saved,
+    add_to_saved,
     are_inside,
     class_around,
+    find_saved,
     is_of_ctx,
     method_of,
     saves_already,
@@ -26,32 +29,39 @@ from tenure.syntax.text.name_uses import indent_of
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import walk
 
+_TUPLE = "tuple({})"
+
 
 @dataclass(frozen=True)
 class _Store:
-    """A statement `ctx.a = x`, `ctx.a = (x, y)` or `ctx.a = Record(x, y)` of `forward`."""
+    """A statement `ctx.a = x`, `ctx.a = (x, y)`, `ctx.a = {"x": x}` or `ctx.a = Record(x, y)` of `forward`."""
 
     statement: ast.Assign
     attribute: str
     names: tuple[str, ...]
-    record: str | None
-    """What makes one thing of several names: a class, or "" for a tuple."""
+    again: str | None
+    """What makes one thing of several names again, `Record(*{})`; None of a single variable."""
 
 
 def save_together(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
     """The edits by which the Function around `line` saves what the statement there keeps on `ctx`, and those by which
-    it saves all variables that it keeps there.
+    it saves all variables that it keeps there. What is saved already is saved with it.
 
-    None where something is saved already, or the class uses the attribute elsewhere.
+    None where that is saved or read in more places than one, or the class uses the attribute elsewhere.
     """
     cls = class_around(source, line)
     writer = writer_around(cls, line) if cls is not None else None
     reader = method_of(cls, "backward") if cls is not None else None
-    if cls is None or writer is None or reader is None or saves_already(cls):
+    if cls is None or writer is None or reader is None:
         return
     stores = [each for each in _stores(writer) if _is_read_by(cls, reader, each)]
     here = [each for each in stores if each.statement.lineno <= line <= (each.statement.end_lineno or line)]
-    plain = [each for each in stores if each.record is None]
+    plain = [each for each in stores if each.again is None]
+    if saves_already(cls):
+        saved = find_saved(cls, writer, reader)
+        if saved is not None and here:
+            yield _save_beside(source, writer, reader, saved, here[0])
+        return
     if here:
         yield _save(source, writer, reader, here)
     if len(plain) > 1:
@@ -69,16 +79,23 @@ def _stores(writer: ast.FunctionDef) -> Iterator[_Store]:
 
 
 def _names_of(value: ast.expr) -> tuple[tuple[str, ...], str | None] | None:
-    """The variables that a value consists of, and what it makes of them."""
+    """The variables that a value consists of, and what makes one of them again."""
     if isinstance(value, ast.Name):
         return (value.id,), None
+    if isinstance(value, ast.Dict):
+        keys = [each.value for each in value.keys if isinstance(each, ast.Constant)]
+        return _all_names(value.values, f"dict(zip({tuple(keys)!r}, {{}}))") if len(keys) == len(value.keys) else None
     parts = value.elts if isinstance(value, ast.Tuple) else value.args if isinstance(value, ast.Call) else ()
     made = dotted(value.func) if isinstance(value, ast.Call) else ""
     is_record = not made or made.rpartition(".")[2][:1].isupper()
-    if not parts or not is_record or getattr(value, "keywords", None):
+    if not is_record or getattr(value, "keywords", None):
         return None
+    return _all_names(parts, f"{made or 'tuple'}({'*' if made else ''}{{}})")
+
+
+def _all_names(parts: Sequence[ast.expr], again: str) -> tuple[tuple[str, ...], str] | None:
     names = tuple(each.id for each in parts if isinstance(each, ast.Name))
-    return (names, made) if len(names) == len(parts) else None
+    return (names, again) if names and len(names) == len(parts) else None
 
 
 def _is_read_by(cls: ast.ClassDef, reader: ast.FunctionDef, store: _Store) -> bool:
@@ -112,10 +129,24 @@ def _save(
 
 def _taken(stores: Sequence[_Store], local: dict[str, str], saved: str) -> str:
     """The statement that takes apart what was saved."""
-    record, names = stores[0].record, [local[each.attribute] for each in stores]
-    if record is None:
+    again, names = stores[0].again, [local[each.attribute] for each in stores]
+    if again is None:
         return f"{', '.join(names)} = {saved}" if len(names) > 1 else f"({names[0]},) = {saved}"
-    return f"{names[0]} = {record}(*{saved})" if record else f"{names[0]} = {saved}"
+    return f"{names[0]} = {saved if again == _TUPLE else again.format(saved)}"
+
+
+def _save_beside(
+    source: SourceFile, writer: ast.FunctionDef, reader: ast.FunctionDef, saved: Saved, store: _Store
+) -> tuple[Edit, ...]:
+    """Of several variables that one thing is made of: `x, *parts = ctx.saved_tensors`, and the thing made again."""
+    used = {node.id for node in walk(reader) if isinstance(node, ast.Name)}
+    name = _free_name(store.attribute, used)
+    loads = [node for node in walk(reader) if isinstance(node, ast.Attribute) and node.attr == store.attribute]
+    if store.again is None or any(node.lineno <= saved.read.lineno for node in loads):
+        return ()
+    made = f"{ast.unparse(saved.read.value)}\n{indent_of(source, saved.read)}{name} = {store.again.format(name)}"
+    reads: list[tuple[ast.AST, str]] = [(saved.read.value, made), *((node, name) for node in loads)]
+    return add_to_saved(source, writer, saved, store.statement, store.names, f"*{name}", reads)
 
 
 def _free_name(attribute: str, used: set[str]) -> str:

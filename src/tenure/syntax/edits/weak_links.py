@@ -1,4 +1,5 @@
-"""A reference back to the owner that does not keep it: `weakref.proxy(owner)` in place of the owner."""
+"""A reference back to the owner that does not keep it: `weakref.proxy(owner)` in place of the owner, in what is stored
+there, and in functions and methods that are bound to it."""
 
 from __future__ import annotations
 
@@ -8,9 +9,14 @@ from collections.abc import Sequence
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
-from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression
+from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression, write_over
+from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import function_around
 from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.tree_walks import walk
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def refer_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
@@ -28,7 +34,76 @@ def refer_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     if owner in _without_owner(function_around(parse(source), [line])):
         proxy = f"{proxy} if {owner} is not None else None"
     weak = replace_expression(source, kept.value, proxy)
-    return only_if_it_parses(source, [*_imported(source), *weak]) if weak else ()
+    return only_if_it_parses(source, [*_imported(source, "weakref"), *weak]) if weak else ()
+
+
+def bind_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edits by which functions that `self.<name>` gets on `line`, themselves or in a container or call, do not keep
+    their object: `functools.partial(type(self).f, weakref.proxy(self))` for the bound method `self.f`, and a parameter
+    `self=weakref.proxy(self)` for lambdas and functions defined in the method that read `self`.
+
+    Such a function is no method any more, and may be given more by who calls it: a run has to prove it.
+    """
+    kept = find_kept(source, line, name)
+    method = function_around(parse(source), [line])
+    if kept is None or kept.value is None or not isinstance(method, _FUNCTIONS):
+        return ()
+    bound = _bound_methods(source, kept.value, method)
+    changes: list[tuple[ast.AST, str]] = [
+        (node, f"functools.partial(type(self).{node.attr}, weakref.proxy(self))") for node in bound
+    ]
+    changes += [_with_default(source, function) for function in _closures(kept.value, method)]
+    if not changes:
+        return ()
+    imported = _imported(source, *(("functools", "weakref") if bound else ("weakref",)))
+    written = write_over(source, changes)
+    return only_if_it_parses(source, [*imported, *written]) if written else ()
+
+
+def _bound_methods(source: SourceFile, value: ast.expr, method: ast.AST) -> list[ast.Attribute]:
+    """Those of the class around a method that a value refers to, without calling them there."""
+    cls = next((each for each in nodes_of(source, ast.ClassDef) if method in each.body), None)
+    methods = (
+        {each.name for each in cls.body if isinstance(each, _FUNCTIONS) and not each.decorator_list} if cls else {}
+    )
+    called = {id(node.func) for node in walk(value) if isinstance(node, ast.Call)}
+    inner = {id(node) for each in walk(value) if isinstance(each, ast.Lambda) for node in walk(each)}
+    return [
+        node
+        for node in walk(value)
+        if isinstance(node, ast.Attribute) and dotted(node) == f"self.{node.attr}" and node.attr in methods
+        if id(node) not in called | inner
+    ]
+
+
+def _closures(value: ast.expr, method: _Function) -> list[ast.Lambda | _Function]:
+    """Lambdas of a value, and functions of its method that it names, that read `self` of the method."""
+    named = {node.id for node in walk(value) if isinstance(node, ast.Name)}
+    inner = [
+        node for node in walk(method) if isinstance(node, _FUNCTIONS) and node is not method and node.name in named
+    ]
+    lambdas = [node for node in walk(value) if isinstance(node, ast.Lambda)]
+    return [
+        each
+        for each in (*lambdas, *inner)
+        if _reads_self(each) and not (each.args.vararg or each.args.kwonlyargs or each.args.kwarg)
+        if each.args.args or isinstance(each, ast.Lambda)
+    ]
+
+
+def _reads_self(function: ast.AST) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == "self" for node in walk(function))
+
+
+def _with_default(source: SourceFile, function: ast.Lambda | _Function) -> tuple[ast.AST, str]:
+    """The last of what a function takes, and the same with a weak `self` behind it; of a lambda that takes nothing all
+    of it."""
+    weak, given = "self=weakref.proxy(self)", function.args
+    last = given.defaults[-1] if given.defaults else given.args[-1] if given.args else None
+    if last is None and isinstance(function, ast.Lambda):
+        return function, f"lambda {weak}: {ast.get_source_segment(source.text, function.body)}"
+    assert last is not None
+    return last, f"{ast.get_source_segment(source.text, last)}, {weak}"
 
 
 def _without_owner(function: ast.AST) -> set[str]:
@@ -44,10 +119,11 @@ def _without_owner(function: ast.AST) -> set[str]:
     return {each.arg for each, value in defaults if isinstance(value, ast.Constant) and value.value is None}
 
 
-def _imported(source: SourceFile) -> Sequence[Edit]:
-    """The import of weakref in front of the first statement that may follow it."""
+def _imported(source: SourceFile, *modules: str) -> Sequence[Edit]:
+    """The import of what is missing of some modules in front of the first statement that may follow it."""
     body = parse(source).body
-    if any(isinstance(node, ast.Import) and "weakref" in [each.name for each in node.names] for node in body):
+    missing = [each for each in modules if not _imports(body, each)]
+    if not missing:
         return ()
     for node in body:
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -55,5 +131,9 @@ def _imported(source: SourceFile) -> Sequence[Edit]:
         if not is_text and not is_future:
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
             apart = () if isinstance(node, (ast.Import, ast.ImportFrom)) else ("", "")
-            return insert_line(source, first, "\n".join(["import weakref", *apart]))
+            return insert_line(source, first, "\n".join([*(f"import {each}" for each in missing), *apart]))
     return ()
+
+
+def _imports(body: Sequence[ast.stmt], module: str) -> bool:
+    return any(isinstance(node, ast.Import) and module in [each.name for each in node.names] for node in body)
