@@ -176,3 +176,12 @@ def test_peaks_are_compared_at_the_looks_that_both_runs_have() -> None:
 
     assert [each.keeps for each in told] == [True, False]
     assert [each.why for each in told] == ["growth falls from 1000 B to 0 B per step", "the peak rises to 8.98 KiB"]
+
+
+def test_peaks_are_compared_whole_where_no_step_was_looked_into_in_both_runs() -> None:
+    before = measured(peaks={(3, "step-end"): 5_000, (6, "profile"): 9_000})
+    after = measured((), growth=0.0, alive=FREED, peaks={(3, "step-end"): 4_500, (7, "profile"): 9_500})
+
+    verdict = judge(make_baseline(before, run_of(), SAME), after, after.run, (HISTORY,))
+
+    assert (verdict.keeps, verdict.why) == (False, "the peak rises to 9.28 KiB")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tenure.fixing.compared import NOTHING, Compared, tell_outputs, tell_steps
-from tenure.fixing.measured import Measured
+from tenure.fixing.measured import DEVICE, PROFILE, Measured
 from tenure.fixing.outputs import Comparison, compare_outputs
 from tenure.fixing.runs import Run
 from tenure.model.finding import Finding
@@ -239,10 +239,15 @@ def _peak_fall(before: Measured, after: Measured) -> int:
 
 def _peaks(before: Measured, after: Measured) -> tuple[int, int]:
     """Both runs' peaks where both were looked at: a program that grows is higher at a look that only one of them has.
-    0 where there is none."""
+
+    All of each where they have no look into a step in common; 0 where one has none at all.
+    """
     common = before.peaks.keys() & after.peaks.keys()
-    old, new = (max((run.peaks[at] for at in common), default=0) for run in (before, after))
-    return old, new
+    if not before.peaks or not after.peaks:
+        return 0, 0
+    if not any(what in (PROFILE, DEVICE) for _, what in common):
+        return max(before.peaks.values()), max(after.peaks.values())
+    return max(before.peaks[at] for at in common), max(after.peaks[at] for at in common)
 
 
 def _key(finding: Finding) -> tuple[str, str]:

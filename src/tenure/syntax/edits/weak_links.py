@@ -12,10 +12,9 @@ from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression, write_over
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import function_around
-from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.scopes import FunctionNode, dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -63,9 +62,8 @@ def bind_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
 def _bound_methods(source: SourceFile, value: ast.expr, method: ast.AST) -> list[ast.Attribute]:
     """Those of the class around a method that a value refers to, without calling them there."""
     cls = next((each for each in nodes_of(source, ast.ClassDef) if method in each.body), None)
-    methods = (
-        {each.name for each in cls.body if isinstance(each, _FUNCTIONS) and not each.decorator_list} if cls else {}
-    )
+    body = cls.body if cls is not None else []
+    methods = {each.name for each in body if isinstance(each, _FUNCTIONS) and not each.decorator_list}
     called = {id(node.func) for node in walk(value) if isinstance(node, ast.Call)}
     inner = {id(node) for each in walk(value) if isinstance(each, ast.Lambda) for node in walk(each)}
     return [
@@ -76,7 +74,7 @@ def _bound_methods(source: SourceFile, value: ast.expr, method: ast.AST) -> list
     ]
 
 
-def _closures(value: ast.expr, method: _Function) -> list[ast.Lambda | _Function]:
+def _closures(value: ast.expr, method: FunctionNode) -> list[ast.Lambda | FunctionNode]:
     """Lambdas of a value, and functions of its method that it names, that read `self` of the method."""
     named = {node.id for node in walk(value) if isinstance(node, ast.Name)}
     inner = [
@@ -95,7 +93,7 @@ def _reads_self(function: ast.AST) -> bool:
     return any(isinstance(node, ast.Name) and node.id == "self" for node in walk(function))
 
 
-def _with_default(source: SourceFile, function: ast.Lambda | _Function) -> tuple[ast.AST, str]:
+def _with_default(source: SourceFile, function: ast.Lambda | FunctionNode) -> tuple[ast.AST, str]:
     """The last of what a function takes, and the same with a weak `self` behind it; of a lambda that takes nothing all
     of it."""
     weak, given = "self=weakref.proxy(self)", function.args
