@@ -395,6 +395,29 @@ def test_a_default_is_told_where_the_programs_own_class_makes_tensors(made: str,
 
 
 @pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ('self.mask = getattr(self, "mask", torch.zeros(3))', ["TN206"]),
+        ('self.mask = getattr(self, "mask", neighbours(3))', ["TN206"]),
+        ('self.mask = getattr(self, "mask", None)', []),
+        ('self.mask = getattr(self, "other", torch.zeros(3))', []),
+        ('mask = getattr(self, "mask", torch.zeros(3))', []),
+    ],
+)
+def test_an_attribute_that_is_built_anew_for_its_own_default_is_told(statement: str, found: list[str]) -> None:
+    program = f"""
+        import torch
+        def neighbours(side):
+            return torch.arange(side)[:, None] - torch.arange(side)
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                {statement}
+                return x
+    """
+    assert [rule for rule, _ in told(dedent(program))] == found
+
+
+@pytest.mark.parametrize(
     ("first", "second", "third", "found"),
     [
         ("torch.cuda.empty_cache()", "gc.collect()", "pass", [("TN502", 4)]),

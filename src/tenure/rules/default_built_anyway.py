@@ -1,4 +1,5 @@
-"""TN206: `setdefault` is given a tensor or module that is built whether or not the key is there."""
+"""TN206: `setdefault`, or `self.x = getattr(self, "x", ...)`, is given a tensor or module that is built whether or not
+there is one."""
 
 import ast
 from collections.abc import Iterator
@@ -16,25 +17,42 @@ from tenure.syntax.values.tensor_values import tensor_values
 def check_source(program: Program) -> Iterator[SourceFinding]:
     """Defaults that are tensors or modules made for the call."""
     for function in program.functions:
-        for found in _find(program, function):
-            yield claim_source(
-                function,
-                found,
-                rule=RULE.code,
-                name=RULE.name,
-                message=f"`{ast.unparse(found.args[1])[:40]}` is built on every call, also where the key is there.",
-                remedy="look first: `if key not in table: table[key] = build()`",
-            )
+        for call, there, remedy in (*_of_keys(function), *_of_attributes(function)):
+            made = call.args[-1]
+            if isinstance(made, ast.Call) and _builds(program, function, made):
+                yield claim_source(
+                    function,
+                    call,
+                    rule=RULE.code,
+                    name=RULE.name,
+                    message=f"`{ast.unparse(made)[:40]}` is built on every call, also where the {there} is there.",
+                    remedy=f"look first: `{remedy}`",
+                )
 
 
-def _find(program: Program, function: Function) -> Iterator[ast.Call]:
+def _of_keys(function: Function) -> Iterator[tuple[ast.Call, str, str]]:
+    """Calls of `setdefault`, what they ask for, and what to write instead."""
     for call in function.calls_of("setdefault"):
-        if len(call.args) == 2 and isinstance(call.args[1], ast.Call):
-            made = call.args[1]
-            is_module = dotted(made.func).startswith(("nn.", "torch.nn.")) or _makes_tensors(program, made, function)
-            is_read = called_name(made) in ("get", "pop", "getattr")
-            if is_module or (not is_read and tensor_values(program).kind(made, function)):
-                yield call
+        if len(call.args) == 2:
+            yield call, "key", "if key not in table: table[key] = build()"
+
+
+def _of_attributes(function: Function) -> Iterator[tuple[ast.Call, str, str]]:
+    """`self.x = getattr(self, "x", build())`."""
+    for name, values in function.bound.items():
+        for _, value in values:
+            if isinstance(value, ast.Call) and called_name(value) == "getattr" and len(value.args) == 3:
+                owner, asked = dotted(value.args[0]), value.args[1]
+                attribute = asked.value if isinstance(asked, ast.Constant) else None
+                if isinstance(attribute, str) and owner and f"{owner}.{attribute}" == name:
+                    yield value, "attribute", f'if not hasattr({owner}, "{attribute}"): {name} = build()'
+
+
+def _builds(program: Program, function: Function, made: ast.Call) -> bool:
+    if dotted(made.func).startswith(("nn.", "torch.nn.")) or _makes_tensors(program, made, function):
+        return True
+    is_read = called_name(made) in ("get", "pop", "getattr")
+    return not is_read and bool(tensor_values(program).kind(made, function))
 
 
 def _makes_tensors(program: Program, made: ast.Call, function: Function) -> bool:
@@ -58,7 +76,7 @@ def _makes_tensors(program: Program, made: ast.Call, function: Function) -> bool
 RULE = Rule(
     code="TN206",
     name="default-built-anyway",
-    summary="setdefault(key, build()) builds its default on every call, also where the key is there already.",
+    summary='setdefault(key, build()) and getattr(self, "x", build()) build a default on every call, needed or not.',
     check_suspect=told_by_source_alone,
     check_source=check_source,
 )
