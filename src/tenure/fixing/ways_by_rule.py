@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from tenure.fixing.ways_to_tensors import (
     below_holder,
@@ -121,12 +122,11 @@ def _drop_tracebacks(case: Case) -> Ways:
 
 
 def _refer_weakly(case: Case) -> Ways:
-    yield refer_weakly(*case.place)
-    yield bind_weakly(*case.place)
-    for label in reversed(objects_on_way(case.finding)):
-        for file, at in stores_of(case.yours, label):
-            yield refer_weakly(file, at, label)
-            yield bind_weakly(file, at, label)
+    labels = reversed(objects_on_way(case.finding))
+    stores = ((file, at, label) for label in labels for file, at in stores_of(case.yours, label))
+    for place in chain([case.place], stores):
+        yield refer_weakly(*place)
+        yield bind_weakly(*place)
 
 
 def _settle_record(case: Case) -> Ways:
@@ -203,7 +203,7 @@ def _without_graph(case: Case) -> Ways:
     for key in keys_on_way(finding):
         yield change_keyword(yours, key, ".detach()")
     if not is_element:
-        yield let_go_before(*case.place)
+        yield let_go_before(*place)
         yield detach_at_end(*place, kinds)
     if finding.rule == "TN105":
         yield detach_old(*place)

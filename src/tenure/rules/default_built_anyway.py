@@ -39,13 +39,12 @@ def _of_keys(function: Function) -> Iterator[tuple[ast.Call, str, str]]:
 
 def _of_attributes(function: Function) -> Iterator[tuple[ast.Call, str, str]]:
     """`self.x = getattr(self, "x", build())`."""
-    for name, values in function.bound.items():
-        for _, value in values:
-            if isinstance(value, ast.Call) and called_name(value) == "getattr" and len(value.args) == 3:
-                owner, asked = dotted(value.args[0]), value.args[1]
-                attribute = asked.value if isinstance(asked, ast.Constant) else None
-                if isinstance(attribute, str) and owner and f"{owner}.{attribute}" == name:
-                    yield value, "attribute", f'if not hasattr({owner}, "{attribute}"): {name} = build()'
+    for call in function.calls_of("getattr"):
+        if len(call.args) == 3 and isinstance(call.args[1], ast.Constant):
+            owner, attribute = dotted(call.args[0]), str(call.args[1].value)
+            name = f"{owner}.{attribute}"
+            if owner and any(value is call for _, value in function.bound.get(name, ())):
+                yield call, "attribute", f'if not hasattr({owner}, "{attribute}"): {name} = build()'
 
 
 def _builds(program: Program, function: Function, made: ast.Call) -> bool:

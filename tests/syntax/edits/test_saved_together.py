@@ -43,6 +43,12 @@ def test_a_dictionary_is_made_again_of_what_was_saved() -> None:
     ]
 
 
+def test_a_dictionary_may_have_braces_in_its_keys() -> None:
+    assert ways('ctx.parts = {"{y}": y}  # here', 'return ctx.parts["{y}"]') == [
+        "ctx.save_for_backward(y)  # here\nparts = dict(zip(('{y}',), ctx.saved_tensors))\nreturn parts[\"{y}\"]"
+    ]
+
+
 def test_several_variables_are_saved_with_what_is_saved_already() -> None:
     kept = "ctx.save_for_backward(x)\n        ctx.parts = (y, decay)  # here"
     assert ways(kept, "(x,) = ctx.saved_tensors\n        return grad * ctx.parts[1], ctx.parts[0] + x") == [

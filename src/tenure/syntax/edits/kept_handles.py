@@ -14,7 +14,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.let_go import FunctionNode, at_end
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line, only_if_it_parses
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of
+from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of, spans
 from tenure.syntax.text.scopes import dotted, parse, statements
 from tenure.syntax.text.tree_walks import walk
 
@@ -70,28 +70,23 @@ def _registration_of_inner(
     outer = function_around(tree, [function.lineno - 1, function.end_lineno or 0])
     inner = {each.name for each in walk(function) if isinstance(each, _FUNCTIONS) and each is not function}
     for around, names in ((function, inner), (outer, {function.name})):
-        found = [
-            (node, node.value)
-            for node in walk(around)
-            if isinstance(node, (ast.Expr, ast.Assign)) and isinstance(node.value, ast.Call) and _registers(node.value)
-            if any(dotted(given) in names for given in node.value.args)
-        ]
+        found = [each for each in _registrations(around) if any(dotted(given) in names for given in each[1].args)]
         if found:
             return around, found[0] if len(found) == 1 else None
     return function, None
 
 
-def _registers(call: ast.Call) -> bool:
-    return called_name(call).startswith("register") and "hook" in called_name(call)
-
-
 def _registration_at(tree: ast.Module, line: int) -> tuple[ast.Expr | ast.Assign, ast.Call] | None:
+    return next((each for each in _registrations(tree) if spans(each[0], [line])), None)
+
+
+def _registrations(tree: ast.AST) -> Iterator[tuple[ast.Expr | ast.Assign, ast.Call]]:
+    """Statements that register a hook, each with its call."""
     for node in walk(tree):
-        if isinstance(node, (ast.Expr, ast.Assign)) and node.lineno <= line <= (node.end_lineno or 0):
-            call = node.value
-            if isinstance(call, ast.Call) and _registers(call):
-                return node, call
-    return None
+        if isinstance(node, (ast.Expr, ast.Assign)) and isinstance(node.value, ast.Call):
+            name = called_name(node.value)
+            if name.startswith("register") and "hook" in name:
+                yield node, node.value
 
 
 def _loop_around(function: FunctionNode, statement: ast.stmt) -> ast.stmt | None:

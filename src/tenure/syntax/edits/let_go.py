@@ -105,12 +105,11 @@ def let_go_behind_reads(sources: Sequence[SourceFile], name: str, *, empties: bo
             continue
         modules = {each.asname or each.name for node in nodes_of(source, ast.Import) for each in node.names}
         for function in functions:
-            owners = [each for each in owners_read_in(function, name) if each.partition(".")[0] not in modules]
-            targets = [f"{owner}.{name}" for owner in owners if owner not in modules]
-            if targets and not empties:
-                yield from filter(None, [_behind(source, function, name, " = ".join([*targets, "None"]))])
-            elif len(targets) == 1:
-                yield from filter(None, [_behind(source, function, name, f"{targets[0]}.clear()")])
+            owners = owners_read_in(function, name)
+            targets = [f"{each}.{name}" for each in owners if modules.isdisjoint((each, each.partition(".")[0]))]
+            if targets and not (empties and len(targets) > 1):
+                text = f"{targets[0]}.clear()" if empties else " = ".join([*targets, "None"])
+                yield from filter(None, [_behind(source, function, name, text)])
 
 
 def stores_of(sources: Sequence[SourceFile], attribute: str) -> Iterator[tuple[SourceFile, int]]:

@@ -83,8 +83,9 @@ def _names_of(value: ast.expr) -> tuple[tuple[str, ...], str | None] | None:
     if isinstance(value, ast.Name):
         return (value.id,), None
     if isinstance(value, ast.Dict):
-        keys = [each.value for each in value.keys if isinstance(each, ast.Constant)]
-        return _all_names(value.values, f"dict(zip({tuple(keys)!r}, {{}}))") if len(keys) == len(value.keys) else None
+        keys = tuple(each.value for each in value.keys if isinstance(each, ast.Constant))
+        written = repr(keys).replace("{", "{{").replace("}", "}}")
+        return _all_names(value.values, f"dict(zip({written}, {{}}))") if len(keys) == len(value.keys) else None
     parts = value.elts if isinstance(value, ast.Tuple) else value.args if isinstance(value, ast.Call) else ()
     made = dotted(value.func) if isinstance(value, ast.Call) else ""
     is_record = not made or made.rpartition(".")[2][:1].isupper()
