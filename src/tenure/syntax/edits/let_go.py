@@ -13,7 +13,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, split_lines
 from tenure.syntax.text.file_nodes import nodes_in, nodes_of
-from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of, is_shared, spans
+from tenure.syntax.text.name_uses import begins_its_line, class_around, function_around, indent_of, is_shared, spans
 from tenure.syntax.text.scopes import dotted, inner_bodies, parse, statements
 from tenure.syntax.text.store_calls import GROWING_METHODS
 from tenure.syntax.text.tree_walks import walk
@@ -87,8 +87,8 @@ def let_go_where_it_ends(source: SourceFile, line: int, name: str) -> tuple[Edit
     kept = find_kept(source, line, name)
     if kept is None or dotted(kept.target) != f"self.{name}":
         return ()
-    classes = [node for node in nodes_of(source, ast.ClassDef) if spans(node, [line])]
-    methods = [each for cls in classes[-1:] for each in cls.body if isinstance(each, _FUNCTIONS)]
+    cls = class_around(source, line)
+    methods = [each for each in cls.body if isinstance(each, _FUNCTIONS)] if cls is not None else []
     ends = [each for each in methods if each.name.strip("_") in _ENDS and not spans(each, [line])]
     return at_end(source, ends[0], f"self.{name} = None") if len(ends) == 1 else ()
 

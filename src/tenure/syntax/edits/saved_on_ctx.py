@@ -12,7 +12,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression, write_over
 from tenure.syntax.edits.statement_edits import remove_statement
 from tenure.syntax.text.file_nodes import nodes_of
-from tenure.syntax.text.name_uses import indent_of, spans, stored_in
+from tenure.syntax.text.name_uses import class_around, indent_of, stored_in
 from tenure.syntax.text.tree_walks import walk
 
 _WRITERS = ("forward", "setup_context")
@@ -180,12 +180,6 @@ def _is_save(node: ast.expr) -> bool:
 def _takes_saved_apart(node: ast.Assign) -> bool:
     is_read = isinstance(node.value, ast.Attribute) and node.value.attr == "saved_tensors"
     return is_read and len(node.targets) == 1 and isinstance(node.targets[0], (ast.Tuple, ast.List))
-
-
-def class_around(source: SourceFile, line: int) -> ast.ClassDef | None:
-    """The innermost class around a line."""
-    around = [each for each in nodes_of(source, ast.ClassDef) if spans(each, [line])]
-    return max(around, key=lambda node: node.lineno, default=None)
 
 
 def method_of(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:

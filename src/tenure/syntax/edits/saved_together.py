@@ -17,7 +17,6 @@ from tenure.syntax.edits.saved_on_ctx import (
     Saved,
     add_to_saved,
     are_inside,
-    class_around,
     find_saved,
     is_of_ctx,
     method_of,
@@ -25,7 +24,7 @@ from tenure.syntax.edits.saved_on_ctx import (
     writer_around,
 )
 from tenure.syntax.edits.statement_edits import remove_statement
-from tenure.syntax.text.name_uses import indent_of
+from tenure.syntax.text.name_uses import class_around, indent_of
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import walk
 

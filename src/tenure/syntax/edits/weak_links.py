@@ -10,8 +10,7 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression, write_over
-from tenure.syntax.text.file_nodes import nodes_of
-from tenure.syntax.text.name_uses import function_around
+from tenure.syntax.text.name_uses import class_around, function_around
 from tenure.syntax.text.scopes import FunctionNode, dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
@@ -59,10 +58,10 @@ def bind_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     return only_if_it_parses(source, [*imported, *written]) if written else ()
 
 
-def _bound_methods(source: SourceFile, value: ast.expr, method: ast.AST) -> list[ast.Attribute]:
+def _bound_methods(source: SourceFile, value: ast.expr, method: FunctionNode) -> list[ast.Attribute]:
     """Those of the class around a method that a value refers to, without calling them there."""
-    cls = next((each for each in nodes_of(source, ast.ClassDef) if method in each.body), None)
-    body = cls.body if cls is not None else []
+    cls = class_around(source, method.lineno)
+    body = cls.body if cls is not None and method in cls.body else []
     methods = {each.name for each in body if isinstance(each, _FUNCTIONS) and not each.decorator_list}
     called = {id(node.func) for node in walk(value) if isinstance(node, ast.Call)}
     inner = {id(node) for each in walk(value) if isinstance(each, ast.Lambda) for node in walk(each)}

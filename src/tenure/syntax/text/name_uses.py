@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.model.source import SourceFile
+from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import children, walk
 
@@ -48,6 +49,12 @@ def function_around(tree: ast.Module, lines: Collection[int]) -> ast.AST:
     """The innermost function around all lines, or the module."""
     functions = [node for node in _functions_in(tree) if spans(node, lines)]
     return max(functions, key=lambda node: node.lineno, default=tree)
+
+
+def class_around(source: SourceFile, line: int) -> ast.ClassDef | None:
+    """The innermost class around a line."""
+    around = [each for each in nodes_of(source, ast.ClassDef) if spans(each, [line])]
+    return max(around, key=lambda node: node.lineno, default=None)
 
 
 @lru_cache(maxsize=256)
