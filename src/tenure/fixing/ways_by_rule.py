@@ -22,6 +22,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.asked_gradients import ask_for_gradients
 from tenure.syntax.edits.bounded_caches import compute_at_each_read, drop_cache, needs_caches
 from tenure.syntax.edits.computed_early import compute_early
+from tenure.syntax.edits.computed_when_kept import compute_when_kept
 from tenure.syntax.edits.dropped_names import drop_names
 from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
 from tenure.syntax.edits.given_back import take_back
@@ -48,6 +49,7 @@ from tenure.syntax.edits.left_states import forget_states
 from tenure.syntax.edits.let_go import (
     drop_inner_function,
     let_go_at_end,
+    let_go_at_start,
     let_go_before,
     let_go_behind_reads,
     let_go_where_it_ends,
@@ -145,6 +147,11 @@ def _compute_at_each_read(case: Case) -> Ways:
             yield compute_at_each_read(source, label)
 
 
+def _compute_when_kept(case: Case) -> Ways:
+    labels = labels_on_way(case.finding)[levels_left(case.finding, *case.place) :]
+    yield compute_when_kept(case.yours, *case.place, labels)
+
+
 def _bound(case: Case) -> Ways:
     size = max(_FEWEST_KEYS, 2 * math.ceil(case.finding.growth_objects_per_step or 0))
     yield bound_keys(case.source, case.line, size)
@@ -174,6 +181,7 @@ def _let_go(case: Case) -> Ways:
     empties = finding.rule in _IDLE and kinds_on_way(finding)[:1] in (["dict"], ["list"])
     yield from let_go_behind_reads(yours, case.name, empties=empties)
     yield let_go_at_end(*case.place)
+    yield let_go_at_start(*case.place)
     for other in (*outer, *inner):
         yield from let_go_behind_reads(yours, other, empties=False)
 
@@ -204,6 +212,7 @@ def _without_graph(case: Case) -> Ways:
         yield change_keyword(yours, key, ".detach()")
     if not is_element:
         yield let_go_before(*place)
+        yield let_go_at_start(*place)
         yield detach_at_end(*place, kinds)
     if finding.rule == "TN105":
         yield detach_old(*place)
@@ -241,9 +250,10 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (_GROWING | _GRAPHS | _MODULES | _ROOTS, lambda case: [compute_early(*case.place)]),
     (_GROWING, lambda case: [reopen_each_pass(case.source, case.line)]),
     (_GROWING | _IDLE, _compute_at_each_read),
+    (_GROWING | _GRAPHS, _compute_when_kept),
     (_GROWING | _GRAPHS, _bound),
     (_GROWING | _GRAPHS | _IDLE, lambda case: [keep_newest_rows(case.yours, *case.place)]),
     (_GROWING | _GRAPHS | _MODULES, lambda case: clear_before_filled(case.yours, *case.place)),
     (_IDLE | _MODULES | _GRAPHS, _drop_variables),
-    (_IDLE | _MODULES | _GROWING, _let_go),
+    (_IDLE | _MODULES | _GROWING | _GRAPHS, _let_go),
 )

@@ -10,6 +10,7 @@ from tenure.syntax.edits.let_go import (
     at_end,
     drop_inner_function,
     let_go_at_end,
+    let_go_at_start,
     let_go_before,
     let_go_behind_reads,
     let_go_where_it_ends,
@@ -182,6 +183,23 @@ def test_an_attribute_may_go_where_the_method_that_sets_it_ends() -> None:
     assert apply_edits(source.text, let_go_at_end(source, 3, "reward")).splitlines()[-1] == "        self.reward = None"
     assert let_go_at_end(source, 4, "score") == ()
     assert let_go_at_end(source_of("def f(x):\n    x.a = 1\n    g(x)\n"), 2, "a") == ()
+
+
+def test_an_attribute_may_go_where_the_method_that_sets_it_begins() -> None:
+    text = """
+    class Loop:
+        def step(self, batch):
+            \"\"\"One step.\"\"\"
+            answer = self.model(batch)
+            self.state.answer = answer  # here
+    """
+    source = source_of(text)
+
+    assert changes(source, let_go_at_start(source, line_of(source), "answer")) == ["self.state.answer = None"]
+    first = source_of(text.replace("self.model(batch)", "self.model(batch, self.state.answer)"))
+    assert let_go_at_start(first, line_of(first), "answer") == ()
+    made = source_of(text.replace("def step", "def __init__"))
+    assert let_go_at_start(made, line_of(made), "answer") == ()
 
 
 @pytest.mark.parametrize(("end", "line"), [("unload", 6), ("__exit__", 6), ("drop", None)])

@@ -32,15 +32,23 @@ def change_part(
     `labels` lead from what is kept to the tensor, as `.row` of an object that is made there (or a few lines above,
     under a name), by keyword, by its place among the fields or the arguments of the class.
     """
+    value = part_kept(sources, source, line, name, labels)
+    if value is None or not isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)):
+        return ()
+    return () if ends_with_call(value, "detach", "clone", "item") else call_method(source, value, call)
+
+
+def part_kept(
+    sources: Sequence[SourceFile], source: SourceFile, line: int, name: str, labels: Sequence[str]
+) -> ast.expr | None:
+    """What the statement on `line` puts into an object for `labels`, as above; None where that is not written there."""
     kept = find_kept(source, line, name)
     value = kept.value if kept is not None else None
     if isinstance(value, ast.List) and len(value.elts) == 1:  # of `xs += [x]`
         value = value.elts[0]
     for label in labels:
         value = _inner(sources, source, line, value, label)
-    if value is None or not isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)):
-        return ()
-    return () if ends_with_call(value, "detach", "clone", "item") else call_method(source, value, call)
+    return value
 
 
 def change_where_made(sources: Sequence[SourceFile], kind: str, label: str, call: str) -> tuple[Edit, ...]:

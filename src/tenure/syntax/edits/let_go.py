@@ -63,6 +63,28 @@ def let_go_at_end(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     return at_end(source, function, f"{text} = None") if behind else ()
 
 
+def let_go_at_start(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edit that sets an attribute, which the statement on `line` sets, to None where that function begins: what it
+    computes before it does without the last value. None where it reads that first."""
+    kept = find_kept(source, line, name)
+    text = dotted(kept.target) if kept is not None else ""
+    function = function_around(parse(source), [line])
+    if kept is None or "." not in text or "[" in text or not isinstance(function, _FUNCTIONS):
+        return ()
+    body = [each for each in function.body if not _is_docstring(each)]
+    before = [each for each in body if each.lineno < kept.statement.lineno]
+    owner, parameters = text.partition(".")[0], {each.arg for each in function.args.args}
+    if function.name == "__init__" or owner not in parameters or any(_mentions(each, name) for each in before):
+        return ()
+    if not before or not begins_its_line(source, before[0]):
+        return ()
+    return insert_line(source, before[0].lineno, f"{indent_of(source, before[0])}{text} = None")
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
 def drop_inner_function(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     """The edit that deletes the function `name`, which is defined within another around `line` and calls itself, where
     that one ends: its closure holds it, and it holds whatever else it uses until the collector runs."""
