@@ -20,6 +20,7 @@ from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.sites.gradient_sites import told_by_other_backward
 from tenure.analysis.sites.located import locate
+from tenure.analysis.sites.unfinished import named_by_what_builds_it
 from tenure.analysis.suspects import find_suspects
 from tenure.analysis.watching.forecast import with_outlook
 from tenure.model.suspect import Suspect
@@ -49,7 +50,7 @@ def _piled_up_in_evaluations(evidence: Evidence, told: Sequence[Suspect]) -> tup
     no name has yet while the evaluation goes on, told by the name that they get at its end."""
     last = max((step.step for step in evidence.recording.steps), default=None)
     found = find_growing_in_evaluations(evidence.evaluations, last_step=last)
-    located = (locate(each, evidence.sources) for each in found)
+    located = (named_by_what_builds_it(locate(each, evidence.sources), evidence.sources) for each in found)
     known = {site for suspect in told for site in suspect.holder.sites}
     bound = {suspect.facts.get("kept_shape") for suspect in told if suspect.through_graph and suspect.holder.sites}
     return tuple(

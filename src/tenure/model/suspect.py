@@ -41,6 +41,11 @@ class Hop:
     user: bool = True
 
 
+RUNNING = "running"
+"""The fact that lists, where no name holds the memory, the program's own functions that were running then, innermost
+first, each by file, line and name."""
+
+
 @dataclass(frozen=True)
 class HoldingReference:
     """A reference a person can drop, with all a reader of source code needs to find the statement that made it.

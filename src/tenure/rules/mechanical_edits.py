@@ -18,6 +18,7 @@ from tenure.syntax.edits.kept_values import (
     Kept,
     call_method,
     call_method_of_all,
+    each_of,
     ends_with_call,
     exceptions_in,
     find_kept,
@@ -71,6 +72,8 @@ def _suggest_edits(suspect: Suspect, kind: str, sources: Mapping[str, SourceFile
     kept = find_kept(source, site.line, suspect.holder.name)
     if kept is None:
         return ()
+    if suspect.holder.element:
+        kept = dataclasses.replace(kept, value=each_of(kept.value))
     if kind == "without-traceback":
         return _without_traceback(suspect, source, kept, sources)
     if _may_hold_numbers(suspect, source, kept, sources):

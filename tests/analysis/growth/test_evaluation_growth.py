@@ -86,3 +86,12 @@ def test_outputs_with_graphs_are_likely_a_mistake_and_without_them_possibly_one(
         "evaluation after step 50 ends."
     )
     assert unexplained_growth(collected) is not None
+
+
+def test_of_what_no_name_holds_the_running_functions_are_kept() -> None:
+    unseen = "unseen -> dict#built -> [*{call}] tensor 256KiB activation\nassess(scoring.py:33).net -> main.Net#net\n"
+    text = unseen + "lib:torch.fit(loop.py:7).model -> main.Net#net"
+
+    (suspect,) = find_growing_in_evaluations([evaluation(text)])
+
+    assert (suspect.holder.kind, suspect.facts["running"]) == ("unknown", (("scoring.py", 33, "assess"),))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from tenure.analysis.growth.growing import find_growing
 from tenure.analysis.heap.groups import Shapes, View, view_census
-from tenure.model.heap import Census
+from tenure.model.heap import NAMED_BY_LIBRARY, Census, NodeKind
 from tenure.model.recording import EVALUATION
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import RUNNING, Suspect
 
 LEAST_BYTES = 1 << 20
 LEAST_SHARE = 0.05
@@ -54,6 +56,7 @@ def _call(census: Census) -> int:
 
 def _of_evaluation(suspect: Suspect, last: Census) -> Suspect:
     """Calls count here as steps do elsewhere; what is told per step is unknown, for the evaluation is one."""
+    running = {RUNNING: _running_functions(last)} if suspect.holder.kind == "unknown" else {}
     return replace(
         suspect,
         symptom="sawtooth",
@@ -65,5 +68,14 @@ def _of_evaluation(suspect: Suspect, last: Census) -> Suspect:
         objects_interval=None,
         storages_at=last.step,
         drops=(),
-        facts=suspect.facts | {PER_CALL: round(suspect.growth_bytes_per_step or 0.0), "calls": _call(last)},
+        facts={**suspect.facts, **running, PER_CALL: round(suspect.growth_bytes_per_step or 0.0), "calls": _call(last)},
+    )
+
+
+def _running_functions(census: Census) -> tuple[tuple[str, int, str], ...]:
+    nodes = census.nodes
+    is_own = (nodes.kind == NodeKind.FRAME) & ((nodes.flags & NAMED_BY_LIBRARY) == 0)
+    return tuple(
+        (census.text(int(nodes.file[at])), int(nodes.line[at]), census.text(int(nodes.name[at])))
+        for at in np.flatnonzero(is_own).tolist()
     )

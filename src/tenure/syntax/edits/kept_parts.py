@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.kept_values import call_method, ends_with_call, find_kept, part_of
+from tenure.syntax.edits.kept_values import call_method, each_of, ends_with_call, find_kept, part_of
 from tenure.syntax.edits.let_go import at_end
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import called_name, split_receiver
@@ -46,6 +46,8 @@ def part_kept(
     value = kept.value if kept is not None else None
     if isinstance(value, ast.List) and len(value.elts) == 1:  # of `xs += [x]`
         value = value.elts[0]
+    if not labels or (isinstance(value, ast.ListComp) and not labels[0].isdecimal()):
+        value = each_of(value)
     for label in labels:
         value = _inner(sources, source, line, value, label)
     return value

@@ -131,6 +131,13 @@ def _inner(value: ast.expr, label: str) -> ast.expr | None:
     return None
 
 
+def each_of(value: ast.expr | None) -> ast.expr | None:
+    """What a comprehension keeps of each turn; anything else as it is."""
+    if isinstance(value, (ast.ListComp, ast.SetComp)):
+        return value.elt
+    return value.value if isinstance(value, ast.DictComp) else value
+
+
 def call_method(source: SourceFile, value: ast.expr, call: str) -> tuple[Edit, ...]:
     """The edits that put a method call (`.detach()`) behind an expression, in parentheses where it needs them."""
     return call_method_of_all(source, [value], call)

@@ -1,0 +1,66 @@
+"""The statement that is building a container no name has yet: its comprehension was running when the census was taken,
+and only the interpreter's own stack holds what it has made so far."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tenure.errors import SourceError
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import RUNNING, Suspect
+from tenure.syntax.text.name_uses import function_around, spans
+from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.tree_walks import walk
+
+_BUILDERS: dict[str, tuple[type[ast.expr], ...]] = {
+    "list": (ast.ListComp, ast.GeneratorExp),
+    "dict": (ast.DictComp,),
+    "set": (ast.SetComp, ast.GeneratorExp),
+}
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
+
+
+def named_by_what_builds_it(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
+    """The suspect with the variable (or function) that its container is built for, where the innermost comprehension
+    of its kind that was running is known; any other suspect as it is."""
+    kinds = _BUILDERS.get(suspect.holder.container_type, ())
+    running = suspect.facts.get(RUNNING, ()) if suspect.holder.kind == "unknown" else ()
+    assert isinstance(running, tuple)
+    for file, line, function in running:
+        source = sources.get(file)
+        statement = next(_building(source, line, kinds), None) if source is not None else None
+        if source is None or statement is None:
+            continue
+        scope = function.partition(".<locals>.<")[0]
+        name = _name_of(source, statement)
+        holder = replace(suspect.holder, kind="local", name=name, expression=f"{name}[*]", element=True,
+                         scope_file=file, scope_function=scope, scope_line=statement.lineno,
+                         sites=(SourceLocation(file, statement.lineno, scope),))  # fmt: skip
+        root = f"what `{name}` is made of while {scope} runs ({posixpath.basename(file)}:{statement.lineno})"
+        return replace(suspect, holder=holder, cut=(holder,), holder_is_yours=source.origin == "yours",
+                       path_text=(root, *suspect.path_text[1:]))  # fmt: skip
+    return suspect
+
+
+def _building(source: SourceFile, line: int, kinds: tuple[type[ast.expr], ...]) -> Iterator[ast.stmt]:
+    """The statement whose comprehension of one of these kinds goes over `line`."""
+    try:
+        tree = parse(source)
+    except SourceError:
+        return
+    for statement in walk(tree):
+        if isinstance(statement, _SIMPLE) and spans(statement, [line]):
+            for node in walk(statement):
+                if isinstance(node, kinds) and node.lineno <= line <= (node.end_lineno or node.lineno):
+                    yield statement
+
+
+def _name_of(source: SourceFile, statement: ast.stmt) -> str:
+    """What the statement binds, or the function that gives it back."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    names = [name for target in targets if isinstance(target, ast.expr) and (name := dotted(target))]
+    around = function_around(parse(source), [statement.lineno])
+    return names[0].rpartition(".")[2] if names else getattr(around, "name", "")
