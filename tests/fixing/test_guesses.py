@@ -236,3 +236,55 @@ def test_what_a_cached_property_gave_is_computed_anew() -> None:
     finding = finding_of("TN202", Holder("attribute", "molecules", "screen.molecules[*]"), path)
 
     assert ways(text, finding)[0] == "@property"
+
+
+def test_views_that_a_dictionary_of_its_own_class_keeps_are_copied_in_its_method() -> None:
+    text = """
+    class Exemplars(dict):
+        def offer(self, label, row):
+            self[label] = (label, row)
+
+    class Trainer:
+        def __init__(self):
+            self.exemplars = Exemplars()  # here
+    """
+    holder = Holder("attribute", "exemplars", "trainer.exemplars[*]")
+    way = {".exemplars": "Exemplars of 9", "[3]": "tuple of 2", "[1]": "Tensor [4] float32, 4 MiB"}
+    finding = finding_of("TN204", holder, way)
+
+    assert ways(text, finding) == ["self[label] = (label, row.clone())"]
+
+
+def test_a_suspended_generator_is_closed_behind_the_loop_that_left_it() -> None:
+    text = """
+    class Fold:
+        def fit(self):
+            for batch in self.feed:
+                if self.update(batch):
+                    break
+
+    class Backtest:
+        def advance(self, fold):
+            self.folds.append(fold.fit())  # here
+    """
+    holder = Holder("attribute", "folds", "backtest.folds[*]")
+    way = {".folds": "list of 9", "[0]": "Fold", ".feed": "generator", "local variable": "Tensor [4] float32, 4 MiB"}
+
+    assert ways(text, finding_of("TN305", holder, way)) == ["self.feed.close()"]
+
+
+def test_a_named_tuple_is_not_emptied() -> None:
+    text = """
+    Best = namedtuple("Best", "score weights")
+
+    class Keeper:
+        def offer(self, score, weights):
+            self.best = Best(score, weights)  # here
+
+        def gain(self):
+            return self.best.score
+    """
+    holder = Holder("attribute", "best", "keeper.best[*]")
+    finding = finding_of("TN202", holder, {".best": "Best of 2", "[1]": "Tensor [4] float32, 4 MiB"})
+
+    assert ways(text, finding) == []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise, takewhile
 
 from tenure.fixing.ways_to_tensors import (
     below_holder,
@@ -21,8 +22,10 @@ from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.asked_gradients import ask_for_gradients
 from tenure.syntax.edits.bounded_caches import compute_at_each_read, drop_cache, needs_caches
+from tenure.syntax.edits.closed_generators import close_behind_loops
 from tenure.syntax.edits.computed_early import compute_early
 from tenure.syntax.edits.computed_when_kept import compute_when_kept
+from tenure.syntax.edits.cut_chains import cut_chain
 from tenure.syntax.edits.dropped_names import drop_names
 from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
 from tenure.syntax.edits.given_back import take_back
@@ -31,6 +34,7 @@ from tenure.syntax.edits.kept_entries import (
     bound_keys,
     clear_before_filled,
     filled_when_missing,
+    stores_in_class,
     take_out_when_read,
 )
 from tenure.syntax.edits.kept_handles import remove_handles
@@ -40,10 +44,14 @@ from tenure.syntax.edits.kept_parts import (
     change_keyword,
     change_part,
     change_where_made,
+    computes_on,
     detach_at_end,
     detach_each,
     detach_old,
+    detach_states_beside,
+    is_named_tuple,
 )
+from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.last_use import drop_each
 from tenure.syntax.edits.left_states import forget_states
 from tenure.syntax.edits.let_go import (
@@ -62,6 +70,7 @@ from tenure.syntax.edits.settled_records import settle_record
 from tenure.syntax.edits.skipped_reads import let_go_where_skipped
 from tenure.syntax.edits.weak_links import bind_weakly, refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
+from tenure.syntax.text.expressions import called_name
 
 _FEWEST_KEYS = 4
 _TRACEBACK, _RECORD = "__traceback__", "LogRecord"
@@ -109,9 +118,19 @@ def all_ways(case: Case) -> Iterator[tuple[Edit, ...]]:
             yield from make(case)
 
 
+def _places(case: Case) -> list[tuple[SourceFile, int, str]]:
+    """Where what holds the memory is given it: by the holder's statement; of a container of the program's own class by
+    those of its methods that put entries into itself."""
+    kept = find_kept(*case.place)
+    made = called_name(kept.value) if kept is not None and isinstance(kept.value, ast.Call) else ""
+    own = stores_in_class(case.yours, type_of_container(case.finding) or made)
+    return [(file, at, "self") for file, at in own] or [case.place]
+
+
 def _clone_views(case: Case) -> Ways:
     labels = labels_on_way(case.finding)[levels_left(case.finding, *case.place) :]
-    yield change_part(case.yours, *case.place, labels, ".clone()")
+    for place in _places(case):
+        yield change_part(case.yours, *place, labels, ".clone()")
     yield from _where_made(case, ".clone()")
 
 
@@ -148,8 +167,19 @@ def _compute_at_each_read(case: Case) -> Ways:
 
 
 def _compute_when_kept(case: Case) -> Ways:
-    labels = labels_on_way(case.finding)[levels_left(case.finding, *case.place) :]
-    yield compute_when_kept(case.yours, *case.place, labels)
+    """Of the tensor; of the object that has it, an exception or a schedule, which lies in tuples and dictionaries."""
+    finding = case.finding
+    labels = labels_on_way(finding)[levels_left(finding, *case.place) :]
+    parts = list(takewhile(lambda label: not label.isidentifier(), labels))
+    for way in (labels, parts):
+        yield compute_when_kept(case.yours, *case.place, way, texts=finding.rule in _EXCEPTIONS)
+
+
+def _close_generators(case: Case) -> Ways:
+    way = below_holder(case.finding, above=1)
+    names = [each.removeprefix(".") for (each, _), (_, kind) in pairwise(way) if kind == "generator"]
+    for name in dict.fromkeys([*names, case.name]):
+        yield from close_behind_loops(case.yours, name)
 
 
 def _bound(case: Case) -> Ways:
@@ -165,10 +195,13 @@ def _bound(case: Case) -> Ways:
 def _let_go(case: Case) -> Ways:
     """Of the holder's attribute or variable, and of the attribute below it that leads to the tensor."""
     finding, yours = case.finding, case.yours
-    if "[" in finding.holder.name:
+    kept = find_kept(*case.place)
+    if "[" in finding.holder.name or (kept is not None and computes_on(kept)):
         return
     if finding.holder.expression.endswith("[*]"):
-        yield from let_go_behind_reads(yours, case.name, empties=True)
+        kind = type_of_container(finding)
+        if kind != "tuple" and not is_named_tuple(yours, kind):
+            yield from let_go_behind_reads(yours, case.name, empties=True)
         return
     inner = [label for label in labels_on_way(finding) if label.isidentifier()][-1:]
     outer = [part for part in finding.holder.name.split(".")[:-1] if part.isidentifier()][-1:]
@@ -203,8 +236,10 @@ def _without_graph(case: Case) -> Ways:
     left = levels_left(finding, *place)
     labels, kinds = labels_on_way(finding)[left:], kinds_on_way(finding)[left:]
     is_element = finding.holder.expression.endswith("[*]")
-    yield change_part(yours, *place, labels, ".detach()")
-    yield detach_each(yours, *place, kinds)
+    for each in _places(case):
+        yield change_part(yours, *each, labels, ".detach()")
+        yield detach_each(yours, *each, kinds)
+    yield detach_states_beside(*place)
     if labels:
         yield change_display(yours, labels[-1], ".detach()")
     yield from _where_made(case, ".detach()")
@@ -241,6 +276,8 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (frozenset({"TN404"}), lambda case: forget_states(case.yours)),
     (frozenset({"TN104"}), lambda case: ask_for_gradients(case.source, case.line)),
     (frozenset({"TN104"}), lambda case: let_go_behind_reads([case.source], "grad", empties=False)),
+    (frozenset({"TN305"}), _close_generators),
+    (_GROWING | _GRAPHS | _MODULES, lambda case: [cut_chain(case.yours, *case.place)]),
     (frozenset({"TN103"}), lambda case: save_together(case.source, case.line)),
     (_CYCLES | _GRAPHS, lambda case: [drop_inner_function(*case.place)]),
     (_CYCLES, lambda case: [read_detached(*case.place)]),
@@ -250,7 +287,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (_GROWING | _GRAPHS | _MODULES | _ROOTS, lambda case: [compute_early(*case.place)]),
     (_GROWING, lambda case: [reopen_each_pass(case.source, case.line)]),
     (_GROWING | _IDLE, _compute_at_each_read),
-    (_GROWING | _GRAPHS, _compute_when_kept),
+    (_GROWING | _GRAPHS | _IDLE | _MODULES | _EXCEPTIONS | frozenset({"TN404"}), _compute_when_kept),
     (_GROWING | _GRAPHS, _bound),
     (_GROWING | _GRAPHS | _IDLE, lambda case: [keep_newest_rows(case.yours, *case.place)]),
     (_GROWING | _GRAPHS | _MODULES, lambda case: clear_before_filled(case.yours, *case.place)),

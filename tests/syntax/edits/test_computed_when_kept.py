@@ -104,7 +104,8 @@ def test_parts_of_records_and_lists_in_a_table_are_followed(added: str, read: st
         "return torch.cat(self.rows).argmax(0)",  # of columns, over all
         "return torch.cat(self.rows, dim=1).argmax(-1)",
         "return torch.cat(self.rows).mean()",
-        "return self.rows[-1].mean()",
+        "return [each.mean() for each in self.rows[-3:]]",
+        "return [str(each) for each in self.rows]",  # waits for the device, of a tensor
         "for each in self.rows: each.zero_()",
     ],
 )
@@ -127,3 +128,33 @@ def test_a_list_of_a_function_is_read_in_that_function() -> None:
         "answers.append(model(batch).argmax(dim=-1))  # here",
         "return torch.cat(answers)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("added", "read", "after"),
+    [
+        ("self.rows.append(gap)", "return self.rows[-1].std()", ["self.rows.append(gap.std())  # here", "rows[-1]"]),
+        ("self.rows = logits", "if self.rows is not None: print(self.rows.argmax(-1).tolist())",
+         ["self.rows = logits.argmax(-1)  # here", "print(self.rows.tolist())"]),
+        ("self.rows[step] = gap", "return round(self.rows[3].rates()[-1], 4)",
+         ["self.rows[step] = gap.rates()[-1]  # here", "round(self.rows[3], 4)"]),
+        ("self.rows[step] = gap", "return [(k, v.rates()) for k, v in self.rows.items()], self.rows.get(3).rates()",
+         ["self.rows[step] = gap.rates()  # here", "[(k, v) for k, v in self.rows.items()], self.rows.get(3)"]),
+    ],
+    ids=["the newest", "an attribute", "by key", "all keys"],
+)  # fmt: skip
+def test_attributes_and_entries_of_tables_are_followed(added: str, read: str, after: list[str]) -> None:
+    new = [line for line in kept(read, added) if not line.startswith("- ")]
+
+    assert new[0] == after[0]
+    assert after[1] in new[1]
+
+
+def test_of_an_exception_its_text_is_kept() -> None:
+    source = source_of(
+        METER.format(added="self.rows.append((step, gap))", read="for at, why in self.rows: print(at, f'{why}', why)")
+    )
+
+    found = changes(source, compute_when_kept([source], source, line_of(source), "rows", ["1"], texts=True))
+
+    assert found == ["- self.rows.append((step, gap))  # here", "self.rows.append((step, str(gap)))  # here"]

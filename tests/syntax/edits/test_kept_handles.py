@@ -146,3 +146,46 @@ def test_the_hook_of_the_same_key_goes_when_the_next_comes() -> None:
 )
 def test_no_way_where_the_hook_may_be_meant_to_stay(text: str) -> None:
     assert ways(text) == []
+
+
+def test_a_context_manager_removes_the_hooks_of_its_block_in_any_case() -> None:
+    text = """
+    @contextmanager
+    def activations(**layers):
+        seen = {}
+        for name, layer in layers.items():
+            layer.register_forward_hook(seen)  # here
+        yield seen
+    """
+    assert ways(text) == [
+        "handles = []\nhandles.append(layer.register_forward_hook(seen))  # here\n"
+        "try:\nyield seen\nfinally:\nfor handle in handles:\nhandle.remove()"
+    ]
+
+
+def test_one_hook_of_a_block_is_removed_behind_it() -> None:
+    text = """
+    @contextlib.contextmanager
+    def watched(layer, seen):
+        layer.register_forward_hook(seen.append)  # here
+        yield
+    """
+    assert ways(text) == [
+        "handle = layer.register_forward_hook(seen.append)  # here\ntry:\nyield\nfinally:\nhandle.remove()"
+    ]
+
+
+def test_handles_whose_key_comes_twice_are_collected_beside_it() -> None:
+    text = """
+    class Taps:
+        def __enter__(self):
+            for layer in self.layers:
+                self.handles[type(layer)] = layer.register_forward_hook(self.see)  # here
+
+        def __exit__(self, *_):
+            self.handles.clear()
+    """
+    assert ways(text) == [
+        'vars(self).setdefault("_hook_handles", []).append(self.handles[type(layer)])\n'
+        'for handle in vars(self).pop("_hook_handles", ()):\nhandle.remove()'
+    ]

@@ -12,6 +12,7 @@ from tenure.syntax.edits.kept_parts import (
     detach_at_end,
     detach_each,
     detach_old,
+    detach_states_beside,
 )
 
 SHELF = """
@@ -168,3 +169,49 @@ def test_a_carried_state_is_detached_before_it_is_computed_anew() -> None:
 
     assert changes(source, detach_old(source, 3, "m")) == ["if self.m is not None:", "self.m = self.m.detach()"]
     assert detach_old(source_of("class A:\n    def f(self): self.m = g(self.m)\n"), 2, "m") == ()
+
+
+def test_a_part_of_a_named_tuple_is_found_by_its_place() -> None:
+    source = source_of("""
+        Row = namedtuple("Row", ["clip", "row"])
+
+        def offer(rows, clip, row):
+            rows.append(Row(clip, row))  # here
+        """)
+
+    new = changes(source, change_part([source], source, line_of(source), "rows", ["1"], ".clone()"))
+
+    assert new[1:] == ["rows.append(Row(clip, row.clone()))  # here"]
+
+
+@pytest.mark.parametrize(
+    ("made", "kept"),
+    [
+        ("[net(x) for x in batches]", "[net(x).detach() for x in batches]"),
+        ("{name: net(x) for name, x in batches}", "{name: net(x).detach() for name, x in batches}"),
+    ],
+)
+def test_each_value_of_a_comprehension_is_detached(made: str, kept: str) -> None:
+    source = source_of(f"answers = {made}  # here\n")
+
+    assert changes(source, change_part([source], source, 1, "answers", [], ".detach()"))[1:] == [
+        f"answers = {kept}  # here"
+    ]
+
+
+def test_running_statistics_that_share_a_graph_are_detached_together() -> None:
+    text = """
+    class Drift:
+        def observe(self, error):
+            self.mean = self.mean.lerp(error, 0.1)  # here
+            self.spread = self.spread.lerp(error.square(), 0.1)
+            self.last = error
+    """
+    source = source_of(text)
+
+    assert changes(source, detach_states_beside(source, line_of(source), "mean"))[2:] == [
+        "self.mean = self.mean.lerp(error, 0.1).detach()  # here",
+        "self.spread = self.spread.lerp(error.square(), 0.1).detach()",
+    ]
+    alone = source_of(text.replace("self.spread = self.spread", "self.spread = other"))
+    assert detach_states_beside(alone, line_of(alone), "mean") == ()

@@ -198,6 +198,8 @@ def test_an_attribute_may_go_where_the_method_that_sets_it_begins() -> None:
     assert changes(source, let_go_at_start(source, line_of(source), "answer")) == ["self.state.answer = None"]
     first = source_of(text.replace("self.model(batch)", "self.model(batch, self.state.answer)"))
     assert let_go_at_start(first, line_of(first), "answer") == ()
+    carried = source_of(text.replace("= answer  # here", "= f(self.state.answer)  # here"))
+    assert let_go_at_start(carried, line_of(carried), "answer") == ()
     made = source_of(text.replace("def step", "def __init__"))
     assert let_go_at_start(made, line_of(made), "answer") == ()
 

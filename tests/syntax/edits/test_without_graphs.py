@@ -44,7 +44,7 @@ def test_callers_that_hand_the_value_in_are_asked() -> None:
     caller = SourceFile("v.py", "def check(gallery):\n    gallery.extend(answer(1))\n")
 
     text = GALLERY.format(statement="self.shards.append(sheets)  # here")
-    assert decorated(text, "shards", other, caller) == ["def answer(x):", "def extend(self, sheets):"]
+    assert decorated(text, "shards", other, caller) == ["def extend(self, sheets):", "def answer(x):"]
 
 
 def test_a_class_that_is_called_like_the_variable_counts() -> None:

@@ -19,6 +19,8 @@ MOST_KEYS = 4
 """Keys of a growing dict that are kept as examples: its newest."""
 FEWEST_THAT_RISE = 5
 _PARTS = (ReferenceKind.INDEX, ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE)
+_REFILLED = ("list", "collections.deque")
+"""Their elements come by several statements, those of a tuple by one."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -80,14 +82,15 @@ def _is_inside_suspended(graph: Graph, path: Sequence[int], many: Collection[int
 
 
 def _graphs_beside(graph: Graph, path: Sequence[int], many: Collection[int]) -> list[str]:
-    """Labels of the tensors with a graph that one entry of what grows has beside the one by which the path enters its
-    graph; none where that one is the entry itself, or a variable."""
+    """Labels of the tensors with a graph that one entry of what grows, or a (named) tuple, has beside the one by which
+    the path enters its graph; none where that one is the entry itself, or a variable."""
     references = graph.census.references
     at = next((at for at, each in enumerate(path) if references.kind[each] == ReferenceKind.GRAD_FN), 0)
     owner = int(references.source[path[at - 1]]) if at else -1
     if owner < 0 or owner in many or references.kind[path[at - 1]] not in _PARTS:
         return []
     entry = any(int(references.source[each]) in many for each in path[: at - 1])
+    entry |= references.kind[path[at - 1]] == ReferenceKind.INDEX and graph.type_names[owner] not in _REFILLED
     others = (each for each in graph.references_from(owner) if each != path[at - 1] and references.kind[each] in _PARTS)
     return (
         [graph.labels[each] for each in others if _carries_graph(graph, int(references.target[each]))] if entry else []

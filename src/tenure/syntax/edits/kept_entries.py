@@ -16,10 +16,12 @@ from tenure.syntax.text.expressions import split_receiver
 from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.store_calls import GROWING_METHODS
 from tenure.syntax.text.tree_walks import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ASKS = ("get", "__contains__")
+_GROWING_SELF = frozenset(f"self.{method}" for method in GROWING_METHODS)
 
 
 def bound_keys(source: SourceFile, line: int, size: int) -> tuple[Edit, ...]:
@@ -46,6 +48,22 @@ def filled_when_missing(sources: Sequence[SourceFile], name: str) -> Iterator[tu
                 methods = (each for each in cls.body if isinstance(each, _FUNCTIONS) and each.name == "__missing__")
                 stores = (node for method in methods for node in walk(method) if isinstance(node, ast.Assign))
                 yield from ((source, node.lineno) for node in stores if _item_stored_at(source, node.lineno))
+
+
+def stores_in_class(sources: Sequence[SourceFile], name: str) -> Iterator[tuple[SourceFile, int]]:
+    """The lines on which the methods of a container of the program's own class put something into it: `self[key] = x`,
+    `self.append(x)`."""
+    for source in sources:
+        for cls in nodes_in(source):
+            if isinstance(cls, ast.ClassDef) and cls.name == name:
+                statements = (node for node in walk(cls) if isinstance(node, (ast.Assign, ast.Expr)))
+                yield from ((source, node.lineno) for node in statements if _stores_in_self(node))
+
+
+def _stores_in_self(statement: ast.Assign | ast.Expr) -> bool:
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(each, ast.Subscript) and dotted(each.value) == "self" for each in statement.targets)
+    return isinstance(statement.value, ast.Call) and dotted(statement.value.func) in _GROWING_SELF
 
 
 def clear_before_filled(

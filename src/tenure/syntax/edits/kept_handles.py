@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.let_go import FunctionNode, at_end
-from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line, only_if_it_parses
+from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line, only_if_it_parses, split_lines
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of, spans
 from tenure.syntax.text.scopes import dotted, parse, statements
@@ -52,7 +52,8 @@ def remove_handles(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
     loop = _loop_around(function, statement)
     is_method = bool(function.args.args) and function.args.args[0].arg == "self"
     ways = [_at_its_end(source, tree, function, statement, loop)] if is_method else []
-    if isinstance(statement, ast.Expr) and _goes_on(function, loop or statement):
+    block = _block_of(function)
+    if isinstance(statement, ast.Expr) and (block is not None or _goes_on(function, loop or statement)):
         ways.append(_at_functions_end(source, function, statement, loop))
     handle = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if isinstance(handle, ast.Name) and loop is None and _is_only_given_back(function, handle):
@@ -126,7 +127,8 @@ def _at_its_end(
     source: SourceFile, tree: ast.Module, function: FunctionNode, statement: ast.stmt, loop: ast.stmt | None
 ) -> tuple[Edit, ...]:
     """In the method of the same class that ends its work: all that were registered until then."""
-    kept = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    kept = (ast.get_source_segment(source.text, target) or "") if target is not None else ""
     removing = [each for each in _methods_beside(tree, function) if _removes(each, kept)]
     ending = [*removing, *ending_methods(tree, function)]
     if not ending:
@@ -165,14 +167,31 @@ def _removes(method: FunctionNode, handle: str) -> bool:
 def _at_functions_end(
     source: SourceFile, function: FunctionNode, statement: ast.stmt, loop: ast.stmt | None
 ) -> tuple[Edit, ...]:
+    """At the end of the function, or of the `with` block that it is the context manager of."""
+    block = _block_of(function)
     if loop is None:
-        return _both(source, _named(source, statement, "handle = "), at_end(source, function, "handle.remove()"))
-    listed = insert_line(source, loop.lineno, f"{indent_of(source, loop)}handles = []")
-    named = _named(source, statement, "handles.append(", ")")
-    ended = at_end(
-        source, function, f"for handle in handles:\n{indent_of(source, function.body[0])}    handle.remove()"
-    )
-    return _both(source, listed, named, ended)
+        named, removed = [_named(source, statement, "handle = ")], "handle.remove()"
+    else:
+        listed = insert_line(source, loop.lineno, f"{indent_of(source, loop)}handles = []")
+        named = [listed, _named(source, statement, "handles.append(", ")")]
+        inner = indent_of(source, function.body[0]) + "    " * (1 + (block is not None))
+        removed = f"for handle in handles:\n{inner}handle.remove()"
+    ended = _finally(source, block, removed) if block is not None else at_end(source, function, removed)
+    return _both(source, *named, ended)
+
+
+def _block_of(function: FunctionNode) -> ast.Expr | None:
+    """The `yield` on a line of its own that a context manager ends with: what is done meanwhile is the block."""
+    last = function.body[-1]
+    is_manager = any(dotted(each).rpartition(".")[2] == "contextmanager" for each in function.decorator_list)
+    yields = isinstance(last, ast.Expr) and isinstance(last.value, ast.Yield) and last.lineno == last.end_lineno
+    return last if is_manager and yields and isinstance(last, ast.Expr) else None
+
+
+def _finally(source: SourceFile, block: ast.Expr, text: str) -> tuple[Edit, ...]:
+    before, indent = split_lines(source.text)[block.lineno - 1].rstrip("\r\n"), indent_of(source, block)
+    lines = [f"{indent}try:", f"    {before}", f"{indent}finally:", f"{indent}    {text}"]
+    return (Edit(source.path, block.lineno, before, "\n".join(lines)),)
 
 
 def _instead_of_former(source: SourceFile, statement: ast.Expr | ast.Assign, call: ast.Call) -> tuple[Edit, ...]:

@@ -10,11 +10,19 @@ from collections.abc import Iterator, Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.kept_values import call_method, each_of, ends_with_call, find_kept, part_of
+from tenure.syntax.edits.kept_values import (
+    Kept,
+    call_method,
+    call_method_of_all,
+    each_of,
+    ends_with_call,
+    find_kept,
+    part_of,
+)
 from tenure.syntax.edits.let_go import at_end
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import called_name, split_receiver
-from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import walk
@@ -22,6 +30,8 @@ from tenure.syntax.text.tree_walks import walk
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DICTS = ("dict", "defaultdict", "OrderedDict")
 _SEQUENCES = ("list", "tuple")
+_EMPTY = (*_DICTS, *_SEQUENCES, "deque", "field", "set")
+"""Made to be filled elsewhere."""
 
 
 def change_part(
@@ -35,7 +45,11 @@ def change_part(
     value = part_kept(sources, source, line, name, labels)
     if value is None or not isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)):
         return ()
-    return () if ends_with_call(value, "detach", "clone", "item") else call_method(source, value, call)
+    if ends_with_call(value, "detach", "clone", "item") or (
+        isinstance(value, ast.Call) and called_name(value) in _EMPTY
+    ):
+        return ()
+    return call_method(source, value, call)
 
 
 def part_kept(
@@ -56,7 +70,7 @@ def part_kept(
 def change_where_made(sources: Sequence[SourceFile], kind: str, label: str, call: str) -> tuple[Edit, ...]:
     """The edit that puts `call` behind what a class of the program is given for `label`, where it is made in one
     place."""
-    fields = _fields(sources, kind)
+    fields = fields_of_class(sources, kind)
     made = [
         (source, node)
         for source in sources
@@ -121,7 +135,7 @@ def detach_each(
         return ()
     value = dotted(kept.value)
     text = _each_detached(value, kinds[0])
-    if not text and _is_named_tuple(sources, kinds[0]):
+    if not text and is_named_tuple(sources, kinds[0]):
         text = f"{value}._make(each.detach() for each in {value})"
     return replace_expression(source, kept.value, text) if text else ()
 
@@ -149,6 +163,23 @@ def detach_old(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     return insert_line(source, kept.statement.lineno, carried)
 
 
+def detach_states_beside(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edits that detach all attributes which the function around `line` computes from their own former values, as
+    running statistics: the graph of one reaches the others'. None where there is but one."""
+    kept, function = find_kept(source, line, name), function_around(parse(source), [line])
+    if kept is None or not isinstance(function, _FUNCTIONS) or not computes_on(kept):
+        return ()
+    found = (each for each in walk(function) if isinstance(each, ast.Assign) and len(each.targets) == 1)
+    states = [each for each in found if computes_on(Kept(each, each.value, each.targets[0]))]
+    return call_method_of_all(source, [each.value for each in states], ".detach()") if len(states) > 1 else ()
+
+
+def computes_on(kept: Kept) -> bool:
+    """Whether a statement computes the next value of an attribute from the one before: `self.mean = f(self.mean)`."""
+    text = dotted(kept.target)
+    return "." in text and kept.value is not None and any(dotted(each) == text for each in walk(kept.value))
+
+
 def _each_detached(text: str, kind: str) -> str:
     if kind in _DICTS:
         return f"{{key: each.detach() for key, each in {text}.items()}}"
@@ -157,9 +188,23 @@ def _each_detached(text: str, kind: str) -> str:
     return f"tuple(each.detach() for each in {text})" if kind == "tuple" else ""
 
 
-def _is_named_tuple(sources: Sequence[SourceFile], name: str) -> bool:
-    classes = (node for source in sources for node in walk(parse(source)) if isinstance(node, ast.ClassDef))
-    return any(cls.name == name and "NamedTuple" in map(dotted, cls.bases) for cls in classes)
+def is_named_tuple(sources: Sequence[SourceFile], name: str) -> bool:
+    """Whether a class of the program is a named tuple, be it written as a class or as a call."""
+    return any(cls.name == name and "NamedTuple" in map(dotted, cls.bases) for cls in _classes(sources)) or any(
+        name in map(dotted, made.targets) for made in _named_tuples_by_call(sources)
+    )
+
+
+def _classes(sources: Sequence[SourceFile]) -> Iterator[ast.ClassDef]:
+    return (node for source in sources for node in nodes_of(source, ast.ClassDef))
+
+
+def _named_tuples_by_call(sources: Sequence[SourceFile]) -> Iterator[ast.Assign]:
+    """`Best = namedtuple("Best", "score weights")`."""
+    for source in sources:
+        for node in nodes_of(source, ast.Assign):
+            if isinstance(node.value, ast.Call) and called_name(node.value) == "namedtuple" and node.value.args[1:]:
+                yield node
 
 
 def _inner(
@@ -168,9 +213,16 @@ def _inner(
     if isinstance(value, ast.Name):
         value = _made_at(source, line, value.id) or value
     found = part_of(value, [label]) if value is not None else None
+    if found is None and isinstance(value, ast.Call) and is_named_tuple(sources, called_name(value)):
+        label = (
+            dict(enumerate(fields_of_class(sources, called_name(value)))).get(int(label), "")
+            if label.isdecimal()
+            else label
+        )
+        found = part_of(value, [label])
     if found is not None or not isinstance(value, ast.Call) or not label.isidentifier():
         return found
-    fields = _fields(sources, called_name(value))
+    fields = fields_of_class(sources, called_name(value))
     if label in fields and fields.index(label) < len(value.args):
         return value.args[fields.index(label)]
     return next((each for each in value.args if dotted(each).rpartition(".")[2] == label), None)
@@ -188,13 +240,21 @@ def _made_at(source: SourceFile, line: int, name: str) -> ast.expr | None:
     return one.value if one is not None and isinstance(one.value, ast.Call) else None
 
 
-def _fields(sources: Sequence[SourceFile], name: str) -> list[str]:
+def fields_of_class(sources: Sequence[SourceFile], name: str) -> list[str]:
     """What a class of the program takes, in order: its annotated fields, or what its `__init__` keeps of each."""
-    for source in sources:
-        for cls in nodes_in(source):
-            if isinstance(cls, ast.ClassDef) and cls.name == name:
-                return list(_fields_of(cls))
-    return []
+    found = next((cls for cls in _classes(sources) if cls.name == name), None)
+    if found is not None:
+        return list(_fields_of(found))
+    made = next((each for each in _named_tuples_by_call(sources) if name in map(dotted, each.targets)), None)
+    return _fields_named(made.value) if made is not None and isinstance(made.value, ast.Call) else []
+
+
+def _fields_named(made: ast.Call) -> list[str]:
+    try:
+        names = ast.literal_eval(made.args[1])
+    except ValueError:
+        return []
+    return names.replace(",", " ").split() if isinstance(names, str) else list(names)
 
 
 def _fields_of(cls: ast.ClassDef) -> Iterator[str]:

@@ -73,8 +73,14 @@ def let_go_at_start(source: SourceFile, line: int, name: str) -> tuple[Edit, ...
         return ()
     body = [each for each in function.body if not _is_docstring(each)]
     before = [each for each in body if each.lineno < kept.statement.lineno]
+    reads_itself = kept.value is not None and any(dotted(each) == text for each in walk(kept.value))
     owner, parameters = text.partition(".")[0], {each.arg for each in function.args.args}
-    if function.name == "__init__" or owner not in parameters or any(_mentions(each, name) for each in before):
+    if (
+        function.name == "__init__"
+        or owner not in parameters
+        or reads_itself
+        or any(_mentions(each, name) for each in before)
+    ):
         return ()
     if not before or not begins_its_line(source, before[0]):
         return ()

@@ -25,7 +25,7 @@ def compute_without_graph(
     sources: Sequence[SourceFile], source: SourceFile, line: int, name: str
 ) -> Iterator[tuple[Edit, ...]]:
     """For each function of the program that the kept value of the statement on `line` comes from, the edit that puts
-    it under `torch.no_grad()`: one that is called for it there, or by callers that hand it in, or the function itself.
+    it under `torch.no_grad()`: one that is called for it there, the function itself, or one that callers call for it.
 
     None of a function that runs a backward pass, or of a file that does not import torch.
     """
@@ -33,9 +33,10 @@ def compute_without_graph(
     if kept is None or kept.value is None:
         return
     around = function_around(parse(source), [line])
-    asked = [*_called_in(around, kept.value), *_called_by_callers(sources, around, kept.value)]
-    placed = [each for called in dict.fromkeys(asked) for each in _definitions(sources, called)]
+    placed = [each for called in _called_in(around, kept.value) for each in _definitions(sources, called)]
     placed += [(source, around)] if isinstance(around, _FUNCTIONS) else []
+    by_callers = _called_by_callers(sources, around, kept.value)
+    placed += [each for called in by_callers for each in _definitions(sources, called)]
     for file, function in dict.fromkeys(placed):
         edits = _decorated(file, function)
         if edits:
