@@ -22,6 +22,7 @@ from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.asked_gradients import ask_for_gradients
 from tenure.syntax.edits.bounded_caches import compute_at_each_read, drop_cache, needs_caches
+from tenure.syntax.edits.class_fields import is_named_tuple
 from tenure.syntax.edits.closed_generators import close_behind_loops
 from tenure.syntax.edits.computed_early import compute_early
 from tenure.syntax.edits.computed_when_kept import compute_when_kept
@@ -49,7 +50,6 @@ from tenure.syntax.edits.kept_parts import (
     detach_each,
     detach_old,
     detach_states_beside,
-    is_named_tuple,
 )
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.last_use import drop_each

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.kept_parts import fields_of_class, is_named_tuple
+from tenure.syntax.edits.class_fields import fields_of_class, is_named_tuple
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import called_name

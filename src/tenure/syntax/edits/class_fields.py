@@ -1,0 +1,63 @@
+"""What a class of the program takes when it is made: fields, by the order in which they are given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from tenure.model.source import SourceFile
+from tenure.syntax.text.expressions import called_name, split_receiver
+from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import walk
+
+
+def is_named_tuple(sources: Sequence[SourceFile], name: str) -> bool:
+    """Whether a class of the program is a named tuple, be it written as a class or as a call."""
+    return any(cls.name == name and "NamedTuple" in map(dotted, cls.bases) for cls in _classes(sources)) or any(
+        name in map(dotted, made.targets) for made in _named_tuples_by_call(sources)
+    )
+
+
+def fields_of_class(sources: Sequence[SourceFile], name: str) -> list[str]:
+    """What a class of the program takes, in order: its annotated fields, or what its `__init__` keeps of each."""
+    found = next((cls for cls in _classes(sources) if cls.name == name), None)
+    if found is not None:
+        return list(_fields_of(found))
+    made = next((each for each in _named_tuples_by_call(sources) if name in map(dotted, each.targets)), None)
+    return _fields_named(made.value) if made is not None and isinstance(made.value, ast.Call) else []
+
+
+def _fields_of(cls: ast.ClassDef) -> Iterator[str]:
+    made = next((node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None)
+    if made is None:
+        yield from (
+            node.target.id for node in cls.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        )
+        return
+    kept = {
+        node.value.id: split_receiver(node.targets[0])[1]
+        for node in walk(made)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
+    }
+    yield from (kept.get(each.arg, each.arg) for each in made.args.args[1:])
+
+
+def _fields_named(made: ast.Call) -> list[str]:
+    try:
+        names = ast.literal_eval(made.args[1])
+    except ValueError:
+        return []
+    return names.replace(",", " ").split() if isinstance(names, str) else list(names)
+
+
+def _classes(sources: Sequence[SourceFile]) -> Iterator[ast.ClassDef]:
+    return (node for source in sources for node in nodes_of(source, ast.ClassDef))
+
+
+def _named_tuples_by_call(sources: Sequence[SourceFile]) -> Iterator[ast.Assign]:
+    """`Best = namedtuple("Best", "score weights")`."""
+    for source in sources:
+        for node in nodes_of(source, ast.Assign):
+            if isinstance(node.value, ast.Call) and called_name(node.value) == "namedtuple" and node.value.args[1:]:
+                yield node
