@@ -126,6 +126,30 @@ def test_ways_that_only_a_run_can_prove_stand_apart_and_are_told_once(tmp_path: 
     assert not any(each.told_by == "trial" for each in find_candidates(run))
 
 
+def test_what_lint_would_mend_elsewhere_is_tried_behind_the_ways_of_the_place(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    finding = finding_of(file, targets=("Tensor []", "MeanBackward0"))
+    evaluation = """
+def evaluate(model, batches):
+    model.eval()
+    answers = []
+    for batch in batches:
+        answers.append(model(batch).mean())
+    return answers
+"""
+    sources = {str(file): SourceFile(str(file), TRAIN + evaluation)}
+    other = replace(finding, rule="TN303", holder=replace(finding.holder, line=3))
+    graphs, hooks, hint = (
+        find_trials(replace(measured((each,)), sources=sources), ())
+        for each in (finding, other, replace(finding, confidence="possible"))
+    )
+
+    assert ("trial", "@torch.no_grad()", 13) in {
+        (way.told_by, way.edits[0].after, way.edits[0].line) for ways in graphs for way in ways
+    }
+    assert (hooks, hint) == ((), ())
+
+
 def test_only_the_first_findings_are_given_edits_by_trial(tmp_path: Path) -> None:
     file = tmp_path / "train.py"
     finding = finding_of(file, targets=("Record", "MeanBackward0"))

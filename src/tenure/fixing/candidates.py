@@ -22,6 +22,14 @@ DETACH = ".detach()"
 TRIAL = "trial"
 MOST_GUESSED = 3
 """So many findings are given edits by trial: each of them costs several runs."""
+MOST_AKIN = 2
+"""So many edits of lint's elsewhere in the program are tried for one finding, behind the ways that fit its place."""
+_AKIN = (
+    frozenset({"TN101", "TN102", "TN105", "TN107", "TN108"}),
+    frozenset({"TN201", "TN202", "TN203", "TN204", "TN205", "TN601"}),
+    frozenset({"TN301", "TN302", "TN304"}),
+)
+"""Rules that may tell of one leak, each from what it sees."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +65,27 @@ def find_candidates(measured: Measured) -> tuple[Candidate, ...]:
 
 def find_trials(measured: Measured, known: Collection[object]) -> tuple[tuple[Candidate, ...], ...]:
     """For each of the first few findings that have some, the ways to mend it that only a run can prove, the likeliest
-    first, without those whose key is `known`."""
+    first, without those whose key is `known`: made for it, and what lint says of the like elsewhere."""
     found: list[tuple[Candidate, ...]] = []
+    told = _tell_by_lint(measured)
     for finding in measured.diagnosis.findings:
-        ways = (Candidate((finding,), TRIAL, _real(edits)) for edits in guess_edits(finding, measured.sources))
-        fresh = tuple(way for way in ways if way.key not in known)
+        guesses = guess_edits(finding, measured.sources)
+        ways = (Candidate((finding,), TRIAL, _real(each)) for each in (*guesses, *_akin(finding, told)))
+        fresh = tuple({way.key: way for way in ways if way.key not in known}.values())
         if fresh and len(found) < MOST_GUESSED:
             found.append(fresh)
     return tuple(found)
+
+
+def _akin(finding: Finding, told: Mapping[tuple[str, str, int], tuple[Edit, ...]]) -> list[tuple[Edit, ...]]:
+    """Edits of what lint tells elsewhere in the program and that may be the same leak; those in the holder's file come
+    first. None of what is only *possible*."""
+    if finding.confidence == "possible":
+        return []
+    rules = next((each for each in _AKIN if finding.rule in each), frozenset({finding.rule}))
+    elsewhere = (each for each in told if each[0] in rules and each[1:] != _place_of(finding)[1:])
+    akin = sorted((file != finding.holder.file, file, line, rule) for rule, file, line in elsewhere)
+    return [told[rule, file, line] for _, file, line, rule in akin][:MOST_AKIN]
 
 
 def _real(edits: Iterable[Edit]) -> tuple[Edit, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tenure.errors import SourceError, UsageError
 from tenure.fixing.candidates import (
+    MOST_AKIN,
     MOST_GUESSED,
     TRIAL,
     Candidate,
@@ -32,7 +33,7 @@ SHARE_OF_STEPS = 0.75
 FEWEST_STEPS = 4
 MOST_EDITS = 8
 """So many of the edits that findings offer are tried in a round."""
-MOST_RUNS = 2 + MOST_ROUNDS * (MOST_EDITS + 1 + MOST_GUESSED * MOST_WAYS + 1)
+MOST_RUNS = 2 + MOST_ROUNDS * (MOST_EDITS + 1 + MOST_GUESSED * (MOST_WAYS + MOST_AKIN) + 1)
 """Of one call: two as it is, and in each round each edit, all that help, each way by trial, and all that are proved."""
 
 
