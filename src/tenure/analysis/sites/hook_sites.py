@@ -5,11 +5,58 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tenure.analysis.sites.site_search import SURE, RankedSite, Sought, bindings_of
+from tenure.analysis.heap.holders import TENSOR_HOOKS
+from tenure.analysis.sites.site_search import LIKELY, SURE, UNLIKELY, RankedSite, Sought, bindings_of
+from tenure.analysis.sites.variable_sites import variables
+from tenure.model.source import SourceFile
 from tenure.syntax.text.bindings import Binding
+from tenure.syntax.text.store_calls import PACK_HOOKS
+
+_ON_TENSORS = ("register_hook", "register_post_accumulate_grad_hook")
 
 
-def hooks_of_function(sought: Sought) -> Iterator[RankedSite]:
+def hooks(sought: Sought) -> Iterator[RankedSite]:
+    """Registrations: of the function that is known to be called; those made by libraries only where the program's own
+    files have none."""
+    generic = not sought.name or sought.name == PACK_HOOKS or (sought.name.startswith("_") and "hook" in sought.name)
+    if generic and sought.reference.calls:
+        named = list(_hooks_of_function(sought))
+        yield from named
+        if named:
+            return
+    if sought.element and not generic:
+        yield from variables(sought)
+    found: list[RankedSite] = []
+    for origin in ("yours", "library"):
+        for path, source in sought.sources.items():
+            told = source.text if generic else source.text if sought.name in source.text else ""
+            if source.origin == origin and re.search(
+                rf"register\w*hook|{PACK_HOOKS}|atexit|signal|finalize|settrace", told
+            ):
+                found.extend(_hooks_in(sought, path, source, generic))
+        if generic or any(site.plausibility <= LIKELY for site in found):
+            break
+    yield from found
+
+
+def _hooks_in(sought: Sought, path: str, source: SourceFile, generic: bool) -> Iterator[RankedSite]:
+    for binding in bindings_of(source):
+        level = _hook_level(sought, binding, generic) if binding.kind == "hook" else None
+        if level is not None:
+            second = sought.element and not generic
+            yield sought.site(path, binding, max(level, LIKELY if second else SURE))
+
+
+def _hook_level(sought: Sought, binding: Binding, generic: bool) -> int | None:
+    if not generic:
+        named = binding.name in sought.names or sought.refers_to_itself(binding)
+        return SURE if named else None
+    if sought.reference.name == TENSOR_HOOKS:
+        return LIKELY if binding.method in _ON_TENSORS else None
+    return LIKELY if registers_on(sought.reference.name, binding.method) else UNLIKELY
+
+
+def _hooks_of_function(sought: Sought) -> Iterator[RankedSite]:
     """Registrations on the sought table of the function that its hooks call, or of what the function around it gives
     back (`register_forward_hook(make_hook(name))`); none where no file shows one."""
     around, _, name = sought.reference.calls.rpartition(".")

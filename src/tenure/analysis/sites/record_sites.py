@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tenure.analysis.sites.binding_sites import constructor_calls, resolve_sites
+from tenure.analysis.sites.attribute_sites import constructor_calls
+from tenure.analysis.sites.binding_sites import resolve_sites
 from tenure.analysis.sites.site_search import Sought, bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference

@@ -1,0 +1,81 @@
+"""Statements that set an attribute, or make the object whose field it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tenure.analysis.sites.container_aliases import stores_through_aliases, stores_through_helpers
+from tenure.analysis.sites.site_search import LIKELY, SURE, WEAK, RankedSite, Sought, bindings_of, calls_of
+from tenure.model.source import SourceFile
+from tenure.syntax.text.bindings import Call
+from tenure.syntax.text.scopes import MODULE
+
+
+def attributes(sought: Sought) -> Iterator[RankedSite]:
+    """In the user's own files; in libraries only where those have none."""
+    found: list[RankedSite] = []
+    for origin in ("yours", "library"):
+        for path, source in sought.files_with_name(origin):
+            found.extend(_attributes_in(sought, path, source))
+        found.extend((*constructor_calls(sought), *_calls_with_ctx(sought)) if origin == "yours" else ())
+        if any(site.plausibility <= LIKELY for site in found):
+            break
+    yield from found
+
+
+def _attributes_in(sought: Sought, path: str, source: SourceFile) -> Iterator[RankedSite]:
+    for b in bindings_of(source):
+        if b.name not in sought.names:
+            continue
+        match = sought.owner_fit(path, b.receiver, b.on_self, b)
+        level = sought.store_level(b) if match is not None else None
+        if match is None or level is None:
+            continue
+        if b.function.endswith("__init__") and b.kind == "attribute" and sought.growing:
+            level = max(level, LIKELY)
+        yield sought.site(path, b, max(match, level), match + level - sought.has_key(b))
+    if sought.element or sought.growing:
+        yield from stores_through_aliases(sought, path, source, None)
+        yield from stores_through_helpers(sought, path, source, None)
+
+
+def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
+    """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple; inside it `cls(x)`."""
+    last = sought.owner_type.rpartition(".")[2]
+    fields = [
+        b.name
+        for path, qualname in reversed(sought.family)
+        for b in bindings_of(sought.sources[path])
+        if b.kind == "field" and b.function == qualname
+    ]
+    position = next((n for n, name in enumerate(fields) if name in sought.names), None)
+    if sought.element or not last or (sought.family and position is None):
+        return
+    for file, source in sought.sources.items():
+        inside = {qualname for path, qualname in sought.family if path == file}
+        if (f"{last}(" in source.text or inside) and (source.origin == "yours" or position is not None):
+            for call in calls_of(source):
+                keys = [key for key, _ in call.arguments]
+                given = any(key in sought.names or key == position for key in keys)
+                made_here = call.callee == "cls" and call.class_name in inside
+                if given and (made_here or call.callee.rpartition(".")[2] == last):
+                    level = SURE if sought.family else LIKELY
+                    yield sought.site(file, call, _level_of_repeated(call, level) if sought.growing else level)
+
+
+def _calls_with_ctx(sought: Sought) -> Iterator[RankedSite]:
+    """`stash(ctx, weights=weights)` in an autograd Function whose `ctx.weights` is sought: a helper sets it."""
+    if not sought.owner_type.endswith("Backward"):
+        return
+    for path, qualname in sought.family:
+        for call in calls_of(sought.sources[path]):
+            inside = call.class_name == qualname and any(text == "ctx" for _, text in call.arguments)
+            if inside and any(key in sought.names for key, _ in call.arguments):
+                yield sought.site(path, call, LIKELY)
+
+
+def _level_of_repeated(call: Call, level: int) -> int:
+    """How well a call explains what is made again and again: in a function, though in no loop there, it may be."""
+    if call.in_loop:
+        return level
+    return WEAK if call.function == MODULE or call.function.endswith("__init__") else LIKELY
