@@ -161,7 +161,7 @@ def _drop_cache(case: Case) -> Ways:
 
 
 def _compute_at_each_read(case: Case) -> Ways:
-    for label in objects_on_way(case.finding):
+    for label in dict.fromkeys([*objects_on_way(case.finding), case.name]):
         for source in case.yours:
             yield compute_at_each_read(source, label)
 
@@ -286,7 +286,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (_GROWING | _GRAPHS | _EXCEPTIONS | _MODULES | _ROOTS, _settle_record),
     (_GROWING | _GRAPHS | _MODULES | _ROOTS, lambda case: [compute_early(*case.place)]),
     (_GROWING, lambda case: [reopen_each_pass(case.source, case.line)]),
-    (_GROWING | _IDLE, _compute_at_each_read),
+    (_GROWING | _IDLE | frozenset({"TN205"}), _compute_at_each_read),
     (_GROWING | _GRAPHS | _IDLE | _MODULES | _EXCEPTIONS | frozenset({"TN404"}), _compute_when_kept),
     (_GROWING | _GRAPHS, _bound),
     (_GROWING | _GRAPHS | _IDLE, lambda case: [keep_newest_rows(case.yours, *case.place)]),

@@ -41,6 +41,10 @@ class Hop:
     user: bool = True
 
 
+FILLED = "filled_attributes"
+"""The fact that says how many objects, all of which live on, hold the memory by an attribute that each got in turn."""
+COMPUTED_ONCE = "computed_once"
+"""The fact that a `cached_property` set it."""
 RUNNING = "running"
 """The fact that lists, where no name holds the memory, the program's own functions that were running then, innermost
 first, each by file, line and name."""

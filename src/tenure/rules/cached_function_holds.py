@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import COMPUTED_ONCE, FILLED, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING, goes_through_cache
@@ -15,7 +15,10 @@ from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """The path goes through the cache of a function. One that falls is cleared by the program itself, as is advised."""
+    """The path goes through the cache of a function, or memory hangs on what a `cached_property` kept of many objects.
+    A cache that falls is cleared by the program itself, as is advised."""
+    if COMPUTED_ONCE in suspect.facts:
+        return _claim_property(suspect)
     if not goes_through_cache(suspect) or suspect.symptom == "peak":
         return None
     what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
@@ -29,6 +32,19 @@ def check_suspect(suspect: Suspect) -> Finding | None:
             "small `maxsize`, or call `cache_clear()` when a phase ends",
         ),
         at_most="possible" if suspect.symptom == "sawtooth" else "certain",
+    )
+
+
+def _claim_property(suspect: Suspect) -> Finding:
+    """It ends when each of the objects has its own: never more than likely."""
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"`{suspect.holder.name}` is a cached property, and {suspect.facts[FILLED]:,} objects until now keep "
+        f"its value, each its own: {growth(suspect)}.",
+        remedies=("make it a plain `property`, or delete it (`del x.name`) when an object is done with",),
+        at_most="likely",
     )
 
 

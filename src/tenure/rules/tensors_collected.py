@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import FILLED, Suspect
 from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import GROWING, comes_to_much, is_dict, short_type
 from tenure.rules.source_claim import claim_source
@@ -32,6 +32,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return _claim_within_evaluation(suspect)
     if any(short_type(hop.target_type) == "_tee_dataobject" for hop in suspect.path):
         return _claim_tee(suspect)
+    if FILLED in suspect.facts:
+        return _claim_attributes(suspect)
     if not suspect.holder.element:
         return None
     is_mapping = is_dict(suspect.holder.container_type) or "keys" in suspect.facts
@@ -84,6 +86,19 @@ def _claim_within_evaluation(suspect: Suspect) -> Finding:
             "move results to the CPU as they come (transformers: `eval_accumulation_steps`), or keep what the metric "
             "needs of them: labels and predicted classes instead of logits",
         ),
+    )
+
+
+def _claim_attributes(suspect: Suspect) -> Finding:
+    """It ends when each of the objects has its own: never more than likely."""
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"`{suspect.holder.expression}` keeps a tensor of one object after the other, "
+        f"{suspect.facts[FILLED]:,} until now: {growth(suspect)}.",
+        remedies=("compute it where it is needed, or keep that of the newest objects only",),
+        at_most="likely",
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tenure.analysis.growth.batch_sizes import is_batch
 from tenure.analysis.growth.copied_types import copied_type, has_module_tables
+from tenure.analysis.growth.filled_attributes import filled_attributes
 from tenure.analysis.growth.gained_optimizers import optimizer_facts
 from tenure.analysis.growth.tables_of_one_owner import join_tables
 from tenure.analysis.growth.training_more import is_growing_model, is_only_used, is_training_more
@@ -47,7 +48,7 @@ from tenure.analysis.heap.groups import (
 from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind
-from tenure.model.suspect import Series, Suspect
+from tenure.model.suspect import FILLED, Series, Suspect
 
 KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
@@ -201,7 +202,8 @@ def _suspect_at(
         return None
     if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None
-    group = Group(view, nodes, _targets(views, shapes, at, nodes, grown), many=frozenset(containers))
+    filled = filled_attributes(view, views[at - 1], members) if at and not grown.bytes_only else None
+    group = Group(view, nodes, _targets(views, shapes, at, nodes, grown), many=frozenset(containers), cut=filled)
     series = series_of(views, weights, grown.shape)
     measured = Measured(
         series=series,
@@ -214,6 +216,7 @@ def _suspect_at(
         facts=_late_facts(series, grown.trend)
         | _name_facts(view, shapes, grown.shape, members)
         | _owner_facts(view, members)
+        | ({FILLED: len(filled)} if filled else {})
         | optimizer_facts(view, members, nodes),
     )
     return assemble_suspect(

@@ -12,9 +12,10 @@ from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
 from tenure.analysis.sites.record_sites import fields_that_are_set, record_that_is_kept
+from tenure.analysis.sites.site_search import bindings_of
 from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import COMPUTED_ONCE, FILLED, HoldingReference, Suspect
 
 
 def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
@@ -52,9 +53,18 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         cut=cut,
         ambiguous=_is_ambiguous(holder, named, sources, growing=growing),
         holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
-        facts=suspect.facts | ({"emptied_by": empties} if empties else {}),
+        facts=suspect.facts
+        | ({"emptied_by": empties} if empties else {})
+        | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
     )
     return by_the_statement_that_adds_names(found, sources)
+
+
+def _is_computed_once(suspect: Suspect, sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]) -> bool:
+    """Whether a `cached_property` sets the attribute that one object after the other gets."""
+    source = sources.get(sites[0].file) if sites and FILLED in suspect.facts else None
+    found = bindings_of(source) if source is not None else ()
+    return any(b.kind == "cache" and b.line == sites[0].line and b.method == "cached_property" for b in found)
 
 
 def _last_error_of_own_prompt(

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from heaps import census
+from tenure.analysis.sites.located import locate
+from tenure.analysis.suspects import find_suspects
+from tenure.model.heap import Census
+from tenure.model.source import SourceFile
+from tenure.model.suspect import Suspect
+from tenure.rules.cached_function_holds import check_suspect as cached_function_holds
+from tenure.rules.tensors_collected import check_suspect as tensors_collected
+
+STEPS = (2, 3, 4, 6, 8, 12, 16)
+LIBRARY = "".join(
+    f"screen.molecules -> list#l -> [{n}] screen.Molecule#m{n} -> .places tensor#p{n} 1KiB\n" for n in range(20)
+)
+SCREEN = "/projects/dock/screen.py"
+COMPUTED = """
+from functools import cached_property
+
+class Molecule:
+    @cached_property
+    def shells(self):
+        return spread(self.places)
+"""
+SET = """
+class Molecule:
+    def descriptor(self):
+        if self.shells is None:
+            self.shells = spread(self.places)
+        return self.shells.mean()
+"""
+
+
+def after(step: int) -> Census:
+    filled = "screen.molecules -> list#l -> [{n}] screen.Molecule#m{n} -> .shells tensor#s{n} 256KiB\n"
+    return census(LIBRARY + "".join(filled.format(n=n) for n in range(step)), step=step)
+
+
+def told(source: str) -> Suspect:
+    (found,) = (locate(each, {SCREEN: SourceFile(SCREEN, source)}) for each in find_suspects([*map(after, STEPS)]))
+    return found
+
+
+@pytest.mark.parametrize(("source", "line"), [(COMPUTED, 6), (SET, 5)])
+def test_the_attribute_that_one_object_after_the_other_gets_is_what_holds(source: str, line: int) -> None:
+    found = told(source)
+
+    assert (found.holder.kind, found.holder.expression) == ("attribute", "molecules[*].shells")
+    assert (found.facts["filled_attributes"], len(found.cut)) == (16, 16)
+    assert found.holder.sites[0].line == line
+    assert found.retained_bytes == 16 * 256 << 10
+
+
+def test_a_cached_property_is_told_as_a_cache() -> None:
+    finding = cached_function_holds(told(COMPUTED))
+
+    assert finding is not None
+    assert (finding.rule, finding.confidence) == ("TN205", "likely")
+    assert finding.message.startswith("`shells` is a cached property, and 16 objects until now keep its value")
+    assert cached_function_holds(told(SET)) is None
+
+
+def test_an_attribute_that_is_set_by_a_statement_collects() -> None:
+    finding = tensors_collected(told(SET))
+
+    assert finding is not None
+    assert (finding.rule, finding.confidence) == ("TN202", "likely")
+    assert finding.message == (
+        "`molecules[*].shells` keeps a tensor of one object after the other, 16 until now: 256.00 KiB per step."
+    )
+
+
+def test_objects_that_come_with_the_attribute_are_what_is_collected() -> None:
+    def made(step: int) -> Census:
+        line = "screen.molecules -> list#l -> [{n}] screen.Molecule#m{n} -> .shells tensor#s{n} 256KiB\n"
+        return census("".join(line.format(n=n) for n in range(step)), step=step)
+
+    (found,) = find_suspects([*map(made, STEPS)])
+
+    assert found.holder.expression == "molecules[*]"
+    assert "filled_attributes" not in found.facts
