@@ -97,6 +97,7 @@ def test_parts_of_records_and_lists_in_a_table_are_followed(added: str, read: st
     [
         "return sum(each.item() for each in self.rows)",  # waits for the device
         "return [each.to('cpu') for each in self.rows]",
+        "return [torch.nonzero(each) for each in self.rows]",
         "return [each.quantile(self.at) for each in self.rows]",  # what another function has
         "return [each.mean() for each in self.rows], [each.std() for each in self.rows]",
         "return [each.mean() for each in self.rows], self.rows",

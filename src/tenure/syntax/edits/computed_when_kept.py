@@ -23,8 +23,12 @@ from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import walk
 
-_STAYS = frozenset({"item", "tolist", "numpy", "cpu", "cuda", "to", "backward", "append", "register_hook"})
-"""Waits, moves, or is no value."""
+_STAYS = frozenset(
+    {"item", "tolist", "numpy", "cpu", "cuda", "to", "backward", "append", "register_hook"}
+    | {"nonzero", "argwhere", "unique", "unique_consecutive", "masked_select", "bincount"}
+    | {"equal", "allclose", "is_nonzero"}
+)
+"""Waits for the device (some to know how large the result is), moves, or is no value."""
 _BY_ROW = frozenset({"argmax", "argmin", "softmax", "log_softmax", "sum", "mean", "amax", "amin", "norm"})
 """Of a matrix: each row by itself, where the dimension is the last one."""
 _LAST = ("-1", "dim=-1", "1", "dim=1")
