@@ -20,7 +20,7 @@ from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.sites.gradient_sites import told_by_other_backward
 from tenure.analysis.sites.located import locate
-from tenure.analysis.sites.unfinished import named_by_what_builds_it
+from tenure.analysis.sites.unfinished import named_by_its_cycle, named_by_what_builds_it
 from tenure.analysis.suspects import find_suspects
 from tenure.analysis.watching.forecast import with_outlook
 from tenure.model.suspect import Suspect
@@ -33,7 +33,8 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     suspects = without_used(
         find_suspects(evidence.between_steps, evidence.searched), evidence.profiles, compiles=evidence.compiles
     )
-    located = (told_by_other_backward(locate(each, sources), evidence.profiles, sources) for each in suspects)
+    placed = (named_by_its_cycle(locate(each, sources), sources) for each in suspects)
+    located = (told_by_other_backward(each, evidence.profiles, sources) for each in placed)
     found = told_with_graphs(join_same_statement(located))
     at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]
     found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))

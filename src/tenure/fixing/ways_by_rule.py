@@ -20,7 +20,7 @@ from tenure.fixing.ways_to_tensors import (
 )
 from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.asked_gradients import ask_for_gradients
+from tenure.syntax.edits.asked_gradients import ask_for_gradients, ask_for_those_that_are_read
 from tenure.syntax.edits.bounded_caches import compute_at_each_read, drop_cache, needs_caches
 from tenure.syntax.edits.class_fields import is_named_tuple
 from tenure.syntax.edits.closed_generators import close_behind_loops
@@ -42,6 +42,7 @@ from tenure.syntax.edits.kept_handles import remove_handles
 from tenure.syntax.edits.kept_newest import keep_newest, keep_newest_rows
 from tenure.syntax.edits.kept_parts import (
     change_display,
+    change_each_given,
     change_keyword,
     change_part,
     change_where_made,
@@ -243,7 +244,9 @@ def _without_graph(case: Case) -> Ways:
     if labels:
         yield change_display(yours, labels[-1], ".detach()")
     yield from _where_made(case, ".detach()")
-    for key in keys_on_way(finding):
+    yield change_each_given(yours, *place, ".detach()")
+    fields = [label for label in labels if label.isidentifier()]
+    for key in (*keys_on_way(finding), *fields):
         yield change_keyword(yours, key, ".detach()")
     if not is_element:
         yield let_go_before(*place)
@@ -256,11 +259,14 @@ def _without_graph(case: Case) -> Ways:
 
 def _where_made(case: Case, call: str, end: str = "") -> Ways:
     """Of the object whose attribute leads to the tensor (or to what has `end`), or to what the holder's name is: what
-    its class is given for it, or the statement that sets it."""
+    its class is given for it, also where it is copied (`replace(track, template=x)`), or the statement that sets it."""
     way = below_holder(case.finding, end, above=1)
     if way and way[-1][0].startswith("."):
         label = way[-1][0].removeprefix(".")
-        yield change_where_made(case.yours, way[-1][1].partition(" ")[0], label, call)
+        made = change_where_made(case.yours, way[-1][1].partition(" ")[0], label, call)
+        copied = change_keyword(case.yours, label, call)
+        yield made
+        yield (*made, *copied) if made and copied and made != copied else ()
         stores = list(stores_of(case.yours, label))
         if len(stores) == 1:
             yield change_part(case.yours, *stores[0], label, (), call)
@@ -278,6 +284,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (frozenset({"TN104"}), lambda case: let_go_behind_reads([case.source], "grad", empties=False)),
     (frozenset({"TN305"}), _close_generators),
     (_GROWING | _GRAPHS | _MODULES, lambda case: [cut_chain(case.yours, *case.place)]),
+    (frozenset({"TN405"}), lambda case: chain.from_iterable(map(ask_for_those_that_are_read, case.yours))),
     (frozenset({"TN103"}), lambda case: save_together(case.source, case.line)),
     (_CYCLES | _GRAPHS, lambda case: [drop_inner_function(*case.place)]),
     (_CYCLES, lambda case: [read_detached(*case.place)]),

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from suspects import suspect
-from tenure.analysis.sites.unfinished import named_by_what_builds_it
+from tenure.analysis.sites.unfinished import named_by_its_cycle, named_by_what_builds_it
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import RUNNING, HoldingReference, Suspect
+from tenure.model.suspect import RUNNING, HoldingReference, Hop, Suspect
 
 SCORING, OWNER = "/projects/mri/scoring.py", "an owner Tenure cannot see (evaluation stack, C code, atexit), of dict"
 SOURCES = {
@@ -68,3 +68,34 @@ def test_a_name_that_is_known_stays() -> None:
     made = suspect(facts={RUNNING: ((SCORING, 3, "assess"),)})
 
     assert named_by_what_builds_it(made, SOURCES) is made
+
+
+RAYS = "/projects/rays/rays.py"
+CYCLE = Hop("OTHER", "", "OBJECT", "enumerate", "", "OBJECT", "itertools.cycle")
+
+
+def cycled(text: str, *, kind: str = "unknown") -> Suspect:
+    holder = HoldingReference(kind, OWNER, OWNER)
+    return named_by_its_cycle(suspect(holder=holder, path=(CYCLE,)), {RAYS: SourceFile(RAYS, text)})
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "function"),
+    [
+        ("def endless(batches):\n    return enumerate(itertools.cycle(batches), 1)\n", "cycle", "endless"),
+        ("def train(loader):\n    for batch in cycle(loader):\n        pass\n", "cycle", "train"),
+        ("def train(loader):\n    stream = enumerate(cycle(loader))\n", "stream", "train"),
+    ],
+)
+def test_what_a_loop_runs_over_is_named_by_the_one_call_of_cycle(text: str, name: str, function: str) -> None:
+    found = cycled(text)
+
+    assert (found.holder.name, found.holder.inside, found.holder.element) == (name, "itertools.cycle", True)
+    assert found.holder.sites == (SourceLocation(RAYS, 2, function),)
+
+
+def test_of_two_calls_of_cycle_none_is_named() -> None:
+    text = "a = itertools.cycle(x)\nb = itertools.cycle(y)\n"
+
+    assert cycled(text).holder.kind == "unknown"
+    assert cycled(text[:23], kind="local").holder.name == OWNER

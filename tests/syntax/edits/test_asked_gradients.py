@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from edit_texts import line_of, source_of
-from tenure.syntax.edits.asked_gradients import ask_for_gradients
+from tenure.syntax.edits.asked_gradients import ask_for_gradients, ask_for_those_that_are_read
 from tenure.syntax.edits.line_edits import apply_edits
 
 
@@ -78,3 +78,37 @@ def probe(net, loss, total):
 )
 def test_gradients_that_are_read_otherwise_are_left_to_the_pass(text: str) -> None:
     assert asked(text) == []
+
+
+REASONS = """
+import torch
+
+class Reasons:
+    def __call__(self, payments):
+        rows = payments.clone().requires_grad_()
+        self.champion(rows).sum().backward()
+        blame = (rows.grad * payments).mean(0)
+        {more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "asked"),
+    [
+        ("return blame", "rows.grad, = torch.autograd.grad(self.champion(rows).sum(), [rows])"),
+        (
+            "return blame + other.grad",
+            "rows.grad, other.grad = torch.autograd.grad(self.champion(rows).sum(), [rows, other])",
+        ),
+    ],
+)
+def test_a_backward_pass_for_the_gradients_of_variables_asks_for_these_alone(more: str, asked: str) -> None:
+    source = source_of(REASONS.format(more=more))
+    ((edit,),) = ask_for_those_that_are_read(source)
+
+    assert (edit.after or "").strip() == asked
+
+
+@pytest.mark.parametrize("more", ["self.optimizer.step()", "return self.model.weight.grad", "rows.grad = None"])
+def test_a_pass_that_trains_or_whose_gradients_are_read_elsewhere_stays(more: str) -> None:
+    assert list(ask_for_those_that_are_read(source_of(REASONS.format(more=more)))) == []

@@ -189,3 +189,16 @@ def test_handles_whose_key_comes_twice_are_collected_beside_it() -> None:
         'vars(self).setdefault("_hook_handles", []).append(self.handles[type(layer)])\n'
         'for handle in vars(self).pop("_hook_handles", ()):\nhandle.remove()'
     ]
+
+
+def test_the_hook_that_an_earlier_object_registered_on_the_same_module_goes() -> None:
+    text = """
+    class Client:
+        def __init__(self, model):
+            model.register_state_dict_post_hook(self.audit)  # here
+            self.rows = {}
+    """
+    assert ways(text)[-1] == (
+        'if "_hook_of_client" in vars(model):\nvars(model)["_hook_of_client"].remove()\n'
+        'vars(model)["_hook_of_client"] = model.register_state_dict_post_hook(self.audit)  # here'
+    )

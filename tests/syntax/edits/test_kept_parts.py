@@ -6,6 +6,7 @@ from edit_texts import changes, line_of, source_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_parts import (
     change_display,
+    change_each_given,
     change_keyword,
     change_part,
     change_where_made,
@@ -215,3 +216,18 @@ def test_running_statistics_that_share_a_graph_are_detached_together() -> None:
     ]
     alone = source_of(text.replace("self.spread = self.spread", "self.spread = other"))
     assert detach_states_beside(alone, line_of(alone), "mean") == ()
+
+
+def test_each_value_that_an_object_is_made_of_is_detached() -> None:
+    source = source_of("""
+        class Bank:
+            def __lshift__(self, batch):
+                self.entries.appendleft(Entry(*batch))  # here
+                self.rows.append(Entry(1, *batch))
+        """)
+    at = line_of(source)
+
+    assert changes(source, change_each_given([source], source, at, "entries", ".detach()"))[1:] == [
+        "self.entries.appendleft(Entry(*(each.detach() for each in batch)))  # here"
+    ]
+    assert change_each_given([source], source, at + 1, "rows", ".detach()") == ()

@@ -1,5 +1,5 @@
-"""The statement that is building a container no name has yet: its comprehension was running when the census was taken,
-and only the interpreter's own stack holds what it has made so far."""
+"""What only the interpreter's own stack holds, by its statement: the container that a running comprehension builds, and
+the `itertools.cycle` that a loop runs over, which keeps all that it has given."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import ast
 import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TypeGuard
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import RUNNING, Suspect
+from tenure.model.suspect import RUNNING, HoldingReference, Suspect
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import function_around, spans
-from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.scopes import MODULE, dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
 _BUILDERS: dict[str, tuple[type[ast.expr], ...]] = {
@@ -20,6 +23,7 @@ _BUILDERS: dict[str, tuple[type[ast.expr], ...]] = {
     "dict": (ast.DictComp,),
     "set": (ast.SetComp, ast.GeneratorExp),
 }
+_CYCLE = "itertools.cycle"
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 
 
@@ -43,6 +47,34 @@ def named_by_what_builds_it(suspect: Suspect, sources: Mapping[str, SourceFile])
         return replace(suspect, holder=holder, cut=(holder,), holder_is_yours=source.origin == "yours",
                        path_text=(root, *suspect.path_text[1:]))  # fmt: skip
     return suspect
+
+
+def named_by_its_cycle(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
+    """The suspect with the one call of `itertools.cycle` in the program, where its path goes through such an iterator
+    and no name has that; any other suspect as it is."""
+    through = any(_CYCLE in (hop.source_type, hop.target_type) for hop in suspect.path)
+    if suspect.holder.kind != "unknown" or not through:
+        return suspect
+    yours = (source for source in sources.values() if source.origin == "yours" and "cycle" in source.text)
+    found = [(source, call) for source in yours for call in nodes_of(source, ast.Call) if _makes_cycle(call)]
+    around = [each for each in walk(parse(found[0][0])) if _is_around(each, found[0][1])] if len(found) == 1 else []
+    if not around:
+        return suspect
+    (source, call), statement = found[0], around[-1]
+    name = _name_of(source, statement) if isinstance(statement, ast.Assign) else called_name(call)
+    function = function_around(parse(source), [call.lineno])
+    site = SourceLocation(source.path, call.lineno, getattr(function, "name", MODULE))
+    holder = HoldingReference("local", name, f"{name}[*]", scope_file=source.path, element=True, sites=(site,),
+                              container_type="list", inside=_CYCLE)  # fmt: skip
+    return replace(suspect, holder=holder, cut=(holder,), holder_is_yours=True)
+
+
+def _makes_cycle(call: ast.Call) -> bool:
+    return dotted(call.func) in ("cycle", _CYCLE)
+
+
+def _is_around(node: ast.AST, call: ast.Call) -> TypeGuard[ast.stmt]:
+    return isinstance(node, (*_SIMPLE, ast.For)) and spans(node, [call.lineno]) and call in walk(node)
 
 
 def _building(source: SourceFile, line: int, kinds: tuple[type[ast.expr], ...]) -> Iterator[ast.stmt]:

@@ -11,7 +11,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import write_over
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import function_around, indent_of
-from tenure.syntax.text.scopes import inner_bodies, parse
+from tenure.syntax.text.scopes import dotted, inner_bodies, parse
 from tenure.syntax.text.tree_walks import walk
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -38,6 +38,38 @@ def ask_for_gradients(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...
         return
     for stores in (False, True):
         yield write_over(source, _changes(source, statement, reader, all_name, name, stores=stores))
+
+
+def ask_for_those_that_are_read(source: SourceFile) -> Iterator[tuple[Edit, ...]]:
+    """For each backward pass of a file whose function reads the gradients of variables alone, as those of its inputs,
+    the edit that computes these and no others: `x.grad, = torch.autograd.grad(score, [x])` for `score.backward()`.
+
+    None where the function takes a step of an optimizer, or passes options to backward.
+    """
+    if not _imports_torch(source):
+        return
+    for function in (*nodes_of(source, ast.FunctionDef), *nodes_of(source, ast.AsyncFunctionDef)):
+        calls = [node for node in walk(function) if isinstance(node, ast.Call)]
+        passes = [each for each in calls if isinstance(each.func, ast.Attribute) and each.func.attr == "backward"]
+        steps = any(isinstance(each.func, ast.Attribute) and each.func.attr == "step" for each in calls)
+        names = _whose_gradients_are_read(function)
+        if len(passes) == 1 and not steps and names and not passes[0].args and not passes[0].keywords:
+            called = passes[0].func
+            assert isinstance(called, ast.Attribute)
+            loss = ast.get_source_segment(source.text, called.value)
+            targets = "".join(f"{name}.grad, " for name in names).rstrip(" ").removesuffix("," * (len(names) > 1))
+            text = f"{targets} = torch.autograd.grad({loss}, [{', '.join(names)}])"
+            yield write_over(source, [(passes[0], text)])
+
+
+def _whose_gradients_are_read(function: ast.AST) -> list[str]:
+    """The variables whose gradients a function reads; none where it reads another object's, or sets any."""
+    found = (node for node in walk(function) if isinstance(node, ast.Attribute) and node.attr == "grad")
+    read = [node for node in found if dotted(node.value).rpartition(".")[2] != "autograd"]
+    if not all(isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load) for node in read):
+        return []
+    in_order = sorted(read, key=lambda node: (node.lineno, node.col_offset))
+    return list(dict.fromkeys(node.value.id for node in in_order if isinstance(node.value, ast.Name)))
 
 
 def _pass_at(function: ast.AST, line: int) -> tuple[ast.Expr, ast.stmt] | None:

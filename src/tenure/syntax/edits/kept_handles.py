@@ -14,7 +14,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.let_go import FunctionNode, at_end
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line, only_if_it_parses, split_lines
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of, spans
+from tenure.syntax.text.name_uses import begins_its_line, class_around, function_around, indent_of, spans
 from tenure.syntax.text.scopes import dotted, parse, statements
 from tenure.syntax.text.tree_walks import walk
 
@@ -58,8 +58,9 @@ def remove_handles(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
     handle = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if isinstance(handle, ast.Name) and loop is None and _is_only_given_back(function, handle):
         ways.append(at_end(source, function, f"{handle.id}.remove()"))
-    if is_method and loop is None and function.name != "__init__":
-        ways.append(_instead_of_former(source, statement, call))
+    if is_method and loop is None:
+        former = _instead_of_former if function.name != "__init__" else _instead_of_another_objects
+        ways.append(former(source, statement, call))
     yield from filter(None, ways)
 
 
@@ -214,6 +215,20 @@ def _instead_of_former(source: SourceFile, statement: ast.Expr | ast.Assign, cal
         )
     former = f'{indent}if hasattr(self, "{_HANDLE}"):\n{indent}    self.{_HANDLE}.remove()'
     return _both(source, insert_line(source, statement.lineno, former), _named(source, statement, f"self.{_HANDLE} = "))
+
+
+def _instead_of_another_objects(
+    source: SourceFile, statement: ast.Expr | ast.Assign, call: ast.Call
+) -> tuple[Edit, ...]:
+    """In `__init__`: the hook that an earlier object of the class registered on the same module goes."""
+    cls, owner = class_around(source, statement.lineno), getattr(call.func, "value", None)
+    text = dotted(owner) if owner is not None else ""
+    if cls is None or not text or "[" in text or not isinstance(statement, ast.Expr):
+        return ()
+    indent, key = indent_of(source, statement), f'"_hook_of_{cls.name.lower()}"'
+    former = f"{indent}if {key} in vars({text}):\n{indent}    vars({text})[{key}].remove()"
+    named = _named(source, statement, f"vars({text})[{key}] = ")
+    return _both(source, insert_line(source, statement.lineno, former), named)
 
 
 def _key_of(call: ast.Call) -> str:

@@ -67,6 +67,19 @@ def part_kept(
     return value
 
 
+def change_each_given(
+    sources: Sequence[SourceFile], source: SourceFile, line: int, name: str, call: str
+) -> tuple[Edit, ...]:
+    """The edit that puts `call` behind each of the values that an object is made of on `line`: `Entry(*batch)` becomes
+    `Entry(*(each.detach() for each in batch))`. None of an object that is given anything else."""
+    value = part_kept(sources, source, line, name, ())
+    given = value.args[0] if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords else None
+    if not isinstance(given, ast.Starred) or isinstance(given.value, ast.GeneratorExp):
+        return ()
+    text = ast.get_source_segment(source.text, given.value)
+    return replace_expression(source, given, f"*(each{call} for each in {text})")
+
+
 def change_where_made(sources: Sequence[SourceFile], kind: str, label: str, call: str) -> tuple[Edit, ...]:
     """The edit that puts `call` behind what a class of the program is given for `label`, where it is made in one
     place."""
