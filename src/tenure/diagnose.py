@@ -15,7 +15,7 @@ from tenure.analysis.heap.host_part import HOST
 from tenure.analysis.heap.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
 from tenure.analysis.host.forked_workers import describe_workers
 from tenure.analysis.host.native_growth import describe_native_growth, describe_unseen_growth
-from tenure.analysis.idle.idle_at_peak import give_peak_figures
+from tenure.analysis.idle.peak_figures import give_peak_figures
 from tenure.analysis.process_suspects import (
     find_beyond_censuses,
     find_copied_by_workers,

@@ -13,10 +13,12 @@ from tenure.analysis.host.native_growth import find_native_growth
 from tenure.analysis.host.pinned_growth import find_pinned_growth
 from tenure.analysis.host.system_growth import find_makers, find_system_growth, with_what_threads_hold
 from tenure.analysis.idle.autocast_cache import find_autocast_cache
-from tenure.analysis.idle.idle_at_peak import Replay, find_idle_at_peak, give_figures_of_what_rests, with_higher_peaks
+from tenure.analysis.idle.idle_at_peak import find_idle_at_peak
 from tenure.analysis.idle.idle_modules import without_used
 from tenure.analysis.idle.never_read_again import find_never_read_again
+from tenure.analysis.idle.peak_figures import give_figures_of_what_rests, with_higher_peaks
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
+from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.sites.gradient_sites import told_by_other_backward
 from tenure.analysis.sites.located import locate

@@ -8,15 +8,9 @@ import pytest
 from heaps import census
 from profiles import MIB, profile
 from suspects import carried
-from tenure.analysis.idle.idle_at_peak import (
-    BASIS,
-    BASIS_OF_COPIES,
-    Replay,
-    find_idle_at_peak,
-    give_figures_of_what_rests,
-    give_peak_figures,
-    with_higher_peaks,
-)
+from tenure.analysis.idle.idle_at_peak import BASIS, BASIS_OF_COPIES, find_idle_at_peak
+from tenure.analysis.idle.peak_figures import give_figures_of_what_rests, give_peak_figures, with_higher_peaks
+from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Census, NodeKind
 
 ALIVE, BEFORE = -1, -1

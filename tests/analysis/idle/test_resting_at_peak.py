@@ -19,8 +19,9 @@ from resting import (
     seen,
 )
 from suspects import suspect
-from tenure.analysis.idle.idle_at_peak import BASIS_OF_RESTING, Replay
+from tenure.analysis.idle.peak_figures import BASIS_OF_RESTING
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
+from tenure.analysis.idle.step_replay import Replay
 from tenure.model.profile import StepProfile
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect

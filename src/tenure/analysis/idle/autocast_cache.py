@@ -8,7 +8,8 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import bytes_by_role, identities, storage_rows
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
-from tenure.analysis.idle.idle_at_peak import BASIS, PEAK, Replay
+from tenure.analysis.idle.idle_at_peak import BASIS, PEAK
+from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints
 from tenure.model.profile import ALIVE, StepProfile

@@ -20,10 +20,11 @@ from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
-from tenure.analysis.idle.idle_at_peak import BASIS_OF_RESTING, Replay
+from tenure.analysis.idle.peak_figures import BASIS_OF_RESTING
 from tenure.analysis.idle.resting_copies import find_resting_copies
 from tenure.analysis.idle.resting_fields import container_of, find_resting_fields
 from tenure.analysis.idle.resting_history import History, Memory, Name, follow
+from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.unread import Program, unread_variables
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role

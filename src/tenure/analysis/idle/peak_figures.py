@@ -1,0 +1,69 @@
+"""By how much the peak would fall, given to findings that other evidence made: of the same names, or of what rests."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from tenure.analysis.idle.step_replay import Replay
+from tenure.model.heap import Census
+from tenure.model.profile import StepProfile
+from tenure.model.suspect import HoldingReference, Suspect
+
+BASIS_OF_RESTING = "no operation of the profiled steps used it"
+Name = tuple[str, str, str, str]
+
+
+def with_higher_peaks(suspects: Iterable[Suspect], peaks: Sequence[tuple[StepProfile, Census]]) -> tuple[Suspect, ...]:
+    """The suspects; those of a phase whose peak another profiled phase exceeds on the same device, with that peak: it
+    does not fall with theirs."""
+    replays = [Replay(profile, census) for profile, census in peaks] if len(peaks) > 1 else []
+    highest: dict[str, int] = {}
+    for replay in replays:
+        highest[replay.device] = max(highest.get(replay.device, 0), replay.met_bytes() or 0)
+    return tuple(_below_higher_peak(suspect, highest.get(suspect.device, 0)) for suspect in suspects)
+
+
+def _below_higher_peak(suspect: Suspect, highest: int) -> Suspect:
+    if suspect.peak_bytes is None or highest <= suspect.peak_bytes:
+        return suspect
+    return dataclasses.replace(suspect, facts=suspect.facts | {"higher_peak_bytes": highest})
+
+
+def give_peak_figures(suspects: Iterable[Suspect], idle: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """The suspects; those that carry what is idle at the peak, too, with the figures of the peak."""
+    return tuple(_with_figures(suspect, idle) for suspect in suspects)
+
+
+def give_figures_of_what_rests(
+    suspects: Iterable[Suspect], profile: StepProfile, census: Census
+) -> tuple[Suspect, ...]:
+    """The suspects; those of symptom "survivor" whose memory was there at the peak, and that no operation of the
+    profiled steps touched, with the figures of the peak: it falls by all of their bytes."""
+    replay = Replay(profile, census)
+    if not replay.meets_peak():
+        return tuple(suspects)
+    untouched = replay.untouched()
+    return tuple(_resting(suspect, untouched, replay.peak_bytes) for suspect in suspects)
+
+
+def _resting(suspect: Suspect, untouched: frozenset[tuple[int, int]], peak_bytes: int) -> Suspect:
+    if suspect.symptom != "survivor" or not suspect.storages or not suspect.storages <= untouched:
+        return suspect
+    size = sum(size for _, size in suspect.storages)
+    return dataclasses.replace(suspect, peak_bytes=peak_bytes, peak_drop_bytes=size, peak_basis=BASIS_OF_RESTING)
+
+
+def _with_figures(suspect: Suspect, idle: Sequence[Suspect]) -> Suspect:
+    same = [found for found in idle if names_of(suspect.cut) & names_of(found.cut)] if suspect.symptom == "peak" else []
+    best = max(same, key=lambda found: found.peak_drop_bytes or 0, default=None)
+    if best is None:
+        return suspect
+    return dataclasses.replace(
+        suspect, peak_bytes=best.peak_bytes, peak_drop_bytes=best.peak_drop_bytes, peak_basis=best.peak_basis
+    )
+
+
+def names_of(references: Iterable[HoldingReference]) -> set[Name]:
+    """What references go by, so that those of two findings can be compared."""
+    return {(each.kind, each.expression, each.scope_function, each.scope_file) for each in references}
