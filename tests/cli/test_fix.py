@@ -76,7 +76,7 @@ def test_the_number_of_runs_is_said_before_the_first(
 
     assert run_command_line(["fix", "--steps", "20", "train.py"]) == 2
     assert capsys.readouterr().err.splitlines()[:2] == [
-        "tenure: train.py runs as it is: once where its findings offer no edit, else 3 to 68 times (20 steps each)",
+        "tenure: train.py runs as it is: once where its findings offer no edit, else 3 to 86 times (20 steps each)",
         "tenure: run 1: as it is",
     ]
 
