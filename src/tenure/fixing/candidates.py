@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tenure.fixing.measured import Measured
 from tenure.fixing.overlay import why_no_python
 from tenure.lint import lint_sources
 from tenure.model.finding import Edit, Finding, evidence_of
+from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
 from tenure.syntax.edits.line_edits import apply_edits, overlap
 
@@ -147,7 +149,11 @@ def _keeps_tensor(finding: Finding) -> bool:
 
 def _tell_by_lint(measured: Measured) -> dict[tuple[str, str, int], tuple[Edit, ...]]:
     """Edits that lint has of the sources as they ran, by rule and place."""
-    yours = [source for source in measured.sources.values() if source.origin == "yours"]
+    return _edits_of_lint(tuple(source for source in measured.sources.values() if source.origin == "yours"))
+
+
+@lru_cache(maxsize=2)
+def _edits_of_lint(yours: tuple[SourceFile, ...]) -> dict[tuple[str, str, int], tuple[Edit, ...]]:
     told, _ = lint_sources(yours)
     return {_place_of_source(each): each.edits for each in told if each.edits}
 

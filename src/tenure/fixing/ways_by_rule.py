@@ -46,13 +46,12 @@ from tenure.syntax.edits.kept_parts import (
     change_keyword,
     change_part,
     change_where_made,
-    computes_on,
     detach_at_end,
     detach_each,
     detach_old,
     detach_states_beside,
 )
-from tenure.syntax.edits.kept_values import find_kept
+from tenure.syntax.edits.kept_values import computes_on, find_kept
 from tenure.syntax.edits.last_use import drop_each
 from tenure.syntax.edits.left_states import forget_states
 from tenure.syntax.edits.let_go import (

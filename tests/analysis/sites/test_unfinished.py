@@ -99,3 +99,4 @@ def test_of_two_calls_of_cycle_none_is_named() -> None:
 
     assert cycled(text).holder.kind == "unknown"
     assert cycled(text[:23], kind="local").holder.name == OWNER
+    assert cycled("itertools.cycle(").holder.kind == "unknown"

@@ -112,3 +112,7 @@ def test_a_backward_pass_for_the_gradients_of_variables_asks_for_these_alone(mor
 @pytest.mark.parametrize("more", ["self.optimizer.step()", "return self.model.weight.grad", "rows.grad = None"])
 def test_a_pass_that_trains_or_whose_gradients_are_read_elsewhere_stays(more: str) -> None:
     assert list(ask_for_those_that_are_read(source_of(REASONS.format(more=more)))) == []
+
+
+def test_a_file_that_cannot_be_parsed_is_passed_over() -> None:
+    assert list(ask_for_those_that_are_read(source_of("import torch\n("))) == []

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from edit_texts import source_of
+from tenure.model.source import SourceFile
 from tenure.syntax.edits.class_fields import fields_of_class, is_named_tuple
 
 SOURCE = source_of("""
@@ -39,5 +40,7 @@ SOURCE = source_of("""
     ],
 )
 def test_a_class_takes_its_fields_in_order(name: str, fields: list[str], is_tuple: bool) -> None:
-    assert fields_of_class([SOURCE], name) == fields
-    assert is_named_tuple([SOURCE], name) == is_tuple
+    sources = [SourceFile("bad.py", "("), SOURCE]
+
+    assert fields_of_class(sources, name) == fields
+    assert is_named_tuple(sources, name) == is_tuple

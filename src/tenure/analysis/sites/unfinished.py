@@ -13,7 +13,7 @@ from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import RUNNING, HoldingReference, Suspect
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.name_uses import function_around, spans
 from tenure.syntax.text.scopes import MODULE, dotted, parse
 from tenure.syntax.text.tree_walks import walk
@@ -56,7 +56,7 @@ def named_by_its_cycle(suspect: Suspect, sources: Mapping[str, SourceFile]) -> S
     if suspect.holder.kind != "unknown" or not through:
         return suspect
     yours = (source for source in sources.values() if source.origin == "yours" and "cycle" in source.text)
-    found = [(source, call) for source in yours for call in nodes_of(source, ast.Call) if _makes_cycle(call)]
+    found = [(source, call) for source in yours for call in nodes_in(source) if _makes_cycle(call)]
     around = [each for each in walk(parse(found[0][0])) if _is_around(each, found[0][1])] if len(found) == 1 else []
     if not around:
         return suspect
@@ -69,8 +69,8 @@ def named_by_its_cycle(suspect: Suspect, sources: Mapping[str, SourceFile]) -> S
     return replace(suspect, holder=holder, cut=(holder,), holder_is_yours=True)
 
 
-def _makes_cycle(call: ast.Call) -> bool:
-    return dotted(call.func) in ("cycle", _CYCLE)
+def _makes_cycle(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and dotted(node.func) in ("cycle", _CYCLE)
 
 
 def _is_around(node: ast.AST, call: ast.Call) -> TypeGuard[ast.stmt]:

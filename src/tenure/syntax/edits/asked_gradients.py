@@ -9,7 +9,7 @@ from itertools import pairwise
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import write_over
-from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.file_nodes import nodes_in, nodes_of
 from tenure.syntax.text.name_uses import function_around, indent_of
 from tenure.syntax.text.scopes import dotted, inner_bodies, parse
 from tenure.syntax.text.tree_walks import walk
@@ -57,7 +57,7 @@ def ask_for_those_that_are_read(source: SourceFile) -> Iterator[tuple[Edit, ...]
             called = passes[0].func
             assert isinstance(called, ast.Attribute)
             loss = ast.get_source_segment(source.text, called.value)
-            targets = "".join(f"{name}.grad, " for name in names).rstrip(" ").removesuffix("," * (len(names) > 1))
+            targets = ", ".join(f"{name}.grad" for name in names) + "," * (len(names) == 1)
             text = f"{targets} = torch.autograd.grad({loss}, [{', '.join(names)}])"
             yield write_over(source, [(passes[0], text)])
 
@@ -92,7 +92,10 @@ def _asks_with_graph(node: ast.expr) -> bool:
 
 def _imports_torch(source: SourceFile) -> bool:
     return any(
-        each.name == "torch" and each.asname is None for node in nodes_of(source, ast.Import) for each in node.names
+        each.name == "torch" and each.asname is None
+        for node in nodes_in(source)
+        if isinstance(node, ast.Import)
+        for each in node.names
     )
 
 

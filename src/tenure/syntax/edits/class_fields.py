@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tenure.model.source import SourceFile
 from tenure.syntax.text.expressions import called_name, split_receiver
-from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import walk
 
@@ -52,12 +52,14 @@ def _fields_named(made: ast.Call) -> list[str]:
 
 
 def _classes(sources: Sequence[SourceFile]) -> Iterator[ast.ClassDef]:
-    return (node for source in sources for node in nodes_of(source, ast.ClassDef))
+    return (node for source in sources for node in nodes_in(source) if isinstance(node, ast.ClassDef))
 
 
 def _named_tuples_by_call(sources: Sequence[SourceFile]) -> Iterator[ast.Assign]:
     """`Best = namedtuple("Best", "score weights")`."""
     for source in sources:
-        for node in nodes_of(source, ast.Assign):
-            if isinstance(node.value, ast.Call) and called_name(node.value) == "namedtuple" and node.value.args[1:]:
+        for node in nodes_in(source):
+            if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+                continue
+            if called_name(node.value) == "namedtuple" and node.value.args[1:]:
                 yield node

@@ -12,7 +12,7 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import insert_line
 from tenure.syntax.text.expressions import split_receiver
-from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.name_uses import begins_its_line, indent_of
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import walk
@@ -22,7 +22,9 @@ def close_behind_loops(sources: Sequence[SourceFile], name: str) -> Iterator[tup
     """For each loop over the attribute or variable `name` that may end by `break`, the edit that closes it behind the
     loop."""
     for source in sources:
-        for loop in nodes_of(source, ast.For):
+        for loop in nodes_in(source):
+            if not isinstance(loop, ast.For):
+                continue
             text = dotted(loop.iter)
             leaves = any(isinstance(node, ast.Break) for statement in loop.body for node in walk(statement))
             named = bool(text) and "[" not in text and split_receiver(loop.iter)[1] == name

@@ -18,6 +18,7 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_parts import part_kept
 from tenure.syntax.edits.kept_reads import Parents, Read, reads_of_kept, store_at
+from tenure.syntax.edits.kept_values import PRIMARIES
 from tenure.syntax.edits.line_edits import split_lines, write_over
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
@@ -37,7 +38,6 @@ _BUILT_IN = ("len", "type")
 _TEXTS = ("repr", "str")
 _WRITTEN = "print"
 _CLASS_NAMES = ("__class__", "__name__", "__qualname__")
-_PRIMARIES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _in_common(chains: Sequence[Sequence[_Step]]) -> list[tuple[str, str]]:
 
 def _around(source: SourceFile, value: ast.expr, steps: Sequence[tuple[str, str]]) -> str:
     text = ast.get_source_segment(source.text, value) or ""
-    text = text if isinstance(value, _PRIMARIES) else f"({text})"
+    text = text if isinstance(value, PRIMARIES) else f"({text})"
     for before, after in steps:
         text = f"{before}{text}{after}"
     return text

@@ -15,6 +15,8 @@ from tenure.syntax.text.tree_walks import children
 
 _ADDS = ("append", "add")
 PUSH = "heappush"
+JOINS = ("cat", "concat", "concatenate", "vstack")
+"""Calls that put the rows of several tensors behind each other."""
 
 
 def append_at(source: SourceFile, line: int, name: str) -> tuple[ast.stmt, ast.expr] | None:
@@ -53,11 +55,10 @@ def root_of(container: ast.expr) -> type[ast.expr]:
 def reads_of(source: SourceFile, name: str, kind: type[ast.expr]) -> Iterator[tuple[list[ast.AST], ast.expr]]:
     """Where a file reads an attribute (or a variable) of this name, with the nodes around, the innermost last."""
     try:
-        waiting: list[tuple[list[ast.AST], ast.AST]] = [([], parse(source))]
+        tree = parse(source)
     except SourceError:
         return
-    while waiting:
-        parents, node = waiting.pop()
+    for parents, node in with_parents(tree):
         named = node if isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Load) else None
         if (
             named is not None
@@ -66,6 +67,14 @@ def reads_of(source: SourceFile, name: str, kind: type[ast.expr]) -> Iterator[tu
             and not _is_changed(parents)
         ):
             yield parents, named
+
+
+def with_parents(top: ast.AST) -> Iterator[tuple[list[ast.AST], ast.AST]]:
+    """A node and all below it, each with the nodes around it up to the first one, the innermost last."""
+    waiting: list[tuple[list[ast.AST], ast.AST]] = [([], top)]
+    while waiting:
+        parents, node = waiting.pop()
+        yield parents, node
         waiting += [([*parents, node], child) for child in children(node)]
 
 

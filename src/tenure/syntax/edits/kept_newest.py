@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.container_reads import append_at, depth_of, reads_beside
+from tenure.syntax.edits.container_reads import JOINS, append_at, depth_of, reads_beside
 from tenure.syntax.edits.kept_values import call_method, find_kept
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import called_name, split_receiver
@@ -19,7 +19,6 @@ from tenure.syntax.text.name_uses import indent_of
 from tenure.syntax.text.scopes import dotted
 
 _COPIES = ("list", "tuple")
-_JOINS = ("cat", "concat", "concatenate", "vstack")
 _DIMENSIONS = ("dim", "axis")
 
 
@@ -60,7 +59,7 @@ def _joins(value: ast.expr, text: str) -> bool:
     if isinstance(value, ast.BinOp):
         return isinstance(value.op, ast.Add) and dotted(value.left) == text and isinstance(value.right, ast.List)
     parts: ast.expr = value
-    if isinstance(value, ast.Call) and called_name(value) in _JOINS and value.args:
+    if isinstance(value, ast.Call) and called_name(value) in JOINS and value.args:
         others = [*value.args[1:], *(each.value for each in value.keywords if each.arg in _DIMENSIONS)]
         if any(not isinstance(each, ast.Constant) or each.value != 0 for each in others):
             return False

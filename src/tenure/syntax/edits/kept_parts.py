@@ -15,6 +15,7 @@ from tenure.syntax.edits.kept_values import (
     Kept,
     call_method,
     call_method_of_all,
+    computes_on,
     each_of,
     ends_with_call,
     find_kept,
@@ -185,12 +186,6 @@ def detach_states_beside(source: SourceFile, line: int, name: str) -> tuple[Edit
     found = (each for each in walk(function) if isinstance(each, ast.Assign) and len(each.targets) == 1)
     states = [each for each in found if computes_on(Kept(each, each.value, each.targets[0]))]
     return call_method_of_all(source, [each.value for each in states], ".detach()") if len(states) > 1 else ()
-
-
-def computes_on(kept: Kept) -> bool:
-    """Whether a statement computes the next value of an attribute from the one before: `self.mean = f(self.mean)`."""
-    text = dotted(kept.target)
-    return "." in text and kept.value is not None and any(dotted(each) == text for each in walk(kept.value))
 
 
 def _each_detached(text: str, kind: str) -> str:

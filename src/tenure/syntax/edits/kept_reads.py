@@ -11,13 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.container_reads import append_at, depth_of, reads_beside
+from tenure.syntax.edits.container_reads import JOINS, append_at, depth_of, reads_beside, with_parents
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
-from tenure.syntax.text.tree_walks import children
 
-_JOINS = ("cat", "concat", "concatenate", "vstack")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _TABLE, _LIST = "table", "list"
 Parents = Sequence[ast.AST]
@@ -83,7 +81,7 @@ def _follow(read: Read, levels: Sequence[str], labels: Sequence[str]) -> list[Re
         return None if isinstance(parent.ctx, ast.Del) else _follow(_outwards(read, parent, 1), levels[1:], labels)
     if levels[0] == _TABLE:
         return _of_table(read, levels, labels)
-    if isinstance(parent, ast.Call) and called_name(parent) in _JOINS and parent.args == [read.node]:
+    if isinstance(parent, ast.Call) and called_name(parent) in JOINS and parent.args == [read.node]:
         is_whole = len(levels) == 1 and not labels and not parent.keywords
         return [Read(read.source, parent, read.parents[:-1], joined=True)] if is_whole else None
     loop = _loop_over(read.node, read.parents)
@@ -184,9 +182,6 @@ def _mentions(target: ast.expr, body: Sequence[ast.AST]) -> Iterator[tuple[ast.e
     """Where a loop's variable is read in it, with the nodes around."""
     name = target.id if isinstance(target, ast.Name) else ""
     for part in body:
-        waiting: list[tuple[list[ast.AST], ast.AST]] = [([], part)]
-        while waiting:
-            parents, node = waiting.pop()
+        for parents, node in with_parents(part):
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                 yield node, parents
-            waiting += [([*parents, node], child) for child in children(node)]

@@ -18,7 +18,8 @@ from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.store_calls import GROWING_FUNCTIONS, stores_of_call
 from tenure.syntax.text.tree_walks import walk
 
-_PRIMARIES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+PRIMARIES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+"""What a method call can stand behind without parentheses."""
 _SEQUENCES = ("list", "tuple")
 _KEEPING_ONE = GROWING_FUNCTIONS | {"append", "appendleft", "add", "insert", "push", "put", "put_nowait", "setdefault"}
 
@@ -131,6 +132,12 @@ def _inner(value: ast.expr, label: str) -> ast.expr | None:
     return None
 
 
+def computes_on(kept: Kept) -> bool:
+    """Whether a statement computes the next value of an attribute from the one before: `self.mean = f(self.mean)`."""
+    text = dotted(kept.target)
+    return "." in text and kept.value is not None and any(dotted(each) == text for each in walk(kept.value))
+
+
 def each_of(value: ast.expr | None) -> ast.expr | None:
     """What a comprehension keeps of each turn; anything else as it is."""
     if isinstance(value, (ast.ListComp, ast.SetComp)):
@@ -149,7 +156,7 @@ def call_method_of_all(source: SourceFile, values: Sequence[ast.expr], call: str
     for value in values:
         if isinstance(value, (ast.Starred, ast.Constant, ast.GeneratorExp)) or value.end_lineno is None:
             return ()
-        opens = not isinstance(value, _PRIMARIES)
+        opens = not isinstance(value, PRIMARIES)
         insertions += [Insertion(value.lineno, value.col_offset, "(")] * opens
         insertions.append(Insertion(value.end_lineno, value.end_col_offset or 0, ")" * opens + call))
     return insert_into_lines(source, insertions) if insertions else ()

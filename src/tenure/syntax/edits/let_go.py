@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.kept_values import find_kept
+from tenure.syntax.edits.kept_values import computes_on, find_kept
 from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, split_lines
 from tenure.syntax.text.file_nodes import nodes_in, nodes_of
 from tenure.syntax.text.name_uses import begins_its_line, class_around, function_around, indent_of, is_shared, spans
@@ -73,12 +73,11 @@ def let_go_at_start(source: SourceFile, line: int, name: str) -> tuple[Edit, ...
         return ()
     body = [each for each in function.body if not _is_docstring(each)]
     before = [each for each in body if each.lineno < kept.statement.lineno]
-    reads_itself = kept.value is not None and any(dotted(each) == text for each in walk(kept.value))
     owner, parameters = text.partition(".")[0], {each.arg for each in function.args.args}
     if (
         function.name == "__init__"
         or owner not in parameters
-        or reads_itself
+        or computes_on(kept)
         or any(_mentions(each, name) for each in before)
     ):
         return ()
