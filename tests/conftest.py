@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import time
 import types
 from collections.abc import Iterator
 
@@ -61,6 +62,12 @@ def a_kernel_that_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, recorders in the test's own process do not note that reading shares of pages took
     long."""
     monkeypatch.setattr("tenure.capture.sampling.host.LONGEST_SECONDS", float("inf"))
+
+
+@pytest.fixture(autouse=True)
+def a_clock_that_nobody_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sets the machine's clock meanwhile, recorders in the test's own process do not note it."""
+    monkeypatch.setattr("tenure.capture.sampling.happenings._wall", time.perf_counter)
 
 
 @pytest.fixture(autouse=True, scope="module")

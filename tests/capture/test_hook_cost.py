@@ -42,10 +42,10 @@ def test_a_step_marked_in_code_costs_so_little_python(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from a file on Linux only")
 def test_a_step_outside_of_the_schedule_reads_resident_memory_and_opens_no_file(tmp_path: Path) -> None:
     with recording(tmp_path, CensusLog(), census_at=(), profile_step=0) as monitor:
-        for _ in range(32):
+        for _ in range(33):
             monitor.end_step()
         monitor._last_step_time -= 0.05
-        counted = count_executed(monitor.end_step)
+        counted = count_executed(monitor.end_step)  # an even one: read on a machine too slow for a reading after each
 
     assert {name for name in counted.c_names if "open" in name or "read" in name} == {"pread"}
 
