@@ -32,6 +32,11 @@ _BY_ITSELF = ("forward", "__call__", "__missing__", "__setitem__", "__next__", "
 _MOST_CALLERS = 4
 
 
+def is_known_to_run(program: Program, function: Function) -> bool:
+    """Whether the program itself runs a function, so that its callers' modes are known; tests and libraries do not."""
+    return isinstance(function.node, ast.Module) or bool(program.callers(function)) or function.name == "main"
+
+
 def runs_repeatedly(program: Program, function: Function, node: ast.AST | None = None) -> bool:
     """Whether a statement of `function` runs again and again, as far as the text tells."""
     if node is not None and function.loops_around(getattr(node, "lineno", 0)):
