@@ -16,9 +16,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_known_to_run
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.values.framework_states import is_trained_elsewhere
-from tenure.syntax.values.graph_values import (
-    backward_roots,
-)
+from tenure.syntax.values.graph_values import backward_roots
 from tenure.syntax.values.tensor_values import tensor_values
 
 

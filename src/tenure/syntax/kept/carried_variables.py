@@ -15,10 +15,7 @@ from tenure.syntax.program.repeats import is_known_to_run
 from tenure.syntax.text.kinds import Kind
 from tenure.syntax.text.scopes import LoopNode
 from tenure.syntax.text.value_parts import element_of
-from tenure.syntax.values.graph_values import (
-    backward_root,
-    backward_roots,
-)
+from tenure.syntax.values.graph_values import backward_root, backward_roots
 from tenure.syntax.values.tensor_values import TensorValues
 
 

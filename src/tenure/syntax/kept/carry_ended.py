@@ -11,9 +11,7 @@ from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_never_called
 from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.tree_walks import walk
-from tenure.syntax.values.graph_values import (
-    is_cutting,
-)
+from tenure.syntax.values.graph_values import is_cutting
 
 
 def is_set_anew(program: Program, keep: Keep, function: Function, *, in_function_alone: bool) -> bool:
