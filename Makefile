@@ -11,10 +11,6 @@ BENCH := $(VENV)/.tenure-bench
 NATIVE := $(wildcard src/tenure/*/*.c src/tenure/*/*/*.c src/tenure/*/c/*.h src/tenure/*/*/c/*.h)
 # Compiled once, not in each of the hundreds of processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
-# What compares all that a process holds, or walks it again and again: in processes that hold little else.
-WHOLE_PROCESS := tests/capture/profile/test_stream_watch.py tests/planning/test_saved_activations.py \
-  tests/planning/test_fake_streams.py tests/analysis/test_suspects_on_real_heaps.py \
-  tests/capture/copies/test_experiments.py tests/release/out_of_memory/test_batch_size.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test thorough check format pages zoo zoo-programs bench matrix public-names hooks clean
@@ -28,10 +24,7 @@ demo: $(READY) ## four leaking programs, diagnosed, each with and without its fi
 	@$(VENV)/bin/tenure demo
 
 test: $(READY) $(REAL) ## the test suite, real programs included; variations of what it runs: make thorough
-	@export OMP_NUM_THREADS=1; status=0; \
-	  $(RUN) -m pytest -q -n 2 $(WHOLE_PROCESS) || status=$$?; \
-	  $(RUN) -m pytest -n 2 --dist loadgroup -m 'not thorough' $(WHOLE_PROCESS:%=--ignore=%) || status=$$?; \
-	  exit $$status
+	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup -m 'not thorough'
 
 thorough: $(READY) $(REAL) ## the variations that `make test` leaves out
 	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup -m thorough

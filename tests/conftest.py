@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import time
 import types
@@ -68,6 +69,18 @@ def a_kernel_that_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def a_clock_that_nobody_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever sets the machine's clock meanwhile, recorders in the test's own process do not note it."""
     monkeypatch.setattr("tenure.capture.sampling.happenings._wall", time.perf_counter)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def only_what_a_file_makes_is_listed(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What other files' tests and the imports have left, a million objects, is frozen: no census goes through it.
+
+    A file says `LISTS_ALL_OBJECTS = True` whose tests need what was made when it was imported, as its globals.
+    """
+    if not getattr(request.module, "LISTS_ALL_OBJECTS", False):
+        gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -80,15 +80,18 @@ def test_a_program_is_python(program: Program) -> None:
     assert compile(program.text, name_program(program), "exec")
 
 
-def choose_programs() -> list[Program]:
-    """The first leak and the first healthy program of each page; all programs for `make pages`."""
-    if os.environ.get("WHOLE_PAGES"):
-        return PROGRAMS
-    return [program for program in PROGRAMS if program.number == 1 and program.heading != "Fix"]
+FIRST = [program for program in PROGRAMS if program.number == 1 and program.heading == "Leaks"]
+"""The first leak of each page; the others are for `make pages`, and the first healthy one for `make thorough`, too."""
+HEALTHY = [program for program in PROGRAMS if program.number == 1 and program.heading == "Does not leak"]
+CHOSEN = (
+    in_groups(PROGRAMS)
+    if os.environ.get("WHOLE_PAGES")
+    else [*in_groups(FIRST), *in_groups(HEALTHY, pytest.mark.thorough)]
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", in_groups(choose_programs()))
+@pytest.mark.parametrize("program", CHOSEN)
 def test_a_program_yields_exactly_the_findings_that_its_page_marks(program: Program) -> None:
     pytest.importorskip("torch", reason="the programs of the pages train with torch")
     findings = run_program(program.unmarked_text).findings

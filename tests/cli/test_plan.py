@@ -248,7 +248,7 @@ def test_batches_and_lengths_are_searched_together(
 def test_the_longest_input_follows_from_runs_with_short_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["--json", "--device-memory", "1GiB", "--length-arg", "--length", "--length-sizes", "16,32,48,300"]
+    asked = ["--json", "--device-memory", "128MiB", "--length-arg", "--length", "--length-sizes", "16,32,48,300"]
 
     code = plan([*asked, "train.py", "--batch", "2", "--length", "8"], ATTENTION, monkeypatch, tmp_path)
 

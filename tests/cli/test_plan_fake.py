@@ -60,7 +60,7 @@ def test_the_plan_is_the_one_that_memory_gives(
 def test_the_longest_input_is_the_one_that_memory_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["--device-memory", "1GiB", "--length-arg", "--length", "--length-sizes", "16,32,48,300", "train.py"]
+    asked = ["--device-memory", "128MiB", "--length-arg", "--length", "--length-sizes", "16,32,48,300", "train.py"]
     asked += ["--batch", "2", "--length", "8"]
 
     faked = planned(["--fake", *asked], ATTENTION, monkeypatch, tmp_path, capsys)["longest"]

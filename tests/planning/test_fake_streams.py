@@ -14,6 +14,8 @@ from tenure.model.stream import StepStream
 
 ROUTES_BY_VALUES = "mixture_of_experts"
 WORKSPACE_OF_HOST = "lstm"
+CHOSEN = ("in_place", "resnet", "lstm", "encoder", "custom_function", "checkpointing", "autocast", "second_order")
+"""The others are variations for `make thorough`."""
 
 
 def rows_on_device(stream: StepStream) -> list[tuple[Any, ...]]:
@@ -30,7 +32,14 @@ def names_of(stream: StepStream) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in MODELS if name != ROUTES_BY_VALUES])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in CHOSEN else pytest.mark.thorough)
+        for name in MODELS
+        if name != ROUTES_BY_VALUES
+    ],
+)
 def test_fake_tensors_live_and_die_as_the_tensors_that_they_stand_for(name: str, tmp_path: Path) -> None:
     as_it_is = recorded(MODELS[name], tmp_path / "as-it-is")
     memory = begin_fake_memory()

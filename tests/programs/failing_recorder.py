@@ -4,6 +4,7 @@ Arguments: a folder for the recordings, or `plain` for the same training alone. 
 """
 
 import errno
+import gc
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -93,6 +94,8 @@ def main():
         return
     from tenure.capture.record import record
 
+    train()
+    gc.freeze()  # what the imports have left need not be looked at hundreds of times
     share, shares = int(sys.argv[2]), int(sys.argv[3])
     for number, part in list(enumerate(find_parts()))[share::shares]:
         for kind, error in ERRORS.items():

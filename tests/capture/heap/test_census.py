@@ -21,6 +21,8 @@ from tenure.capture.heap.census import take_census
 from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, NodeKind, Role
 from tenure.model.heap import ReferenceKind as Kind
 
+LISTS_ALL_OBJECTS = True
+
 KIB = 1024
 
 

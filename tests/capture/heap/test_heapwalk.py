@@ -23,6 +23,8 @@ from hypothesis import strategies as st
 from tenure.capture.heap import heapwalk
 from tenure.capture.heap.heapwalk import Category, Walk, walk_native, walk_python
 
+LISTS_ALL_OBJECTS = True
+
 needs_native = pytest.mark.skipif(not heapwalk.NATIVE, reason="the C walk was not built here")
 walks = pytest.mark.parametrize("walk", [walk_python, pytest.param(walk_native, marks=needs_native)])
 

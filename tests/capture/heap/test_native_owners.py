@@ -14,6 +14,8 @@ from tenure.capture.heap.native_owners import AUTOCAST_CACHE, REDUCER_TYPE, is_a
 from tenure.model.heap import NodeKind
 from tenure.model.heap import ReferenceKind as Kind
 
+LISTS_ALL_OBJECTS = True
+
 pytestmark = pytest.mark.slow  # censuses of this whole process
 
 

@@ -21,6 +21,8 @@ from tenure.capture.heap.census import take_census
 from tenure.capture.heap.heapwalk import NATIVE
 from tenure.capture.heap.roots import file_of_code, find_hidden_roots
 
+LISTS_ALL_OBJECTS = True
+
 READS_ATEXIT = NATIVE and (3, 11) <= sys.version_info < (3, 14)
 NUMBER = 7919
 

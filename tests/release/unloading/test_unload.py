@@ -16,6 +16,8 @@ import tenure
 from release.models import ENCODER_BYTES, TRAINED_BYTES, Cache, Encoder, Pipeline, tokens, train_step
 from tenure.release.outcome import Outcome
 
+LISTS_ALL_OBJECTS = True
+
 pytestmark = pytest.mark.slow  # censuses of this whole process
 
 

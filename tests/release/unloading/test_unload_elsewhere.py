@@ -15,6 +15,8 @@ from torch import nn
 import tenure
 from release.models import ENCODER_BYTES, TRAINED_BYTES, Encoder, tokens, train_step
 
+LISTS_ALL_OBJECTS = True
+
 pytestmark = pytest.mark.slow  # censuses of this whole process
 
 
