@@ -24,11 +24,14 @@ from tenure.syntax.edits.asked_gradients import ask_for_gradients, ask_for_those
 from tenure.syntax.edits.bounded_caches import compute_at_each_read, drop_cache, needs_caches
 from tenure.syntax.edits.class_fields import is_named_tuple
 from tenure.syntax.edits.closed_generators import close_behind_loops
-from tenure.syntax.edits.computed_early import compute_early
+from tenure.syntax.edits.computed_early import compute_early, compute_given_early
 from tenure.syntax.edits.computed_when_kept import compute_when_kept
 from tenure.syntax.edits.cut_chains import cut_chain
 from tenure.syntax.edits.dropped_names import drop_names
-from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
+from tenure.syntax.edits.ended_subscriptions import end_subscriptions
+from tenure.syntax.edits.exit_stacks import leave_stacks_sooner
+from tenure.syntax.edits.finalizers import finalize_without_owner
+from tenure.syntax.edits.forgotten_handles import number_handles, remove_where_forgotten
 from tenure.syntax.edits.given_back import take_back
 from tenure.syntax.edits.kept_best import keep_best
 from tenure.syntax.edits.kept_entries import (
@@ -48,7 +51,9 @@ from tenure.syntax.edits.kept_parts import (
     change_where_made,
     detach_at_end,
     detach_each,
+    detach_if_tensor,
     detach_old,
+    detach_received,
     detach_states_beside,
 )
 from tenure.syntax.edits.kept_values import computes_on, find_kept
@@ -66,7 +71,8 @@ from tenure.syntax.edits.let_go import (
 from tenure.syntax.edits.own_hooks import read_detached
 from tenure.syntax.edits.reopened_loaders import reopen_each_pass
 from tenure.syntax.edits.saved_together import save_together
-from tenure.syntax.edits.settled_records import settle_record
+from tenure.syntax.edits.settled_futures import FUTURES, discard_when_done
+from tenure.syntax.edits.settled_records import log_as_text, settle_record
 from tenure.syntax.edits.skipped_reads import let_go_where_skipped
 from tenure.syntax.edits.weak_links import bind_weakly, refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
@@ -76,6 +82,7 @@ _FEWEST_KEYS = 4
 _TRACEBACK, _RECORD = "__traceback__", "LogRecord"
 _EARLIER = ("__cause__", "__context__")
 """Of an exception that was kept before, under the same name: what is kept now loses its own traceback."""
+_CALLED_LATER = ("method", "function", "partial")
 _VARIABLES = ("local", "global")
 _GRAPHS = frozenset({"TN101", "TN102", "TN105", "TN107"})
 _MODULES = frozenset({"TN401", "TN403", "TN405"})
@@ -151,8 +158,32 @@ def _refer_weakly(case: Case) -> Ways:
 
 
 def _settle_record(case: Case) -> Ways:
-    if _RECORD in kinds_on_way(case.finding):
-        yield settle_record(*case.place)
+    way = evidence_of(case.finding, "path")
+    kinds = [each.partition(" ")[0] for each in way.get("targets", ())]
+    if _RECORD not in kinds:
+        return
+    yield settle_record(*case.place)
+    labels = way.get("references", ())
+    number = next((each for label, each in pairwise(labels) if label == ".args"), "").strip("[]")
+    if number.isdecimal():
+        yield log_as_text(case.source, case.line, int(number))
+
+
+def _settle_future(case: Case) -> Ways:
+    if FUTURES & set(kinds_on_way(case.finding)):
+        yield discard_when_done(*case.place)
+
+
+def _compute_early(case: Case) -> Ways:
+    yield compute_early(*case.place)
+    if kinds_on_way(case.finding)[:1] and kinds_on_way(case.finding)[0] in _CALLED_LATER:
+        yield compute_given_early(*case.place)
+
+
+def _end_subscriptions(case: Case) -> Ways:
+    for label in evidence_of(case.finding, "path").get("references", ()):
+        if label.startswith("._") or label[1:].isidentifier():
+            yield from end_subscriptions(case.yours, label[1:])
 
 
 def _drop_cache(case: Case) -> Ways:
@@ -251,6 +282,8 @@ def _without_graph(case: Case) -> Ways:
         yield let_go_before(*place)
         yield let_go_at_start(*place)
         yield detach_at_end(*place, kinds)
+    if not labels:
+        yield detach_if_tensor(*place)
     if finding.rule == "TN105":
         yield detach_old(*place)
     yield from compute_without_graph(yours, *place)
@@ -274,8 +307,11 @@ def _where_made(case: Case, call: str, end: str = "") -> Ways:
 _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (frozenset({"TN303"}), lambda case: remove_where_forgotten(case.source, case.line)),
     (frozenset({"TN303"}) | _MODULES, lambda case: remove_handles(case.source, case.line)),
+    (frozenset({"TN303"}), lambda case: [number_handles(case.source, case.line)]),
     (_ROOTS, lambda case: take_back(case.source, case.line)),
+    (_ROOTS | _GROWING, lambda case: [finalize_without_owner(case.source, case.line)]),
     (_GRAPHS, _without_graph),
+    (_GRAPHS | frozenset({"TN305"}), lambda case: [detach_received(case.source, case.line)]),
     (_VIEWS, _clone_views),
     (_EXCEPTIONS, _drop_tracebacks),
     (frozenset({"TN404"}), lambda case: forget_states(case.yours)),
@@ -290,7 +326,10 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (_CYCLES, _refer_weakly),
     (frozenset({"TN205"}), _drop_cache),
     (_GROWING | _GRAPHS | _EXCEPTIONS | _MODULES | _ROOTS, _settle_record),
-    (_GROWING | _GRAPHS | _MODULES | _ROOTS, lambda case: [compute_early(*case.place)]),
+    (_GROWING | _GRAPHS | _MODULES | _ROOTS, _compute_early),
+    (_GROWING | _GRAPHS | _EXCEPTIONS | _ROOTS, _settle_future),
+    (_GROWING | _GRAPHS | _ROOTS | frozenset({"TN305"}), lambda case: leave_stacks_sooner(case.source, case.line)),
+    (_GROWING | _GRAPHS | _ROOTS, _end_subscriptions),
     (_GROWING, lambda case: [reopen_each_pass(case.source, case.line)]),
     (_GROWING | _IDLE | frozenset({"TN205"}), _compute_at_each_read),
     (_GROWING | _GRAPHS | _IDLE | _MODULES | _EXCEPTIONS | frozenset({"TN404"}), _compute_when_kept),

@@ -32,6 +32,14 @@ BODY = "\ndef pairs(labels):\n    same = labels[:, None] == labels\n    return s
             "from functools import cache, lru_cache\n@cache",
             "from functools import cache, lru_cache\n@lru_cache(maxsize=4)",
         ),
+        (
+            "pure = partial(lru_cache, maxsize=None)\n@pure(typed=True)",
+            "pure = partial(lru_cache, maxsize=None)\n@pure(typed=True, maxsize=4)",
+        ),
+        (
+            "memo = functools.lru_cache(maxsize=None)\n@memo",
+            "memo = functools.lru_cache(maxsize=None)\n@functools.lru_cache(maxsize=4)",
+        ),
     ],
 )
 def test_a_cache_without_bound_gets_one(old: str, new: str) -> None:

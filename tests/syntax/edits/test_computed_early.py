@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from edit_texts import changes, line_of, source_of
-from tenure.syntax.edits.computed_early import compute_early
+from tenure.syntax.edits.computed_early import compute_early, compute_given_early
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,17 @@ def test_what_is_computed_later_is_computed_where_it_is_kept(kept: str, after: s
     source = source_of(f"def note(self, x):\n    self.rows.append({kept})  # here\n")
 
     assert changes(source, compute_early(source, line_of(source), "rows"))[1:] == ([after] if after else [])
+
+
+@pytest.mark.parametrize(
+    ("kept", "after"),
+    [
+        ("render", "self.rows[key] = lambda made=render(): made  # here"),
+        ("run.summary", "self.rows[key] = lambda made=run.summary(): made  # here"),
+        ("render()", None),
+    ],
+)
+def test_a_function_that_is_kept_to_be_called_later_is_called_where_it_is_kept(kept: str, after: str | None) -> None:
+    source = source_of(f"def enrol(self, key, render):\n    self.rows[key] = {kept}  # here\n")
+
+    assert changes(source, compute_given_early(source, line_of(source), "rows"))[1:] == ([after] if after else [])

@@ -40,3 +40,14 @@ def test_an_object_lets_go_of_what_the_one_before_it_kept() -> None:
 @pytest.mark.parametrize("made", ["Best(score, weights, None)", "dict(self.best)", "self.best"])
 def test_what_keeps_nothing_of_its_kind_stays(made: str) -> None:
     assert cut(BY_CALL, made) == []
+
+
+def test_a_frozen_object_keeps_a_copy_of_the_one_before_it_without_its_own() -> None:
+    cls = (
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Best:\n    score: float\n    before: object"
+    )
+
+    assert cut(cls, "Best(score, before=self.best)") == [
+        "import dataclasses",
+        "self.best = Best(score, before=self.best and dataclasses.replace(self.best, before=None))  # here",
+    ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from edit_texts import line_of, new_lines, source_of
-from tenure.syntax.edits.forgotten_handles import remove_where_forgotten
+from edit_texts import changes, line_of, new_lines, source_of
+from tenure.syntax.edits.forgotten_handles import number_handles, remove_where_forgotten
 
 TAPPED = """
 @contextmanager
@@ -47,3 +47,31 @@ def test_hooks_are_removed_before_their_handles_are_forgotten(registered: str, f
 )
 def test_what_is_not_forgotten_stays(registered: str, forgotten: str) -> None:
     assert removed(registered, forgotten) == []
+
+
+NUMBERED = """
+def tapped(model, kinds):
+    taps = {{}}
+    for name, module in model.named_modules():
+        taps[type(module).__name__] = module.register_forward_hook(keep)  # here
+    {read}
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        ("return taps.values()", ["taps[len(taps)] = module.register_forward_hook(keep)  # here"]),
+        ('return taps["Linear"]', []),
+    ],
+)
+def test_a_handle_gets_a_number_of_its_own_where_no_key_is_read(read: str, expected: list[str]) -> None:
+    source = source_of(NUMBERED.format(read=read))
+
+    assert changes(source, number_handles(source, line_of(source)))[1:] == expected
+
+
+def test_a_variable_that_holds_nothing_yet_forgets_nothing() -> None:
+    source = source_of(NUMBERED.format(read="return taps.values()"))
+
+    assert new_lines(source, remove_where_forgotten(source, line_of(source))) == []

@@ -12,7 +12,9 @@ from tenure.syntax.edits.kept_parts import (
     change_where_made,
     detach_at_end,
     detach_each,
+    detach_if_tensor,
     detach_old,
+    detach_received,
     detach_states_beside,
 )
 
@@ -231,3 +233,27 @@ def test_each_value_that_an_object_is_made_of_is_detached() -> None:
         "self.entries.appendleft(Entry(*(each.detach() for each in batch)))  # here"
     ]
     assert change_each_given([source], source, at + 1, "rows", ".detach()") == ()
+
+
+@pytest.mark.parametrize(
+    ("imported", "kept", "expected"),
+    [
+        ("import torch", "value", "value.detach() if torch.is_tensor(value) else value"),
+        ("import torch", "f(value)", None),
+        ("import numpy", "value", None),
+    ],
+)
+def test_what_may_be_a_number_is_detached_where_it_is_a_tensor(imported: str, kept: str, expected: str | None) -> None:
+    source = source_of(f"{imported}\ndef put(self, row, value):\n    self.cells[row] = {kept}  # here\n")
+
+    changed = changes(source, detach_if_tensor(source, line_of(source), "cells"))[1:]
+    assert changed == ([f"self.cells[row] = {expected}  # here"] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("received", "expected"), [("yield level", ["sample = (yield level).detach()"]), ("level", []), ("await level", [])]
+)
+def test_what_a_generator_is_sent_is_detached(received: str, expected: list[str]) -> None:
+    source = source_of(f"def smoothed(level):\n    sample = {received}\n    level = lerp(level, sample)  # here\n")
+
+    assert changes(source, detach_received(source, line_of(source)))[1:] == expected

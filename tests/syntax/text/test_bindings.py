@@ -54,6 +54,7 @@ M = "<module>"
         ("d.setdefault(k, []).append(v)", [(1, M, "grow", "d", "v", False), (1, M, "grow", "d", "[]", False)]),
         ('getattr(a, "b").append(v)', [(1, M, "grow", "a.b", "v", False)]),
         ("heapq.heappush(h, v)", [(1, M, "grow", "h", "v", False)]),
+        ("push(h, v)", [(1, M, "grow", "h", "v", False)]),
         ("a.m.lerp_(v, 0.1)", [(1, M, "inplace", "a.m", "", False)]),
         ("m.mul_(d).add_(v)", [(1, M, "inplace", "m", "", False), (1, M, "inplace", "m", "", False)]),
         ("f(m).mul(d).add_(v)", []),

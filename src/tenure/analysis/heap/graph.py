@@ -38,6 +38,9 @@ IMPLICIT_REFERENCES = (
 _NATIVE_OWNERS = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE, ReferenceKind.NATIVE)
 ELEMENT_REFERENCES = (ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED)
 MODULE_TABLES = frozenset({"_modules", "_parameters", "_buffers"})
+LISTS_OF_MODULES = frozenset(
+    f"torch.nn.modules.container.{name}" for name in ("ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
+)
 
 _INSTALLED = frozenset({
     "torch", "torchvision", "torchaudio", "functorch", "triton", "numpy", "scipy", "pandas",
@@ -102,6 +105,19 @@ class Graph:
         )
         tables[references.target[named & self._dicts[references.target]]] = True
         return tables
+
+    @cached_property
+    def lists_of_modules(self) -> Bools:
+        """Per node: the table of a ModuleList, ModuleDict or the like, whose items are elements: none is an attribute
+        that a statement names."""
+        references = self.census.references
+        types = np.array([text in LISTS_OF_MODULES for text in (*self.census.strings, "")])[self.census.nodes.type]
+        tables = np.zeros(self.size, dtype=bool)
+        tables[references.target[types[references.source]]] = True
+        owners = np.zeros(self.size, dtype=bool)
+        owners[references.target[types[references.source] & (references.kind == ReferenceKind.DICT)]] = True
+        tables[references.target[owners[references.source]]] = True
+        return np.asarray(tables & self.instance_tables & ~owners)
 
     @cached_property
     def _dicts(self) -> Bools:

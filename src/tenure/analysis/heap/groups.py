@@ -227,7 +227,7 @@ def containers_of(view: View, members: Ints) -> set[int]:
     elements = (ReferenceKind.INDEX, ReferenceKind.ITEM, ReferenceKind.MEMBER, ReferenceKind.CACHED)
     parents = parents[np.isin(references.kind[parents], elements)]
     owners = references.source[parents]
-    return set(owners[~view.graph.instance_tables[owners]].tolist())
+    return set(owners[~view.graph.instance_tables[owners] | view.graph.lists_of_modules[owners]].tolist())
 
 
 def lies_in_bounded(view: View, node: int) -> bool:

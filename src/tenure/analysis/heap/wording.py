@@ -94,7 +94,7 @@ def expression(graph: Graph, references: Sequence[int], *, many: Collection[int]
             continue
         if kind in _VARIABLES or _is_context_variable(graph, reference):
             text = label
-        elif attribute := attribute_name(graph, reference):
+        elif source not in many and (attribute := attribute_name(graph, reference)):
             owner = _class_root(graph, references, position) if not text else -1
             text = f"{_name_or_type(graph, owner)}.{attribute}" if owner >= 0 else f"{text}.{attribute}".lstrip(".")
         elif kind in (ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED):

@@ -9,7 +9,8 @@ from itertools import pairwise
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import write_over
-from tenure.syntax.text.file_nodes import nodes_in, nodes_of
+from tenure.syntax.edits.missing_imports import imports
+from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import function_around, indent_of
 from tenure.syntax.text.scopes import dotted, inner_bodies, parse
 from tenure.syntax.text.tree_walks import walk
@@ -30,7 +31,7 @@ def ask_for_gradients(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...
     names = {node.id for node in walk(function) if isinstance(node, ast.Name)}
     all_name, name = (next((each for each in found if each not in names), "") for found in (_GRADIENTS, _EACH))
     passed = _pass_at(function, line)
-    if passed is None or not all_name or not name or not _imports_torch(source):
+    if passed is None or not all_name or not name or not imports(source, "torch"):
         return
     statement, following = passed
     reader = _only_reader(function, following)
@@ -46,7 +47,7 @@ def ask_for_those_that_are_read(source: SourceFile) -> Iterator[tuple[Edit, ...]
 
     None where the function takes a step of an optimizer, or passes options to backward.
     """
-    if not _imports_torch(source):
+    if not imports(source, "torch"):
         return
     for function in (*nodes_of(source, ast.FunctionDef), *nodes_of(source, ast.AsyncFunctionDef)):
         calls = [node for node in walk(function) if isinstance(node, ast.Call)]
@@ -88,15 +89,6 @@ def _asks_with_graph(node: ast.expr) -> bool:
     if node.args or any(each.arg not in _OPTIONS for each in node.keywords):
         return False
     return any(each.arg == "create_graph" and getattr(each.value, "value", False) is True for each in node.keywords)
-
-
-def _imports_torch(source: SourceFile) -> bool:
-    return any(
-        each.name == "torch" and each.asname is None
-        for node in nodes_in(source)
-        if isinstance(node, ast.Import)
-        for each in node.names
-    )
 
 
 def _only_reader(function: ast.AST, following: ast.stmt) -> ast.expr | ast.For | None:

@@ -9,7 +9,8 @@ from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, replace_expression
-from tenure.syntax.edits.statement_edits import remove_decorator
+from tenure.syntax.edits.statement_edits import remove_decorator, set_argument
+from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.file_nodes import nodes_in, nodes_of
 from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.scopes import FunctionNode, decorator_name, dotted, parse
@@ -60,7 +61,11 @@ def drop_cache(source: SourceFile, line: int, *, by_trial: bool = False) -> tupl
     function = _function_at(source, line)
     if function is None or not (by_trial or _gives_the_same_again(function)):
         return ()
-    caches = [each for each in function.decorator_list if decorator_name(each).rpartition(".")[2] in _CACHES]
+    caches = [
+        each
+        for each in function.decorator_list
+        if decorator_name(each).rpartition(".")[2] in _CACHES or _cache_behind(source, each) is not None
+    ]
     return remove_decorator(source, caches[0]) if len(caches) == 1 else ()
 
 
@@ -114,6 +119,12 @@ def _mentions(sources: Iterable[SourceFile], names: Collection[str]) -> bool:
 
 def _bounded(source: SourceFile, tree: ast.Module, decorator: ast.expr, size: int) -> tuple[Edit, ...]:
     name = decorator_name(decorator)
+    if (made := _cache_behind(source, decorator)) is not None:
+        if isinstance(decorator, ast.Call):
+            return set_argument(source, decorator, "maxsize", str(size))
+        cache = made.func if called_name(made) == "lru_cache" else made.args[0]
+        text = ast.get_source_segment(source.text, cache)
+        return replace_expression(source, decorator, f"{text}(maxsize={size})")
     if isinstance(decorator, ast.Call) and name.rpartition(".")[2] == "lru_cache":
         given = [*decorator.args, *(each.value for each in decorator.keywords if each.arg == "maxsize")]
         unbounded = given[:1] if given and isinstance(given[0], ast.Constant) and given[0].value is None else []
@@ -123,6 +134,17 @@ def _bounded(source: SourceFile, tree: ast.Module, decorator: ast.expr, size: in
     if isinstance(decorator, ast.Name) and name == "cache":
         return _with_import(source, tree, replace_expression(source, decorator, f"lru_cache(maxsize={size})"))
     return ()
+
+
+def _cache_behind(source: SourceFile, decorator: ast.expr) -> ast.Call | None:
+    """What a decorator of the file's own is made of: `memo = partial(lru_cache, maxsize=None)`, `lru_cache(None)`."""
+    name = decorator_name(decorator)
+    bound = [node for node in parse(source).body if isinstance(node, ast.Assign) and name in map(dotted, node.targets)]
+    made = bound[0].value if len(bound) == 1 else None
+    if not isinstance(made, ast.Call):
+        return None
+    of_cache = called_name(made) == "partial" and made.args and dotted(made.args[0]).rpartition(".")[2] == "lru_cache"
+    return made if of_cache or called_name(made) == "lru_cache" else None
 
 
 def _with_import(source: SourceFile, tree: ast.Module, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:

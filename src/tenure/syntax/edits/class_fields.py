@@ -19,6 +19,13 @@ def is_named_tuple(sources: Sequence[SourceFile], name: str) -> bool:
     )
 
 
+def is_frozen(sources: Sequence[SourceFile], name: str) -> bool:
+    """Whether a class of the program is a dataclass whose objects cannot be changed."""
+    made = (each for cls in _classes(sources) if cls.name == name for each in cls.decorator_list)
+    given = (each.keywords for each in made if isinstance(each, ast.Call) and called_name(each) == "dataclass")
+    return any(each.arg == "frozen" and getattr(each.value, "value", None) is True for all_ in given for each in all_)
+
+
 def fields_of_class(sources: Sequence[SourceFile], name: str) -> list[str]:
     """What a class of the program takes, in order: its annotated fields, or what its `__init__` keeps of each."""
     found = next((cls for cls in _classes(sources) if cls.name == name), None)

@@ -32,6 +32,16 @@ def compute_early(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     return replace_expression(source, later[0][0], f"lambda {made}={later[0][1]}: {made}") if made else ()
 
 
+def compute_given_early(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edit by which the function under a variable that the statement on `line` keeps, to be called with nothing
+    later, is called there and then: `rows.append(lambda made=render(): made)` for `rows.append(render)`."""
+    kept = find_kept(source, line, name)
+    if kept is None or not isinstance(kept.value, (ast.Name, ast.Attribute)):
+        return ()
+    text = ast.get_source_segment(source.text, kept.value)
+    return replace_expression(source, kept.value, f"lambda made={text}(): made")
+
+
 def _computed(source: SourceFile, node: ast.expr) -> str:
     """What a function without arguments computes, as text; "" of anything else."""
     if isinstance(node, ast.Lambda):

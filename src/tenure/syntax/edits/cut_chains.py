@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.class_fields import fields_of_class, is_named_tuple
-from tenure.syntax.edits.kept_values import find_kept
-from tenure.syntax.edits.line_edits import insert_line, replace_expression
+from tenure.syntax.edits.class_fields import fields_of_class, is_frozen, is_named_tuple
+from tenure.syntax.edits.kept_values import find_kept, kept_at
+from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression
+from tenure.syntax.edits.missing_imports import import_missing
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.name_uses import begins_its_line, indent_of
 from tenure.syntax.text.scopes import dotted
@@ -21,7 +22,7 @@ from tenure.syntax.text.scopes import dotted
 def cut_chain(sources: Sequence[SourceFile], source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     """The edit by which the object that the statement on `line` makes of the one before it, `x = Link(..., x)`, keeps
     that one without what came before it in turn."""
-    kept = find_kept(source, line, name)
+    kept = find_kept(source, line, name) or (kept_at(source, line) or ("", None))[1]
     if kept is None or not isinstance(kept.value, ast.Call) or not isinstance(kept.statement, ast.Assign):
         return ()
     text, cls = dotted(kept.target), called_name(kept.value)
@@ -30,6 +31,9 @@ def cut_chain(sources: Sequence[SourceFile], source: SourceFile, line: int, name
         return ()
     if is_named_tuple(sources, cls):
         return replace_expression(source, former, f"{text} and {text}._replace({field}=None)")
+    if is_frozen(sources, cls):
+        one = replace_expression(source, former, f"{text} and dataclasses.replace({text}, {field}=None)")
+        return only_if_it_parses(source, [*import_missing(source, "dataclasses"), *one]) if one else ()
     if not begins_its_line(source, kept.statement):
         return ()
     indent = indent_of(source, kept.statement)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.line_edits import insert_line
+from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import function_around, indent_of
@@ -27,9 +27,32 @@ def remove_where_forgotten(source: SourceFile, line: int) -> Iterator[tuple[Edit
         indent = indent_of(source, statement)
         if getattr(function_around(parse(source), [statement.lineno]), "name", "") == "__init__":
             continue  # there are none before
+        if isinstance(statement, ast.Assign) and "." not in container and _is_first(source, statement, container):
+            continue
         if _empties(statement, container) and len(indent.encode()) == statement.col_offset:
             loop = f"{indent}for handle in {turns}:\n{indent}    handle.remove()"
             yield insert_line(source, statement.lineno, loop)
+
+
+def _is_first(source: SourceFile, statement: ast.stmt, variable: str) -> bool:
+    """Whether a variable has no value in its function before a statement binds it."""
+    function = function_around(parse(source), [statement.lineno])
+    binds = (node for node in walk(function) if isinstance(node, ast.Assign) and variable in map(dotted, node.targets))
+    return all(node.lineno >= statement.lineno for node in binds)
+
+
+def number_handles(source: SourceFile, line: int) -> tuple[Edit, ...]:
+    """The edit that keeps the handle of the hook registered on `line` under a number of its own, where a key that
+    comes twice would lose one: `handles[len(handles)] = ...`. None where the dict is read by key."""
+    for statement in nodes_of(source, ast.Assign):
+        target = statement.targets[0]
+        if not isinstance(target, ast.Subscript) or statement.value not in _registrations(statement, line):
+            continue
+        container = _named(target.value)
+        others = (node for node in nodes_of(source, ast.Subscript) if node is not target)
+        if container and not any(dotted(node.value) == container for node in others):
+            return replace_expression(source, target.slice, f"len({container})")
+    return ()
 
 
 def _collected_by(source: SourceFile, line: int) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from tenure.syntax.edits.kept_values import (
 )
 from tenure.syntax.edits.let_go import at_end
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
+from tenure.syntax.edits.missing_imports import imports
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
@@ -152,6 +153,26 @@ def detach_each(
     if not text and is_named_tuple(sources, kinds[0]):
         text = f"{value}._make(each.detach() for each in {value})"
     return replace_expression(source, kept.value, text) if text else ()
+
+
+def detach_if_tensor(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edit that detaches the variable which the statement on `line` keeps, where it is a tensor and no number."""
+    kept = find_kept(source, line, name)
+    if kept is None or not isinstance(kept.value, (ast.Name, ast.Attribute)) or not imports(source, "torch"):
+        return ()
+    text = dotted(kept.value)
+    return replace_expression(source, kept.value, f"{text}.detach() if torch.is_tensor({text}) else {text}")
+
+
+def detach_received(source: SourceFile, line: int) -> tuple[Edit, ...]:
+    """The edit that detaches what the generator around `line` is sent: `x = (yield state).detach()`."""
+    function = function_around(parse(source), [line])
+    received = [
+        node.value for node in walk(function) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Yield)
+    ]
+    if len(received) != 1 or not isinstance(function, _FUNCTIONS):
+        return ()
+    return replace_expression(source, received[0], f"({ast.get_source_segment(source.text, received[0])}).detach()")
 
 
 def detach_at_end(source: SourceFile, line: int, name: str, kinds: Sequence[str]) -> tuple[Edit, ...]:

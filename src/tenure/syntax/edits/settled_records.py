@@ -1,4 +1,5 @@
-"""A log record that is kept as text: its arguments and the exception that it tells of are let go."""
+"""A log record that is kept as text: its arguments and the exception that it tells of are let go, or one argument is
+given as text."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ import ast
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
-from tenure.syntax.edits.line_edits import insert_line
+from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import begins_its_line, indent_of
+
+_LEVELS = ("debug", "info", "warning", "error", "critical", "exception")
 
 
 def settle_record(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
@@ -29,3 +32,14 @@ def settle_record(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     indent, record = indent_of(source, kept.statement), kept.value.id
     text = f"{indent}logging.Formatter().format({record})\n{indent}{record}.msg, {record}.args, {record}.exc_info = "
     return insert_line(source, kept.statement.lineno, f"{text}{record}.getMessage(), (), None")
+
+
+def log_as_text(source: SourceFile, line: int, at: int) -> tuple[Edit, ...]:
+    """The edit that gives a logging call on `line` its argument number `at` as text: `log.debug("%s", str(x))`. It is
+    written out where it is logged, be the record shown or not."""
+    calls = [node for node in nodes_of(source, ast.Call) if node.lineno <= line <= (node.end_lineno or 0)]
+    logged = [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr in _LEVELS]
+    if len(logged) != 1 or not 0 <= at < len(logged[0].args) - 1 or isinstance(logged[0].args[at + 1], ast.Starred):
+        return ()
+    given = logged[0].args[at + 1]
+    return replace_expression(source, given, f"str({ast.get_source_segment(source.text, given)})")

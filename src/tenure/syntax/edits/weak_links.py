@@ -4,12 +4,12 @@ there, and in functions and methods that are bound to it."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
-from tenure.syntax.edits.line_edits import insert_line, only_if_it_parses, replace_expression, write_over
+from tenure.syntax.edits.line_edits import only_if_it_parses, replace_expression, write_over
+from tenure.syntax.edits.missing_imports import import_missing
 from tenure.syntax.text.name_uses import class_around, function_around
 from tenure.syntax.text.scopes import FunctionNode, dotted, parse
 from tenure.syntax.text.tree_walks import walk
@@ -32,7 +32,7 @@ def refer_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     if owner in _without_owner(function_around(parse(source), [line])):
         proxy = f"{proxy} if {owner} is not None else None"
     weak = replace_expression(source, kept.value, proxy)
-    return only_if_it_parses(source, [*_imported(source, "weakref"), *weak]) if weak else ()
+    return only_if_it_parses(source, [*import_missing(source, "weakref"), *weak]) if weak else ()
 
 
 def bind_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
@@ -53,7 +53,7 @@ def bind_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     changes += [_with_default(source, function) for function in _closures(kept.value, method)]
     if not changes:
         return ()
-    imported = _imported(source, *(("functools", "weakref") if bound else ("weakref",)))
+    imported = import_missing(source, *(("functools", "weakref") if bound else ("weakref",)))
     written = write_over(source, changes)
     return only_if_it_parses(source, [*imported, *written]) if written else ()
 
@@ -114,23 +114,3 @@ def _without_owner(function: ast.AST) -> set[str]:
         *zip(given.kwonlyargs, given.kw_defaults, strict=True),
     ]
     return {each.arg for each, value in defaults if isinstance(value, ast.Constant) and value.value is None}
-
-
-def _imported(source: SourceFile, *modules: str) -> Sequence[Edit]:
-    """The import of what is missing of some modules in front of the first statement that may follow it."""
-    body = parse(source).body
-    missing = [each for each in modules if not _imports(body, each)]
-    if not missing:
-        return ()
-    for node in body:
-        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
-        if not is_text and not is_future:
-            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
-            apart = () if isinstance(node, (ast.Import, ast.ImportFrom)) else ("", "")
-            return insert_line(source, first, "\n".join([*(f"import {each}" for each in missing), *apart]))
-    return ()
-
-
-def _imports(body: Sequence[ast.stmt], module: str) -> bool:
-    return any(isinstance(node, ast.Import) and module in [each.name for each in node.names] for node in body)

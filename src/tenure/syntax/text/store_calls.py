@@ -22,7 +22,9 @@ _STORED_BY_NAME = frozenset({"register_buffer", "register_parameter", "register_
 _IN_PLACE = re.compile(r"[a-z]\w*[^_]_")
 """How torch names what changes a tensor in place: `add_`, `lerp_`, `index_copy_`."""
 _WITHOUT_GRAPH = frozenset({"detach_", "requires_grad_", "zero_", "fill_", "share_memory_", "pin_memory_"})
-_FUNCTIONS = frozenset({"setattr", "partial", "lru_cache", "cache", *GROWING_FUNCTIONS})
+_PUSH = "push"
+"""What `heappush` is mostly called where it has another name: `push(self.heap, entry)`."""
+_FUNCTIONS = frozenset({"setattr", "partial", "lru_cache", "cache", _PUSH, *GROWING_FUNCTIONS})
 _METHODS = frozenset({"save_for_backward", "__setattr__", "__setitem__", "partial", "lru_cache", "cache"})
 
 
@@ -138,7 +140,7 @@ def _other_function(node: ast.Call, name: str) -> Iterator[Store]:
         yield from _set_attribute(arguments[0], arguments[1:], name)
     elif name == "partial" and arguments:
         yield Store("partial", split_receiver(arguments[0])[1], "", node, name)
-    elif name in GROWING_FUNCTIONS and len(arguments) >= 2:
+    elif (name in GROWING_FUNCTIONS or name == _PUSH) and len(arguments) >= 2:
         receiver, container = split_receiver(arguments[0])
         yield Store("grow", container, receiver, arguments[1], name)
     elif name in ("lru_cache", "cache") and arguments:
