@@ -40,7 +40,7 @@ format: $(READY) ## rewrite the source in the house's format
 	@$(RUN) -m ruff format .
 	@$(RUN) -m ruff check --fix .
 
-pages: $(READY) ## run every program of the rules' pages under the recorder; `make test` runs two of each page
+pages: $(READY) ## run every program of the rules' pages under the recorder; `make test` runs the first leak of each page
 	@WHOLE_PAGES=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/test_rule_pages.py
 
 zoo: $(READY) ## diagnose every program of the leak zoo and compare with the truth
