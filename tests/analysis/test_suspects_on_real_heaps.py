@@ -173,6 +173,36 @@ def test_a_sum_of_losses() -> None:
     assert (suspect.through_graph, suspect.graph_freed) == (True, True)
 
 
+class Scaling(torch.nn.Module):
+    """Makes a layer for each batch and never takes one out."""
+
+    def __init__(self, container: torch.nn.Module) -> None:
+        super().__init__()
+        self.frames = container
+
+    def encode(self, number: int) -> None:
+        if isinstance(self.frames, torch.nn.ModuleDict):
+            self.frames[f"fit_{number}"] = torch.nn.Linear(64, 64)
+        else:
+            self.frames.append(torch.nn.Linear(64, 64))
+
+
+@pytest.mark.parametrize("container", [torch.nn.ModuleDict, torch.nn.ModuleList])
+def test_a_container_of_modules_that_gains_some_is_told_by_its_own_attribute(container: Any) -> None:
+    def program(watch: Watch) -> None:
+        scaling = Scaling(container())
+        for number in range(9):
+            watch.net.loss().backward()
+            scaling.encode(number)
+            watch.end_step()
+
+    (suspect,) = suspects_of(program)
+
+    assert told(suspect) == ("growth", ["scaling.frames[*]"])
+    assert (suspect.holder.name, suspect.holder.owner_type.rpartition(".")[2]) == ("frames", "Scaling")
+    assert suspect.copies_of == "torch.nn.modules.linear.Linear"
+
+
 def test_detached_elements_pin_the_outputs() -> None:
     def program(watch: Watch) -> None:
         log = []

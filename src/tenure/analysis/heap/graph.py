@@ -137,12 +137,13 @@ class Graph:
     def user_made(self) -> Bools:
         """Per reference: the user's code made it (implicit references, like a tensor's storage, are nobody's).
 
-        The table of a module's hooks is the library's, but who registered a hook of his own made that entry.
+        The table of a module's hooks is the library's, but who registered a hook of his own made that entry; so is
+        the table of a ModuleList.
         """
         references = self.census.references
-        own_hook = _own_hooks(self)
+        own_entry = _own_hooks(self) | self.lists_of_modules[references.source]
         explicit = ~np.isin(references.kind, IMPLICIT_REFERENCES)
-        return np.asarray((~self.library[references.source] | own_hook) & explicit, dtype=bool)
+        return np.asarray((~self.library[references.source] | own_entry) & explicit, dtype=bool)
 
     @cached_property
     def hook_tables(self) -> Bools:
