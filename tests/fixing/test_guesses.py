@@ -288,3 +288,47 @@ def test_a_named_tuple_is_not_emptied() -> None:
     finding = finding_of("TN202", holder, {".best": "Best of 2", "[1]": "Tensor [4] float32, 4 MiB"})
 
     assert ways(text, finding) == []
+
+
+def test_a_field_of_a_named_tuple_is_told_by_its_place() -> None:
+    text = """
+    class Report(NamedTuple):
+        worst: float = 0.0
+        entropy: tuple = ()
+        def extended(self, spread):
+            return self._replace(entropy=(*self.entropy, spread))
+    report = Report()  # here
+    """
+    path = {"[1]": "tuple of 43", "[31]": "Tensor [2] float32", ".grad_fn": "Mean"}
+    finding = finding_of("TN107", Holder("local", "report", "report[1][*]"), path)
+
+    assert "return self._replace(entropy=(*self.entropy, spread.detach()))" in ways(text, finding)
+
+
+def test_what_a_librarys_handler_keeps_of_the_programs_records_is_mended_where_it_logs() -> None:
+    source = source_of("def on_step(self, step, focal):\n    self.journal.info('%d %f', step, focal)\n")
+    path = {".buffer": "list of 3", "[2]": "LogRecord", ".args": "tuple of 2", "[1]": "Tensor []", ".grad_fn": "Mean"}
+    holder = Holder("attribute", "buffer", "journal.handlers[0].buffer[*]", "handlers.py", 1324)
+    sources = {FILE: source, "handlers.py": SourceFile("handlers.py", "", origin="library")}
+
+    for rule, expected in (
+        ("TN101", ["self.journal.info('%d %f', step, focal.detach())", "self.journal.info('%d %f', step, str(focal))"]),
+        ("TN202", ["self.journal.info('%d %f', step, str(focal))"]),
+    ):
+        assert new_lines(source, guess_edits(finding_of(rule, holder, path), sources)) == expected
+    del path[".args"]
+    assert guess_edits(finding_of("TN101", holder, {".buffer": "list of 3", "[2]": "Tensor []"}), sources) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("method", "self.rows[key] = lambda made=render(): made  # here"), ("Report", "")]
+)
+def test_a_method_that_is_kept_is_called_where_it_is_kept(kind: str, expected: str) -> None:
+    text = """
+    def enrol(self, key, render):
+        self.rows[key] = render  # here
+    """
+    path = {".rows": "dict of 3", "['a']": kind, ".__self__": "Run", ".train": "Tensor [6] float32"}
+    finding = finding_of("TN203", Holder("attribute", "rows", "report.rows[*]"), path)
+
+    assert (expected in ways(text, finding)) is bool(expected)

@@ -10,6 +10,7 @@ from itertools import chain, pairwise, takewhile
 
 from tenure.fixing.ways_to_tensors import (
     below_holder,
+    fields_on_way,
     keys_on_way,
     kinds_on_way,
     labels_on_way,
@@ -39,11 +40,13 @@ from tenure.syntax.edits.kept_entries import (
     clear_before_filled,
     filled_when_missing,
     stores_in_class,
+    take_key_when_read,
     take_out_when_read,
 )
 from tenure.syntax.edits.kept_handles import remove_handles
 from tenure.syntax.edits.kept_newest import keep_newest, keep_newest_rows
 from tenure.syntax.edits.kept_parts import (
+    change_added,
     change_display,
     change_each_given,
     change_keyword,
@@ -72,7 +75,7 @@ from tenure.syntax.edits.own_hooks import read_detached
 from tenure.syntax.edits.reopened_loaders import reopen_each_pass
 from tenure.syntax.edits.saved_together import save_together
 from tenure.syntax.edits.settled_futures import FUTURES, discard_when_done
-from tenure.syntax.edits.settled_records import log_as_text, settle_record
+from tenure.syntax.edits.settled_records import change_logged, lines_that_log, settle_record
 from tenure.syntax.edits.skipped_reads import let_go_where_skipped
 from tenure.syntax.edits.weak_links import bind_weakly, refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
@@ -105,12 +108,15 @@ class Case:
 
     @classmethod
     def of(cls, finding: Finding, sources: Mapping[str, SourceFile]) -> Case | None:
-        """None where the holder's statement is not known, or is a library's."""
-        source = sources.get(finding.holder.file or "")
-        if source is None or source.origin != "yours" or not finding.holder.line:
+        """None where the holder's statement is not known, or is a library's, unless that keeps what the program logs:
+        then `line` is 0."""
+        source, line = sources.get(finding.holder.file or ""), finding.holder.line or 0
+        yours = [each for each in sources.values() if each.origin == "yours"]
+        if source is not None and source.origin != "yours" and _holds_records(finding) and yours:
+            source, line = yours[0], 0
+        elif source is None or source.origin != "yours" or not line:
             return None
-        yours = [source, *(each for each in sources.values() if each.origin == "yours" and each is not source)]
-        return cls(finding, source, yours, finding.holder.line, plain_name(finding))
+        return cls(finding, source, sorted(yours, key=lambda each: each is not source), line, plain_name(finding))
 
     @property
     def place(self) -> tuple[SourceFile, int, str]:
@@ -157,16 +163,24 @@ def _refer_weakly(case: Case) -> Ways:
         yield bind_weakly(*place)
 
 
+def _holds_records(finding: Finding) -> bool:
+    return any(each.partition(" ")[0] == _RECORD for each in evidence_of(finding, "path").get("targets", ()))
+
+
 def _settle_record(case: Case) -> Ways:
-    way = evidence_of(case.finding, "path")
-    kinds = [each.partition(" ")[0] for each in way.get("targets", ())]
-    if _RECORD not in kinds:
+    if not _holds_records(case.finding):
         return
     yield settle_record(*case.place)
-    labels = way.get("references", ())
-    number = next((each for label, each in pairwise(labels) if label == ".args"), "").strip("[]")
-    if number.isdecimal():
-        yield log_as_text(case.source, case.line, int(number))
+    way = evidence_of(case.finding, "path")
+    labels, kinds = way.get("references", ())[1:], way.get("targets", ())
+    for label, kind, inner in zip(labels, kinds, labels[1:], strict=False):
+        number, length = inner.strip("[]"), kind.rpartition(" ")[2]
+        if label == ".args" and number.isdecimal() and length.isdecimal():
+            logged = [(case.source, case.line)] if case.line else lines_that_log(case.yours, int(length))
+            for file, at in logged:
+                if case.finding.rule in _GRAPHS:
+                    yield change_logged(file, at, int(number), "{}.detach()")
+                yield change_logged(file, at, int(number), "str({})")
 
 
 def _settle_future(case: Case) -> Ways:
@@ -250,6 +264,13 @@ def _let_go(case: Case) -> Ways:
         yield from let_go_behind_reads(yours, other, empties=False)
 
 
+def _take_key(case: Case) -> Ways:
+    """Of `batch['traces']`."""
+    name, _, key = case.finding.holder.name.partition("[")
+    if key:
+        yield take_key_when_read(case.yours, name.rpartition(".")[2], key.removesuffix("]"))
+
+
 def _drop_variables(case: Case) -> Ways:
     """`del` of the variables of the cut: each behind its last use, or all where a loop is done with them."""
     finding = case.finding
@@ -276,8 +297,9 @@ def _without_graph(case: Case) -> Ways:
     yield from _where_made(case, ".detach()")
     yield change_each_given(yours, *place, ".detach()")
     fields = [label for label in labels if label.isidentifier()]
-    for key in (*keys_on_way(finding), *fields):
+    for key in (*keys_on_way(finding), *fields, *fields_on_way(finding, yours)):
         yield change_keyword(yours, key, ".detach()")
+    yield change_added(yours, case.name, ".detach()")
     if not is_element:
         yield let_go_before(*place)
         yield let_go_at_start(*place)
@@ -336,6 +358,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (_GROWING | _GRAPHS, _bound),
     (_GROWING | _GRAPHS | _IDLE, lambda case: [keep_newest_rows(case.yours, *case.place)]),
     (_GROWING | _GRAPHS | _MODULES, lambda case: clear_before_filled(case.yours, *case.place)),
+    (_IDLE, _take_key),
     (_IDLE | _MODULES | _GRAPHS, _drop_variables),
     (_IDLE | _MODULES | _GROWING | _GRAPHS, _let_go),
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from tenure.model.finding import Finding, evidence_of
 from tenure.model.source import SourceFile
+from tenure.syntax.edits.class_fields import fields_of_class, is_named_tuple, named_tuples
 from tenure.syntax.edits.kept_values import find_kept
 
 
@@ -46,6 +48,20 @@ def keys_on_way(finding: Finding) -> list[str]:
     """The names among the keys of dictionaries that the way goes through: `cost` of `['cost']`."""
     references = evidence_of(finding, "path").get("references", ())
     return [each[2:-2] for each in references if each[:2] == "['" and each[2:-2].isidentifier()]
+
+
+def fields_on_way(finding: Finding, sources: Sequence[SourceFile]) -> list[str]:
+    """The fields of named tuples of the program by whose places the way goes, `entropy` of `[0]`; of what the root's
+    own variable is, whose type is not told, those of all."""
+    path = evidence_of(finding, "path")
+    kinds = ["", *(kind.partition(" ")[0] for kind in path.get("targets", ()))]
+    found = []
+    for kind, label in zip(kinds, path.get("references", ())[1:], strict=False):
+        if label.strip("[]").isdecimal():
+            types = [kind] if kind else named_tuples(sources)
+            fields = [fields_of_class(sources, each) for each in types if is_named_tuple(sources, each)]
+            found += [each[int(label.strip("[]"))] for each in fields if int(label.strip("[]")) < len(each)]
+    return list(dict.fromkeys(found))
 
 
 def type_of_container(finding: Finding) -> str:

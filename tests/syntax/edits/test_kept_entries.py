@@ -8,6 +8,7 @@ from tenure.syntax.edits.kept_entries import (
     bound_keys,
     clear_before_filled,
     filled_when_missing,
+    take_key_when_read,
     take_out_when_read,
 )
 
@@ -128,3 +129,20 @@ def test_a_dictionary_that_fills_what_is_missing_is_found_by_its_class() -> None
 
     assert list(filled_when_missing([source, SourceFile("bad.py", "(")], "Table")) == [(source, 3)]
     assert list(filled_when_missing([source], "Other")) == []
+
+
+@pytest.mark.parametrize(
+    ("reads", "expected"),
+    [
+        ('bands = self.frontend(batch["traces"])', ['bands = self.frontend(batch.pop("traces"))']),
+        ('bands = self.frontend(self.batch["traces"])', ['bands = self.frontend(self.batch.pop("traces"))']),
+        ('bands = f(batch["traces"], batch["traces"])', []),
+        ('batch["traces"] = bands', []),
+        ('bands = f(batch["labels"])', []),
+        ('bands = f(other["traces"])', []),
+    ],
+)
+def test_a_key_that_one_statement_reads_is_taken_out_there(reads: str, expected: list[str]) -> None:
+    source = source_of(f"def step(self, batch):\n    {reads}\n")
+
+    assert changes(source, take_key_when_read([source], "batch", "'traces'"))[1:] == expected

@@ -5,6 +5,7 @@ import pytest
 from edit_texts import changes, line_of, source_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_parts import (
+    change_added,
     change_display,
     change_each_given,
     change_keyword,
@@ -257,3 +258,28 @@ def test_what_a_generator_is_sent_is_detached(received: str, expected: list[str]
     source = source_of(f"def smoothed(level):\n    sample = {received}\n    level = lerp(level, sample)  # here\n")
 
     assert changes(source, detach_received(source, line_of(source)))[1:] == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("rows[key] = *rows.get(key, ()), x.mean()", ["rows[key] = *rows.get(key, ()), x.mean().detach()"]),
+        ("self.rows[key] = [*self.rows[key], x]", ["self.rows[key] = [*self.rows[key], x.detach()]"]),
+        ("rows[key] = (*old, x.item())", []),
+        ("rows[key] = (x, y)", []),
+        ("others[key] = (*old, x)", []),
+        ("rows = (*rows, x)", []),
+    ],
+)
+def test_what_is_added_to_a_tuple_that_is_made_anew_is_detached(statement: str, expected: list[str]) -> None:
+    source = source_of(f"def keep(rows, key, old, x, y):\n    {statement}\n")
+
+    assert changes(source, change_added([source], "rows", ".detach()"))[1:] == expected
+
+
+def test_what_is_given_by_name_beside_what_was_there_is_detached_alone() -> None:
+    source = source_of("def extended(self, spread):\n    return self._replace(entropy=(*self.entropy, spread))\n")
+
+    assert changes(source, change_keyword([source], "entropy", ".detach()"))[1:] == [
+        "return self._replace(entropy=(*self.entropy, spread.detach()))"
+    ]

@@ -19,6 +19,11 @@ def is_named_tuple(sources: Sequence[SourceFile], name: str) -> bool:
     )
 
 
+def named_tuples(sources: Sequence[SourceFile]) -> list[str]:
+    """The names of the program's named tuples that are written as classes."""
+    return [cls.name for cls in _classes(sources) if "NamedTuple" in map(dotted, cls.bases)]
+
+
 def is_frozen(sources: Sequence[SourceFile], name: str) -> bool:
     """Whether a class of the program is a dataclass whose objects cannot be changed."""
     made = (each for cls in _classes(sources) if cls.name == name for each in cls.decorator_list)

@@ -111,6 +111,23 @@ def take_out_when_read(sources: Sequence[SourceFile], source: SourceFile, line: 
     return replace_expression(file, item, f"{owner}.pop({key})")
 
 
+def take_key_when_read(sources: Sequence[SourceFile], name: str, key: str) -> tuple[Edit, ...]:
+    """The edit that makes `x.pop(key)` of the one `x[key]` in all files that reads a key (as `'traces'`) of what goes
+    by a name: the dict has it no more once it is in hand."""
+    found = [
+        (source, node)
+        for source in sources
+        for node in nodes_in(source)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Constant)
+        if repr(node.slice.value) == key and split_receiver(node.value)[1] == name
+    ]
+    if len(found) != 1:
+        return ()
+    file, item = found[0]
+    owner, text = (ast.get_source_segment(file.text, part) for part in (item.value, item.slice))
+    return replace_expression(file, item, f"{owner}.pop({text})")
+
+
 def _looks(parents: Sequence[ast.AST], node: ast.expr) -> bool:
     """Whether a read takes an entry by key, asks how many there are, or whether one is."""
     parent = parents[-1]

@@ -24,7 +24,8 @@ from tenure.syntax.edits.kept_values import (
 from tenure.syntax.edits.let_go import at_end
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.edits.missing_imports import imports
-from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.expressions import called_name, split_receiver
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import walk
@@ -127,9 +128,34 @@ def change_keyword(sources: Sequence[SourceFile], keyword: str, call: str) -> tu
         for each in node.keywords
         if each.arg == keyword
     ]
-    if len(found) != 1 or isinstance(found[0][1], ast.Constant) or ends_with_call(found[0][1], "detach", "item"):
+    if len(found) != 1:
         return ()
-    return call_method(*found[0], call)
+    file, value = found[0]
+    value = added_to_old(value) or value
+    if isinstance(value, ast.Constant) or ends_with_call(value, "detach", "item"):
+        return ()
+    return call_method(file, value, call)
+
+
+def change_added(sources: Sequence[SourceFile], name: str, call: str) -> tuple[Edit, ...]:
+    """The edit that puts `call` behind what one statement of the program adds to a tuple or list that it makes anew
+    under a key of the variable or attribute `name`: of `rows[key] = (*rows.get(key, ()), x)`."""
+    found = [
+        (source, value)
+        for source in sources
+        for node in nodes_in(source)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(each, ast.Subscript) and split_receiver(each)[1] == name for each in node.targets)
+        and (value := added_to_old(node.value)) is not None
+    ]
+    return call_method(*found[0], call) if len(found) == 1 and not ends_with_call(found[0][1], "detach", "item") else ()
+
+
+def added_to_old(value: ast.expr) -> ast.expr | None:
+    """The one element of `(*old, x)` that is not unpacked there; None of any other display."""
+    parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    added = [each for each in parts if not isinstance(each, ast.Starred)]
+    return added[0] if len(added) == 1 and len(parts) > 1 else None
 
 
 def _argument(call: ast.Call, fields: Sequence[str], label: str) -> ast.expr | None:

@@ -4,12 +4,13 @@ given as text."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
-from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.file_nodes import nodes_in, nodes_of
 from tenure.syntax.text.name_uses import begins_its_line, indent_of
 
 _LEVELS = ("debug", "info", "warning", "error", "critical", "exception")
@@ -34,12 +35,24 @@ def settle_record(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     return insert_line(source, kept.statement.lineno, f"{text}{record}.getMessage(), (), None")
 
 
-def log_as_text(source: SourceFile, line: int, at: int) -> tuple[Edit, ...]:
-    """The edit that gives a logging call on `line` its argument number `at` as text: `log.debug("%s", str(x))`. It is
-    written out where it is logged, be the record shown or not."""
-    calls = [node for node in nodes_of(source, ast.Call) if node.lineno <= line <= (node.end_lineno or 0)]
-    logged = [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr in _LEVELS]
+def change_logged(source: SourceFile, line: int, at: int, pattern: str) -> tuple[Edit, ...]:
+    """The edit that gives a logging call on `line` its argument number `at` by a pattern: `{}.detach()`, or `str({})`,
+    by which it is written out where it is logged, be the record shown or not."""
+    logged = [node for node in _logging_calls(source) if node.lineno <= line <= (node.end_lineno or 0)]
     if len(logged) != 1 or not 0 <= at < len(logged[0].args) - 1 or isinstance(logged[0].args[at + 1], ast.Starred):
         return ()
     given = logged[0].args[at + 1]
-    return replace_expression(source, given, f"str({ast.get_source_segment(source.text, given)})")
+    return replace_expression(source, given, pattern.format(ast.get_source_segment(source.text, given)))
+
+
+def lines_that_log(sources: Sequence[SourceFile], num_arguments: int) -> Iterator[tuple[SourceFile, int]]:
+    """The logging calls of a program that are given so many arguments."""
+    for source in sources:
+        for node in _logging_calls(source):
+            if len(node.args) == num_arguments + 1:
+                yield source, node.lineno
+
+
+def _logging_calls(source: SourceFile) -> list[ast.Call]:
+    calls = (node for node in nodes_in(source) if isinstance(node, ast.Call))
+    return [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr in _LEVELS]
