@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 from tenure.analysis.suspects import find_suspects  # noqa: E402
 from tenure.capture.heap.census import take_census  # noqa: E402
 from tenure.model.heap import Census  # noqa: E402
-from tenure.model.suspect import Suspect  # noqa: E402
+from tenure.model.suspect import GRADIENTS_IN_TURN, Suspect  # noqa: E402
 from tenure.store.census_file import read_census, write_census  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -201,6 +201,19 @@ def test_a_container_of_modules_that_gains_some_is_told_by_its_own_attribute(con
     assert told(suspect) == ("growth", ["scaling.frames[*]"])
     assert (suspect.holder.name, suspect.holder.owner_type.rpartition(".")[2]) == ("frames", "Scaling")
     assert suspect.copies_of == "torch.nn.modules.linear.Linear"
+
+
+def test_gradients_of_one_input_after_the_other_are_told_as_such() -> None:
+    def program(watch: Watch) -> None:
+        deltas = [torch.zeros(32, 64).requires_grad_() for _ in range(9)]
+        for delta in deltas:
+            watch.net(delta).pow(2).mean().backward()
+            watch.end_step()
+
+    (suspect,) = suspects_of(program)
+
+    assert told(suspect) == ("growth", ["deltas"])
+    assert suspect.facts[GRADIENTS_IN_TURN] == 7
 
 
 def test_detached_elements_pin_the_outputs() -> None:

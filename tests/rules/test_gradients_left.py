@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from suspects import LEFT, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row
+from suspects import LEFT, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row, suspect
 from tenure.model.finding import CutReference, Holder
+from tenure.model.suspect import GRADIENTS_IN_TURN
 from tenure.rules.gradients_left import check_suspect
 
 MIB = 1 << 20
@@ -62,3 +63,18 @@ def test_of_a_single_parameter_its_own_gradient_is_to_be_dropped() -> None:
 @pytest.mark.parametrize("code", ["TN401", "TN403", "TN404"])
 def test_other_survivors_are_left_to_other_rules(code: str) -> None:
     assert check_suspect(SPECIMENS[code]) is None
+
+
+def test_gradients_of_one_tensor_after_the_other_are_told_with_their_rate() -> None:
+    found = check_suspect(suspect(facts={GRADIENTS_IN_TURN: 3}))
+
+    assert found is not None
+    assert (found.rule, found.confidence) == ("TN405", "certain")
+    assert found.message == (
+        "`history[*]` keeps the gradients of tensors that no optimizer has, of one after the other: 1.00 MiB per step."
+    )
+    assert found.cut == (CutReference("history.grad", TRAIN, 24),)
+
+
+def test_growth_of_anything_else_is_another_rules() -> None:
+    assert check_suspect(suspect()) is None

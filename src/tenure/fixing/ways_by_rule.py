@@ -339,6 +339,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (frozenset({"TN404"}), lambda case: forget_states(case.yours)),
     (frozenset({"TN104"}), lambda case: ask_for_gradients(case.source, case.line)),
     (frozenset({"TN104"}), lambda case: let_go_behind_reads([case.source], "grad", empties=False)),
+    (frozenset({"TN405"}), lambda case: let_go_behind_reads(case.yours, "grad", empties=False)),
     (frozenset({"TN305"}), _close_generators),
     (_GROWING | _GRAPHS | _MODULES, lambda case: [cut_chain(case.yours, *case.place)]),
     (frozenset({"TN405"}), lambda case: chain.from_iterable(map(ask_for_those_that_are_read, case.yours))),

@@ -41,6 +41,8 @@ class Hop:
     user: bool = True
 
 
+GRADIENTS_IN_TURN = "gradients_in_turn"
+"""Fact: what grows is the gradients of tensors that live on, of one after the other."""
 FILLED = "filled_attributes"
 """The fact that says how many objects, all of which live on, hold the memory by an attribute that each got in turn."""
 COMPUTED_ONCE = "computed_once"

@@ -4,13 +4,15 @@ import dataclasses
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import GRADIENTS_IN_TURN, Suspect
 from tenure.model.units import format_bytes
-from tenure.rules.claim import claim
+from tenure.rules.claim import claim, growth, plural, subject
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Gradients that stay from step to step and that no optimizer uses."""
+    """Gradients that stay from step to step and that no optimizer uses, or of ever more tensors."""
+    if suspect.symptom == "growth" and GRADIENTS_IN_TURN in suspect.facts:
+        return _of_ever_more(suspect)
     if suspect.symptom != "survivor" or "gradients_of" not in suspect.facts:
         return None
     each = "" if str(suspect.facts["gradients_of"]).endswith("Parameter") else ".*"
@@ -29,6 +31,23 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def _of_ever_more(suspect: Suspect) -> Finding:
+    gradients = dataclasses.replace(
+        suspect.holder, name=f"{suspect.holder.name}.grad", expression=f"{suspect.holder.expression}.grad"
+    )
+    return claim(
+        dataclasses.replace(suspect, cut=(gradients,)),
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} the gradients of tensors that no optimizer "
+        f"has, of one after the other: {growth(suspect)}.",
+        remedies=(_OF_INPUTS,),
+    )
+
+
+_OF_INPUTS = (
+    "`x.grad = None` once the gradient is read, or ask for it alone: `torch.autograd.grad(loss, x)` leaves none on `x`"
+)
 _LEFT = " that a backward pass beside the training's left"
 _NEVER_TRAINED = (
     "say that they are not trained, before the first backward: `requires_grad_(False)`; gradients left from an earlier "

@@ -47,8 +47,8 @@ from tenure.analysis.heap.groups import (
 )
 from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
-from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind
-from tenure.model.suspect import FILLED, Series, Suspect
+from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
+from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, Series, Suspect
 
 KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
@@ -217,6 +217,7 @@ def _suspect_at(
         | _name_facts(view, shapes, grown.shape, members)
         | _owner_facts(view, members)
         | ({FILLED: len(filled)} if filled else {})
+        | _gradient_facts(view, members)
         | optimizer_facts(view, members, nodes),
     )
     return assemble_suspect(
@@ -265,6 +266,14 @@ def _name_facts(view: View, shapes: Shapes, shape: int, members: Ints) -> dict[s
     parents = (int(view.paths.parent[node]) for node in members.tolist())
     as_attributes = any(parent >= 0 and attribute_name(view.graph, parent) for parent in parents)
     return {GAINS_NAMES: True} if as_attributes else {}
+
+
+def _gradient_facts(view: View, members: Ints) -> dict[str, object]:
+    """Whether the members are all gradients of tensors."""
+    parents, references = view.paths.parent[members], view.census.references
+    if not len(members) or np.any(parents < 0) or np.any(references.kind[parents] != ReferenceKind.GRAD):
+        return {}
+    return {GRADIENTS_IN_TURN: len(members)}
 
 
 def _owner_facts(view: View, members: Ints) -> dict[str, object]:

@@ -81,9 +81,19 @@ def is_only_used(view: View, members: Ints) -> bool:
 
 
 def _are_gradients(view: View, members: Ints) -> bool:
+    """Of parameters; those of inputs and the like, of which no optimizer knows, are somebody's to let go."""
+    parents = view.paths.parent[members]
+    if np.any(parents < 0):
+        return False
+    whose = np.unique(view.census.references.source[parents])
+    return _have_role(view, members, Role.GRADIENT) and _have_role(view, whose, Role.PARAMETER)
+
+
+def _have_role(view: View, tensors: Ints, role: Role) -> bool:
+    """Whether the memory of tensors has one role all of it."""
     references, storages = view.census.references, view.census.storages
-    rows = np.isin(storages.node, references.target[np.isin(references.source, members)])
-    return bool(rows.any()) and bool(np.all(storages.role[rows] == Role.GRADIENT))
+    rows = np.isin(storages.node, references.target[np.isin(references.source, tensors)])
+    return bool(rows.any()) and bool(np.all(storages.role[rows] == role))
 
 
 def _keeps_entries(graph: Graph, container: int) -> bool:
