@@ -19,6 +19,8 @@ from tenure.cli.main import run_command_line
 from tenure.report.json import finding_as_dict
 from tenure.syntax.files import source_tree
 
+LISTS_ALL_OBJECTS = True
+
 TRAIN = """\
 import torch
 

@@ -15,22 +15,27 @@ def _mark() -> None:
 class _Lists:
     """The interpreter's lists of such functions, once they were looked for."""
 
-    found: tuple[list[Any], ...] | None = None
+    found: tuple[list[Any], ...] = ()
+    num_frozen = -1
+    """How many objects were frozen (`gc.freeze`) when they were looked for: among these they are not found."""
 
 
 def functions_called_at_fork() -> list[Callable[..., Any]]:
     """All of them, the program's and others', in order of registration; none on systems that cannot fork.
 
-    The first call asks the collector for what refers to one object, which costs less than a collection. The program's
-    own objects: drop the list before anyone counts references.
+    The first call asks the collector for what refers to one object, which costs less than a collection; where it found
+    none, for they were frozen, a later one does once others are. The program's own objects: drop the list before anyone
+    counts references.
     """
-    if _Lists.found is None:
-        _Lists.found = _find_lists()
+    if not _Lists.found and _Lists.num_frozen != gc.get_freeze_count():
+        _Lists.found = _find_lists(marked=_Lists.num_frozen >= 0)
+        _Lists.num_frozen = gc.get_freeze_count()
     return [function for registered in _Lists.found for function in registered if function is not _mark]
 
 
-def _find_lists() -> tuple[list[Any], ...]:
+def _find_lists(*, marked: bool) -> tuple[list[Any], ...]:
     if not hasattr(os, "register_at_fork"):
         return ()
-    os.register_at_fork(before=_mark, after_in_parent=_mark, after_in_child=_mark)
+    if not marked:
+        os.register_at_fork(before=_mark, after_in_parent=_mark, after_in_child=_mark)
     return tuple(each for each in gc.get_referrers(_mark) if type(each) is list and all(map(callable, each)))
