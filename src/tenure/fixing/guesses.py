@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from itertools import islice
 
 from tenure.errors import SourceError
-from tenure.fixing.ways_by_rule import Case, all_ways
+from tenure.fixing.cases import Case
+from tenure.fixing.ways_by_rule import all_ways
 from tenure.model.finding import Edit, Finding
 from tenure.model.source import SourceFile
 
