@@ -29,7 +29,7 @@ test: $(READY) $(REAL) ## the test suite, real programs included; variations of 
 thorough: $(READY) $(REAL) ## the variations that `make test` leaves out
 	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup -m thorough
 
-check: $(READY) ## format, lint, strict types, floor plan and the quick tests; under a minute
+check: $(READY) ## format, lint, strict types, floor plan and the quick tests; little more than a minute
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m ruff check .
 	@$(RUN) -m mypy
