@@ -44,7 +44,7 @@ from tenure.syntax.text.expressions import called_name
 _TRACEBACK = "__traceback__"
 _EARLIER = ("__cause__", "__context__")
 """Of an exception that was kept before, under the same name: what is kept now loses its own traceback."""
-_CALLED_LATER = ("method", "function", "partial")
+_CALLED_LATER = frozenset({"method", "function", "partial"})
 
 
 def _places(case: Case) -> list[tuple[SourceFile, int, str]]:
@@ -102,7 +102,7 @@ def by_settled_records(case: Case) -> Ways:
 def by_early_results(case: Case) -> Ways:
     """What is kept to be computed later, computed where it is kept."""
     yield compute_early(*case.place)
-    if kinds_on_way(case.finding)[:1] and kinds_on_way(case.finding)[0] in _CALLED_LATER:
+    if _CALLED_LATER.intersection(kinds_on_way(case.finding)[:1]):
         yield compute_given_early(*case.place)
 
 

@@ -57,10 +57,11 @@ def fields_on_way(finding: Finding, sources: Sequence[SourceFile]) -> list[str]:
     kinds = ["", *(kind.partition(" ")[0] for kind in path.get("targets", ()))]
     found = []
     for kind, label in zip(kinds, path.get("references", ())[1:], strict=False):
-        if label.strip("[]").isdecimal():
+        place = label.strip("[]")
+        if place.isdecimal():
             types = [kind] if kind else named_tuples(sources)
             fields = [fields_of_class(sources, each) for each in types if is_named_tuple(sources, each)]
-            found += [each[int(label.strip("[]"))] for each in fields if int(label.strip("[]")) < len(each)]
+            found += [each[int(place)] for each in fields if int(place) < len(each)]
     return list(dict.fromkeys(found))
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import GRADIENTS_IN_TURN, Suspect
+from tenure.model.suspect import GRADIENTS_IN_TURN, HoldingReference, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 
@@ -16,9 +16,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     if suspect.symptom != "survivor" or "gradients_of" not in suspect.facts:
         return None
     each = "" if str(suspect.facts["gradients_of"]).endswith("Parameter") else ".*"
-    gradients = dataclasses.replace(
-        suspect.holder, name=f"{suspect.holder.name}{each}.grad", expression=f"{suspect.holder.expression}{each}.grad"
-    )
+    gradients = _gradients_of(suspect.holder, each)
     left = bool(suspect.facts.get("left_by_backward"))
     return claim(
         dataclasses.replace(suspect, holder=gradients if left else suspect.holder, cut=(gradients,)),
@@ -32,17 +30,18 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 
 def _of_ever_more(suspect: Suspect) -> Finding:
-    gradients = dataclasses.replace(
-        suspect.holder, name=f"{suspect.holder.name}.grad", expression=f"{suspect.holder.expression}.grad"
-    )
     return claim(
-        dataclasses.replace(suspect, cut=(gradients,)),
+        dataclasses.replace(suspect, cut=(_gradients_of(suspect.holder, ""),)),
         rule=RULE.code,
         name=RULE.name,
         message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} the gradients of tensors that no optimizer "
         f"has, of one after the other: {growth(suspect)}.",
         remedies=(_OF_INPUTS,),
     )
+
+
+def _gradients_of(holder: HoldingReference, each: str) -> HoldingReference:
+    return dataclasses.replace(holder, name=f"{holder.name}{each}.grad", expression=f"{holder.expression}{each}.grad")
 
 
 _OF_INPUTS = (

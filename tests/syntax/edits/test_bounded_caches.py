@@ -47,6 +47,20 @@ def test_a_cache_without_bound_gets_one(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "made",
+    [
+        "memo = lru_cache(maxsize=16)\n@memo",
+        "memo = lru_cache()\n@memo",
+        "memo = partial(lru_cache, maxsize=16)\n@memo()",
+        "memo = partial(lru_cache, 16)\n@memo()",
+        "memo = partial(lru_cache, maxsize=None)\n@memo(maxsize=16)",
+    ],
+)
+def test_a_cache_under_a_name_of_the_files_own_keeps_the_bound_that_it_has(made: str) -> None:
+    assert change(made + BODY) == made + BODY
+
+
+@pytest.mark.parametrize(
     "head",
     [
         "@lru_cache",

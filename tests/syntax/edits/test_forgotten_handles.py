@@ -28,6 +28,7 @@ def removed(registered: str, forgotten: str) -> list[str]:
     [
         ("handles[names[0]] = network.register_forward_hook(keep)", "handles.clear()", "handles.values()"),
         ("self.handles.append(network.register_full_backward_hook(keep))", "self.handles = []", "self.handles"),
+        ("handles[names[0]] = network.register_forward_hook(keep)", "handles = {}", "handles.values()"),
         ("handles = [network[n].register_forward_hook(keep) for n in names]", "handles.clear()", "handles"),
         ("handles = {n: network[n].register_forward_hook(keep) for n in names}", "handles = {}", "handles.values()"),
     ],

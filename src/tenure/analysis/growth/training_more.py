@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, Graph, ancestors, reach, unquoted
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, ancestors, reach, unquoted
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
@@ -72,8 +72,7 @@ def is_only_used(view: View, members: Ints) -> bool:
     """
     graph, storages = view.graph, view.census.storages
     references = view.census.references
-    of_members = references.target[np.isin(references.source, members)]
-    rows = np.isin(storages.node, of_members)
+    rows = _memory_of(view, members)
     if not rows.any() or np.any(storages.role[rows] > Role.INPUT):
         return False
     alive = reach(graph, graph.roots, without=np.isin(references.kind, GRAPH_REFERENCES))
@@ -91,9 +90,14 @@ def _are_gradients(view: View, members: Ints) -> bool:
 
 def _have_role(view: View, tensors: Ints, role: Role) -> bool:
     """Whether the memory of tensors has one role all of it."""
-    references, storages = view.census.references, view.census.storages
-    rows = np.isin(storages.node, references.target[np.isin(references.source, tensors)])
-    return bool(rows.any()) and bool(np.all(storages.role[rows] == role))
+    rows = _memory_of(view, tensors)
+    return bool(rows.any()) and bool(np.all(view.census.storages.role[rows] == role))
+
+
+def _memory_of(view: View, tensors: Ints) -> Bools:
+    """Per storage: one of the tensors lies in it."""
+    references = view.census.references
+    return np.isin(view.census.storages.node, references.target[np.isin(references.source, tensors)])
 
 
 def _keeps_entries(graph: Graph, container: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
@@ -120,20 +120,30 @@ def _mentions(sources: Iterable[SourceFile], names: Collection[str]) -> bool:
 def _bounded(source: SourceFile, tree: ast.Module, decorator: ast.expr, size: int) -> tuple[Edit, ...]:
     name = decorator_name(decorator)
     if (made := _cache_behind(source, decorator)) is not None:
+        is_partial = called_name(made) == "partial"
+        if _unbounded(made.args[is_partial:], made.keywords) is None:
+            return ()
         if isinstance(decorator, ast.Call):
-            return set_argument(source, decorator, "maxsize", str(size))
-        cache = made.func if called_name(made) == "lru_cache" else made.args[0]
+            own = decorator.args or any(each.arg == "maxsize" for each in decorator.keywords)
+            return () if own else set_argument(source, decorator, "maxsize", str(size))
+        cache = made.args[0] if is_partial else made.func
         text = ast.get_source_segment(source.text, cache)
         return replace_expression(source, decorator, f"{text}(maxsize={size})")
     if isinstance(decorator, ast.Call) and name.rpartition(".")[2] == "lru_cache":
-        given = [*decorator.args, *(each.value for each in decorator.keywords if each.arg == "maxsize")]
-        unbounded = given[:1] if given and isinstance(given[0], ast.Constant) and given[0].value is None else []
-        return replace_expression(source, unbounded[0], str(size)) if unbounded else ()
+        unbounded = _unbounded(decorator.args, decorator.keywords)
+        return replace_expression(source, unbounded, str(size)) if unbounded is not None else ()
     if isinstance(decorator, (ast.Name, ast.Attribute)) and name == "functools.cache":
         return replace_expression(source, decorator, f"functools.lru_cache(maxsize={size})")
     if isinstance(decorator, ast.Name) and name == "cache":
         return _with_import(source, tree, replace_expression(source, decorator, f"lru_cache(maxsize={size})"))
     return ()
+
+
+def _unbounded(args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> ast.Constant | None:
+    """The None that `lru_cache` is given for a bound; None where it is given another, or has its own of 128."""
+    given = [*args, *(each.value for each in keywords if each.arg == "maxsize")]
+    first = given[0] if given else None
+    return first if isinstance(first, ast.Constant) and first.value is None else None
 
 
 def _cache_behind(source: SourceFile, decorator: ast.expr) -> ast.Call | None:

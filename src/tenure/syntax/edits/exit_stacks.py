@@ -34,7 +34,7 @@ def leave_stacks_sooner(source: SourceFile, line: int) -> Iterator[tuple[Edit, .
         inner = _innermost(function, statement, stack)
         if inner:
             yield replace_expression(source, entered, inner)
-        elif "." in stack and isinstance(statement, (ast.Expr, ast.Assign)) and begins_its_line(source, statement):
+        elif "." in stack and begins_its_line(source, statement):
             yield insert_line(source, statement.lineno, f"{indent_of(source, statement)}{stack}.close()")
 
 

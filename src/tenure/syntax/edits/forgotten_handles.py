@@ -37,8 +37,10 @@ def remove_where_forgotten(source: SourceFile, line: int) -> Iterator[tuple[Edit
 def _is_first(source: SourceFile, statement: ast.stmt, variable: str) -> bool:
     """Whether a variable has no value in its function before a statement binds it."""
     function = function_around(parse(source), [statement.lineno])
-    binds = (node for node in walk(function) if isinstance(node, ast.Assign) and variable in map(dotted, node.targets))
-    return all(node.lineno >= statement.lineno for node in binds)
+    nodes = list(walk(function))
+    binds = (node for node in nodes if isinstance(node, ast.Assign) and variable in map(dotted, node.targets))
+    is_given = any(isinstance(node, ast.arg) and node.arg == variable for node in nodes)
+    return not is_given and all(node.lineno >= statement.lineno for node in binds)
 
 
 def number_handles(source: SourceFile, line: int) -> tuple[Edit, ...]:
