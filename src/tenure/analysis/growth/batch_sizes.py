@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tenure.analysis.growth.trend import FEWEST_POINTS
-from tenure.analysis.heap.assemble import storage_rows
 from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.model.heap import Ints, Role
 
 LARGER, ABOUT, MOSTLY = 1.5, 0.2, 0.75

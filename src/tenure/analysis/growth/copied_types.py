@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import storage_rows
 from tenure.analysis.heap.graph import MODULE_TABLES, is_builtin_type, own_references, unquoted
 from tenure.analysis.heap.groups import View, owners_of
+from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 
 MOSTLY = 0.9

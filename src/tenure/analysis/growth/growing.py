@@ -24,14 +24,7 @@ from tenure.analysis.growth.trend import (
     theil_sen,
 )
 from tenure.analysis.growth.unseen_growth import owners_out_of_sight
-from tenure.analysis.heap.assemble import (
-    Group,
-    Measured,
-    assemble_suspect,
-    pinned_bytes,
-    storage_rows,
-    without_what_is_in_use,
-)
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.groups import (
     Shapes,
     View,
@@ -45,6 +38,8 @@ from tenure.analysis.heap.groups import (
     series_of,
     weigh,
 )
+from tenure.analysis.heap.held_group import Group, without_what_is_in_use
+from tenure.analysis.heap.storage_facts import pinned_bytes, storage_rows
 from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind

@@ -14,10 +14,12 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.growth.trend import WARM_UP_STEP, is_growing, late_part, theil_sen
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, identities
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.graph import is_builtin_type, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, series_of_nodes
+from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.islands import unseen_owned
+from tenure.analysis.heap.storage_facts import identities
 from tenure.analysis.heap.wording import is_known_owner, is_loop_state
 from tenure.analysis.kept.cycles import below_rings
 from tenure.model.heap import Ints, NodeKind

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, describe_reference
+from tenure.analysis.heap.assemble import describe_reference
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, is_builtin_type, object_of, reach
 from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.heap.paths import path_to
 from tenure.model.heap import Ints, NodeKind, ReferenceKind

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.graph import build_graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint, view_census
+from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import find_droppable, innermost_droppable
 from tenure.analysis.heap.host_part import HOST, host_part
 from tenure.analysis.heap.paths import path_to

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import bytes_by_role, identities, storage_rows
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
+from tenure.analysis.heap.storage_facts import bytes_by_role, identities, storage_rows
 from tenure.analysis.idle.idle_at_peak import BASIS, PEAK
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, belong_together, cut_of
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.fresh_records import fields_of_record, name_of_record
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
+from tenure.analysis.heap.held_group import Group, belong_together, cut_of
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.peak_figures import Name, names_of
 from tenure.analysis.idle.step_replay import Replay

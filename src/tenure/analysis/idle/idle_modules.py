@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.carriers import drop_the_carrier
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
+from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes

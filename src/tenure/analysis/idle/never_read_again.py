@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, main_device
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.cuts import freed_storages
 from tenure.analysis.heap.graph import reach
 from tenure.analysis.heap.groups import (
@@ -19,7 +19,9 @@ from tenure.analysis.heap.groups import (
     series_of_rows,
     view_searched,
 )
+from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable
+from tenure.analysis.heap.storage_facts import main_device
 from tenure.analysis.idle.unread import Program, find_calls_of_loops, unread_variables
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Ints, NodeKind, Role

@@ -13,13 +13,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, cut_of, identities
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.cuts import freed_storages
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, ancestors, is_builtin_type, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded, series_of_rows, view_census
+from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
+from tenure.analysis.heap.storage_facts import identities
 from tenure.analysis.idle.peak_figures import BASIS_OF_RESTING
 from tenure.analysis.idle.resting_copies import find_resting_copies
 from tenure.analysis.idle.resting_fields import container_of, find_resting_fields

@@ -10,12 +10,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, belong_together, cut_of, storage_rows
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.cuts import alive_seeds, freed_storages, removed_by
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, reach, unquoted
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded
+from tenure.analysis.heap.held_group import Group, belong_together, cut_of
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.heap.paths import path_to
+from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.analysis.heap.wording import expression
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect

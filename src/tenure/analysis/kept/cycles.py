@@ -7,12 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import bytes_by_role, drops_of, identities, is_scalar, main_device, storage_rows
+from tenure.analysis.heap.assemble import drops_of
 from tenure.analysis.heap.graph import Bools, Graph, object_of, reach
 from tenure.analysis.heap.groups import View, fingerprint_of
 from tenure.analysis.heap.holders import Droppable, gradient_reference, gradients_with_graph, ring_reference
 from tenure.analysis.heap.islands import Island, find_islands
 from tenure.analysis.heap.packed_by_hooks import pack_hook_reference
+from tenure.analysis.heap.storage_facts import bytes_by_role, identities, is_scalar, main_device, storage_rows
 from tenure.analysis.heap.wording import attribute_name, hops, is_merged, render_path
 from tenure.model.heap import Ints, NodeKind
 from tenure.model.suspect import Series, Suspect

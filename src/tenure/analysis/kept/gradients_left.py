@@ -9,12 +9,14 @@ from functools import cached_property
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, drops_of, storage_rows
+from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows
+from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
 from tenure.analysis.heap.modules import children_of_modules
 from tenure.analysis.heap.paths import path_to
+from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.heap import Ints, ReferenceKind, Role

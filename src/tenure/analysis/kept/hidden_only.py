@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.carriers import drop_the_carrier
 from tenure.analysis.heap.graph import Bools, Graph, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, root_key, series_of_rows
+from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.wording import finished_frames
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Suspect

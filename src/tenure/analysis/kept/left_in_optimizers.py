@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.graph import Bools, Graph, object_of, own_references, reach, unquoted
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_rows
+from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import find_droppable, innermost_droppable
 from tenure.analysis.heap.modules import all_below, module_nodes
 from tenure.analysis.heap.paths import path_to

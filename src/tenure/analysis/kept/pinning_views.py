@@ -6,8 +6,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, pinned_bytes, storage_rows
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.groups import Shapes, View, containers_of, fingerprint_of, owners_of, series_of_nodes
+from tenure.analysis.heap.held_group import Group
+from tenure.analysis.heap.storage_facts import pinned_bytes, storage_rows
 from tenure.model.heap import Ints, Role
 from tenure.model.suspect import Suspect
 

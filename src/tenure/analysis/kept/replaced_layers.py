@@ -10,9 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.graph import own_references, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
+from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.modules import all_below, module_nodes
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.kept.left_in_optimizers import Place, optimizer_nodes, parameters_of, places_of

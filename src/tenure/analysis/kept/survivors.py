@@ -9,11 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Group, Measured, assemble_suspect, cut_of
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.carriers import drop_the_carrier
 from tenure.analysis.heap.cuts import LARGEST_CUT, freed_storages
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
+from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.holders import Droppable
 from tenure.analysis.heap.modules import all_tensors, is_inside_module, module_nodes, parameter_tensors
 from tenure.analysis.heap.wording import attribute_name
