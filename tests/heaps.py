@@ -30,6 +30,7 @@ from tenure.model.heap import (
     CALLED,
     CALLED_BY_ANY,
     GRAPH_CONTINUES,
+    ITERATOR,
     NAMED_BY_LIBRARY,
     OWNER_UNKNOWN,
     Census,
@@ -56,6 +57,7 @@ _FLAGS = {
     "freed": BUFFERS_FREED,
     "continues": GRAPH_CONTINUES,
     "unknown": OWNER_UNKNOWN,
+    "iterator": ITERATOR,
 }
 _GRAPH = {
     ".grad_fn": ReferenceKind.GRAD_FN,

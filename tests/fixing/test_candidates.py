@@ -38,7 +38,7 @@ def test_edits_of_the_findings_come_first_and_the_same_ones_are_tried_once(tmp_p
     first = finding_of(tmp_path / "train.py", remedies=(Remedy("x"), Remedy("y", edits)), targets=("Tensor []",))
     second = replace(first, rule="TN102", fingerprint="other")
 
-    assert find_candidates(measured((first, second))) == (Candidate((first, second), "recording", edits),)
+    assert find_candidates(measured((first, second))) == (Candidate((first, second), "recording", edits, ((),)),)
 
 
 @pytest.mark.parametrize(("target", "num"), [("Tensor [] float32, 4 B", 1), ("Record", 0), ("list of 3", 0)])
@@ -166,3 +166,30 @@ def test_only_the_first_findings_are_given_edits_by_trial(tmp_path: Path) -> Non
     assert [ways[0].edits[0].after for ways in find_trials(run, ())] == [
         f"    {name}.append(x.detach())" for name in names[:MOST_GUESSED]
     ]
+
+
+def test_the_same_line_in_two_places_is_two_ways(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    text = """
+class Distiller:
+    def __init__(self, teacher):
+        self.teacher = teacher
+        self.alpha = 0.7
+
+    def label(self, x):
+        self.soft = self.teacher(x)
+        self.hard = self.soft.argmax(1)
+
+    def check(self, x):
+        print(self.teacher(x).mean())
+"""
+    holder = Holder("attribute", "teacher", "self.teacher", str(file), 4, "Distiller.__init__")
+    run = replace(measured(()), sources={str(file): SourceFile(str(file), text)})
+    run = replace(run, diagnosis=replace(run.diagnosis, findings=(replace(HISTORY, rule="TN403", holder=holder),)))
+
+    ((*ways,),) = find_trials(run, ())
+
+    assert [(way.edits[0].line, way.edits[0].after) for way in ways] == [
+        (line, "        self.teacher = None") for line in (9, 13, 6)
+    ]
+    assert find_trials(run, {ways[0].key, ways[2].key}) == ((ways[1],),)

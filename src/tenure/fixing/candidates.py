@@ -18,7 +18,7 @@ from tenure.lint import lint_sources
 from tenure.model.finding import Edit, Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.model.source_finding import SourceFinding
-from tenure.syntax.edits.line_edits import apply_edits, overlap
+from tenure.syntax.edits.line_edits import apply_edits, overlap, split_lines
 
 DETACH = ".detach()"
 TRIAL = "trial"
@@ -36,16 +36,20 @@ _AKIN = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """Edits that carry out one remedy, of the findings that they are for; paths are the originals'."""
+    """Edits that carry out one remedy, of the findings that they are for; paths are the originals'.
+
+    `around` has, for each edit, the lines before and behind the place where it inserts one.
+    """
 
     findings: tuple[Finding, ...]
     told_by: str
     edits: tuple[Edit, ...]
+    around: tuple[tuple[str, ...], ...] = ()
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[object, object]:
         """The same for the same edits, however far the lines have moved."""
-        return tuple((edit.file, edit.before, edit.after) for edit in self.edits)
+        return (tuple((edit.file, edit.before, edit.after) for edit in self.edits), self.around)
 
 
 def find_candidates(measured: Measured) -> tuple[Candidate, ...]:
@@ -58,10 +62,9 @@ def find_candidates(measured: Measured) -> tuple[Candidate, ...]:
             told_by, edits = "lint", _agreed(finding, told.get(_place_of(finding), ()))
         if not edits:
             continue
-        edits = _real(edits)
-        known = found.get(edits)
-        findings = (*known.findings, finding) if known else (finding,)
-        found[edits] = Candidate(findings, known.told_by if known else told_by, edits)
+        made = _candidate(finding, told_by, edits, measured.sources)
+        known = found.get(made.edits)
+        found[made.edits] = replace(known, findings=(*known.findings, finding)) if known else made
     return tuple(found.values())
 
 
@@ -72,7 +75,7 @@ def find_trials(measured: Measured, known: Collection[object]) -> tuple[tuple[Ca
     told = _tell_by_lint(measured)
     for finding in measured.diagnosis.findings:
         guesses = guess_edits(finding, measured.sources)
-        ways = (Candidate((finding,), TRIAL, _real(each)) for each in (*guesses, *_akin(finding, told)))
+        ways = (_candidate(finding, TRIAL, each, measured.sources) for each in (*guesses, *_akin(finding, told)))
         fresh = tuple({way.key: way for way in ways if way.key not in known}.values())
         if fresh and len(found) < MOST_GUESSED:
             found.append(fresh)
@@ -90,15 +93,23 @@ def _akin(finding: Finding, told: Mapping[tuple[str, str, int], tuple[Edit, ...]
     return [told[rule, file, line] for _, file, line, rule in akin][:MOST_AKIN]
 
 
-def _real(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    return tuple(replace(edit, file=os.path.realpath(edit.file)) for edit in edits)
+def _candidate(finding: Finding, told_by: str, edits: Sequence[Edit], sources: Mapping[str, SourceFile]) -> Candidate:
+    real = tuple(replace(edit, file=os.path.realpath(edit.file)) for edit in edits)
+    return Candidate((finding,), told_by, real, tuple(_around(edit, sources.get(edit.file)) for edit in edits))
+
+
+def _around(edit: Edit, source: SourceFile | None) -> tuple[str, ...]:
+    if edit.before or source is None:
+        return ()
+    return tuple(line.strip() for line in split_lines(source.text)[max(0, edit.line - 2) : edit.line])
 
 
 def join_candidates(candidates: Sequence[Candidate]) -> Candidate:
     """All of them as one."""
     findings = {(each.rule, each.fingerprint): each for some in candidates for each in some.findings}
     edits = tuple(edit for each in candidates for edit in each.edits)
-    return Candidate(tuple(findings.values()), candidates[0].told_by, edits)
+    around = tuple(lines for each in candidates for lines in each.around)
+    return Candidate(tuple(findings.values()), candidates[0].told_by, edits, around)
 
 
 def edit_texts(candidates: Iterable[Candidate], base: Mapping[Path, bytes]) -> dict[Path, bytes]:

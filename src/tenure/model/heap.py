@@ -115,6 +115,8 @@ CALLED = 16
 CALLED_BY_ANY = 32
 """Flag of a module: called since then by whomever, by another module too. Where nothing has this flag, such calls
 were not watched: the recording is an older one, or its program compiles."""
+ITERATOR = 64
+"""Flag of an object: its type has `__next__`, so that a running `for` loop may keep it where no walk comes."""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,20 @@ def told(text: str, name: str = "t") -> tuple[tuple[str, ...], str]:
             "[0]",
         ),
         (
+            "unseen -> generator file=/x/train.py:14 name=clips -> <local plan> list -> [0] tensor#t 1KiB",
+            (
+                "a running loop over clips (train.py:14)",
+                "local variable of suspended `plan` clips (train.py:14)",
+                "[0]",
+            ),
+            "plan[0]",
+        ),
+        (
+            "unseen -> data.Prefetcher iterator -> .batch tensor#t 1KiB",
+            ("a running loop over Prefetcher", ".batch"),
+            "batch",
+        ),
+        (
             "lib:sys.last_exc -> ValueError -> .args tuple -> [0] tensor#t 1KiB",
             ("`sys.last_exc` (the last uncaught error)", ".args", "[0]"),
             "last_exc.args[0]",
@@ -161,3 +175,10 @@ def test_each_text_of_a_path_has_what_it_leads_to_beside_it(line: str, targets: 
 
     assert render_targets(graph, path) == targets
     assert len(render_path(graph, path)) == len(targets)
+
+
+@pytest.mark.parametrize(("owner", "held"), [("data.Prefetcher iterator", True), ("data.Prefetcher", False)])
+def test_a_loop_that_runs_is_a_root_and_another_unseen_owner_is_none(owner: str, held: bool) -> None:
+    made = census(f"unseen -> {owner} -> .batch tensor#t 1KiB")
+
+    assert shortest_paths(build_graph(made)).held_by_root(node_named(made, "t")) is held

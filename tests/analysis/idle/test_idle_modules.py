@@ -48,6 +48,14 @@ def test_a_teacher_of_the_first_steps() -> None:
     assert idle_of(used_at=(1, 2, 3, 4, 6, 8)) == [(["self.teacher"], 7, "")]
 
 
+def test_a_teacher_that_only_the_running_loop_leads_to() -> None:
+    phases = TEACHER.replace(f"{TRAINER} -> .teacher", "unseen -> generator name=phases -> <local teacher>")
+
+    assert idle_of(used_at=(1, 2, 3, 4, 6, 8), idle=phases, used=phases.replace("#teacher", "#teacher called")) == [
+        (["teacher"], 7, "")
+    ]
+
+
 @pytest.mark.parametrize(("last", "told"), [(32, True), (24, False)])
 def test_a_guide_that_steers_for_half_of_a_run_and_rests_in_two_long_windows_is_told_with_doubt(
     last: int, told: bool

@@ -18,7 +18,7 @@ from torch.utils.checkpoint import checkpoint
 from capture.reading import Reading
 from tenure.capture.heap.autograd import is_autograd_type
 from tenure.capture.heap.census import take_census
-from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, NodeKind, Role
+from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, ITERATOR, NodeKind, Role
 from tenure.model.heap import ReferenceKind as Kind
 
 LISTS_ALL_OBJECTS = True
@@ -550,6 +550,29 @@ def test_a_cycle_has_no_unseen_owner_and_a_temporary_on_the_evaluation_stack_has
     assert census.census.nodes.unseen[node] == 0
     holders = census.holders_of(7 * KIB)
     assert {census.type(n): int(census.census.nodes.unseen[n]) for n in holders}["tuple_iterator"] == 1
+
+
+class Prefetcher:
+    """Goes through a batch that it has already."""
+
+    def __init__(self, batch: torch.Tensor) -> None:
+        self.batch = batch
+
+    def __iter__(self) -> Prefetcher:
+        return self
+
+    def __next__(self) -> torch.Tensor:
+        return self.batch
+
+
+def test_what_a_loop_goes_through_is_known_by_its_type() -> None:
+    for _ in Prefetcher(kib(7)):
+        census = read()
+        break
+
+    marked = {census.type(n) for n in np.flatnonzero(census.census.nodes.flags & ITERATOR)}
+    (name,) = (each for each in marked if each.endswith(".Prefetcher"))
+    assert not {"dict", "list", "tuple"} & (marked - {name})
 
 
 @pytest.mark.slow

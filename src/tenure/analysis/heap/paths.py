@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenure.analysis.heap.graph import Bools, Graph, gather, held_unseen
+from tenure.analysis.heap.loops import iterators
 from tenure.model.heap import NAMED_BY_LIBRARY, Ints, NodeKind, ReferenceKind
 
 LIBRARY_COST = 24
@@ -155,9 +156,9 @@ def _starts(graph: Graph) -> list[tuple[int, Ints]]:
         starts.append((user_cost, np.flatnonzero(of_kind & ~in_library)))
         starts.append((library_cost, np.flatnonzero(of_kind & in_library)))
     unseen = held_unseen(graph)
-    contexts = unseen & _is_context(graph)
-    starts.append((_ROOT_COSTS[NodeKind.HIDDEN][0], np.flatnonzero(contexts)))
-    starts.append((UNSEEN_COST, np.flatnonzero(unseen & ~contexts)))
+    known = unseen & (_is_context(graph) | iterators(graph))
+    starts.append((_ROOT_COSTS[NodeKind.HIDDEN][0], np.flatnonzero(known)))
+    starts.append((UNSEEN_COST, np.flatnonzero(unseen & ~known)))
     return sorted(starts, key=lambda start: start[0])
 
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from tenure.analysis.heap.graph import MODULE_TABLES, Bools, Graph, unquoted
+from tenure.analysis.heap.loops import is_iterator
 from tenure.analysis.heap.paths import CONTEXTS
 from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
 from tenure.model.suspect import Hop
@@ -24,8 +25,6 @@ _LAST_ERROR = ("last_exc", "last_value", "last_traceback")
 _CELL_OUTPUTS = ("Out", "_oh")
 _CELL_OUTPUT = re.compile(r"_+|_i?\d+")
 _CALLABLES = ("function", "method", "functools.partial")
-_LOOPED_OVER = re.compile(r"iter|generator|^(enumerate|zip|map|filter|reversed|tqdm.*)$", re.IGNORECASE)
-"""Types of what a running `for` loop keeps on the evaluation stack: no mystery."""
 _UNNAMED = " (unnamed)"
 _FUNCTION_PARTS = ("__closure__", "__defaults__", "__kwdefaults__")
 
@@ -180,6 +179,8 @@ def owner_text(graph: Graph, node: int) -> str:
         return "the context (contextvars) of a running thread or task"
     if graph.type_names[node] in _CALLABLES:
         return f"a callback that only C code keeps (an atexit handler, probably): {_name_or_type(graph, node)}"
+    if is_iterator(graph, node):
+        return f"a running loop over {_name_or_type(graph, node)}{_place(graph.census, node)}"
     if _is_table_of_callbacks(graph, node):
         return "hooks that only C++ keeps (of an autograd node, probably)"
     return f"an owner Tenure cannot see (evaluation stack, C code, atexit), of {what}"
@@ -196,11 +197,6 @@ def _is_table_of_callbacks(graph: Graph, node: int) -> bool:
 def is_known_owner(graph: Graph, node: int) -> bool:
     """Whether the type alone tells what an owner that is not in the census is: a context, or a callback of C code."""
     return graph.type_names[node] in (*CONTEXTS, *_CALLABLES)
-
-
-def is_loop_state(graph: Graph, node: int) -> bool:
-    """Whether it is what a running `for` loop keeps on the evaluation stack, by its type."""
-    return bool(_LOOPED_OVER.search(_short_type(graph, node)))
 
 
 def _reference_text(graph: Graph, references: Sequence[int], position: int) -> str:

@@ -10,7 +10,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 
-from tenure.capture.guarding.classes import name_of
+from tenure.capture.guarding.classes import found_in, name_of
 from tenure.capture.heap import frames, heapwalk, labels
 from tenure.capture.heap.columns import CensusColumns
 from tenure.capture.heap.descriptions import Description, describe, type_name
@@ -28,7 +28,7 @@ from tenure.capture.heap.roots import (
 )
 from tenure.capture.heap.under_way import UnderWay
 from tenure.capture.tensors.use_counts import HAS_USE_COUNT, count_native
-from tenure.model.heap import NAMED_BY_LIBRARY, OWNER_UNKNOWN, NodeKind, ReferenceKind
+from tenure.model.heap import ITERATOR, NAMED_BY_LIBRARY, OWNER_UNKNOWN, NodeKind, ReferenceKind
 
 _FROZEN_BY_PYTHON = 1_000 if sys.version_info[:2] == (3, 12) else 0
 """Python 3.12 freezes a few hundred objects of its own before the program starts (375 in 3.12.1)."""
@@ -55,6 +55,7 @@ class _HeapReader:
     def __init__(self) -> None:
         self.columns = CensusColumns()
         self._kind_by_type: dict[int, NodeKind] = {}
+        self._iterators: dict[int, bool] = {}
         self._running = [frame for frame in frames.running_frames() if frame.readable]
 
     def found(self) -> UnderWay:
@@ -102,7 +103,7 @@ class _HeapReader:
                 )  # fmt: skip
                 continue
             about = self._describe(item, kind)
-            flags = NAMED_BY_LIBRARY if kind is not NodeKind.OBJECT and is_library_file(about.file) else 0
+            flags = self._flags(item, kind, about.file)
             self.columns.add_node(
                 kind, type_name(type(item)), address=id(item), name=about.name, file=about.file, line=about.line,
                 unseen=unseen[position], length=about.length, bound=about.bound, flags=flags,
@@ -118,6 +119,14 @@ class _HeapReader:
         if kind is None:
             kind = self._kind_by_type[id(cls)] = kind_of(cls)
         return kind
+
+    def _flags(self, item: object, kind: NodeKind, file: str) -> int:
+        if kind is not NodeKind.OBJECT:
+            return NAMED_BY_LIBRARY if is_library_file(file) else 0
+        cls = type(item)
+        if id(cls) not in self._iterators:
+            self._iterators[id(cls)] = found_in(cls, "__next__") is not None
+        return ITERATOR if self._iterators[id(cls)] else 0
 
     def _describe(self, item: object, kind: NodeKind) -> Description:
         if kind is NodeKind.NAMESPACE:
