@@ -332,3 +332,37 @@ def test_a_method_that_is_kept_is_called_where_it_is_kept(kind: str, expected: s
     finding = finding_of("TN203", Holder("attribute", "rows", "report.rows[*]"), path)
 
     assert (expected in ways(text, finding)) is bool(expected)
+
+
+def test_of_an_object_that_is_destroyed_what_leads_to_the_holder_goes_too() -> None:
+    text = """
+    class Engine:
+        def __init__(self, module, optimizer):
+            self.module, self.optimizer = module, optimizer
+        def destroy(self):
+            self.module = None
+    class Flat:
+        def __init__(self, params):
+            self.params = list(params)  # here
+            self.step = 0
+    """
+    holder = Holder("attribute", "params", "engine.optimizer.params")
+    path = {".optimizer": "Flat", ".params": "list of 3", "[2]": "Tensor [6] float32"}
+    found = ways(text, finding_of("TN401", holder, path))
+
+    assert "self.optimizer = None" in found
+
+
+def test_a_field_that_nobody_reads_is_left_out() -> None:
+    text = """
+    class Result(NamedTuple):
+        accuracy: float
+        learner: object
+    class Board:
+        def add(self, accuracy, learner):
+            self.rows.append(Result(accuracy, learner))  # here
+    """
+    holder = Holder("attribute", "rows", "board.rows[*]")
+    path = {".rows": "list of 3", "[2]": "Result", ".learner": "Linear", ".weight": "Tensor [6] float32"}
+
+    assert "self.rows.append(Result(accuracy, None))  # here" in ways(text, finding_of("TN402", holder, path))

@@ -82,6 +82,16 @@ def test_of_what_is_only_possible_memory_that_goes_earlier_is_no_gain() -> None:
     assert judge(baseline, lower_peak, lower_peak.run, (possible,)).why == "the peak falls by 2.93 KiB"
 
 
+def test_a_lower_peak_is_a_gain_where_the_finding_said_by_how_much() -> None:
+    possible = replace(CARRIED, confidence="possible", symptom="survivor", peak_drop_bytes=4_000)
+    baseline = make_baseline(measured((possible,), growth=0.0), run_of(), SAME)
+    lower_peak = measured((), growth=0.0, peak=17_000)
+
+    assert judge(baseline, lower_peak, lower_peak.run, (possible,)).why == "the peak falls by 2.93 KiB"
+    little = replace(possible, peak_drop_bytes=9_000)
+    assert judge(baseline, lower_peak, lower_peak.run, (little,)).why == "nothing was freed by it"
+
+
 def test_graphs_without_memory_are_freed_where_their_finding_is_gone() -> None:
     baseline = make_baseline(measured((WEIGHTLESS,), growth=0.0), run_of(), SAME)
     gone, left = measured((), growth=0.0), measured((WEIGHTLESS,), growth=0.0)

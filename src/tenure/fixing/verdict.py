@@ -214,8 +214,8 @@ def _fall(before: Measured, after: Measured, finding: Finding) -> str:
     fallen = _alive_fall(before, after)
     if held and fallen >= FREED_SHARE * held and finding.confidence != "possible":
         return f"{format_bytes(fallen)} less stay alive"
-    drop = _peak_fall(before, after)
-    if finding.symptom == "peak" and drop >= FREED_SHARE * max(finding.peak_drop_bytes or held, 1):
+    drop, expected = _peak_fall(before, after), finding.peak_drop_bytes or (held if finding.symptom == "peak" else 0)
+    if expected and drop >= FREED_SHARE * expected:
         return f"the peak falls by {format_bytes(drop)}"
     return ""
 

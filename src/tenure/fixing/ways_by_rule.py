@@ -25,6 +25,7 @@ from tenure.fixing.ways_to_let_go import (
     by_properties,
     by_settled_futures,
     by_taken_keys,
+    by_unread_parts,
 )
 from tenure.model.finding import Edit
 from tenure.syntax.edits.asked_gradients import ask_for_gradients, ask_for_those_that_are_read
@@ -81,6 +82,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (GROWING, lambda case: [reopen_each_pass(case.source, case.line)]),
     (GROWING | IDLE | frozenset({"TN205"}), by_properties),
     (GROWING | GRAPHS | IDLE | MODULES | EXCEPTIONS | frozenset({"TN404"}), by_computed_values),
+    (GROWING | GRAPHS | MODULES, by_unread_parts),
     (GROWING | GRAPHS, by_bounds),
     (GROWING | GRAPHS | IDLE, lambda case: [keep_newest_rows(case.yours, *case.place)]),
     (GROWING | GRAPHS | MODULES, lambda case: clear_before_filled(case.yours, *case.place)),

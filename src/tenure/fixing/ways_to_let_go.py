@@ -10,11 +10,12 @@ from tenure.fixing.ways_to_tensors import (
     below_holder,
     kinds_on_way,
     labels_on_way,
+    objects_above,
     objects_on_way,
     type_of_container,
 )
 from tenure.model.finding import evidence_of
-from tenure.syntax.edits.bounded_caches import compute_at_each_read, drop_cache, needs_caches
+from tenure.syntax.edits.bounded_caches import cache_makers, compute_at_each_read, drop_cache, needs_caches
 from tenure.syntax.edits.class_fields import is_named_tuple
 from tenure.syntax.edits.closed_generators import close_behind_loops
 from tenure.syntax.edits.dropped_names import drop_names
@@ -39,6 +40,7 @@ from tenure.syntax.edits.let_go import (
 )
 from tenure.syntax.edits.settled_futures import FUTURES, discard_when_done
 from tenure.syntax.edits.skipped_reads import let_go_where_skipped
+from tenure.syntax.edits.unread_parts import leave_out_unread
 
 _FEWEST_KEYS = 4
 _VARIABLES = ("local", "global")
@@ -47,7 +49,7 @@ _VARIABLES = ("local", "global")
 def by_dropped_cache(case: Case) -> Ways:
     """The function without its cache."""
     if not needs_caches(case.yours):
-        yield drop_cache(case.source, case.line, by_trial=True)
+        yield drop_cache(case.source, case.line, by_trial=True, makers=cache_makers(case.yours))
 
 
 def by_properties(case: Case) -> Ways:
@@ -89,6 +91,12 @@ def by_bounds(case: Case) -> Ways:
     yield keep_best(case.yours, *case.place)
 
 
+def by_unread_parts(case: Case) -> Ways:
+    """Fields and keys that nobody reads."""
+    for label, kind in below_holder(case.finding, above=1):
+        yield leave_out_unread(case.yours, kind.partition(" ")[0], label)
+
+
 def by_taken_keys(case: Case) -> Ways:
     """Of `batch['traces']`."""
     name, _, key = case.finding.holder.name.partition("[")
@@ -114,6 +122,9 @@ def by_letting_go(case: Case) -> Ways:
         yield let_go_before(file, at, inner[0])
     if finding.rule in MODULES:
         yield let_go_where_it_ends(*case.place)
+        for label in reversed(objects_above(finding)):
+            for file, at in stores_of(yours, label):
+                yield let_go_where_it_ends(file, at, label)
         yield from let_go_where_skipped(yours, case.name)
     empties = finding.rule in IDLE and kinds_on_way(finding)[:1] in (["dict"], ["list"])
     yield from let_go_behind_reads(yours, case.name, empties=empties)

@@ -34,6 +34,14 @@ def below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tup
     return below[: last[0]] if last else below
 
 
+def objects_above(finding: Finding) -> list[str]:
+    """The attributes by which the way comes to the holder's, the root's first."""
+    references = evidence_of(finding, "path").get("references", ())
+    name = f".{plain_name(finding)}"
+    before = references[: references.index(name)] if name in references else ()
+    return [each[1:] for each in before if each.startswith(".") and each[1:].isidentifier()]
+
+
 def objects_on_way(finding: Finding) -> list[str]:
     """The names of the attributes that the way from the holder to the memory goes through, but for containers."""
     references = [*evidence_of(finding, "path").get("references", ()), ""]

@@ -25,6 +25,7 @@ def given(text: str) -> tuple[str, list[int]]:
         ('log.debug("%5.2f %% done, worst %10s", share, worst)', "worst"),
         ('log.error("refused", exc_info=True)', "exc_info"),
         ('log.exception("refused")', "exc_info"),
+        ('log.debug("weights %s of %d", self.brief(weight), len(batch))', "brief"),
     ],
 )
 def test_what_a_record_refers_to_is_named_where_it_is_logged(call: str, name: str) -> None:
@@ -45,6 +46,10 @@ def test_what_a_record_refers_to_is_named_where_it_is_logged(call: str, name: st
 )
 def test_records_of_text_and_numbers_and_other_calls_are_none(call: str) -> None:
     assert given(f"{call}\n") == ("", [])
+
+
+def test_a_call_whose_result_is_logged_gives_way_to_what_is_logged_by_its_name() -> None:
+    assert given("log.debug('%s', brief(x))\nlog.debug('%s', loss)\n") == ("loss", [2])
 
 
 def test_all_calls_are_told_in_their_order_and_files_that_do_not_parse_are_passed_over() -> None:

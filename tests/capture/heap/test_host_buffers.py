@@ -50,6 +50,12 @@ def test_a_list_of_many_small_things_weighs_as_well() -> None:
     assert rows_of(scores) == [(Kind.INDEX, "*", "float", 1_000 * 32 + 1_000 * 8)]
 
 
+def test_a_few_things_of_several_kinds_go_by_the_heaviest() -> None:
+    args = (np.zeros(4 * KIB), 12)
+
+    assert [(kind, label, held) for kind, label, held, _ in rows_of(args)] == [(Kind.INDEX, "*", "numpy.ndarray")]
+
+
 def test_little_is_not_told_of() -> None:
     frames = [bytes(5 * KIB) for _ in range(3)]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.bounded_caches import bound_cache, compute_at_each_read, reads_caches
+from tenure.syntax.edits.bounded_caches import bound_cache, cache_makers, compute_at_each_read, drop_cache, reads_caches
 from tenure.syntax.edits.line_edits import apply_edits
 
 
@@ -117,6 +117,25 @@ def test_a_program_that_looks_at_its_caches_is_told_from_others() -> None:
     broken, plain = SourceFile("a.py", "def f(:"), SourceFile("b.py", "pairs.cache_clear()")
     assert not reads_caches([broken, plain])
     assert reads_caches([broken, plain, SourceFile("c.py", "print(pairs.cache_info())")])
+
+
+@pytest.mark.parametrize(
+    ("body", "makes"),
+    [
+        ("return functools.lru_cache(maxsize=None)(function)", True),
+        ("return cache(function)", True),
+        ("return wraps(function)(inner)", False),
+        ("return functools.lru_cache(maxsize=None)", False),
+    ],
+)
+def test_a_function_that_caches_what_it_decorates_is_dropped_as_a_cache(body: str, makes: bool) -> None:
+    memo = SourceFile("memo.py", f"def once(function):\n    {body}\n")
+    board = SourceFile("board.py", "class Board:\n    @once\n    def planes(self):\n        return f(self)\n")
+
+    makers = cache_makers([memo, board])
+
+    assert makers == ["once"] * makes
+    assert [edit.before for edit in drop_cache(board, 4, by_trial=True, makers=makers)] == ["    @once"] * makes
 
 
 @pytest.mark.parametrize("decorator", ["cached_property", "functools.cached_property"])

@@ -34,6 +34,23 @@ def test_what_a_statement_keeps_under_a_name(text: str, name: str, value: str | 
     assert kept_text(text, name) == value
 
 
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [
+        ("self.rows[task].append(x)", 1),
+        ("self.rows[task] += [x]", 1),
+        ("self.rows[run][task] += (x,)", 2),
+        ("self.rows += [x]", 0),
+        ("self.sums[task] += x", 0),
+    ],
+)
+def test_how_deep_in_a_container_a_statement_adds(text: str, depth: int) -> None:
+    found = find_kept(SourceFile("t.py", text), 1, "sums" if "sums" in text else "rows")
+
+    assert found is not None
+    assert found.depth == depth
+
+
 def test_a_statement_of_several_lines_is_found_by_any_of_them() -> None:
     text = "history.append(\n    loss,\n)\n"
     assert [kept_text(text, "history", line) for line in (1, 2, 3)] == ["loss"] * 3

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
+from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import enclosing_function, parse
 
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception"})
+_PLAIN = frozenset(
+    ["item", "len", "round", "float", "int", "str", "repr", "join", "format", "tolist", "sum", "min", "max"]
+)
+"""Functions that give numbers and text."""
 _FORMAT = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])")
 
 
@@ -22,13 +27,19 @@ def is_of_logging(path: str) -> bool:
 
 def logged_values(sources: Mapping[str, SourceFile]) -> tuple[str, tuple[SourceLocation, ...]]:
     """Calls of loggers whose record refers to objects of the program, and what the first of them gives: `loss` of
-    `log.debug("loss %s", loss)`, `exc_info` of one that logs an error with its frames. Numbers (`%d`, `%.3f`) are no
-    objects of that kind."""
-    found = sorted(_calls(sources), key=lambda each: (each[1].file, each[1].line))
+    `log.debug("loss %s", loss)`, `exc_info` of one that logs an error with its frames; where none gives one by its
+    name, `brief` of `log.debug("%s", brief(loss))`. Numbers (`%d`, `%.3f`) are no objects of that kind."""
+    found = sorted(_calls(sources, _name) or _calls(sources, _called), key=lambda each: (each[1].file, each[1].line))
     return (found[0][0], tuple(site for _, site in found)) if found else ("", ())
 
 
-def _calls(sources: Mapping[str, SourceFile]) -> Iterator[tuple[str, SourceLocation]]:
+def _calls(sources: Mapping[str, SourceFile], name: Callable[[ast.expr], str]) -> list[tuple[str, SourceLocation]]:
+    return list(_made_by(sources, name))
+
+
+def _made_by(
+    sources: Mapping[str, SourceFile], name: Callable[[ast.expr], str]
+) -> Iterator[tuple[str, SourceLocation]]:
     for source in sources.values():
         if source.origin != "yours" or "log" not in source.text:
             continue
@@ -37,11 +48,11 @@ def _calls(sources: Mapping[str, SourceFile]) -> Iterator[tuple[str, SourceLocat
         except SourceError:
             continue
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and (given := _given(node)):
+            if isinstance(node, ast.Call) and (given := _given(node, name)):
                 yield given, SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
 
 
-def _given(call: ast.Call) -> str:
+def _given(call: ast.Call, name: Callable[[ast.expr], str]) -> str:
     """What a call of a logger hands over beside text and numbers; "" of every other call."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LEVELS | {"log"} or not call.args:
         return ""
@@ -53,9 +64,7 @@ def _given(call: ast.Call) -> str:
         return "exc_info"
     kinds = [kind for kind in _FORMAT.findall(text) if kind != "%"]
     kinds += ["s"] * (len(values) - len(kinds))
-    return next(
-        (_name(value) for value, kind in zip(values, kinds, strict=False) if kind in "sra" and _name(value)), ""
-    )
+    return next((name(value) for value, kind in zip(values, kinds, strict=False) if kind in "sra" and name(value)), "")
 
 
 def _text(message: ast.expr) -> str | None:
@@ -68,3 +77,9 @@ def _text(message: ast.expr) -> str | None:
 def _name(value: ast.expr) -> str:
     """The last name of what is handed over; a call makes something new, mostly a number."""
     return str(getattr(value, "attr", "") or getattr(value, "id", "")) if not isinstance(value, ast.Call) else ""
+
+
+def _called(value: ast.expr) -> str:
+    """The function whose result is handed over."""
+    function = called_name(value) if isinstance(value, ast.Call) else ""
+    return "" if function in _PLAIN else function

@@ -22,7 +22,8 @@ MANY_ENTRIES = 256
 _TEXTS = frozenset(map(id, (str, bytes, bytearray)))
 
 HostBuffer = tuple[ReferenceKind, str, str, int]
-"""Kind and label of the reference, type of what it leads to (of many, the newest), bytes."""
+"""Kind and label of the reference, type of what it leads to (of many, the heaviest of the newest), bytes."""
+_NEWEST = 8
 
 
 def find_host_buffers(item: Any, num_bytes: int) -> Iterator[HostBuffer]:
@@ -35,7 +36,7 @@ def find_host_buffers(item: Any, num_bytes: int) -> Iterator[HostBuffer]:
                 rest -= size
                 yield kind, label, type_name(type(value)), size
     if rest >= LEAST_BYTES:
-        yield _kind_of_elements(item), "*", type_name(type(_last(item))), rest
+        yield _kind_of_elements(item), "*", type_name(type(_heaviest(item))), rest
 
 
 def _is_table(item: Any) -> bool:
@@ -60,18 +61,25 @@ def _kind_of_elements(item: Any) -> ReferenceKind:
     return ReferenceKind.INDEX if sequence else ReferenceKind.OTHER
 
 
-def _last(item: Any) -> object:
-    """The newest element, without running code of a subclass; of a set any."""
-    last: list[object] = []
+def _heaviest(item: Any) -> object:
+    """Of the newest elements the one with most bytes of its own, else the newest; `item` itself where it has none."""
+    newest = _newest(item)
+    return max(newest, key=_size_of, default=item)
+
+
+def _newest(item: Any) -> list[object]:
+    """The last few elements, the newest first, without running code of a subclass; of a set any."""
     if issubclass(type(item), dict):
-        last = list(itertools.islice(reversed(dict.values(item)), 1))
-    elif issubclass(type(item), (list, tuple)) and not is_filled(item):
-        last = filled_places(item)[-1:]
-    elif issubclass(type(item), (list, tuple)):
-        last = list(list.__getitem__(item, slice(-1, None)) if issubclass(type(item), list) else tuple(item)[-1:])
-    elif issubclass(type(item), collections.deque):
-        last = list(itertools.islice(collections.deque.__reversed__(item), 1))
-    elif issubclass(type(item), (set, frozenset)):
+        return list(itertools.islice(reversed(dict.values(item)), _NEWEST))
+    if issubclass(type(item), (list, tuple)) and not is_filled(item):
+        return filled_places(item)[-_NEWEST:][::-1]
+    if issubclass(type(item), list):
+        return list(list.__getitem__(item, slice(-_NEWEST, None)))[::-1]
+    if issubclass(type(item), tuple):
+        return list(tuple.__getitem__(item, slice(-_NEWEST, None)))[::-1]
+    if issubclass(type(item), collections.deque):
+        return list(itertools.islice(collections.deque.__reversed__(item), _NEWEST))
+    if issubclass(type(item), (set, frozenset)):
         base = set if issubclass(type(item), set) else frozenset
-        last = list(itertools.islice(base.__iter__(item), 1))
-    return last[0] if last else item
+        return list(itertools.islice(base.__iter__(item), _NEWEST))
+    return []

@@ -54,19 +54,43 @@ def bound_cache(source: SourceFile, line: int, size: int, *, methods: bool = Tru
     return ()
 
 
-def drop_cache(source: SourceFile, line: int, *, by_trial: bool = False) -> tuple[Edit, ...]:
+def drop_cache(
+    source: SourceFile, line: int, *, by_trial: bool = False, makers: Collection[str] = ()
+) -> tuple[Edit, ...]:
     """The edit that takes the cache off the function around `line` (its decorators count), which then computes a
     result anew at each call; none where a second call with the same arguments might do something else, unless a
-    trial is to tell."""
+    trial is to tell. `makers` are decorators of the program's own that cache."""
     function = _function_at(source, line)
     if function is None or not (by_trial or _gives_the_same_again(function)):
         return ()
     caches = [
         each
         for each in function.decorator_list
-        if decorator_name(each).rpartition(".")[2] in _CACHES or _cache_behind(source, each) is not None
+        if decorator_name(each).rpartition(".")[2] in _CACHES
+        or _cache_behind(source, each) is not None
+        or decorator_name(each) in makers
     ]
     return remove_decorator(source, caches[0]) if len(caches) == 1 else ()
+
+
+def cache_makers(sources: Iterable[SourceFile]) -> list[str]:
+    """The functions of a program whose result is what a cache makes of their argument:
+    `def once(f): return functools.lru_cache(maxsize=None)(f)`."""
+    return [
+        node.name
+        for source in sources
+        for node in nodes_of(source, ast.FunctionDef)
+        if node.args.args and any(_gives_cached(each, node.args.args[0].arg) for each in walk(node))
+    ]
+
+
+def _gives_cached(node: ast.AST, function: str) -> bool:
+    """`return cache(function)`, or `return lru_cache(...)(function)`."""
+    value = node.value if isinstance(node, ast.Return) else None
+    if not isinstance(value, ast.Call) or [dotted(each) for each in value.args] != [function]:
+        return False
+    made_by = value.func.func if isinstance(value.func, ast.Call) else value.func
+    return dotted(made_by).rpartition(".")[2] in _CACHES
 
 
 def compute_at_each_read(source: SourceFile, name: str) -> tuple[Edit, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from tenure.model.source import SourceFile
 from tenure.syntax.text.expressions import called_name, split_receiver
 from tenure.syntax.text.file_nodes import nodes_in
-from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
 
@@ -38,6 +38,23 @@ def fields_of_class(sources: Sequence[SourceFile], name: str) -> list[str]:
         return list(_fields_of(found))
     made = next((each for each in _named_tuples_by_call(sources) if name in map(dotted, each.targets)), None)
     return _fields_named(made.value) if made is not None and isinstance(made.value, ast.Call) else []
+
+
+def given_for(sources: Sequence[SourceFile], name: str, field: str) -> tuple[SourceFile, ast.expr] | None:
+    """What a class of the program is given for a field, where it is made in one place; None of what is unpacked."""
+    fields = fields_of_class(sources, name)
+    made = [
+        (source, node)
+        for source in sources
+        for node in walk(parse(source))
+        if isinstance(node, ast.Call) and called_name(node) == name
+    ]
+    if field not in fields or len(made) != 1:
+        return None
+    (source, call), at = made[0], fields.index(field)
+    by_name = next((each.value for each in call.keywords if each.arg == field), None)
+    value = call.args[at] if at < len(call.args) else by_name
+    return None if value is None or isinstance(value, (ast.Constant, ast.Starred)) else (source, value)
 
 
 def _fields_of(cls: ast.ClassDef) -> Iterator[str]:

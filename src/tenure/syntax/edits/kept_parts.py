@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.class_fields import fields_of_class, is_named_tuple
+from tenure.syntax.edits.class_fields import fields_of_class, given_for, is_named_tuple
 from tenure.syntax.edits.kept_values import (
     Kept,
     call_method,
@@ -86,24 +86,20 @@ def change_each_given(
 def change_where_made(sources: Sequence[SourceFile], kind: str, label: str, call: str) -> tuple[Edit, ...]:
     """The edit that puts `call` behind what a class of the program is given for `label`, where it is made in one
     place."""
-    fields = fields_of_class(sources, kind)
-    made = [
-        (source, node)
-        for source in sources
-        for node in walk(parse(source))
-        if isinstance(node, ast.Call) and called_name(node) == kind
-    ]
-    if label not in fields or len(made) != 1:
-        return ()
-    source, node = made[0]
-    value = _argument(node, fields, label)
-    if value is None or isinstance(value, (ast.Constant, ast.Starred)) or ends_with_call(value, "detach", "clone"):
-        return ()
-    return call_method(source, value, call)
+    given = given_for(sources, kind, label)
+    return call_method(*given, call) if given is not None and not ends_with_call(given[1], "detach", "clone") else ()
 
 
 def change_display(sources: Sequence[SourceFile], key: str, call: str) -> tuple[Edit, ...]:
     """The edit that puts `call` behind the value of a key (as `'scores'`), where one dictionary is written with it."""
+    written = written_for(sources, key)
+    if written is None or ends_with_call(written[1], "detach", "item"):
+        return ()
+    return call_method(*written, call)
+
+
+def written_for(sources: Sequence[SourceFile], key: str) -> tuple[SourceFile, ast.expr] | None:
+    """The value of a key (as `'scores'`), where one dictionary of the program is written with it."""
     found = [
         (source, value)
         for source in sources
@@ -112,9 +108,7 @@ def change_display(sources: Sequence[SourceFile], key: str, call: str) -> tuple[
         for at, value in zip(node.keys, node.values, strict=True)
         if isinstance(at, ast.Constant) and repr(at.value) == key
     ]
-    if len(found) != 1 or isinstance(found[0][1], ast.Constant) or ends_with_call(found[0][1], "detach", "item"):
-        return ()
-    return call_method(*found[0], call)
+    return found[0] if len(found) == 1 and not isinstance(found[0][1], ast.Constant) else None
 
 
 def change_keyword(sources: Sequence[SourceFile], keyword: str, call: str) -> tuple[Edit, ...]:
@@ -156,12 +150,6 @@ def added_to_old(value: ast.expr) -> ast.expr | None:
     parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
     added = [each for each in parts if not isinstance(each, ast.Starred)]
     return added[0] if len(added) == 1 and len(parts) > 1 else None
-
-
-def _argument(call: ast.Call, fields: Sequence[str], label: str) -> ast.expr | None:
-    at = fields.index(label)
-    by_name = next((each.value for each in call.keywords if each.arg == label), None)
-    return call.args[at] if at < len(call.args) else by_name
 
 
 def detach_each(

@@ -33,7 +33,8 @@ class Kept:
     target: ast.expr | None = None
     """What is assigned to."""
     depth: int = 0
-    """Subscripts between the name and the container that a call adds to: 1 of `self.rows[-1].append(x)`."""
+    """Subscripts between the name and the container that is added to: 1 of `self.rows[-1].append(x)` and of
+    `self.rows[key] += [x]`."""
 
 
 def find_kept(source: SourceFile, line: int, name: str) -> Kept | None:
@@ -78,16 +79,18 @@ def _stores(statement: ast.stmt) -> Iterator[tuple[str, Kept]]:
             for part, value in _parts(target, statement.value):
                 yield split_receiver(part)[1], Kept(statement, value, part)
     elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)) and statement.value is not None:
-        yield split_receiver(statement.target)[1], Kept(statement, statement.value, statement.target)
+        extends = isinstance(statement, ast.AugAssign) and isinstance(statement.value, (ast.List, ast.Tuple))
+        depth = _subscripts(statement.target) if extends else 0
+        yield split_receiver(statement.target)[1], Kept(statement, statement.value, statement.target, depth)
     for node in walk(statement):
         if isinstance(node, ast.Call):
             for store in stores_of_call(node):
                 if isinstance(store.value, ast.expr) and (store.kind != "grow" or store.method in _KEEPING_ONE):
-                    yield store.name, Kept(statement, store.value, depth=_subscripts(node.func))
+                    yield store.name, Kept(statement, store.value, depth=_subscripts(getattr(node.func, "value", None)))
 
 
-def _subscripts(called: ast.expr) -> int:
-    container, found = getattr(called, "value", None), 0
+def _subscripts(container: ast.expr | None) -> int:
+    found = 0
     while isinstance(container, ast.Subscript):
         container, found = container.value, found + 1
     return found
