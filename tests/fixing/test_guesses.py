@@ -366,3 +366,36 @@ def test_a_field_that_nobody_reads_is_left_out() -> None:
     path = {".rows": "list of 3", "[2]": "Result", ".learner": "Linear", ".weight": "Tensor [6] float32"}
 
     assert "self.rows.append(Result(accuracy, None))  # here" in ways(text, finding_of("TN402", holder, path))
+
+
+def test_the_hook_that_leads_to_a_module_is_removed_by_who_registered_it() -> None:
+    text = """
+    def listener(teacher):  # here
+        return lambda module, given, answer: teacher(*given)
+    class Guide:
+        def __init__(self, student, teacher):
+            self.handle = student.register_forward_hook(listener(teacher))
+        def close(self):
+            self.over = True
+    """
+    holder = Holder("closure", "teacher", "teacher")
+    path = {"._forward_hooks": "OrderedDict of 1", "[5]": "function", "closure variable `teacher` of f (t.py:2)": "Net"}
+
+    assert ways(text, finding_of("TN401", holder, path))[0] == "self.handle.remove()"
+    without = {label: kind for label, kind in path.items() if label != "._forward_hooks"}
+    assert ways(text, finding_of("TN401", holder, without)) == []
+
+
+def test_a_lambda_that_leads_to_a_module_is_called_where_it_is_written() -> None:
+    text = """
+    class Report:
+        def add(self, name, text):
+            self.rows.append((name, text))  # here
+        def note(self, model):
+            self.add("norm", lambda: describe(model))
+    """
+    holder = Holder("attribute", "rows", "report.rows[*]")
+    closure = "closure variable `model` of Report.note.<locals>.<lambda> (t.py:5)"
+    path = {".rows": "list of 3", "[1]": "tuple of 2", "[0]": "function", closure: "Linear"}
+
+    assert 'self.add("norm", lambda made=describe(model): made)' in ways(text, finding_of("TN402", holder, path))

@@ -21,6 +21,7 @@ from tenure.fixing.ways_to_let_go import (
     by_deleted_variables,
     by_dropped_cache,
     by_ended_subscriptions,
+    by_left_handles,
     by_letting_go,
     by_properties,
     by_settled_futures,
@@ -42,6 +43,7 @@ from tenure.syntax.edits.left_states import forget_states
 from tenure.syntax.edits.let_go import drop_inner_function, let_go_behind_reads
 from tenure.syntax.edits.own_hooks import read_detached
 from tenure.syntax.edits.reopened_loaders import reopen_each_pass
+from tenure.syntax.edits.replaced_handlers import give_back_former
 from tenure.syntax.edits.saved_together import save_together
 
 
@@ -56,7 +58,9 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (frozenset({"TN303"}), lambda case: remove_where_forgotten(case.source, case.line)),
     (frozenset({"TN303"}) | MODULES, lambda case: remove_handles(case.source, case.line)),
     (frozenset({"TN303"}), lambda case: [number_handles(case.source, case.line)]),
+    (MODULES, by_left_handles),
     (ROOTS, lambda case: take_back(case.source, case.line)),
+    (ROOTS, lambda case: [give_back_former(case.source, case.line)]),
     (ROOTS | GROWING, lambda case: [finalize_without_owner(case.source, case.line)]),
     (GRAPHS, by_detaching),
     (GRAPHS | frozenset({"TN305"}), lambda case: [detach_received(case.source, case.line)]),

@@ -12,13 +12,14 @@ from tenure.fixing.ways_to_tensors import (
     keys_on_way,
     kinds_on_way,
     labels_on_way,
+    lambdas_on_way,
     levels_left,
     objects_on_way,
     type_of_container,
 )
 from tenure.model.finding import evidence_of
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.computed_early import compute_early, compute_given_early
+from tenure.syntax.edits.computed_early import compute_early, compute_given_early, compute_lambda_early
 from tenure.syntax.edits.computed_when_kept import compute_when_kept
 from tenure.syntax.edits.kept_entries import stores_in_class
 from tenure.syntax.edits.kept_parts import (
@@ -102,6 +103,8 @@ def by_settled_records(case: Case) -> Ways:
 def by_early_results(case: Case) -> Ways:
     """What is kept to be computed later, computed where it is kept."""
     yield compute_early(*case.place)
+    for place in lambdas_on_way(case.finding, case.yours):
+        yield compute_lambda_early(*place)
     if _CALLED_LATER.intersection(kinds_on_way(case.finding)[:1]):
         yield compute_given_early(*case.place)
 

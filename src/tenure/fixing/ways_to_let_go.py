@@ -27,6 +27,7 @@ from tenure.syntax.edits.kept_entries import (
     take_key_when_read,
     take_out_when_read,
 )
+from tenure.syntax.edits.kept_handles import lines_that_register, remove_handles
 from tenure.syntax.edits.kept_newest import keep_newest
 from tenure.syntax.edits.kept_values import computes_on, find_kept
 from tenure.syntax.edits.last_use import drop_each
@@ -44,6 +45,15 @@ from tenure.syntax.edits.unread_parts import leave_out_unread
 
 _FEWEST_KEYS = 4
 _VARIABLES = ("local", "global")
+
+
+def by_left_handles(case: Case) -> Ways:
+    """Hooks that lead to a module, removed by who registers them."""
+    references = evidence_of(case.finding, "path").get("references", ())
+    if any("_hooks" in each or "(hook" in each for each in references):
+        for source in case.yours:
+            for line in lines_that_register(source):
+                yield from remove_handles(source, line)
 
 
 def by_dropped_cache(case: Case) -> Ways:

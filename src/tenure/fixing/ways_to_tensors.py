@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,6 +10,8 @@ from tenure.model.finding import Finding, evidence_of
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.class_fields import fields_of_class, is_named_tuple, named_tuples
 from tenure.syntax.edits.kept_values import find_kept
+
+_LAMBDA = re.compile(r"^closure variable .*<lambda> \((.*):(\d+)\)$")
 
 
 def plain_name(finding: Finding) -> str:
@@ -32,6 +35,14 @@ def below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tup
     below = list(zip(references[first:], targets[first - 2 :], strict=False)) if first > 1 else []
     last = [at for at, (each, kind) in enumerate(below) if kind.startswith("Tensor") or each == f".{end}"]
     return below[: last[0]] if last else below
+
+
+def lambdas_on_way(finding: Finding, sources: Sequence[SourceFile]) -> list[tuple[SourceFile, int]]:
+    """File and line of the functions without a name by whose variables the way goes: `... of note.<locals>.<lambda>
+    (runner.py:38)`."""
+    references = evidence_of(finding, "path").get("references", ())
+    found = [match.groups() for each in references if (match := _LAMBDA.search(each))]
+    return [(source, int(line)) for name, line in found for source in sources if source.path.rpartition("/")[2] == name]
 
 
 def objects_above(finding: Finding) -> list[str]:

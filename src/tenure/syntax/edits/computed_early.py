@@ -12,6 +12,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import replace_expression
 from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.tree_walks import walk
 
 _NAMES = ("made", "value", "result")
@@ -30,6 +31,13 @@ def compute_early(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     used = {node.id for node in walk(kept.value) if isinstance(node, ast.Name)}
     made = next((each for each in _NAMES if each not in used), "")
     return replace_expression(source, later[0][0], f"lambda {made}={later[0][1]}: {made}") if made else ()
+
+
+def compute_lambda_early(source: SourceFile, line: int) -> tuple[Edit, ...]:
+    """The same of the one function without arguments that is written on `line`, whoever keeps it."""
+    written = (node for node in nodes_in(source) if isinstance(node, (ast.Lambda, ast.Call)) and node.lineno == line)
+    later = [(node, text) for node in written if (text := _computed(source, node))]
+    return replace_expression(source, later[0][0], f"lambda made={later[0][1]}: made") if len(later) == 1 else ()
 
 
 def compute_given_early(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:

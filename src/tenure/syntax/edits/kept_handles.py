@@ -32,6 +32,11 @@ _ENDS = (
     "end",
     "clear",
     "teardown",
+    "done",
+    "dismiss",
+    "uninstall",
+    "disable",
+    "restore",
 )
 _HANDLE = "_hook_handle"
 
@@ -62,6 +67,11 @@ def remove_handles(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
         former = _instead_of_former if function.name != "__init__" else _instead_of_another_objects
         ways.append(former(source, statement, call))
     yield from filter(None, ways)
+
+
+def lines_that_register(source: SourceFile) -> list[int]:
+    """The lines on which a file registers hooks."""
+    return [statement.lineno for statement, _ in _registrations(parse(source))]
 
 
 def _registration_of_inner(

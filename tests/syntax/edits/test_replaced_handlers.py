@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from edit_texts import changes, line_of, source_of
+from tenure.syntax.edits.replaced_handlers import give_back_former
+
+GUARD = """
+class Guard:
+    def begin(self, save):
+        def report(kind, value, traceback):  # here
+            save()
+        {replaced}
+        return self
+
+    def {end}(self):
+        self.over = True
+"""
+
+
+def changed(replaced: str, end: str = "release") -> list[str]:
+    source = source_of(GUARD.format(replaced=replaced, end=end))
+    return changes(source, give_back_former(source, line_of(source)))
+
+
+def test_the_former_handler_of_a_signal_is_kept_and_given_back() -> None:
+    assert changed("signal.signal(signal.SIGTERM, report)") == [
+        "- signal.signal(signal.SIGTERM, report)",
+        "self._former_handler = signal.signal(signal.SIGTERM, report)",
+        "signal.signal(signal.SIGTERM, self._former_handler)",
+    ]
+
+
+@pytest.mark.parametrize("hook", ["sys.excepthook", "threading.excepthook", "warnings.showwarning"])
+def test_a_hook_of_the_interpreter_is_kept_and_given_back(hook: str) -> None:
+    assert changed(f"{hook} = report") == [f"self._former_handler = {hook}", f"{hook} = self._former_handler"]
+
+
+@pytest.mark.parametrize(
+    ("replaced", "end"),
+    [
+        ("sys.excepthook = report", "write"),
+        ("sys.stdout = report", "release"),
+        ("sys.excepthook = threading.excepthook = report", "release"),
+        ("sys.excepthook = report; threading.excepthook = report", "release"),
+        ("former = signal.signal(signal.SIGTERM, report)", "release"),
+    ],
+)
+def test_what_has_no_end_or_is_kept_already_or_is_several_stays(replaced: str, end: str) -> None:
+    assert changed(replaced, end) == []
