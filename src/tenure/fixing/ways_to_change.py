@@ -8,11 +8,11 @@ from itertools import chain, takewhile
 from tenure.fixing.cases import EXCEPTIONS, GRAPHS, Case, Ways, holds_records
 from tenure.fixing.ways_to_tensors import (
     below_holder,
+    closures_on_way,
     fields_on_way,
     keys_on_way,
     kinds_on_way,
     labels_on_way,
-    lambdas_on_way,
     levels_left,
     objects_on_way,
     type_of_container,
@@ -38,7 +38,7 @@ from tenure.syntax.edits.kept_parts import (
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.let_go import let_go_at_start, let_go_before, stores_of
 from tenure.syntax.edits.settled_records import change_logged, lines_that_log, settle_record
-from tenure.syntax.edits.weak_links import bind_weakly, refer_weakly
+from tenure.syntax.edits.weak_links import bind_weakly, close_weakly, refer_weakly
 from tenure.syntax.edits.without_graphs import compute_without_graph
 from tenure.syntax.text.expressions import called_name
 
@@ -81,6 +81,9 @@ def by_weak_references(case: Case) -> Ways:
     for place in chain([case.place], stores):
         yield refer_weakly(*place)
         yield bind_weakly(*place)
+    for closure in closures_on_way(case.finding, case.yours):
+        if closure.variable == "self":
+            yield close_weakly(closure.source, closure.line, closure.function)
 
 
 def by_settled_records(case: Case) -> Ways:
@@ -103,8 +106,9 @@ def by_settled_records(case: Case) -> Ways:
 def by_early_results(case: Case) -> Ways:
     """What is kept to be computed later, computed where it is kept."""
     yield compute_early(*case.place)
-    for place in lambdas_on_way(case.finding, case.yours):
-        yield compute_lambda_early(*place)
+    for closure in closures_on_way(case.finding, case.yours):
+        if closure.function == "<lambda>":
+            yield compute_lambda_early(closure.source, closure.line)
     if _CALLED_LATER.intersection(kinds_on_way(case.finding)[:1]):
         yield compute_given_early(*case.place)
 

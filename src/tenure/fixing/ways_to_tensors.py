@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from tenure.model.finding import Finding, evidence_of
@@ -11,7 +12,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.class_fields import fields_of_class, is_named_tuple, named_tuples
 from tenure.syntax.edits.kept_values import find_kept
 
-_LAMBDA = re.compile(r"^closure variable .*<lambda> \((.*):(\d+)\)$")
+_CLOSURE = re.compile(r"^closure variable `(\w+)` of (?:.*\.)?(\S+) \((.*):(\d+)\)$")
 
 
 def plain_name(finding: Finding) -> str:
@@ -37,12 +38,27 @@ def below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tup
     return below[: last[0]] if last else below
 
 
-def lambdas_on_way(finding: Finding, sources: Sequence[SourceFile]) -> list[tuple[SourceFile, int]]:
-    """File and line of the functions without a name by whose variables the way goes: `... of note.<locals>.<lambda>
-    (runner.py:38)`."""
+@dataclass(frozen=True)
+class Closure:
+    """A function defined in another by whose `variable` a way goes, with a line of it."""
+
+    source: SourceFile
+    line: int
+    function: str
+    """`<lambda>` where it has no name."""
+    variable: str
+
+
+def closures_on_way(finding: Finding, sources: Sequence[SourceFile]) -> list[Closure]:
+    """Of "closure variable `model` of Report.note.<locals>.<lambda> (runner.py:38)"."""
     references = evidence_of(finding, "path").get("references", ())
-    found = [match.groups() for each in references if (match := _LAMBDA.search(each))]
-    return [(source, int(line)) for name, line in found for source in sources if source.path.rpartition("/")[2] == name]
+    found = [match.groups() for each in references if (match := _CLOSURE.search(each))]
+    return [
+        Closure(source, int(line), function, variable)
+        for variable, function, name, line in found
+        for source in sources
+        if source.path.rpartition("/")[2] == name
+    ]
 
 
 def objects_above(finding: Finding) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 
 from edit_texts import changes, line_of, source_of
 from tenure.syntax.edits.line_edits import apply_edits
-from tenure.syntax.edits.weak_links import bind_weakly, refer_weakly
+from tenure.syntax.edits.weak_links import bind_weakly, close_weakly, refer_weakly
 
 
 def test_an_owner_is_referred_to_weakly_and_the_import_added() -> None:
@@ -119,3 +119,33 @@ def test_an_inner_function_gets_its_object_weakly_and_the_imports_are_added() ->
         "import functools",
         "import weakref",
     }
+
+
+WATCH = """
+import weakref
+class Member:
+    def watch(self):
+        def {taken}:  # here
+            {body}
+        self.act.register_forward_hook(count)
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "body", "after"),
+    [
+        (
+            "count(module, output)",
+            "self.n = output.sum()",
+            "def count(module, output, self=weakref.proxy(self)):  # here",
+        ),
+        ("count(module, n=1)", "self.n = n", "def count(module, n=1, self=weakref.proxy(self)):  # here"),
+        ("count(module, output)", "print(output)", None),
+        ("count(*given)", "self.n = given", None),
+        ("other(module)", "self.n = module", None),
+    ],
+)
+def test_a_function_of_a_method_takes_its_object_weakly(taken: str, body: str, after: str | None) -> None:
+    source = source_of(WATCH.format(taken=taken, body=body))
+
+    assert changes(source, close_weakly(source, line_of(source), "count"))[1:] == ([after] if after else [])

@@ -40,16 +40,15 @@ def _replaced_in(source: SourceFile, function: ast.AST) -> Iterator[tuple[tuple[
     """For each statement that replaces a handler: the edit that keeps the former one, and the line that gives it
     back."""
     for node in walk(function):
-        if not isinstance(node, (ast.Expr, ast.Assign)) or not begins_its_line(source, node):
+        if not isinstance(node, (ast.Expr, ast.Assign)):
             continue
+        alone = begins_its_line(source, node)
         call = node.value if isinstance(node, ast.Expr) else None
         if isinstance(call, ast.Call) and dotted(call.func) == "signal.signal" and len(call.args) > 1:
             number = ast.get_source_segment(source.text, call.args[0])
             kept = insert_into_lines(source, [Insertion(node.lineno, node.col_offset, f"{_FORMER} = ")])
-            yield kept, f"signal.signal({number}, {_FORMER})"
+            yield kept if alone else (), f"signal.signal({number}, {_FORMER})"
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and dotted(node.targets[0]) in _HOOKS:
             hook = dotted(node.targets[0])
-            yield (
-                insert_line(source, node.lineno, f"{indent_of(source, node)}{_FORMER} = {hook}"),
-                f"{hook} = {_FORMER}",
-            )
+            kept = insert_line(source, node.lineno, f"{indent_of(source, node)}{_FORMER} = {hook}")
+            yield kept if alone else (), f"{hook} = {_FORMER}"

@@ -10,7 +10,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_values import find_kept
 from tenure.syntax.edits.line_edits import only_if_it_parses, replace_expression, write_over
 from tenure.syntax.edits.missing_imports import import_missing
-from tenure.syntax.text.name_uses import class_around, function_around
+from tenure.syntax.text.name_uses import class_around, function_around, spans
 from tenure.syntax.text.scopes import FunctionNode, dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
@@ -56,6 +56,18 @@ def bind_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
     imported = import_missing(source, *(("functools", "weakref") if bound else ("weakref",)))
     written = write_over(source, changes)
     return only_if_it_parses(source, [*imported, *written]) if written else ()
+
+
+def close_weakly(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+    """The edits by which the function `name`, which is defined around `line` in a method, takes the `self` that it
+    reads as a parameter with a weak default: a tensor's or module's hook then does not keep its object."""
+    functions = [node for node in walk(parse(source)) if isinstance(node, _FUNCTIONS)]
+    found = [node for node in functions if node.name == name and spans(node, [line])]
+    around = [node for node in functions if found and found[0] in node.body]
+    if not around or not _closures(ast.Name(id=name), around[0]):
+        return ()
+    written = write_over(source, [_with_default(source, found[0])])
+    return only_if_it_parses(source, [*import_missing(source, "weakref"), *written]) if written else ()
 
 
 def _bound_methods(source: SourceFile, value: ast.expr, method: FunctionNode) -> list[ast.Attribute]:
