@@ -48,3 +48,26 @@ def test_a_hook_of_the_interpreter_is_kept_and_given_back(hook: str) -> None:
 )
 def test_what_has_no_end_or_is_kept_already_or_is_several_stays(replaced: str, end: str) -> None:
     assert changed(replaced, end) == []
+
+
+def test_a_context_manager_gives_back_when_its_block_ends() -> None:
+    source = source_of(
+        """
+        @contextmanager
+        def saved_on_term(model):
+            def save(number, frame):
+                write(model)
+            signal.signal(signal.SIGTERM, save)  # here
+            yield model
+        """
+    )
+
+    assert changes(source, give_back_former(source, line_of(source))) == [
+        "- signal.signal(signal.SIGTERM, save)  # here",
+        "- yield model",
+        "former_handler = signal.signal(signal.SIGTERM, save)  # here",
+        "try:",
+        "yield model",
+        "finally:",
+        "signal.signal(signal.SIGTERM, former_handler)",
+    ]

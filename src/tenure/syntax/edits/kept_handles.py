@@ -57,7 +57,7 @@ def remove_handles(source: SourceFile, line: int) -> Iterator[tuple[Edit, ...]]:
     loop = _loop_around(function, statement)
     is_method = bool(function.args.args) and function.args.args[0].arg == "self"
     ways = [_at_its_end(source, tree, function, statement, loop)] if is_method else []
-    block = _block_of(function)
+    block = block_of(function)
     if isinstance(statement, ast.Expr) and (block is not None or _goes_on(function, loop or statement)):
         ways.append(_at_functions_end(source, function, statement, loop))
     handle = statement.targets[0] if isinstance(statement, ast.Assign) else None
@@ -179,7 +179,7 @@ def _at_functions_end(
     source: SourceFile, function: FunctionNode, statement: ast.stmt, loop: ast.stmt | None
 ) -> tuple[Edit, ...]:
     """At the end of the function, or of the `with` block that it is the context manager of."""
-    block = _block_of(function)
+    block = block_of(function)
     if loop is None:
         named, removed = [_named(source, statement, "handle = ")], "handle.remove()"
     else:
@@ -187,11 +187,11 @@ def _at_functions_end(
         named = [listed, _named(source, statement, "handles.append(", ")")]
         inner = indent_of(source, function.body[0]) + "    " * (1 + (block is not None))
         removed = f"for handle in handles:\n{inner}handle.remove()"
-    ended = _finally(source, block, removed) if block is not None else at_end(source, function, removed)
+    ended = do_behind_block(source, block, removed) if block is not None else at_end(source, function, removed)
     return _both(source, *named, ended)
 
 
-def _block_of(function: FunctionNode) -> ast.Expr | None:
+def block_of(function: FunctionNode) -> ast.Expr | None:
     """The `yield` on a line of its own that a context manager ends with: what is done meanwhile is the block."""
     last = function.body[-1]
     is_manager = any(dotted(each).rpartition(".")[2] == "contextmanager" for each in function.decorator_list)
@@ -199,7 +199,8 @@ def _block_of(function: FunctionNode) -> ast.Expr | None:
     return last if is_manager and yields and isinstance(last, ast.Expr) else None
 
 
-def _finally(source: SourceFile, block: ast.Expr, text: str) -> tuple[Edit, ...]:
+def do_behind_block(source: SourceFile, block: ast.Expr, text: str) -> tuple[Edit, ...]:
+    """The edit that puts a line into a `finally` around the `yield` of a context manager."""
     before, indent = split_lines(source.text)[block.lineno - 1].rstrip("\r\n"), indent_of(source, block)
     lines = [f"{indent}try:", f"    {before}", f"{indent}finally:", f"{indent}    {text}"]
     return (Edit(source.path, block.lineno, before, "\n".join(lines)),)

@@ -7,36 +7,46 @@ from collections.abc import Iterator
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
-from tenure.syntax.edits.kept_handles import ending_methods
-from tenure.syntax.edits.let_go import at_end
+from tenure.syntax.edits.kept_handles import block_of, do_behind_block, ending_methods
+from tenure.syntax.edits.let_go import FunctionNode, at_end
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line, only_if_it_parses
+from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import begins_its_line, class_around, indent_of, spans
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
 _HOOKS = ("sys.excepthook", "sys.unraisablehook", "sys.displayhook", "threading.excepthook", "warnings.showwarning")
-_FORMER = "self._former_handler"
 
 
 def give_back_former(source: SourceFile, line: int) -> tuple[Edit, ...]:
     """The edits by which `close`, `release` and the like of the class give back what the method around `line` replaced:
-    the handler of a signal (`signal.signal(signal.SIGTERM, handler)`), or a hook (`sys.excepthook = report`).
+    the handler of a signal (`signal.signal(signal.SIGTERM, handler)`), or a hook (`sys.excepthook = report`). A context
+    manager written with `yield` gives it back when its block ends.
 
-    None where the method replaces several, or the class has no such end.
+    None where several are replaced there, or where the class has no such end.
     """
+    manager = next((each for each in nodes_of(source, ast.FunctionDef) if spans(each, [line]) and block_of(each)), None)
+    if manager is not None:
+        return _kept_and_given_back(source, manager, "former_handler", manager)
     cls = class_around(source, line)
     method = next((each for each in cls.body if spans(each, [line])), None) if cls is not None else None
     if method is None:
         return ()
-    replaced, ends = list(_replaced_in(source, method)), ending_methods(parse(source), method)
-    if len(replaced) != 1 or not ends:
+    ends = ending_methods(parse(source), method)
+    return _kept_and_given_back(source, method, "self._former_handler", ends[0]) if ends else ()
+
+
+def _kept_and_given_back(source: SourceFile, function: ast.AST, former: str, end: FunctionNode) -> tuple[Edit, ...]:
+    replaced = list(_replaced_in(source, function, former))
+    if len(replaced) != 1:
         return ()
     kept, text = replaced[0]
-    given_back = at_end(source, ends[0], text)
+    block = block_of(end)
+    given_back = do_behind_block(source, block, text) if block is not None else at_end(source, end, text)
     return only_if_it_parses(source, [*kept, *given_back]) if kept and given_back else ()
 
 
-def _replaced_in(source: SourceFile, function: ast.AST) -> Iterator[tuple[tuple[Edit, ...], str]]:
+def _replaced_in(source: SourceFile, function: ast.AST, former: str) -> Iterator[tuple[tuple[Edit, ...], str]]:
     """For each statement that replaces a handler: the edit that keeps the former one, and the line that gives it
     back."""
     for node in walk(function):
@@ -46,9 +56,9 @@ def _replaced_in(source: SourceFile, function: ast.AST) -> Iterator[tuple[tuple[
         call = node.value if isinstance(node, ast.Expr) else None
         if isinstance(call, ast.Call) and dotted(call.func) == "signal.signal" and len(call.args) > 1:
             number = ast.get_source_segment(source.text, call.args[0])
-            kept = insert_into_lines(source, [Insertion(node.lineno, node.col_offset, f"{_FORMER} = ")])
-            yield kept if alone else (), f"signal.signal({number}, {_FORMER})"
+            kept = insert_into_lines(source, [Insertion(node.lineno, node.col_offset, f"{former} = ")])
+            yield kept if alone else (), f"signal.signal({number}, {former})"
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and dotted(node.targets[0]) in _HOOKS:
             hook = dotted(node.targets[0])
-            kept = insert_line(source, node.lineno, f"{indent_of(source, node)}{_FORMER} = {hook}")
-            yield kept if alone else (), f"{hook} = {_FORMER}"
+            kept = insert_line(source, node.lineno, f"{indent_of(source, node)}{former} = {hook}")
+            yield kept if alone else (), f"{hook} = {former}"
