@@ -60,7 +60,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (frozenset({"TN303"}), lambda case: [number_handles(case.source, case.line)]),
     (MODULES, by_left_handles),
     (ROOTS, lambda case: take_back(case.source, case.line)),
-    (ROOTS, lambda case: [give_back_former(case.source, case.line)]),
+    (ROOTS | GROWING, lambda case: [give_back_former(case.source, case.line)]),
     (ROOTS | GROWING, lambda case: [finalize_without_owner(case.source, case.line)]),
     (GRAPHS, by_detaching),
     (GRAPHS | frozenset({"TN305"}), lambda case: [detach_received(case.source, case.line)]),

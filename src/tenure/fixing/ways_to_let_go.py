@@ -108,10 +108,11 @@ def by_unread_parts(case: Case) -> Ways:
 
 
 def by_taken_keys(case: Case) -> Ways:
-    """Of `batch['traces']`."""
-    name, _, key = case.finding.holder.name.partition("[")
-    if key:
-        yield take_key_when_read(case.yours, name.rpartition(".")[2], key.removesuffix("]"))
+    """Of `batch['traces']`, or of the entry of `batch` that has the memory."""
+    key = case.finding.holder.name.partition("[")[2].removesuffix("]")
+    key = key or next(iter(labels_on_way(case.finding)), "")
+    if key[:1] in ("'", '"'):
+        yield take_key_when_read(case.yours, case.name, key)
 
 
 def by_letting_go(case: Case) -> Ways:

@@ -23,17 +23,17 @@ def changed(replaced: str, end: str = "release") -> list[str]:
     return changes(source, give_back_former(source, line_of(source)))
 
 
-def test_the_former_handler_of_a_signal_is_kept_and_given_back() -> None:
+def test_the_former_of_a_signal_is_kept_and_given_back() -> None:
     assert changed("signal.signal(signal.SIGTERM, report)") == [
         "- signal.signal(signal.SIGTERM, report)",
-        "self._former_handler = signal.signal(signal.SIGTERM, report)",
-        "signal.signal(signal.SIGTERM, self._former_handler)",
+        "self._former = signal.signal(signal.SIGTERM, report)",
+        "signal.signal(signal.SIGTERM, self._former)",
     ]
 
 
 @pytest.mark.parametrize("hook", ["sys.excepthook", "threading.excepthook", "warnings.showwarning"])
 def test_a_hook_of_the_interpreter_is_kept_and_given_back(hook: str) -> None:
-    assert changed(f"{hook} = report") == [f"self._former_handler = {hook}", f"{hook} = self._former_handler"]
+    assert changed(f"{hook} = report") == [f"self._former = {hook}", f"{hook} = self._former"]
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,30 @@ def test_a_context_manager_gives_back_when_its_block_ends() -> None:
     assert changes(source, give_back_former(source, line_of(source))) == [
         "- signal.signal(signal.SIGTERM, save)  # here",
         "- yield model",
-        "former_handler = signal.signal(signal.SIGTERM, save)  # here",
+        "former = signal.signal(signal.SIGTERM, save)  # here",
         "try:",
         "yield model",
         "finally:",
-        "signal.signal(signal.SIGTERM, former_handler)",
+        "signal.signal(signal.SIGTERM, former)",
     ]
+
+
+def test_a_context_variable_gets_its_former_value_back() -> None:
+    text = """
+    current = ContextVar("current", default=None)
+    @contextmanager
+    def span(name):
+        opened = Span(name, current.get())
+        current.set(opened)  # here
+        yield opened
+    """
+    source, other = source_of(text), source_of(text.replace("ContextVar", "Setting"))
+
+    assert changes(source, give_back_former(source, line_of(source)))[2:] == [
+        "former = current.set(opened)  # here",
+        "try:",
+        "yield opened",
+        "finally:",
+        "current.reset(former)",
+    ]
+    assert give_back_former(other, line_of(other)) == ()

@@ -10,6 +10,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.kept_handles import block_of, do_behind_block, ending_methods
 from tenure.syntax.edits.let_go import FunctionNode, at_end
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line, only_if_it_parses
+from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import begins_its_line, class_around, indent_of, spans
 from tenure.syntax.text.scopes import dotted, parse
@@ -20,20 +21,21 @@ _HOOKS = ("sys.excepthook", "sys.unraisablehook", "sys.displayhook", "threading.
 
 def give_back_former(source: SourceFile, line: int) -> tuple[Edit, ...]:
     """The edits by which `close`, `release` and the like of the class give back what the method around `line` replaced:
-    the handler of a signal (`signal.signal(signal.SIGTERM, handler)`), or a hook (`sys.excepthook = report`). A context
+    the handler of a signal (`signal.signal(signal.SIGTERM, handler)`), a hook (`sys.excepthook = report`), or the value
+    of a context variable of the file (`current.set(span)`). A context
     manager written with `yield` gives it back when its block ends.
 
     None where several are replaced there, or where the class has no such end.
     """
     manager = next((each for each in nodes_of(source, ast.FunctionDef) if spans(each, [line]) and block_of(each)), None)
     if manager is not None:
-        return _kept_and_given_back(source, manager, "former_handler", manager)
+        return _kept_and_given_back(source, manager, "former", manager)
     cls = class_around(source, line)
     method = next((each for each in cls.body if spans(each, [line])), None) if cls is not None else None
     if method is None:
         return ()
     ends = ending_methods(parse(source), method)
-    return _kept_and_given_back(source, method, "self._former_handler", ends[0]) if ends else ()
+    return _kept_and_given_back(source, method, "self._former", ends[0]) if ends else ()
 
 
 def _kept_and_given_back(source: SourceFile, function: ast.AST, former: str, end: FunctionNode) -> tuple[Edit, ...]:
@@ -58,7 +60,19 @@ def _replaced_in(source: SourceFile, function: ast.AST, former: str) -> Iterator
             number = ast.get_source_segment(source.text, call.args[0])
             kept = insert_into_lines(source, [Insertion(node.lineno, node.col_offset, f"{former} = ")])
             yield kept if alone else (), f"signal.signal({number}, {former})"
+        if isinstance(call, ast.Call) and dotted(call.func) in [f"{name}.set" for name in _context_variables(source)]:
+            kept = insert_into_lines(source, [Insertion(node.lineno, node.col_offset, f"{former} = ")])
+            yield kept if alone else (), f"{dotted(call.func).removesuffix('.set')}.reset({former})"
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and dotted(node.targets[0]) in _HOOKS:
             hook = dotted(node.targets[0])
             kept = insert_line(source, node.lineno, f"{indent_of(source, node)}{former} = {hook}")
             yield kept if alone else (), f"{hook} = {former}"
+
+
+def _context_variables(source: SourceFile) -> list[str]:
+    """Names that a file binds to a `ContextVar` of its own."""
+    return [
+        dotted(node.targets[0])
+        for node in parse(source).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and called_name(node.value) == "ContextVar"
+    ]
