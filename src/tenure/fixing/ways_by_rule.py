@@ -31,6 +31,7 @@ from tenure.fixing.ways_to_let_go import (
 from tenure.model.finding import Edit
 from tenure.syntax.edits.asked_gradients import ask_for_gradients, ask_for_those_that_are_read
 from tenure.syntax.edits.cut_chains import cut_chain
+from tenure.syntax.edits.dismissed_owners import dismiss_before_forgotten
 from tenure.syntax.edits.exit_stacks import leave_stacks_sooner
 from tenure.syntax.edits.finalizers import finalize_without_owner
 from tenure.syntax.edits.forgotten_handles import number_handles, remove_where_forgotten
@@ -58,6 +59,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (frozenset({"TN303"}), lambda case: remove_where_forgotten(case.source, case.line)),
     (frozenset({"TN303"}) | MODULES, lambda case: remove_handles(case.source, case.line)),
     (frozenset({"TN303"}), lambda case: [number_handles(case.source, case.line)]),
+    (frozenset({"TN303"}), lambda case: dismiss_before_forgotten(case.yours, case.source, case.line)),
     (MODULES, by_left_handles),
     (ROOTS, lambda case: take_back(case.source, case.line)),
     (ROOTS | GROWING, lambda case: [give_back_former(case.source, case.line)]),
