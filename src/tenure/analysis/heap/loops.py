@@ -17,11 +17,14 @@ def iterators(graph: Graph) -> Bools:
     """Per node: an object that a loop may go through, by its type. One that nobody owns is a running loop's: what else
     has iterators is seen by the collector."""
     nodes = graph.census.nodes
-    named = np.array([bool(_LOOPED_OVER.search(text.rpartition(".")[2])) for text in (*graph.census.strings, "")])
-    return np.asarray(((nodes.flags & ITERATOR) != 0) | named[nodes.type], dtype=bool)
+    types = [number for number in np.unique(nodes.type).tolist() if _is_named_so(graph.census.text(number))]
+    return np.asarray(((nodes.flags & ITERATOR) != 0) | np.isin(nodes.type, types), dtype=bool)
 
 
 def is_iterator(graph: Graph, node: int) -> bool:
     """The same for one node."""
-    flagged = bool(graph.census.nodes.flags[node] & ITERATOR)
-    return flagged or bool(_LOOPED_OVER.search(graph.type_names[node].rpartition(".")[2]))
+    return bool(graph.census.nodes.flags[node] & ITERATOR) or _is_named_so(graph.type_names[node])
+
+
+def _is_named_so(type_name: str) -> bool:
+    return bool(_LOOPED_OVER.search(type_name.rpartition(".")[2]))
