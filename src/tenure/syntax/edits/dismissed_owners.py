@@ -52,7 +52,7 @@ def _remover(cls: ast.ClassDef, line: int) -> str:
 
 
 def _is_call_of(call: ast.Call, method: str) -> bool:
-    """Of another object than torch's tensors, whose `x.detach()` is no end of anything, where it has that name."""
+    """A call of a method of that name; of `detach` and `clear` none is told from those of tensors and containers."""
     return isinstance(call.func, ast.Attribute) and call.func.attr == method and method not in ("detach", "clear")
 
 
@@ -70,16 +70,16 @@ def _dismissed(source: SourceFile, statement: ast.Assign, kinds: set[str], remov
     many = isinstance(value, ast.ListComp)
     made = value.elt if isinstance(value, ast.ListComp) else value
     function = function_around(parse(source), [statement.lineno])
-    makes = isinstance(made, ast.Call) and called_name(made) in kinds and isinstance(function, _FUNCTIONS)
-    if not makes or "[" in text or not begins_its_line(source, statement) or not isinstance(function, _FUNCTIONS):
+    if not isinstance(function, _FUNCTIONS) or not isinstance(made, ast.Call) or called_name(made) not in kinds:
         return ()
-    indent, former = indent_of(source, statement), text.removeprefix("self.")
+    if "[" in text or not begins_its_line(source, statement):
+        return ()
+    indent, attribute = indent_of(source, statement), text.removeprefix("self.")
     if text.isidentifier():
         inner = indent_of(source, function.body[0])
-        return at_end(
-            source, function, f"for each in {text}:\n{inner}    each.{remover}()" if many else f"{text}.{remover}()"
-        )
-    if function.name == "__init__" or not former.isidentifier():
+        of_many, of_one = f"for each in {text}:\n{inner}    each.{remover}()", f"{text}.{remover}()"
+        return at_end(source, function, of_many if many else of_one)
+    if function.name == "__init__" or not attribute.isidentifier():
         return ()
-    turns = f'getattr(self, "{former}", ())' if many else f'filter(None, [getattr(self, "{former}", None)])'
-    return insert_line(source, statement.lineno, f"{indent}for each in {turns}:\n{indent}    each.{remover}()")
+    former = f'getattr(self, "{attribute}", ())' if many else f'filter(None, [getattr(self, "{attribute}", None)])'
+    return insert_line(source, statement.lineno, f"{indent}for each in {former}:\n{indent}    each.{remover}()")
