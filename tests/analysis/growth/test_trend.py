@@ -151,3 +151,10 @@ def test_the_first_steps_may_be_off_the_period_that_all_others_keep() -> None:
     steps = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
 
     assert find_trend(steps, [0, 0, 1, 2, 4, 6, 10, 14, 22, 30, 6, 22]) == Trend("sawtooth", period=40)
+
+
+def test_counts_of_millions_that_fall_are_looked_at_for_periods_within_the_run_alone() -> None:
+    steps = [1, 2, 3, 4, 6, 8, 13, 16]
+    nodes = [1_000_003, 1_500_001, 2_000_005, 1_750_000, 2_500_007, 2_250_001, 3_000_011, 2_750_003]
+
+    assert find_trend(steps, nodes).kind == "flat"

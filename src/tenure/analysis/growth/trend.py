@@ -189,12 +189,16 @@ def _fitted_period(steps: Sequence[int], values: Sequence[int]) -> int | None:
 
 
 def _fit(steps: Sequence[int], values: Sequence[int], left_out: Bools) -> int | None:
-    """The same of the values that are not `left_out`, which must all have the first place after a fall."""
+    """The same of the values that are not `left_out`, which must all have the first place after a fall.
+
+    Half of a period must have been seen, so that none is longer than twice the run, nor, as each step adds something,
+    than twice the highest count.
+    """
     at, seen, before = np.array(steps)[~left_out], np.array(values)[~left_out], np.array(steps)[left_out]
     if len(seen) < FITTED_POINTS:
         return None
     highest, lowest = int(seen.argmax()), int(seen.argmin())
-    for period in range(2, 2 * int(seen.max()) + 3):
+    for period in range(2, 2 * min(int(seen.max()), int(at.max())) + 3):
         shifts = np.arange(period)[:, None]
         phases = (at[None, :] - shifts) % period
         run = phases[:, highest] - phases[:, lowest]
