@@ -189,6 +189,22 @@ def test_a_part_of_a_named_tuple_is_found_by_its_place() -> None:
 
 
 @pytest.mark.parametrize(
+    ("added", "kept"),
+    [
+        ("faults += (each for each in got if each)", "faults += (each.with_traceback(None) for each in got if each)"),
+        ("faults.extend(each for each in got)", "faults.extend(each.with_traceback(None) for each in got)"),
+        ("faults.extend((each for each in got))", "faults.extend((each.with_traceback(None) for each in got))"),
+        ("faults.extend(got)", None),
+    ],
+)
+def test_each_value_that_a_generator_adds_is_changed(added: str, kept: str | None) -> None:
+    source = source_of(f"self.{added}  # here\n")
+
+    new = changes(source, change_part([source], source, 1, "faults", [], ".with_traceback(None)"))
+    assert new[1:] == ([f"self.{kept}  # here"] if kept else [])
+
+
+@pytest.mark.parametrize(
     ("made", "kept"),
     [
         ("[net(x) for x in batches]", "[net(x).detach() for x in batches]"),

@@ -27,6 +27,7 @@ def kept_text(text: str, name: str, line: int = 1) -> str | None:
         ("a.append(x); b.append(y)", "b", "y"),
         ("out, self.h = cell(x)", "h", None),
         ("history.extend(losses)", "history", None),
+        ("history.extend(f(x) for x in xs)", "history", "(f(x) for x in xs)"),
         ("print(history)", "history", None),
     ],
 )

@@ -63,7 +63,7 @@ def part_kept(
     value = kept.value if kept is not None else None
     if isinstance(value, ast.List) and len(value.elts) == 1:  # of `xs += [x]`
         value = value.elts[0]
-    if not labels or (isinstance(value, ast.ListComp) and not labels[0].isdecimal()):
+    if not labels or (isinstance(value, (ast.ListComp, ast.GeneratorExp)) and not labels[0].isdecimal()):
         value = each_of(value)
     for label in labels:
         value = _inner(sources, source, line, value, label)

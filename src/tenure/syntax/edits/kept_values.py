@@ -85,7 +85,9 @@ def _stores(statement: ast.stmt) -> Iterator[tuple[str, Kept]]:
     for node in walk(statement):
         if isinstance(node, ast.Call):
             for store in stores_of_call(node):
-                if isinstance(store.value, ast.expr) and (store.kind != "grow" or store.method in _KEEPING_ONE):
+                each = isinstance(store.value, ast.GeneratorExp)
+                one = store.kind != "grow" or store.method in _KEEPING_ONE
+                if isinstance(store.value, ast.expr) and (one or each):
                     yield store.name, Kept(statement, store.value, depth=_subscripts(getattr(node.func, "value", None)))
 
 
@@ -143,7 +145,7 @@ def computes_on(kept: Kept) -> bool:
 
 def each_of(value: ast.expr | None) -> ast.expr | None:
     """What a comprehension keeps of each turn; anything else as it is."""
-    if isinstance(value, (ast.ListComp, ast.SetComp)):
+    if isinstance(value, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
         return value.elt
     return value.value if isinstance(value, ast.DictComp) else value
 
