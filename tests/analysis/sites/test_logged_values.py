@@ -35,7 +35,7 @@ def test_what_a_record_refers_to_is_named_where_it_is_logged(call: str, name: st
 @pytest.mark.parametrize(
     "call",
     [
-        'log.debug("step %d loss %.3f", step, loss)',
+        'log.debug("step %d of %i", step, steps)',
         'log.debug(f"loss {loss}")',
         'log.debug("loss %s", loss.item())',
         'log.update("loss %s", loss)',
@@ -46,6 +46,11 @@ def test_what_a_record_refers_to_is_named_where_it_is_logged(call: str, name: st
 )
 def test_records_of_text_and_numbers_and_other_calls_are_none(call: str) -> None:
     assert given(f"{call}\n") == ("", [])
+
+
+def test_a_tensor_may_be_written_as_a_fraction_where_nothing_else_is_logged() -> None:
+    assert given("log.debug('step %d loss %.3f', step, loss)\n") == ("loss", [1])
+    assert given("log.debug('loss %.3f', loss)\nlog.debug('%s', batch)\n") == ("batch", [2])
 
 
 def test_a_call_whose_result_is_logged_gives_way_to_what_is_logged_by_its_name() -> None:

@@ -27,18 +27,17 @@ def is_of_logging(path: str) -> bool:
 
 def logged_values(sources: Mapping[str, SourceFile]) -> tuple[str, tuple[SourceLocation, ...]]:
     """Calls of loggers whose record refers to objects of the program, and what the first of them gives: `loss` of
-    `log.debug("loss %s", loss)`, `exc_info` of one that logs an error with its frames; where none gives one by its
-    name, `brief` of `log.debug("%s", brief(loss))`. Numbers (`%d`, `%.3f`) are no objects of that kind."""
-    found = sorted(_calls(sources, _name) or _calls(sources, _called), key=lambda each: (each[1].file, each[1].line))
-    return (found[0][0], tuple(site for _, site in found)) if found else ("", ())
+    `log.debug("loss %s", loss)`, `exc_info` of one that logs an error with its frames. Where none gives one so,
+    `brief` of `log.debug("%s", brief(loss))`, or else what is written as a fraction, `%.3f`, as tensors are too."""
+    for name, kinds in ((_name, "sra"), (_called, "sra"), (_name, "eEfFgG")):
+        found = sorted(_calls(sources, name, kinds), key=lambda each: (each[1].file, each[1].line))
+        if found:
+            return found[0][0], tuple(site for _, site in found)
+    return "", ()
 
 
-def _calls(sources: Mapping[str, SourceFile], name: Callable[[ast.expr], str]) -> list[tuple[str, SourceLocation]]:
-    return list(_made_by(sources, name))
-
-
-def _made_by(
-    sources: Mapping[str, SourceFile], name: Callable[[ast.expr], str]
+def _calls(
+    sources: Mapping[str, SourceFile], name: Callable[[ast.expr], str], kinds: str
 ) -> Iterator[tuple[str, SourceLocation]]:
     for source in sources.values():
         if source.origin != "yours" or "log" not in source.text:
@@ -48,12 +47,12 @@ def _made_by(
         except SourceError:
             continue
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and (given := _given(node, name)):
+            if isinstance(node, ast.Call) and (given := _given(node, name, kinds)):
                 yield given, SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
 
 
-def _given(call: ast.Call, name: Callable[[ast.expr], str]) -> str:
-    """What a call of a logger hands over beside text and numbers; "" of every other call."""
+def _given(call: ast.Call, name: Callable[[ast.expr], str], wanted: str) -> str:
+    """What a call of a logger hands over to be written in a `wanted` way; "" of every other call."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LEVELS | {"log"} or not call.args:
         return ""
     message, *values = call.args[1:] if call.func.attr == "log" else call.args
@@ -64,7 +63,8 @@ def _given(call: ast.Call, name: Callable[[ast.expr], str]) -> str:
         return "exc_info"
     kinds = [kind for kind in _FORMAT.findall(text) if kind != "%"]
     kinds += ["s"] * (len(values) - len(kinds))
-    return next((name(value) for value, kind in zip(values, kinds, strict=False) if kind in "sra" and name(value)), "")
+    given = (name(value) for value, kind in zip(values, kinds, strict=False) if kind in wanted)
+    return next(filter(None, given), "")
 
 
 def _text(message: ast.expr) -> str | None:
