@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -111,7 +112,7 @@ class Graph:
         """Per node: the table of a ModuleList, ModuleDict or the like, whose items are elements: none is an attribute
         that a statement names."""
         references = self.census.references
-        types = np.array([text in LISTS_OF_MODULES for text in (*self.census.strings, "")])[self.census.nodes.type]
+        types = of_types(self, LISTS_OF_MODULES.__contains__)
         tables = np.zeros(self.size, dtype=bool)
         tables[references.target[types[references.source]]] = True
         owners = np.zeros(self.size, dtype=bool)
@@ -214,6 +215,12 @@ def ancestors(graph: Graph, seeds: Ints, *, without: Bools | None = None) -> Boo
 def owner_unknown(graph: Graph) -> Bools:
     """Per node: its reference counts could not be read."""
     return np.asarray((graph.census.nodes.flags & OWNER_UNKNOWN) != 0, dtype=bool)
+
+
+def of_types(graph: Graph, fits: Callable[[str], bool]) -> Bools:
+    """Per node: its type's name fits. Asked once for each type."""
+    types = graph.census.nodes.type
+    return np.isin(types, [each for each in np.unique(types).tolist() if fits(graph.census.text(each))])
 
 
 def held_unseen(graph: Graph) -> Bools:

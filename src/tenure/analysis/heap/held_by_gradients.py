@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tenure.analysis.heap.cuts import alive_seeds, removed_by
-from tenure.analysis.heap.graph import Bools, Graph, reach
+from tenure.analysis.heap.graph import Bools, Graph, of_types, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import gradients_with_graph
 from tenure.analysis.heap.paths import path_to
@@ -62,8 +62,7 @@ def _variables(graph: Graph) -> Bools:
 
 def _plain(graph: Graph) -> Bools:
     """Per node: a tuple, list or dict; one with an unseen owner is what a running call was given."""
-    types = [at for at, text in enumerate(graph.census.strings) if text in _PLAIN]
-    return np.asarray(np.isin(graph.census.nodes.type, types), dtype=bool)
+    return of_types(graph, _PLAIN.__contains__)
 
 
 def _shortest(graph: Graph, start: int, node: int) -> tuple[int, ...]:

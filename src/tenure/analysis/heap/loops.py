@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from tenure.analysis.heap.graph import Bools, Graph
+from tenure.analysis.heap.graph import Bools, Graph, of_types
 from tenure.model.heap import ITERATOR
 
 _LOOPED_OVER = re.compile(r"iter|generator|^(enumerate|zip|map|filter|reversed|tqdm.*)$", re.IGNORECASE)
@@ -16,9 +16,7 @@ _LOOPED_OVER = re.compile(r"iter|generator|^(enumerate|zip|map|filter|reversed|t
 def iterators(graph: Graph) -> Bools:
     """Per node: an object that a loop may go through, by its type. One that nobody owns is a running loop's: what else
     has iterators is seen by the collector."""
-    nodes = graph.census.nodes
-    types = [number for number in np.unique(nodes.type).tolist() if _is_named_so(graph.census.text(number))]
-    return np.asarray(((nodes.flags & ITERATOR) != 0) | np.isin(nodes.type, types), dtype=bool)
+    return np.asarray(((graph.census.nodes.flags & ITERATOR) != 0) | of_types(graph, _is_named_so), dtype=bool)
 
 
 def is_iterator(graph: Graph, node: int) -> bool:

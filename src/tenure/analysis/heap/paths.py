@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.analysis.heap.graph import Bools, Graph, gather, held_unseen
+from tenure.analysis.heap.graph import Bools, Graph, gather, held_unseen, of_types
 from tenure.analysis.heap.loops import iterators
 from tenure.model.heap import NAMED_BY_LIBRARY, Ints, NodeKind, ReferenceKind
 
@@ -164,9 +164,8 @@ def _starts(graph: Graph) -> list[tuple[int, Ints]]:
 
 def _is_context(graph: Graph) -> Bools:
     """Per node: a `contextvars.Context`; one that nothing refers to is that of a running thread or task."""
-    types = [number for number, text in enumerate(graph.census.strings) if text in CONTEXTS]
-    nodes = graph.census.nodes
-    return np.asarray((nodes.kind == NodeKind.OBJECT) & np.isin(nodes.type, types), dtype=bool)
+    of_type = of_types(graph, CONTEXTS.__contains__)
+    return np.asarray((graph.census.nodes.kind == NodeKind.OBJECT) & of_type, dtype=bool)
 
 
 def _label_rank(graph: Graph) -> Ints:

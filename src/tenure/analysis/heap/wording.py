@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.graph import MODULE_TABLES, Bools, Graph, unquoted
+from tenure.analysis.heap.graph import MODULE_TABLES, Bools, Graph, of_types, unquoted
 from tenure.analysis.heap.loops import is_iterator
 from tenure.analysis.heap.paths import CONTEXTS
 from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
@@ -156,9 +156,8 @@ def is_finished_frame(graph: Graph, node: int) -> bool:
 
 def finished_frames(graph: Graph) -> Bools:
     """Per node: `is_finished_frame`."""
-    types = [number for number, text in enumerate(graph.census.strings) if text == "frame"]
-    nodes = graph.census.nodes
-    return np.asarray((nodes.kind == NodeKind.OBJECT) & np.isin(nodes.type, types), dtype=bool)
+    of_type = of_types(graph, "frame".__eq__)
+    return np.asarray((graph.census.nodes.kind == NodeKind.OBJECT) & of_type, dtype=bool)
 
 
 def function_of(graph: Graph, references: Sequence[int], position: int) -> int:
