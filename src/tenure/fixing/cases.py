@@ -16,6 +16,7 @@ MODULES = frozenset({"TN401", "TN403", "TN405"})
 ROOTS = frozenset({"TN304", "TN401", "TN402", "TN403"})
 GROWING = frozenset({"TN201", "TN202", "TN203", "TN402", "TN601"})
 IDLE, CYCLES, VIEWS = frozenset({"TN106"}), frozenset({"TN301"}), frozenset({"TN204"})
+HOOKS = frozenset({"TN303"})
 EXCEPTIONS = frozenset({"TN301", "TN302", "TN304"})
 """Rules that have ways in common."""
 _RECORD = "LogRecord"

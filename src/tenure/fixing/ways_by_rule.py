@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from tenure.fixing.cases import CYCLES, EXCEPTIONS, GRAPHS, GROWING, IDLE, MODULES, ROOTS, VIEWS, Case, Ways
+from tenure.fixing.cases import CYCLES, EXCEPTIONS, GRAPHS, GROWING, HOOKS, IDLE, MODULES, ROOTS, VIEWS, Case, Ways
 from tenure.fixing.ways_to_change import (
     by_clones,
     by_computed_values,
@@ -56,10 +56,10 @@ def all_ways(case: Case) -> Iterator[tuple[Edit, ...]]:
 
 
 _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
-    (frozenset({"TN303"}), lambda case: remove_where_forgotten(case.source, case.line)),
-    (frozenset({"TN303"}) | MODULES, lambda case: remove_handles(case.source, case.line)),
-    (frozenset({"TN303"}), lambda case: [number_handles(case.source, case.line)]),
-    (frozenset({"TN303"}), lambda case: dismiss_before_forgotten(case.yours, case.source, case.line)),
+    (HOOKS, lambda case: remove_where_forgotten(case.source, case.line)),
+    (HOOKS | MODULES, lambda case: remove_handles(case.source, case.line)),
+    (HOOKS, lambda case: [number_handles(case.source, case.line)]),
+    (HOOKS, lambda case: dismiss_before_forgotten(case.yours, case.source, case.line)),
     (MODULES, by_left_handles),
     (ROOTS, lambda case: take_back(case.source, case.line)),
     (ROOTS | GROWING, lambda case: [give_back_former(case.source, case.line)]),

@@ -15,6 +15,7 @@ from tenure.fixing.ways_to_tensors import (
     labels_on_way,
     levels_left,
     objects_on_way,
+    references_of,
     type_of_container,
 )
 from tenure.model.finding import evidence_of
@@ -67,7 +68,7 @@ def by_clones(case: Case) -> Ways:
 
 def by_dropped_tracebacks(case: Case) -> Ways:
     """Exceptions kept without their frames."""
-    if f".{_TRACEBACK}" not in evidence_of(case.finding, "path").get("references", ()):
+    if f".{_TRACEBACK}" not in references_of(case.finding):
         return
     labels = [each for each in labels_on_way(case.finding, _TRACEBACK) if each not in _EARLIER]
     yield change_part(case.yours, *case.place, labels, ".with_traceback(None)")

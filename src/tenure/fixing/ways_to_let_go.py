@@ -7,14 +7,15 @@ from itertools import pairwise
 
 from tenure.fixing.cases import IDLE, MODULES, Case, Ways
 from tenure.fixing.ways_to_tensors import (
+    attributes_in,
     below_holder,
     kinds_on_way,
     labels_on_way,
     objects_above,
     objects_on_way,
+    references_of,
     type_of_container,
 )
-from tenure.model.finding import evidence_of
 from tenure.syntax.edits.bounded_caches import cache_makers, compute_at_each_read, drop_cache, needs_caches
 from tenure.syntax.edits.class_fields import is_named_tuple
 from tenure.syntax.edits.closed_generators import close_behind_loops
@@ -49,8 +50,7 @@ _VARIABLES = ("local", "global")
 
 def by_left_handles(case: Case) -> Ways:
     """Hooks that lead to a module, removed by who registers them."""
-    references = evidence_of(case.finding, "path").get("references", ())
-    if any("_hooks" in each or "(hook" in each for each in references):
+    if any("_hooks" in each or "(hook" in each for each in references_of(case.finding)):
         for source in case.yours:
             for line in lines_that_register(source):
                 yield from remove_handles(source, line)
@@ -85,9 +85,8 @@ def by_settled_futures(case: Case) -> Ways:
 
 def by_ended_subscriptions(case: Case) -> Ways:
     """Who subscribes and does not unsubscribe does it at its end."""
-    for label in evidence_of(case.finding, "path").get("references", ()):
-        if label[:1] == "." and label[1:].isidentifier():
-            yield from end_subscriptions(case.yours, label[1:])
+    for label in attributes_in(references_of(case.finding)):
+        yield from end_subscriptions(case.yours, label)
 
 
 def by_bounds(case: Case) -> Ways:

@@ -20,6 +20,17 @@ def plain_name(finding: Finding) -> str:
     return finding.holder.name.partition("[")[0].rpartition(".")[2]
 
 
+def references_of(finding: Finding) -> Sequence[str]:
+    """The way from a root to the memory, as it is told: `.rows`, `[3]`, "closure variable `x` of f (t.py:3)"."""
+    references: Sequence[str] = evidence_of(finding, "path").get("references", ())
+    return references
+
+
+def attributes_in(references: Sequence[str]) -> list[str]:
+    """`rows` of `.rows`, in the order of the way."""
+    return [each[1:] for each in references if each[:1] == "." and each[1:].isidentifier()]
+
+
 def below_holder(finding: Finding, end: str = "", *, above: int = 0) -> list[tuple[str, str]]:
     """References from what the holder's statement keeps to the first tensor, each with the type that it leads from.
 
@@ -51,8 +62,7 @@ class Closure:
 
 def closures_on_way(finding: Finding, sources: Sequence[SourceFile]) -> list[Closure]:
     """Of "closure variable `model` of Report.note.<locals>.<lambda> (runner.py:38)"."""
-    references = evidence_of(finding, "path").get("references", ())
-    found = [match.groups() for each in references if (match := _CLOSURE.search(each))]
+    found = [match.groups() for each in references_of(finding) if (match := _CLOSURE.search(each))]
     return [
         Closure(source, int(line), function, variable)
         for variable, function, name, line in found
@@ -63,26 +73,19 @@ def closures_on_way(finding: Finding, sources: Sequence[SourceFile]) -> list[Clo
 
 def objects_above(finding: Finding) -> list[str]:
     """The attributes by which the way comes to the holder's, the root's first."""
-    references = evidence_of(finding, "path").get("references", ())
-    name = f".{plain_name(finding)}"
-    before = references[: references.index(name)] if name in references else ()
-    return [each[1:] for each in before if each.startswith(".") and each[1:].isidentifier()]
+    references, name = references_of(finding), f".{plain_name(finding)}"
+    return attributes_in(references[: references.index(name)]) if name in references else []
 
 
 def objects_on_way(finding: Finding) -> list[str]:
     """The names of the attributes that the way from the holder to the memory goes through, but for containers."""
-    references = [*evidence_of(finding, "path").get("references", ()), ""]
-    return [
-        each[1:]
-        for each, following in pairwise(references)
-        if each.startswith(".") and each[1:].isidentifier() and not following.startswith("[")
-    ]
+    pairs = pairwise([*references_of(finding), ""])
+    return attributes_in([each for each, following in pairs if not following.startswith("[")])
 
 
 def keys_on_way(finding: Finding) -> list[str]:
     """The names among the keys of dictionaries that the way goes through: `cost` of `['cost']`."""
-    references = evidence_of(finding, "path").get("references", ())
-    return [each[2:-2] for each in references if each[:2] == "['" and each[2:-2].isidentifier()]
+    return [each[2:-2] for each in references_of(finding) if each[:2] == "['" and each[2:-2].isidentifier()]
 
 
 def fields_on_way(finding: Finding, sources: Sequence[SourceFile]) -> list[str]:

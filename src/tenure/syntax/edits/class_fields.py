@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from tenure.model.source import SourceFile
 from tenure.syntax.text.expressions import called_name, split_receiver
-from tenure.syntax.text.file_nodes import nodes_in
-from tenure.syntax.text.scopes import dotted, parse
+from tenure.syntax.text.file_nodes import nodes_in, nodes_of
+from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import walk
 
 
@@ -43,12 +43,7 @@ def fields_of_class(sources: Sequence[SourceFile], name: str) -> list[str]:
 def given_for(sources: Sequence[SourceFile], name: str, field: str) -> tuple[SourceFile, ast.expr] | None:
     """What a class of the program is given for a field, where it is made in one place; None of what is unpacked."""
     fields = fields_of_class(sources, name)
-    made = [
-        (source, node)
-        for source in sources
-        for node in walk(parse(source))
-        if isinstance(node, ast.Call) and called_name(node) == name
-    ]
+    made = [(source, node) for source in sources for node in nodes_of(source, ast.Call) if called_name(node) == name]
     if field not in fields or len(made) != 1:
         return None
     (source, call), at = made[0], fields.index(field)

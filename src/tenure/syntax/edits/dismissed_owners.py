@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
+from tenure.syntax.edits.kept_handles import removes
 from tenure.syntax.edits.let_go import at_end
 from tenure.syntax.edits.line_edits import insert_line
 from tenure.syntax.text.expressions import called_name
@@ -43,11 +44,7 @@ def _remover(cls: ast.ClassDef, line: int) -> str:
     kept = next((node for node in walk(cls) if isinstance(node, ast.Assign) and node.lineno == line), None)
     handle = dotted(kept.targets[0]) if kept is not None else ""
     methods = [each for each in cls.body if isinstance(each, _FUNCTIONS) and not each.args.args[1:]]
-    removing = [
-        each.name
-        for each in methods
-        if any(isinstance(node, ast.Call) and dotted(node.func) == f"{handle}.remove" for node in walk(each))
-    ]
+    removing = [each.name for each in methods if removes(each, handle)]
     return removing[0] if handle.startswith("self.") and len(removing) == 1 else ""
 
 

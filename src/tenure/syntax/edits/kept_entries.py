@@ -107,8 +107,7 @@ def take_out_when_read(sources: Sequence[SourceFile], source: SourceFile, line: 
     if file is source and function_around(parse(file), [item.lineno]) is function_around(parse(source), [line]):
         return ()
     assert isinstance(item, ast.Subscript)
-    owner, key = (ast.get_source_segment(file.text, part) for part in (item.value, item.slice))
-    return replace_expression(file, item, f"{owner}.pop({key})")
+    return _popped(file, item)
 
 
 def take_key_when_read(sources: Sequence[SourceFile], name: str, key: str) -> tuple[Edit, ...]:
@@ -121,11 +120,12 @@ def take_key_when_read(sources: Sequence[SourceFile], name: str, key: str) -> tu
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Constant)
         if repr(node.slice.value) == key and split_receiver(node.value)[1] == name
     ]
-    if len(found) != 1:
-        return ()
-    file, item = found[0]
-    owner, text = (ast.get_source_segment(file.text, part) for part in (item.value, item.slice))
-    return replace_expression(file, item, f"{owner}.pop({text})")
+    return _popped(*found[0]) if len(found) == 1 else ()
+
+
+def _popped(source: SourceFile, item: ast.Subscript) -> tuple[Edit, ...]:
+    owner, key = (ast.get_source_segment(source.text, part) for part in (item.value, item.slice))
+    return replace_expression(source, item, f"{owner}.pop({key})")
 
 
 def _looks(parents: Sequence[ast.AST], node: ast.expr) -> bool:

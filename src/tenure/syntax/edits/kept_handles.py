@@ -140,7 +140,7 @@ def _at_its_end(
     """In the method of the same class that ends its work: all that were registered until then."""
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     kept = (ast.get_source_segment(source.text, target) or "") if target is not None else ""
-    removing = [each for each in _methods_beside(tree, function) if _removes(each, kept)]
+    removing = [each for each in _methods_beside(tree, function) if removes(each, kept)]
     ending = [*removing, *ending_methods(tree, function)]
     if not ending:
         return ()
@@ -169,7 +169,7 @@ def _methods_beside(tree: ast.Module, function: ast.AST) -> list[FunctionNode]:
     return [each for each in methods if each is not function]
 
 
-def _removes(method: FunctionNode, handle: str) -> bool:
+def removes(method: FunctionNode, handle: str) -> bool:
     """Whether a method removes the one handle that has a name: `self.handle.remove()`."""
     calls = (node for node in walk(method) if isinstance(node, ast.Call))
     return bool(handle) and any(dotted(call.func) == f"{handle}.remove" for call in calls)

@@ -25,7 +25,7 @@ from tenure.syntax.edits.let_go import at_end
 from tenure.syntax.edits.line_edits import insert_line, replace_expression
 from tenure.syntax.edits.missing_imports import imports
 from tenure.syntax.text.expressions import called_name, split_receiver
-from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.file_nodes import nodes_in, nodes_of
 from tenure.syntax.text.name_uses import begins_its_line, function_around, indent_of
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import walk
@@ -103,8 +103,7 @@ def written_for(sources: Sequence[SourceFile], key: str) -> tuple[SourceFile, as
     found = [
         (source, value)
         for source in sources
-        for node in walk(parse(source))
-        if isinstance(node, ast.Dict)
+        for node in nodes_of(source, ast.Dict)
         for at, value in zip(node.keys, node.values, strict=True)
         if isinstance(at, ast.Constant) and repr(at.value) == key
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
@@ -22,8 +22,8 @@ _HOOKS = ("sys.excepthook", "sys.unraisablehook", "sys.displayhook", "threading.
 def give_back_former(source: SourceFile, line: int) -> tuple[Edit, ...]:
     """The edits by which `close`, `release` and the like of the class give back what the method around `line` replaced:
     the handler of a signal (`signal.signal(signal.SIGTERM, handler)`), a hook (`sys.excepthook = report`), or the value
-    of a context variable of the file (`current.set(span)`). A context
-    manager written with `yield` gives it back when its block ends.
+    of a context variable of the file (`current.set(span)`). A context manager written with `yield` gives it back when
+    its block ends.
 
     None where several are replaced there, or where the class has no such end.
     """
@@ -49,24 +49,33 @@ def _kept_and_given_back(source: SourceFile, function: ast.AST, former: str, end
 
 
 def _replaced_in(source: SourceFile, function: ast.AST, former: str) -> Iterator[tuple[tuple[Edit, ...], str]]:
-    """For each statement that replaces a handler: the edit that keeps the former one, and the line that gives it
-    back."""
+    """For each statement that replaces a handler: the edit that keeps the former one, none where it shares its line,
+    and the line that gives it back."""
+    variables = _context_variables(source)
     for node in walk(function):
-        if not isinstance(node, (ast.Expr, ast.Assign)):
-            continue
-        alone = begins_its_line(source, node)
-        call = node.value if isinstance(node, ast.Expr) else None
-        if isinstance(call, ast.Call) and dotted(call.func) == "signal.signal" and len(call.args) > 1:
-            number = ast.get_source_segment(source.text, call.args[0])
-            kept = insert_into_lines(source, [Insertion(node.lineno, node.col_offset, f"{former} = ")])
-            yield kept if alone else (), f"signal.signal({number}, {former})"
-        if isinstance(call, ast.Call) and dotted(call.func) in [f"{name}.set" for name in _context_variables(source)]:
-            kept = insert_into_lines(source, [Insertion(node.lineno, node.col_offset, f"{former} = ")])
-            yield kept if alone else (), f"{dotted(call.func).removesuffix('.set')}.reset({former})"
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and dotted(node.targets[0]) in _HOOKS:
-            hook = dotted(node.targets[0])
-            kept = insert_line(source, node.lineno, f"{indent_of(source, node)}{former} = {hook}")
-            yield kept if alone else (), f"{hook} = {former}"
+        text = _given_back(source, node, former, variables) if isinstance(node, (ast.Expr, ast.Assign)) else ""
+        if text and isinstance(node, (ast.Expr, ast.Assign)):
+            yield _kept(source, node, former) if begins_its_line(source, node) else (), text
+
+
+def _given_back(source: SourceFile, statement: ast.Expr | ast.Assign, former: str, variables: Collection[str]) -> str:
+    """The line that undoes a statement which replaces a handler; "" of every other one."""
+    if isinstance(statement, ast.Assign):
+        hook = dotted(statement.targets[0]) if len(statement.targets) == 1 else ""
+        return f"{hook} = {former}" if hook in _HOOKS else ""
+    called = dotted(statement.value.func) if isinstance(statement.value, ast.Call) else ""
+    owner, _, method = called.rpartition(".")
+    if called == "signal.signal" and isinstance(statement.value, ast.Call) and len(statement.value.args) > 1:
+        return f"signal.signal({ast.get_source_segment(source.text, statement.value.args[0])}, {former})"
+    return f"{owner}.reset({former})" if method == "set" and owner in variables else ""
+
+
+def _kept(source: SourceFile, statement: ast.Expr | ast.Assign, former: str) -> tuple[Edit, ...]:
+    """What a call gives back, or the hook's value in front of its next one."""
+    if isinstance(statement, ast.Expr):
+        return insert_into_lines(source, [Insertion(statement.lineno, statement.col_offset, f"{former} = ")])
+    hook = dotted(statement.targets[0])
+    return insert_line(source, statement.lineno, f"{indent_of(source, statement)}{former} = {hook}")
 
 
 def _context_variables(source: SourceFile) -> list[str]:

@@ -10,7 +10,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.class_fields import given_for
 from tenure.syntax.edits.kept_parts import written_for
 from tenure.syntax.edits.line_edits import replace_expression
-from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.file_nodes import nodes_of
 
 
 def leave_out_unread(sources: Sequence[SourceFile], kind: str, label: str) -> tuple[Edit, ...]:
@@ -30,15 +30,14 @@ def leave_out_unread(sources: Sequence[SourceFile], kind: str, label: str) -> tu
 
 
 def _is_attribute_read(sources: Sequence[SourceFile], name: str) -> bool:
-    nodes = (node for source in sources for node in nodes_in(source) if isinstance(node, ast.Attribute))
+    nodes = (node for source in sources for node in nodes_of(source, ast.Attribute))
     return any(node.attr == name and isinstance(node.ctx, ast.Load) for node in nodes)
 
 
 def _is_text(sources: Sequence[SourceFile], name: str) -> bool:
     """Whether a text of this name stands anywhere but as the key of a dictionary that is written."""
     for source in sources:
-        written = {id(key) for node in nodes_in(source) if isinstance(node, ast.Dict) for key in node.keys}
-        texts = (node for node in nodes_in(source) if isinstance(node, ast.Constant) and id(node) not in written)
-        if any(node.value == name for node in texts):
+        written = {id(key) for node in nodes_of(source, ast.Dict) for key in node.keys}
+        if any(node.value == name and id(node) not in written for node in nodes_of(source, ast.Constant)):
             return True
     return False
