@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -98,6 +99,31 @@ def test_graphs_without_memory_are_freed_where_their_finding_is_gone() -> None:
 
     assert judge(baseline, gone, gone.run, (WEIGHTLESS,)).why == "TN101 is gone; it held no tensor memory"
     assert not judge(baseline, left, left.run, (WEIGHTLESS,)).helped
+
+
+@pytest.mark.parametrize(
+    ("per_step", "nodes", "confidence", "helped"),
+    [
+        (4.0, [0, 4, 124], "certain", True),
+        (512.0, [0, 4, 124], "certain", False),
+        (4.0, [0, 0, 0], "certain", False),
+        (4.0, [0, 4, 124], "possible", False),
+    ],
+)
+def test_losses_that_keep_nodes_alone_are_mended_where_they_are_numbers_after_it(
+    per_step: float, nodes: list[int], confidence: Any, helped: bool
+) -> None:
+    losses = replace(
+        HISTORY,
+        confidence=confidence,
+        retained_bytes=124,
+        growth_bytes_per_step=per_step,
+        evidence=({"kind": "series", "graph_nodes": nodes},),
+    )
+    baseline = make_baseline(measured((losses,), growth=per_step), run_of(), SAME)
+    gone = measured((), growth=per_step)
+
+    assert judge(baseline, gone, gone.run, (losses,)).helped is helped
 
 
 def test_a_program_that_differs_from_itself_is_compared_by_the_norm_of_its_parameters() -> None:

@@ -10,7 +10,7 @@ from tenure.fixing.compared import NOTHING, Compared, tell_outputs, tell_steps
 from tenure.fixing.measured import DEVICE, PROFILE, Measured
 from tenure.fixing.outputs import Comparison, compare_outputs
 from tenure.fixing.runs import Run
-from tenure.model.finding import Finding
+from tenure.model.finding import Finding, evidence_of
 from tenure.model.units import format_bytes
 
 PEAK_NOISE = 0.01
@@ -195,12 +195,21 @@ def _what_helped(before: Measured, after: Measured, findings: tuple[Finding, ...
     left = {_key(finding) for finding in after.figures.findings}
     gone = [finding for finding in findings if _key(finding) not in left]
     said = [text for text in (_fall(before, after, finding) for finding in findings) if text]
-    weightless = [finding for finding in gone if not finding.retained_bytes and not finding.growth_bytes_per_step]
+    weightless = [finding for finding in gone if _holds_no_memory(finding)]
     if said:
         return said[0]
     if weightless and _num_alive(before, after) >= 0:
         return f"{weightless[0].rule} is gone; it held no tensor memory"
     return ""
+
+
+def _holds_no_memory(finding: Finding) -> bool:
+    """It is about graph nodes alone, beside which at most numbers are kept, one for each step, as they are after it."""
+    if not finding.retained_bytes and not finding.growth_bytes_per_step:
+        return True
+    nodes = evidence_of(finding, "series").get("graph_nodes", ())
+    grows = finding.growth_bytes_per_step or LEAST_GROWTH + 1
+    return finding.confidence != "possible" and any(nodes) and grows <= LEAST_GROWTH
 
 
 def _fall(before: Measured, after: Measured, finding: Finding) -> str:
