@@ -19,7 +19,11 @@ PROGRAMS = (
     ("train_checkpointed.py",),
     ("train_custom_function.py",),
     ("deaths.py",),
+    ("train_and_capture.py", "traced"),
+    ("train_and_capture.py", "strict"),
 )
+UNPROFILED = {"train_compiled.py", "exported", "strict", "ahead"}
+"""Where dynamo or fake tensors are at work while steps would be profiled."""
 VARIATIONS = (
     ("train_mlp.py",),
     ("train_accumulating.py",),
@@ -30,6 +34,7 @@ VARIATIONS = (
     ("train_compiled.py", "model", "fullgraph"),
     ("train_compiled.py", "function", "fullgraph"),
     ("train_compiled.py", "blocks", "breaks"),
+    *(("train_and_capture.py", way) for way in ("frozen", "symbolic", "exported", "ahead")),
 )
 
 
@@ -49,7 +54,7 @@ def test_a_program_prints_and_learns_the_same_with_and_without(program: tuple[st
     recording = open_recording(tmp_path / "run")
     assert len(recording.censuses) >= 5
     assert [note for note in recording.notes if note.level == "failure"] == []
-    assert [entry.step for entry in recording.profiles] == ([] if program[0] == "train_compiled.py" else [7])
+    assert [entry.step for entry in recording.profiles] == ([] if UNPROFILED.intersection(program) else [7])
 
 
 @pytest.mark.slow

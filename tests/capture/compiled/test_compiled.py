@@ -218,15 +218,36 @@ def test_stop_after_ends_a_program_whose_steps_are_compiled(tmp_path: Path) -> N
 
 
 def test_dynamo_is_left_as_it_was_found(tmp_path: Path) -> None:
-    from torch._dynamo import eval_frame
+    from torch._dynamo import aot_compile, eval_frame, functional_export
 
-    names = ("_callback_from_stance", "_maybe_set_eval_frame")
-    before = [getattr(eval_frame, name) for name in names]
+    places = (
+        (eval_frame, "_callback_from_stance"),
+        (eval_frame, "_maybe_set_eval_frame"),
+        (aot_compile, "aot_compile_fullgraph"),
+        (functional_export, "dynamo_graph_capture_for_export"),
+        (functional_export, "_dynamo_graph_capture_for_export"),
+    )
+    before = [getattr(*place) for place in places]
     with recording(tmp_path):
-        during = [getattr(eval_frame, name) for name in names]
+        during = [getattr(*place) for place in places]
 
-    assert [getattr(eval_frame, name) for name in names] == before
+    assert [getattr(*place) for place in places] == before
     assert not set(during) & set(before)
+
+
+def test_a_strict_export_while_forwards_are_watched_is_as_without_and_they_are_watched_on(tmp_path: Path) -> None:
+    net, optimizer = net_and_sgd()
+    batch, log = torch.ones(2, 3), CensusLog()
+    plain = torch.export.export(net, (batch,), strict=True).graph
+    with recording(tmp_path, log, census_at=(1,)):
+        net(batch).sum().backward()
+        optimizer.step()
+        exported = torch.export.export(net, (batch,), strict=True).graph
+        assert torch_module._global_forward_pre_hooks
+        net(batch)
+
+    assert str(exported) == str(plain)
+    assert log.calls == [(1, "step-end"), (1, "forward-entry")]
 
 
 def test_where_torch_does_not_tell_of_compiled_calls_the_recording_says_so(

@@ -3,10 +3,14 @@
 Each compiled call passes through two functions that dynamo's wrapper finds in its module, once dynamo is switched
 off for the wrapper itself: `_callback_from_stance` before the compiled code and `_maybe_set_eval_frame` around it
 (torch 2.6 and later). Older torch tells of calls of compiled modules only.
+
+A strict `torch.export.export`, and compilation ahead of time, capture a whole graph without such a call (2.9 and later),
+and fail where any hook of all modules is there (measured on torch 2.13).
 """
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable
@@ -16,6 +20,11 @@ from typing import Any, Protocol
 import torch
 
 _EVAL_FRAME = "torch._dynamo.eval_frame"
+_EXPORT, _AHEAD_OF_TIME = "torch._dynamo.functional_export", "torch._dynamo.aot_compile"
+"""The first is imported after the second."""
+_MAKE_CAPTURES = ("dynamo_graph_capture_for_export", "_dynamo_graph_capture_for_export")
+"""Each gives a function that captures what it is called with."""
+_CAPTURE = "aot_compile_fullgraph"
 _BEFORE, _AROUND = "_callback_from_stance", "_maybe_set_eval_frame"
 _WRAPPERS = frozenset(("compile_wrapper", "_fn"))
 
@@ -35,6 +44,12 @@ class CompiledCallListener(Protocol):
     def after_compiled_call(self) -> None:
         """That compiled call has ended, on the same thread; may raise SystemExit."""
 
+    def before_capture(self) -> None:
+        """Dynamo begins to capture a whole graph, for an export or ahead of time."""
+
+    def after_capture(self) -> None:
+        """It has ended, on the same thread."""
+
 
 class CompilationWatch:
     """Tells its listener of compilation; dynamo may be imported already, or later, or never."""
@@ -43,12 +58,13 @@ class CompilationWatch:
         self._listener = listener
         self._restore: list[Callable[[], None]] = []
         self._running: dict[int, tuple[int, bool]] = {}
-        if _EVAL_FRAME in sys.modules:
-            eval_frame = sys.modules[_EVAL_FRAME]
-            self._attach(eval_frame)
-            if _has_compiled(eval_frame):
-                listener.before_compilation(sees_calls=sees_calls(eval_frame))
-        else:
+        self._awaited = {_EVAL_FRAME: self._attach, _EXPORT: self._watch_captures}
+        for name in list(self._awaited):
+            if name in sys.modules:
+                self._awaited.pop(name)(sys.modules[name])
+        if _EVAL_FRAME not in self._awaited and _has_compiled(eval_frame := sys.modules[_EVAL_FRAME]):
+            listener.before_compilation(sees_calls=sees_calls(eval_frame))
+        if self._awaited:
             sys.meta_path.insert(0, self)
 
     @property
@@ -58,36 +74,24 @@ class CompilationWatch:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Python's import asks every finder; we wait for dynamo to be imported, which torch does lazily."""
-        if name != _EVAL_FRAME:
+        attach = self._awaited.pop(name, None)
+        if attach is None:
             return None
-        self._stop_waiting()
         for finder in list(sys.meta_path):
             spec = finder.find_spec(name, path, target)
             if spec is not None:
-                self._attach_after(spec.loader)
+                _call_after_import(spec.loader, attach)
                 return spec
         return None
 
     def close(self) -> None:
         """Leave torch's classes and functions as they were found."""
-        self._stop_waiting()
+        self._awaited.clear()
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
         for restore in self._restore:
             restore()
         self._restore.clear()
-
-    def _stop_waiting(self) -> None:
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-
-    def _attach_after(self, loader: Any) -> None:
-        original = loader.exec_module
-
-        def exec_module(module: Any) -> None:
-            del loader.exec_module
-            original(module)
-            self._attach(module)
-
-        loader.exec_module = exec_module
 
     def _attach(self, eval_frame: Any) -> None:
         self._watch_modules(eval_frame.OptimizedModule)
@@ -140,6 +144,32 @@ class CompilationWatch:
 
         self._replace(eval_frame, _AROUND, maybe_set_eval_frame)
 
+    def _watch_captures(self, export: Any) -> None:
+        ahead = sys.modules.get(_AHEAD_OF_TIME)
+        if capture := getattr(ahead, _CAPTURE, None):
+            self._replace(ahead, _CAPTURE, self._told(capture))
+        for name in _MAKE_CAPTURES:
+            if make := getattr(export, name, None):
+                self._replace(export, name, self._gives_told(make))
+
+    def _told(self, capture: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(capture)
+        def tell_and_capture(*args: Any, **kwargs: Any) -> Any:
+            self._listener.before_capture()
+            try:
+                return capture(*args, **kwargs)
+            finally:
+                self._listener.after_capture()
+
+        return tell_and_capture
+
+    def _gives_told(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(make)
+        def make_capture(*args: Any, **kwargs: Any) -> Any:
+            return self._told(make(*args, **kwargs))
+
+        return make_capture
+
     def _begin(self, wrapper: FrameType) -> None:
         thread = threading.get_ident()
         if thread in self._running or wrapper.f_code.co_name not in _WRAPPERS:
@@ -172,6 +202,17 @@ class CompilationWatch:
 
         setattr(owner, name, replacement)
         self._restore.append(restore)
+
+
+def _call_after_import(loader: Any, attach: Callable[[Any], None]) -> None:
+    original = loader.exec_module
+
+    def exec_module(module: Any) -> None:
+        del loader.exec_module
+        original(module)
+        attach(module)
+
+    loader.exec_module = exec_module
 
 
 def sees_calls(eval_frame: Any) -> bool:

@@ -105,10 +105,23 @@ class CompiledCalls:
             return
         if call is not None:
             self._guard.run(self._end, call)
+        self._resume()
+        self._steps.stop_if_asked()
+
+    def before_capture(self) -> None:
+        """As `CompiledCallListener` says."""
+        self._modules.suspend()
+        self._scalers.suspend()
+
+    def after_capture(self) -> None:
+        """As `CompiledCallListener` says."""
+        if self._steps.is_listening:
+            self._resume()
+
+    def _resume(self) -> None:
         if not self._watch.is_in_compiled_call:
             self._modules.resume()
             self._scalers.resume()
-        self._steps.stop_if_asked()
 
     def _begin(self, wrapper: FrameType) -> None:
         values = dict(locals_of(wrapper))

@@ -11,6 +11,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import torch
+
 from tenure.capture.guarding.handlers import is_from_signal_handler
 
 
@@ -34,8 +36,8 @@ class Guard:
         return self.off or self.busy
 
     def run(self, work: Callable[..., None], *args: Any) -> None:
-        """Run our own code so that nothing of it reaches the program, and count its time."""
-        if self.off:
+        """Run our own code so that nothing of it reaches the program, and count its time; not in a trace."""
+        if self.off or _is_traced():
             return
         with self.lock:
             if self.busy:
@@ -72,6 +74,12 @@ class Guard:
         """Go silent in a forked child, whose parent may have held the lock."""
         self.off = True
         self.lock = threading.RLock()
+
+
+def _is_traced() -> bool:
+    """Whether `torch.jit.trace` runs on this thread: it would write what we ask of tensors into the program's graph, or
+    end the process (a size read in a trace whose tensors need gradients, torch 2.13)."""
+    return torch._C._get_tracing_state() is not None
 
 
 def _describe_failure(error: Exception) -> str:
