@@ -4,8 +4,8 @@ Each compiled call passes through two functions that dynamo's wrapper finds in i
 off for the wrapper itself: `_callback_from_stance` before the compiled code and `_maybe_set_eval_frame` around it
 (torch 2.6 and later). Older torch tells of calls of compiled modules only.
 
-A strict `torch.export.export`, and compilation ahead of time, capture a whole graph without such a call (2.9 and later),
-and fail where any hook of all modules is there (measured on torch 2.13).
+A strict `torch.export.export`, and compilation ahead of time, capture a whole graph without such a call (2.9 and
+later), and fail where any hook of all modules is there (measured on torch 2.13).
 """
 
 from __future__ import annotations
