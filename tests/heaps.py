@@ -202,7 +202,7 @@ class _Builder:
         found: dict[str, int | str] = {"flags": sum(_FLAGS.get(word, 0) for word in words)}
         for word in words:
             name, _, value = word.partition("=")
-            if name in ("unseen", "native", "bound", "length"):
+            if name in ("unseen", "native", "bound", "length", "called_in"):
                 found[name] = int(value)
             elif name == "file":
                 found["file"], _, line = value.partition(":")
@@ -285,6 +285,7 @@ class _Builder:
     def new_node(self, kind: NodeKind, type_name: str, key: str, **columns: int | str) -> int:
         row: dict[str, int] = {"kind": int(kind), "type": self.text(type_name), "name": -1, "file": -1, "line": 0}
         row |= {"address": address_of(key), "unseen": 0, "native": 0, "length": -1, "bound": -1, "flags": 0}
+        row |= {"called_in": 0}
         row |= {name: self.text(value) if isinstance(value, str) else value for name, value in columns.items()}
         self.nodes.append(row)
         return len(self.nodes) - 1

@@ -375,6 +375,7 @@ class Monitor:
         seconds, self._last_step_time = now - self._last_step_time, now
         self._step_seconds = seconds
         self.step = step = self.step + 1
+        self._modules.step = step + 1
         if step == 1:  # programs that start their own ranks may say only now which is which
             self._find_place()
         within = bool(self._phases.found or self._inputs.largest)

@@ -129,6 +129,8 @@ class Nodes:
     `length` is `len()` for builtin containers (a deque's bound is in `bound`), -1 otherwise.
     `file` and `line`: for frames the line now executing, for functions and classes where they are defined,
     for suspended generators the line they wait at.
+    `called_in`: the last step in which a module was seen called since the census before; 0 for none, or where an older
+    recording does not say.
     """
 
     kind: Ints
@@ -142,6 +144,7 @@ class Nodes:
     length: Ints
     bound: Ints
     flags: Ints
+    called_in: Ints
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,19 @@ from tenure.model.source import SourceLocation
 
 IDLE_FROM = "idle_from_step"
 """The fact from which step on nobody is known to use the memory: what a later profiled step touches is in use."""
+SHARE_IN_GENERATOR = "share_in_generator"
+"""The fact which share of all memory a waiting generator's variables hold that it does not read again."""
+OWN_HOOK = "through_own_hook"
+"""The fact that a ring goes through the hooks of a tensor that it leads to."""
 SUSPENDED_TYPES = ("generator", "coroutine", "async_generator")
 """Types of objects that keep a function's variables between two resumptions."""
+_OPTIM = "torch.optim."
+_AVERAGES = "torch.optim.swa_utils."
+
+
+def is_of_optimizers(type_name: str) -> bool:
+    """Whether torch's own optimizers, or schedulers that lead to them, have this type; an averaged model has not."""
+    return type_name.startswith(_OPTIM) and not type_name.startswith(_AVERAGES)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import dataclasses
 from tenure.model.experiment import CONFIRMED_SHARE
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import OWN_HOOK, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim
 
@@ -22,8 +22,8 @@ _DOES_NOT = "C++ code owns part of it too, so that not even a collection frees i
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """No root reaches the memory; the ring that keeps it is known."""
-    if not suspect.cyclic:
+    """No root reaches the memory; the ring that keeps it is known, and no tensor's hook is part of it."""
+    if not suspect.cyclic or OWN_HOOK in suspect.facts:
         return None
     packed = bool(suspect.facts.get("packed_as_it_is"))
     name = suspect.holder.expression or suspect.holder.name

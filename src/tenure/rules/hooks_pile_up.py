@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import OWN_HOOK, Suspect
+from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import GROWING
 from tenure.rules.source_claim import claim_source
@@ -14,23 +15,45 @@ from tenure.syntax.kept.hook_rings import find_hook_rings
 from tenure.syntax.kept.unremoved_hooks import find_left_hooks
 from tenure.syntax.program.program import Program
 
+_WITHOUT_IT = "give the hook what it needs without the tensor: `x.detach()`, or remove it by its handle"
+
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth of the hooks of a module or tensor themselves, or of what each of them closes over, where several were
-    registered at once: not of a container that a hook fills."""
+    registered at once: not of a container that a hook fills. A ring through the hooks of a tensor that it leads to."""
+    if suspect.cyclic and OWN_HOOK in suspect.facts:
+        return _ring(suspect)
     if suspect.symptom not in GROWING or not (suspect.holder.kind == "hook" or _is_closed_over(suspect)):
         return None
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"`{suspect.holder.expression or suspect.holder.name}` gains hooks that are not removed, and each "
-        f"keeps what it closes over: {growth(suspect)}.",
+        message=f"`{suspect.holder.expression or suspect.holder.name}` gains hooks{_functions(suspect)} that are not "
+        f"removed, and each keeps what it closes over: {growth(suspect)}.",
         remedies=(
             "register once, before the loop, or keep the handle that `register_..._hook` returns and call "
             "`handle.remove()` (also in a `finally`); let a hook reach its owner by `weakref`",
         ),
     )
+
+
+def _ring(suspect: Suspect) -> Finding:
+    name = suspect.holder.expression or suspect.holder.name
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"A hook of a tensor and `{name}` lead to each other: a ring through autograd that holds "
+        f"{format_bytes(suspect.retained_bytes)} and that no collection frees.",
+        remedies=(_WITHOUT_IT,),
+    )
+
+
+def _functions(suspect: Suspect) -> str:
+    """ " (`note`)", what most of them call; "" unknown."""
+    called = suspect.holder.calls.rpartition(".")[2]
+    return f" (`{called}`)" if called.isidentifier() else ""
 
 
 def _is_closed_over(suspect: Suspect) -> bool:
@@ -58,7 +81,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
             rule=RULE.code,
             name=RULE.name,
             message=f"the hook of `{ring.tensor}` leads back to it: a ring through autograd that no collection frees.",
-            remedy="give the hook what it needs without the tensor: `x.detach()`, or remove it by its handle",
+            remedy=_WITHOUT_IT,
         )
 
 

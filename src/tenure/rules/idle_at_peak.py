@@ -4,7 +4,7 @@ import dataclasses
 
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import SHARE_IN_GENERATOR, Suspect
 from tenure.rules.claim import claim, plural, subject
 
 NOTABLE_SHARE = 0.10
@@ -97,7 +97,8 @@ def _confidence(suspect: Suspect) -> Confidence:
     What a running backward function keeps on its ctx goes with the graph a moment later. Within the statement that
     makes the peak a variable it uses cannot be dropped.
     """
-    share = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
+    of_peak = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
+    share = float(str(suspect.facts.get(SHARE_IN_GENERATOR, of_peak)))
     small = (suspect.peak_drop_bytes or NOTABLE_BYTES) < NOTABLE_BYTES
     if small or suspect.facts.get("rests") or suspect.facts.get("higher_peak_bytes"):
         return "possible"
@@ -127,8 +128,11 @@ def _is_of_one_statement(suspect: Suspect) -> bool:
 
 
 def _is_passing(suspect: Suspect) -> bool:
-    """Variables from before the step, what a graph keeps, and what the peak's own statement uses last: in an earlier
-    round of its loop, or a moment before. A backward pass is no such statement, it goes through the whole graph."""
+    """Variables from before the step, what a graph keeps, what a generator's next turn binds anew, and what the peak's
+    own statement uses last: in an earlier round of its loop, or a moment before. A backward pass is no such statement,
+    it goes through the whole graph."""
+    if SHARE_IN_GENERATOR in suspect.facts:
+        return True
     copied = bool(suspect.facts.get("copied_to_grow"))
     if _is_of_one_statement(suspect) and _phase(suspect, "peak_at") != "backward" and not copied:
         return True

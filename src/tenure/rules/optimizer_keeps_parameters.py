@@ -2,7 +2,7 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import Suspect, is_of_optimizers
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import GROWING
@@ -25,7 +25,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return None
     if suspect.symptom in GROWING and _optimizers(suspect) > 1:
         message, remedy = _more_optimizers(suspect), _KEEP_LESS
-    elif not any(hop.source_type.startswith("torch.optim.") for hop in suspect.path):
+    elif not any(is_of_optimizers(hop.source_type) for hop in suspect.path):
         return None
     elif suspect.symptom in GROWING and not suspect.holder.element and _leads_straight_to_it(suspect):
         message, remedy = _more_parameters(suspect), _RENEW
@@ -66,7 +66,7 @@ def _old_parameters(suspect: Suspect) -> str:
 def _leads_straight_to_it(suspect: Suspect) -> bool:
     """No object of the program's lies between what holds and the optimizer: of a chain of sessions, each with a model
     and an optimizer, the links are to blame."""
-    enters = next(at for at, hop in enumerate(suspect.path) if hop.source_type.startswith("torch.optim."))
+    enters = next(at for at, hop in enumerate(suspect.path) if is_of_optimizers(hop.source_type))
     above = [at for at, hop in enumerate(suspect.path[:enters]) if hop.label.strip("'\"") == suspect.holder.name]
     between = suspect.path[above[-1] + 1 : enters] if above else ()
     return not any(hop.user and hop.kind not in _IMPLICIT for hop in between)

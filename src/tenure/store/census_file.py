@@ -39,7 +39,7 @@ def read_census(path: Path) -> Census:
             seconds=float(head["seconds"]),
             num_objects=int(head["num_objects"]),
             strings=tuple(unpack_json(columns["strings"])),
-            nodes=unpack_table(Nodes, "nodes", columns),
+            nodes=unpack_table(Nodes, "nodes", columns, newer=("called_in",)),
             references=unpack_table(References, "references", columns),
             storages=unpack_table(Storages, "storages", columns, newer=("pointer", "serial")),
             notes=tuple(head["notes"]),

@@ -15,8 +15,8 @@ def main(steps):
 """
 
 
-def read_later(text: str, name: str, line: int, *, function: str = "main") -> bool:
-    return is_read_later(SourceFile("a.py", dedent(text)), function, name, line)
+def read_later(text: str, name: str, line: int, *, function: str = "main", waits: bool = False) -> bool:
+    return is_read_later(SourceFile("a.py", dedent(text)), function, name, line, waits=waits)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,37 @@ def test_a_variable_of_the_outer_loop_itself_is_bound_by_each_turn() -> None:
     assert not read_later(text, "shard", 7)
     assert read_later(text, "whole", 7)
     assert read_later(text.replace("for shard in shards", "while more(packed)"), "packed", 7)
+
+
+ROLLOUTS = """
+def main(prompts):
+    for prompt in prompts:
+        with quiet() as notes:
+            outputs = policy(prompt)
+            rewards = score(out for out in outputs)
+            notes += [rewards]
+        yield {{
+            "rewards": rewards,
+        }}
+        {after}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "expected"),
+    [
+        ("outputs", "pass", False),
+        ("outputs", "done(outputs)", True),
+        ("rewards", "pass", True),
+        ("prompt", "pass", False),
+        ("outputs", "prompts.again = (len(outputs) for _ in prompts)", True),
+    ],
+)
+def test_a_generator_that_waits_reads_on_from_there(name: str, after: str, expected: bool) -> None:
+    text = ROLLOUTS.format(after=after)
+
+    assert read_later(text, name, 8, waits=True) is expected
+    assert read_later(text, name, 8)
 
 
 @pytest.mark.parametrize(("name", "expected"), [("state", False), ("model", True), ("steps", True)])

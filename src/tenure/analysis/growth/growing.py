@@ -125,11 +125,11 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
         if trend.kind != "flat" and not moved and _members_stay(views, shape, counts[:, shape], trend):
             found[shape] = Grown(shape, trend)
     for shape in np.flatnonzero(weights.own_bytes.max(axis=0) != weights.own_bytes.min(axis=0)).tolist():
-        values = weights.own_bytes[:, shape].tolist()
+        values, counts_there = weights.own_bytes[:, shape].tolist(), weights.own_storages[:, shape].tolist()
         if any(above in found for above in (shape, *shapes.lineage(shape))) or not is_steady(steps, values):
             continue
         trend = find_trend(steps, values)
-        if trend.kind == "growing":
+        if trend.kind == "growing" and not _are_made_anew(views, shape, counts_there, values):
             found[shape] = Grown(shape, trend, bytes_only=True)
     return list(found.values())
 
@@ -142,6 +142,26 @@ def _were_all_there(views: Sequence[View], shape: int) -> bool:
     return all(then.get(int(last.census.nodes.address[node])) == last.graph.type_names[node] for node in members)
 
 
+def _are_made_anew(views: Sequence[View], shape: int, counts: Sequence[int], values: Sequence[int]) -> bool:
+    """Ever more storages, none larger, of which most were not there a census before: a copy of a growing model."""
+    seen = [(view, count, size) for view, count, size in zip(views, counts, values, strict=True) if count]
+    means = [size // count for _, count, size in seen]
+    if len({count for _, count, _ in seen}) == 1 or is_steady([view.census.step for view, _, _ in seen], means):
+        return False
+    rising = [(before, after) for (before, first, _), (after, second, _) in pairwise(seen) if second > first]
+    stayed = sum(_most_stay(_storages_at(before, shape), _storages_at(after, shape)) for before, after in rising)
+    return 2 * stayed <= len(rising)
+
+
+def _storages_at(view: View, shape: int) -> set[int]:
+    storages = view.census.storages
+    return set(view.census.storage_identities[view.shape[storages.node] == shape].tolist())
+
+
+def _most_stay(before: set[int], after: set[int], share: float = KEPT_SHARE) -> bool:
+    return len(before & after) >= share * len(before)
+
+
 def _members_stay(views: Sequence[View], shape: int, counts: Ints, trend: Trend) -> bool:
     """What was there in one census is there in the next, unless the period ended between them."""
     steps = [view.census.step for view in views]
@@ -152,8 +172,7 @@ def _members_stay(views: Sequence[View], shape: int, counts: Ints, trend: Trend)
         apart = after.census.step - before.census.step
         if first == 0 or second <= first or (trend.period is not None and apart >= trend.period):
             continue
-        earlier = before.addresses(shape)
-        kept.append(len(earlier & after.addresses(shape)) >= share * len(earlier))
+        kept.append(_most_stay(before.addresses(shape), after.addresses(shape), share))
     if trend.kind == "sawtooth":
         return sum(kept) >= 2 and all(kept)
     return bool(kept) and sum(kept) * 2 > len(kept)

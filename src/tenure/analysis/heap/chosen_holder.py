@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from tenure.analysis.heap.holders import (
 )
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.wording import is_finished_frame
-from tenure.model.heap import ReferenceKind
-from tenure.model.suspect import HoldingReference
+from tenure.model.heap import Ints, ReferenceKind
+from tenure.model.suspect import HoldingReference, is_of_optimizers
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,9 @@ def choose_holder(group: Group, *, collects: bool) -> Chosen:
     by_gradient = path_by_gradient(view, group.nodes, path) if collects else ()
     path = by_gradient or path
     held_by, cut = _named_on_path(group, path, cut, named, collects=collects)
+    if alone := _keeps_most_alone(group, cut, held_by):
+        held_by, nodes = alone
+        path = path_to(graph, view.paths, heaviest(replace(group, nodes=nodes), by_graph=collects))
     held_by = in_optimizer or held_by
     if not collects and held_by is not None and is_of_library(view, held_by):
         held_by = _variable_of_ended_function(view, path) or held_by
@@ -85,6 +88,19 @@ def _named_on_path(
     return held_by, cut
 
 
+def _keeps_most_alone(
+    group: Group, cut: tuple[Droppable, ...], held_by: Droppable | None
+) -> tuple[Droppable, Ints] | None:
+    """Another reference of the cut than `held_by`, without which most of the group would go, with the storages that
+    would: a deque of losses rather than the variable of the newest. Who shares all of it keeps nothing alone."""
+    graph, sizes = group.view.graph, group.view.graph.bytes_of_node
+    for other in cut if held_by in cut else ():
+        nodes = np.intersect1d(group.nodes, freed_storages(graph, (other,))) if other != held_by else group.nodes[:0]
+        if 2 * int(sizes[nodes].sum()) > int(sizes[group.nodes].sum()):
+            return other, nodes
+    return None
+
+
 def _reference_to_optimizer(group: Group, path: tuple[int, ...], named: Bools) -> Droppable | None:
     """The user's reference to the optimizer in whose own tables a path ends: nobody drops entries of those.
 
@@ -92,7 +108,7 @@ def _reference_to_optimizer(group: Group, path: tuple[int, ...], named: Bools) -
     where it is a container of optimizers that grows, or most of the group lies in others, what has them is to blame.
     """
     graph, sources = group.view.graph, group.view.census.references.source
-    inside = (at for at, r in enumerate(path) if graph.type_names[int(sources[r])].startswith("torch.optim."))
+    inside = (at for at, r in enumerate(path) if is_of_optimizers(graph.type_names[int(sources[r])]))
     enters = next(inside, None)
     if enters is None or any(int(sources[reference]) in group.many for reference in path[:enters]):
         return None

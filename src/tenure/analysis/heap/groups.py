@@ -20,7 +20,7 @@ from tenure.analysis.heap.graph import Graph, build_graph, unquoted
 from tenure.analysis.heap.paths import Paths, shortest_paths
 from tenure.analysis.heap.wording import LARGE_CONTAINER, attribute_name, is_merged
 from tenure.model.heap import ROOT_KINDS, Census, Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import Series
+from tenure.model.suspect import Series, is_of_optimizers
 
 _ELEMENTS = (ReferenceKind.INDEX, ReferenceKind.MEMBER, ReferenceKind.CACHED, ReferenceKind.ITEM)
 ELEMENT = "[*]"
@@ -273,7 +273,7 @@ def _filled(view: View, owner: int, length: int) -> int:
 
 def _is_far(view: View, owner: int, bound: int) -> bool:
     """Whether the bound may be one that no run reaches."""
-    optimizer = view.graph.type_names[owner].startswith("torch.optim.")
+    optimizer = is_of_optimizers(view.graph.type_names[owner])
     return _is_cached_function(view, owner) or (optimizer and bound > _USUAL_HISTORY)
 
 
@@ -288,7 +288,7 @@ def _optimizers_above(view: View, container: int) -> list[int]:
     above, found = {container}, []
     for _ in range(_ABOVE_STATE):
         above = {int(sources[reference]) for node in above for reference in graph.references_to(node)}
-        found += [node for node in sorted(above) if graph.type_names[node].startswith("torch.optim.")]
+        found += [node for node in sorted(above) if is_of_optimizers(graph.type_names[node])]
     return found
 
 

@@ -84,6 +84,7 @@ def _nodes_of(census: Census, storage_type: int) -> Nodes:
         length=none,
         bound=none,
         flags=nothing,
+        called_in=nothing,
     )
 
 

@@ -162,18 +162,34 @@ def _island(graph: Graph, ring: list[int], below: Bools) -> Island:
         cuts=np.concatenate([cuts, *(_alike(graph, other, below) for other in others)]),
         storages=storages[below[storages]],
         num_graph_nodes=int(np.count_nonzero(below & (kinds == NodeKind.AUTOGRAD))),
-        through_cpp=bool(np.any(kinds[ring] == NodeKind.AUTOGRAD)) or _runs_over_hook_of_result(graph, ring),
+        through_cpp=bool(np.any(kinds[ring] == NodeKind.AUTOGRAD)) or bool(hooked_results(graph, ring)),
     )
 
 
-def _runs_over_hook_of_result(graph: Graph, ring: Sequence[int]) -> bool:
-    """Whether a tensor of the ring that has a graph leads on by its hooks, which its node keeps as well."""
+def hooked_results(graph: Graph, ring: Sequence[int]) -> set[int]:
+    """Tensors of a ring with a graph that lead on by their hooks, which their node keeps as well."""
     references, inside = graph.census.references, set(ring)
+    found = set()
     for node in ring:
         kinds = {int(references.kind[r]): int(references.target[r]) for r in graph.references_from(node)}
         if ReferenceKind.GRAD_FN in kinds and kinds.get(ReferenceKind.HOOK) in inside:
-            return True
-    return False
+            found.add(node)
+    return found
+
+
+def _names_of(graph: Graph, choices: Sequence[int], tensors: Collection[int]) -> set[int]:
+    """Of some references the variables and attributes by which tensors, or the containers that have them, are kept."""
+    references = graph.census.references
+    found = set()
+    for reference in choices:
+        if int(references.target[reference]) not in tensors:
+            continue
+        if references.kind[reference] == ReferenceKind.CELL or attribute_name(graph, reference):
+            found.add(reference)
+            continue
+        container = int(references.source[reference])
+        found |= {r for r in choices if int(references.target[r]) == container and attribute_name(graph, r)}
+    return found
 
 
 def _other_cuts(graph: Graph, ring: list[int], below: Bools, cuts: Ints) -> tuple[int, ...]:
@@ -209,11 +225,14 @@ def _best_cut(graph: Graph, ring: list[int], *, without: Collection[int] = ()) -
     ]
 
     through_hook = any(graph.hook_tables[node] for node in ring) or ReferenceKind.HOOK in references.kind[choices]
+    to_hooked = _names_of(graph, choices, hooked_results(graph, ring))
     kinds = graph.census.nodes.kind
 
     def preference(reference: int) -> tuple[int, bool, int, str, int]:
         kind = ReferenceKind(int(references.kind[reference]))
         named = bool(attribute_name(graph, reference))
+        if reference in to_hooked:
+            return (-2, False, 0, graph.labels[reference], reference)
         if through_hook and kind == ReferenceKind.CELL:  # the hook can know its owner weakly; the owner needs its parts
             return (-1, False, 0, graph.labels[reference], reference)
         if named and kinds[object_of(graph, int(references.source[reference]))] == NodeKind.AUTOGRAD:

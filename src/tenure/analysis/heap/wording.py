@@ -17,6 +17,7 @@ from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
 from tenure.model.suspect import Hop
 from tenure.model.units import format_bytes
 
+ONLY_C_CODE = "a callback that only C code keeps"
 LARGE_CONTAINER = 16
 """From this length on, an element's key or index says nothing to a reader: it is written `[*]`."""
 
@@ -177,7 +178,7 @@ def owner_text(graph: Graph, node: int) -> str:
     if graph.type_names[node] in CONTEXTS:
         return "the context (contextvars) of a running thread or task"
     if graph.type_names[node] in _CALLABLES:
-        return f"a callback that only C code keeps (an atexit handler, probably): {_name_or_type(graph, node)}"
+        return f"{ONLY_C_CODE} (an atexit handler, probably): {_name_or_type(graph, node)}"
     if is_iterator(graph, node):
         return f"a running loop over {_name_or_type(graph, node)}{_place(graph.census, node)}"
     if _is_table_of_callbacks(graph, node):

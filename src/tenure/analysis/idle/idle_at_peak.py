@@ -44,11 +44,12 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
         return ()
     view = view_census(census, Shapes())
     rows = [row for row in replay.idle_rows() if row in replay.node_of_row and not _is_lasting(view, replay, row)]
+    rows = [row for row in rows if not (replay.is_handed_on(row) and _is_in_graph(view, [replay.node_of_row[row]]))]
     rows = sorted(rows, key=lambda row: -int(profile.storages.bytes[row]))[:MOST_STORAGES]
     found = []
     for group in _groups(view, replay, rows, _spent_records(view, replay, rows)):
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
-        in_graph = _is_in_graph(view, group)
+        in_graph = _is_in_graph(view, group.nodes.tolist())
         drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())
         if is_news(drop, replay.peak_bytes):
             facts = {**_facts(replay, members), **({"kept_by_graph": True} if in_graph else {})}
@@ -62,12 +63,12 @@ def _is_lasting(view: View, replay: Replay, row: int) -> bool:
     return bool(view.census.storages.role[storage] in (Role.PARAMETER, Role.BUFFER, Role.OPTIMIZER_STATE))
 
 
-def _is_in_graph(view: View, group: Group) -> bool:
+def _is_in_graph(view: View, nodes: Iterable[int]) -> bool:
     """Whether an autograd graph leads to the storages: then they go with it, not one by one."""
     kinds = view.census.references.kind
     return any(
         kinds[reference] == ReferenceKind.GRAD_FN
-        for node in group.nodes.tolist()
+        for node in nodes
         for reference in path_to(view.graph, view.paths, node)
     )
 

@@ -18,7 +18,7 @@ from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nod
 from tenure.analysis.kept.survivors import name_that_went
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
 from tenure.model.profile import StepProfile
-from tenure.model.suspect import IDLE_FROM, Suspect
+from tenure.model.suspect import IDLE_FROM, Suspect, is_of_optimizers
 
 LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
@@ -36,7 +36,6 @@ _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
 _COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
 _LISTS = ("torch.nn.modules.container.ModuleList", "torch.nn.modules.container.ModuleDict")
 _TORCH = "torch."
-_OPTIMIZERS = "torch.optim."
 _CALLING = ("torch.nn.modules.container.", "torch.nn.parallel.distributed.DistributedDataParallel")
 """Of torch's own modules with parts, those that call them. Others hand weights to fused operations, run in C++, or call
 copies on other devices, as a transformer's layer, a scripted module and DataParallel do."""
@@ -61,6 +60,8 @@ class _Window:
     """Whether calls by other modules were watched too."""
     end: int
     """The last of its steps."""
+    last_calls: Mapping[int, int]
+    """By address, the step in which a module was seen called last; nothing where the recording does not say."""
     prepares: bool
     """It ended before the first step of an optimizer: what counts as steps there are single calls."""
 
@@ -149,12 +150,14 @@ def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:
     windows: list[_Window] = []
     called: set[int] = set()
     first_calls: set[int] = set()
+    last_calls: dict[int, int] = {}
     sees_inside = False
     step = 1
     for at, view in enumerate(ordered):
         moment = view.census.moment
         now = _called(view, CALLED | CALLED_BY_ANY)
         called |= now
+        last_calls |= _last_calls(view)
         sees_inside |= bool(_called(view, CALLED_BY_ANY))
         if moment.startswith("first-call"):
             first_calls |= now
@@ -171,17 +174,24 @@ def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:
                     position=at + 1,
                     sees_inside=sees_inside,
                     end=view.census.step,
+                    last_calls=last_calls,
                     prepares=view.census.step < min(ends, default=0),
                 )
             )
         step = view.census.step + 1
-        called, first_calls, sees_inside = set(), set(), False
+        called, first_calls, last_calls, sees_inside = set(), set(), {}, False
     return windows, frozenset(called)
 
 
 def _called(view: View, flags: int) -> set[int]:
     nodes = view.census.nodes
     return set(nodes.address[(nodes.flags & flags) != 0].tolist())
+
+
+def _last_calls(view: View) -> dict[int, int]:
+    nodes = view.census.nodes
+    known = nodes.called_in > 0
+    return dict(zip(nodes.address[known].tolist(), nodes.called_in[known].tolist(), strict=True))
 
 
 def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished: frozenset[int]) -> list[_Idle]:
@@ -240,8 +250,9 @@ def _find_rest(
     if not all(windows[at].prepares for at in missed) or not later:
         return None
     ending = windows[hits[-1]]
+    last_call = max((step for address, step in ending.last_calls.items() if address in subtree), default=0)
     last_step = 0 if hits[-1] == 0 and ending.called & subtree <= ending.only_then else ending.step
-    rests = later[-1].end - ending.end
+    rests = later[-1].end - (last_call or ending.end)
     often = len(later) >= LEAST_WINDOWS and later[-1].step - last_step >= LEAST_SPAN * steps
     least = LEAST_STEPS if hits[0] > 0 else LEAST_STEPS_AFTER_EARLY_USE
     long = len(hits) >= LEAST_WINDOWS and rests >= max(least, LEAST_SPAN * steps)
@@ -250,7 +261,7 @@ def _find_rest(
     waited = 0 if windows[hits[0]].prepares else windows[hits[0]].step - windows[first].step
     phase = ending.end - windows[hits[0]].step
     return _Rest(
-        last_step=last_step,
+        last_step=last_call if last_step and last_call else last_step,
         times_called=len(hits),
         times_idle=len(later),
         at_first_call=bool(windows[0].at_first_call & subtree),
@@ -348,7 +359,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
 
 def _by_the_modules_own_name(suspect: Suspect) -> Suspect:
     """The suspect; where an optimizer that never stepped its parameters has them too, told by who has the module."""
-    own = [each for each in suspect.cut if not each.owner_type.startswith(_OPTIMIZERS)]
+    own = [each for each in suspect.cut if not is_of_optimizers(each.owner_type)]
     if not own or len(own) == len(suspect.cut):
         return suspect
     return replace(suspect, holder=own[0], facts=suspect.facts | {"in_optimizer": True})

@@ -26,11 +26,13 @@ from tenure.analysis.idle.unread import Program, find_calls_of_loops, unread_var
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Ints, NodeKind, Role
 from tenure.model.source import SourceFile
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import SHARE_IN_GENERATOR, Suspect
 
 FEWEST_CENSUSES = 3
 LEAST_SPAN = 1 / 3
 """Of the run's steps: so long, up to the last census, the same memory must have been there."""
+LEAST_PART = 0.02
+"""Of what variables hold together: who holds less of it is not named."""
 BASIS = "no statement reads it any more: it was there at every step's peak"
 
 
@@ -59,11 +61,11 @@ def find_never_read_again(censuses: Sequence[Searched], sources: Mapping[str, So
         if not _matters(last, nodes):
             continue
         views = views or in_program_order(view_searched(each, shapes) for each in at_work)
-        suspects += _suspects(
-            _unread_since(views, last, cut, program),
-            last,
-            _Held(scope, program.is_in_loop(last, int(last.census.references.source[references[0]])), cut, nodes),
+        owner = int(last.census.references.source[references[0]])
+        held = _Held(
+            scope, program.is_in_loop(last, owner), last.census.nodes.kind[owner] == NodeKind.OBJECT, cut, nodes
         )
+        suspects += _suspects(_unread_since(views, last, cut, program), last, held)
     return tuple(suspects)
 
 
@@ -72,6 +74,8 @@ class _Held:
     scope: str
     loops: bool
     """Whether what runs there is inside a loop of its own."""
+    waits: bool
+    """Whether it is a generator that waits for whoever uses its results."""
     cut: tuple[Droppable, ...]
     nodes: Ints
 
@@ -129,24 +133,39 @@ class _Unread:
 
 def _unread_since(views: Sequence[View], last: View, cut: Sequence[Droppable], program: Program) -> tuple[_Unread, ...]:
     """Of the censuses up to the last those in all of which nobody read the variables again: a program's last lines
-    read hardly any."""
+    read hardly any. Those in which a generator was at work on its next result say nothing of it."""
     variables = {_variable(last, dropped.reference) for dropped in cut}
+    scopes = {scope for scope, _ in variables}
     found: list[_Unread] = []
     for view in reversed(views):
         unread = {_variable(view, reference): reference for reference in _unread(view, program)}
         if not variables <= unread.keys():
+            if not scopes.isdisjoint(_at_work(view)):
+                continue
             break
         found.append(_Unread(view, tuple(Droppable(unread[variable]) for variable in sorted(variables))))
     return tuple(reversed(found))
 
 
 def _variable(view: View, reference: int) -> tuple[str, str]:
-    """Where a variable lives, and its name: generators of one function follow each other, a frame stays."""
+    """Where a variable lives, and its name."""
+    return _scope_of(view, int(view.census.references.source[reference])), view.graph.labels[reference]
+
+
+def _scope_of(view: View, owner: int) -> str:
+    """Generators of one function follow each other, a frame stays."""
+    nodes = view.census.nodes
+    return _function_of(view, owner) if nodes.kind[owner] == NodeKind.OBJECT else f"{nodes.address[owner]:x}"
+
+
+def _at_work(view: View) -> set[str]:
+    """Scopes of generators that run, as they are told while these wait."""
+    return {_function_of(view, node) for node in np.flatnonzero(view.census.nodes.kind == NodeKind.FRAME).tolist()}
+
+
+def _function_of(view: View, node: int) -> str:
     nodes, text = view.census.nodes, view.census.text
-    owner = int(view.census.references.source[reference])
-    if nodes.kind[owner] == NodeKind.OBJECT:
-        return f"{text(int(nodes.file[owner]))} {text(int(nodes.name[owner]))}", view.graph.labels[reference]
-    return f"{nodes.address[owner]:x}", view.graph.labels[reference]
+    return f"{text(int(nodes.file[node]))} {text(int(nodes.name[node]))}"
 
 
 def _suspects(unread: Sequence[_Unread], last: View, held: _Held) -> list[Suspect]:
@@ -156,9 +175,11 @@ def _suspects(unread: Sequence[_Unread], last: View, held: _Held) -> list[Suspec
         count, nodes = _same_variables(unread, last, held), held.nodes
     if not _is_long([each.view for each in unread], count):
         return []
-    cut = tuple(each for each in held.cut if _leads_to(last, each, nodes))
-    if not cut or not set(nodes.tolist()) <= set(freed_storages(last.graph, cut).tolist()):
+    cut = tuple(each for each in held.cut if _leads_to_much(last, each, nodes))
+    freed = np.intersect1d(nodes, freed_storages(last.graph, cut)) if cut else np.empty(0, dtype=np.int64)
+    if not _is_most(last, freed, nodes):
         return []
+    nodes = freed
     views = [each.view for each in unread[-count:]]
     return [_suspect(views, last, dataclasses.replace(held, cut=cut, nodes=nodes))]
 
@@ -203,9 +224,15 @@ def _present(view: View) -> set[tuple[int, int]]:
     return {identity for storage in storages for identity in view.known_by(storage)}
 
 
-def _leads_to(view: View, dropped: Droppable, nodes: Ints) -> bool:
+def _leads_to_much(view: View, dropped: Droppable, nodes: Ints) -> bool:
     target = int(view.census.references.target[dropped.reference])
-    return bool(reach(view.graph, np.array([target]))[nodes].any())
+    sizes, reached = view.graph.bytes_of_node[nodes], reach(view.graph, np.array([target]))[nodes]
+    return int(sizes[reached].sum()) > LEAST_PART * int(sizes.sum())
+
+
+def _is_most(view: View, freed: Ints, nodes: Ints) -> bool:
+    sizes = view.graph.bytes_of_node
+    return int(sizes[freed].sum()) >= (1 - 2 * LEAST_PART) * int(sizes[nodes].sum())
 
 
 def _suspect(views: Sequence[View], last: View, held: _Held) -> Suspect:
@@ -215,7 +242,9 @@ def _suspect(views: Sequence[View], last: View, held: _Held) -> Suspect:
         Group(last, held.nodes, held.nodes, cut=held.cut, freed=held.nodes),
         symptom="peak",
         measured=Measured(
-            series=series, facts={"idle_at_peak": True, "never_read_again": True, "seen_in_both_steps": True}
+            series=series,
+            facts={"idle_at_peak": True, "never_read_again": True, "seen_in_both_steps": True}
+            | ({SHARE_IN_GENERATOR: size / int(last.census.storages.bytes.sum())} if held.waits else {}),
         ),
         fingerprint="",
     )

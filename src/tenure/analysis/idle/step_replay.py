@@ -107,6 +107,8 @@ class Replay:
         in_backward = int(self.profile.operations.phase[last]) == Phase.BACKWARD
         if last == BEFORE or not (last <= self.profile.census_op or in_backward):
             return False
+        if self.is_handed_on(row):
+            return bool(self._forerunners(row))
         return not self.is_from_before(row) or self.counterpart(row) is not None
 
     def counterpart(self, row: int) -> int | None:
@@ -140,6 +142,7 @@ class Replay:
         """
         wanted = {other for row in rows for other in self._made_and_left_alike(row)}
         after = {row: int(self.profile.storages.last_use[row]) for row in self._in_both_steps(wanted)}
+        after |= {earlier: BEFORE for row in wanted for earlier in self._forerunners(row)}
         for rows_of_name in together:
             both = self._in_both_steps(rows_of_name)
             for step in (False, True):
@@ -193,9 +196,26 @@ class Replay:
         if storages.death[row] != ALIVE:
             return True
         if storages.birth[row] < second > storages.last_use[row]:
-            return False
+            return self.is_handed_on(row) and bool(self._forerunners(row))
         other = self.counterpart(row)
         return other is not None and bool(storages.death[other] != ALIVE and storages.last_use[other] < second)
+
+    def is_handed_on(self, row: int) -> bool:
+        """Whether the first step alone made and used the storage and nobody let go of it since."""
+        storages, second = self.profile.storages, self.profile.second
+        is_old = BEFORE < storages.birth[row] < second > storages.last_use[row]
+        return bool(is_old and storages.death[row] == ALIVE)
+
+    def _forerunners(self, row: int) -> list[int]:
+        """Of what is handed on to later steps: storages like it that were there before and that the second step let go
+        unused, as it does with a queue's batches, one after the other."""
+        if not self.is_handed_on(row):
+            return []
+        storages, second = self.profile.storages, self.profile.second
+        untouched = (storages.birth == BEFORE) & (storages.last_use == BEFORE) & self._on_device
+        alike = (storages.dtype == storages.dtype[row]) & (2 * storages.bytes >= storages.bytes[row])
+        alike &= storages.bytes <= 2 * storages.bytes[row]
+        return [int(found) for found in np.flatnonzero(untouched & alike & (storages.death >= second))]
 
 
 def _align(profile: StepProfile) -> list[int]:

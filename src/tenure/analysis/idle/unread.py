@@ -55,7 +55,8 @@ def _asks_for(text: str, module: str, name: str) -> bool:
 
 def unread_variables(view: View, program: Program) -> list[int]:
     """References by variables of the user's running functions, waiting generators and modules that no statement reads
-    any more, as far as these are inside the calls that they execute now. Costs a look at each variable's source."""
+    any more, as far as these are inside the calls that they execute now; of generators until they bind them anew.
+    Costs a look at each variable's source."""
     references, nodes, census = view.census.references, view.census.nodes, view.census
     found = []
     variables = np.isin(references.kind, (ReferenceKind.LOCAL, ReferenceKind.GLOBAL))
@@ -69,7 +70,8 @@ def unread_variables(view: View, program: Program) -> list[int]:
         is_module = nodes.kind[owner] == NodeKind.NAMESPACE
         function = MODULE if is_module else census.text(int(nodes.name[owner]))
         known_elsewhere = is_module and program.is_known_elsewhere(source, name)
-        if not known_elsewhere and not is_read_later(source, function, name, line):
+        waits = nodes.kind[owner] == NodeKind.OBJECT
+        if not known_elsewhere and not is_read_later(source, function, name, line, waits=waits):
             found.append(reference)
     return found
 

@@ -20,6 +20,7 @@ def attributes(sought: Sought) -> Iterator[RankedSite]:
         found.extend((*constructor_calls(sought), *_calls_with_ctx(sought)) if origin == "yours" else ())
         if any(site.plausibility <= LIKELY for site in found):
             break
+        found.extend(_set_on_ctx(sought) if origin == "yours" else ())
     yield from found
 
 
@@ -72,6 +73,16 @@ def _calls_with_ctx(sought: Sought) -> Iterator[RankedSite]:
             inside = call.class_name == qualname and any(text == "ctx" for _, text in call.arguments)
             if inside and any(key in sought.names for key, _ in call.arguments):
                 yield sought.site(path, call, LIKELY)
+
+
+def _set_on_ctx(sought: Sought) -> Iterator[RankedSite]:
+    """`setattr(ctx, name, x)` with a computed name, in an autograd Function's own methods."""
+    if not sought.owner_type.endswith("Backward"):
+        return
+    for path, qualname in sought.family:
+        for b in bindings_of(sought.sources[path]):
+            if b.kind == "attribute" and not b.name and b.class_name == qualname and b.receiver == "ctx":
+                yield sought.site(path, b, LIKELY)
 
 
 def _level_of_repeated(call: Call, level: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from tenure.analysis.sites.asked_of_library import by_the_call_that_asked
 from tenure.analysis.sites.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.sites.emptied import emptied_by
+from tenure.analysis.sites.entered_hooks import by_the_hooks_entered
 from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
@@ -57,7 +58,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         | ({"emptied_by": empties} if empties else {})
         | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
     )
-    return by_the_statement_that_adds_names(found, sources)
+    return by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
 
 
 def _is_computed_once(suspect: Suspect, sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]) -> bool:

@@ -50,7 +50,7 @@ class CensusColumns:
                  flags: int = 0) -> int:  # fmt: skip
         """The new node's number."""
         row = (kind, self.strings.add(type_name), self.strings.add(name), self.strings.add(file), line, address,
-               unseen, native, length, bound, flags)  # fmt: skip
+               unseen, native, length, bound, flags, 0)  # fmt: skip
         for column, value in zip(self.nodes.values(), row, strict=True):
             column.append(value)
         return len(self.nodes["kind"]) - 1

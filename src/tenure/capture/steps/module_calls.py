@@ -29,8 +29,9 @@ class CalledModules:
 
     roots: set[int] = field(default_factory=set)
     """By the program, while no other module's forward ran."""
-    all: set[int] = field(default_factory=set)
-    """By whomever; none at all where the program compiles, for what runs inside compiled calls cannot be seen."""
+    all: dict[int, int] = field(default_factory=dict)
+    """By whomever, with the step in which that was last; none at all where the program compiles, for what runs inside
+    compiled calls cannot be seen."""
 
 
 class ModuleCalls:
@@ -61,6 +62,8 @@ class ModuleCalls:
         """By id: a module that was called, and whether it was a root. A later one may get the id of one that went."""
         self._seen_parameters = False
         self._called = CalledModules()
+        self.step = 1
+        """The step that is going on."""
         self.compiles = False
         """Whether the program has compiled anything: from then on modules may be called where nobody sees it."""
         self._root_call: tuple[int] | None = None
@@ -138,7 +141,7 @@ class ModuleCalls:
         self.cost.num_calls += 1
         if not self._handles:
             return
-        self._called.all.add(id(module))
+        self._called.all[id(module)] = self.step
         if self._is_busy():
             return
         if not self.every_root:

@@ -91,5 +91,8 @@ def _mark_called(census: Census, called: CalledModules) -> None:
 
     from tenure.model.heap import CALLED, CALLED_BY_ANY
 
+    nodes = census.nodes
     for flag, addresses in ((CALLED, called.roots), (CALLED_BY_ANY, called.all)):
-        census.nodes.flags[np.isin(census.nodes.address, np.array(sorted(addresses), dtype=np.int64))] |= flag
+        nodes.flags[np.isin(nodes.address, np.array(sorted(addresses), dtype=np.int64))] |= flag
+    inside = (nodes.flags & CALLED_BY_ANY) != 0
+    nodes.called_in[inside] = [called.all[address] for address in nodes.address[inside].tolist()]

@@ -11,19 +11,20 @@ from tenure.model.source import SourceFile
 from tenure.syntax.text.scopes import MODULE, parse, statements
 from tenure.syntax.text.tree_walks import children, walk
 
-_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
+_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _INSPECTING = frozenset({"locals", "globals", "vars", "eval", "exec", "dir"})
 
 
 @lru_cache(maxsize=4096)
-def is_read_later(source: SourceFile, function: str, name: str, line: int) -> bool:
+def is_read_later(source: SourceFile, function: str, name: str, line: int, *, waits: bool = False) -> bool:
     """Whether a frame of `function` that executes `line` may yet read the variable, as far as its text tells.
 
     The statement being executed counts, so do the loop around it, loops around that where their turns do not begin
     by binding the variable anew, functions defined inside, and `locals()` or the like. True wherever that cannot be
     told: source that cannot be parsed, no such function at this line, and for parameters, which are their callers'
-    to drop.
+    to drop. Of a generator that `waits` there, the loop around the line counts as those around it do: what a turn has
+    read before it hands out its result is idle while others work with that.
     """
     try:
         scope = _scope(parse(source), function, line)
@@ -33,7 +34,7 @@ def is_read_later(source: SourceFile, function: str, name: str, line: int) -> bo
         return True
     around = _around(scope.body, line)
     loops = [node for node in around if isinstance(node, _LOOPS)]
-    first = max((node.lineno for node in loops or around), default=line)
+    first = max((node.lineno for node in (loops if loops and not waits else around)), default=line)
     return any(mention < 0 or mention >= first or _comes_again(loops, mention, name) for mention in _reads(scope, name))
 
 
@@ -79,12 +80,22 @@ def _binds_first(loop: ast.For | ast.AsyncFor | ast.While, name: str) -> bool:
     if isinstance(loop, (ast.For, ast.AsyncFor)) and _is_bound_by(loop.target, name):
         return True
     heads = [loop.test] if isinstance(loop, ast.While) else []
-    for node in (*heads, *loop.body):
+    for node in (*heads, *_in_turn(loop.body)):
         if isinstance(node, ast.Assign) and any(_is_bound_by(target, name) for target in node.targets):
             return not any(True for _ in _reads(node, name))
         if any(isinstance(each, ast.Name) and each.id == name for each in walk(node)):
             return False
     return False
+
+
+def _in_turn(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Statements that run one after the other whatever happens: those of a `with` after what it enters."""
+    for node in body:
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            yield from node.items
+            yield from _in_turn(node.body)
+        else:
+            yield node
 
 
 def _is_bound_by(target: ast.expr, name: str) -> bool:
@@ -105,4 +116,10 @@ def _reads(node: ast.AST, name: str, *, later: bool = False) -> Iterator[int]:
             yield -1
         elif isinstance(child, ast.AugAssign) and isinstance(child.target, ast.Name) and child.target.id == name:
             yield -1 if later else child.lineno
-        yield from _reads(child, name, later=later or isinstance(child, _LATER))
+        if isinstance(child, ast.GeneratorExp):
+            first, *others = child.generators  # what it goes through is read at once
+            yield from _reads(ast.Expr(first.iter), name, later=later)
+            for part in (child.elt, first.target, *first.ifs, *others):
+                yield from _reads(ast.Expr(part), name, later=True)  # type: ignore[arg-type]
+        else:
+            yield from _reads(child, name, later=later or isinstance(child, _LATER))
