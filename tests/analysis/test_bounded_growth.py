@@ -167,3 +167,23 @@ def test_members_that_lose_their_names_one_after_another_are_no_growth(made_late
         censuses.append(census("".join(lines), step=step))
 
     assert [each.holder.expression for each in find_suspects(censuses) if each.symptom == "growth"] == found
+
+
+BEST = "main.best -> __main__.Keeper -> .weights list#w{v} at=w{v} -> [*{n}] tensor#t{v}p* at=t{v}p* {size}KiB"
+
+
+@pytest.mark.parametrize(
+    ("version", "count", "size", "silent"),
+    [
+        (lambda step: step // 8, lambda step: step // 8 + 1, 64, True),
+        (lambda step: 0, lambda step: step // 8 + 1, 64, False),
+        (lambda step: step // 4, lambda step: 3, lambda step: 64 * step, False),
+    ],
+    ids=["copied anew", "one table that gains entries", "copied anew, each entry larger"],
+)
+def test_a_copy_of_a_model_that_gets_layers_is_silent_and_a_table_that_gains_them_is_not(
+    version: Callable[[int], int], count: Callable[[int], int], size: object, silent: bool
+) -> None:
+    censuses = growing(BEST, STEPS, n=count, v=version, size=size)
+
+    assert (find_suspects(censuses) == ()) is silent

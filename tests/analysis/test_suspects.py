@@ -470,6 +470,23 @@ def test_aliases_of_what_is_carried_into_the_forward_are_one_suspect() -> None:
     assert (suspect.first_step, suspect.last_step) == (1, 32)
 
 
+def test_a_buffer_of_the_last_losses_is_told_before_the_variable_of_the_newest() -> None:
+    """The newest is held by both; that of the step before, and the one before that, by the buffer alone."""
+    kept = "tensor at=l{s} 4B -> .grad_fn Mul#mul{s} at=mul{s} -> .saved tensor at=a{s} 4MiB activation\n"
+    lines = "".join(
+        f"main.smoothed -> __main__.Smoothed#m -> .recent collections.deque#recent bound=3 length=3 -> [{at}] "
+        + kept.replace("{s}", "{step" + (str(at) if at else "") + "}")
+        for at in range(3)
+    )
+    newest = "main.train(train.py:9).loss -> " + kept.replace("{s}", "{step2}")
+    names = {"step1": lambda step: step + 1, "step2": lambda step: step + 2}
+    (suspect,) = find_suspects(at_both_moments(lines + newest, **names))
+
+    assert (suspect.symptom, suspect.holder.name) == ("peak", "recent")
+    assert [reference.name for reference in suspect.cut] == ["recent", "loss"]
+    assert ".recent" in suspect.path_text
+
+
 def test_what_a_context_variable_carries_hangs_on_the_running_threads_context() -> None:
     """Nothing in a census refers to the context of a running thread, and it is alive all the same."""
     kept = "Fitting#f{step} -> .drawn tensor#x{step} at=x{step} 4MiB activation"

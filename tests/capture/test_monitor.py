@@ -138,6 +138,8 @@ def test_modules_that_other_modules_call_are_marked_apart_and_those_that_nobody_
     flags = dict(zip(last.nodes.address.tolist(), last.nodes.flags.tolist(), strict=True))
     marks = [flags[id(module)] & (CALLED | CALLED_BY_ANY) for module in (model, model[0], model.unused)]
     assert marks == [CALLED | CALLED_BY_ANY, CALLED_BY_ANY, 0]
+    called_in = dict(zip(last.nodes.address.tolist(), last.nodes.called_in.tolist(), strict=True))
+    assert [called_in[id(module)] for module in (model, model[0], model.unused)] == [2, 2, 0]
 
 
 @pytest.mark.slow

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import ANY
 
 import pytest
 
-from suspects import SPECIMENS, carried, finding
+from suspects import HISTORY, SPECIMENS, TRAIN, carried, finding, suspect
 from tenure.model.finding import CutReference, Holder
 from tenure.model.suspect import Suspect
+from tenure.rules.cycle_waits_for_collector import check_suspect as check_cycle
 from tenure.rules.hooks_pile_up import check_suspect
 
 REMEDY = (
@@ -32,6 +34,37 @@ def test_hooks_that_grow_in_number() -> None:
         ),
         cut=(CutReference(name="_forward_hooks", file="/projects/asr/train.py", line=24),),
     )
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [("Window._watch.<locals>.note", "gains hooks (`note`) that"), ("main.<locals>.<lambda>", "gains hooks that")],
+)
+def test_the_function_that_hooks_call_is_named(calls: str, said: str) -> None:
+    hooks = SPECIMENS["TN303"]
+
+    found = check_suspect(replace(hooks, holder=replace(hooks.holder, calls=calls)))
+
+    assert found is not None
+    assert said in found.message
+
+
+def test_a_ring_through_the_hook_of_a_tensor_that_it_leads_to_is_the_hooks_and_no_collection_frees_it() -> None:
+    ring = replace(HISTORY, kind="cycle", name="stored", expression="Rule.stored")
+    kept = suspect(symptom="cycle", cyclic=True, holder=ring, facts={"through_own_hook": True})
+
+    assert check_suspect(kept) == finding(
+        "give the hook what it needs without the tensor: `x.detach()`, or remove it by its handle",
+        rule="TN303",
+        name="hooks-pile-up",
+        message="A hook of a tensor and `Rule.stored` lead to each other: a ring through autograd that holds 3.00 MiB "
+        "and that no collection frees.",
+        symptom="cycle",
+        holder=Holder("cycle", "stored", "Rule.stored", TRAIN, 24, "fit"),
+        cut=(CutReference("stored", TRAIN, 24),),
+        evidence=ANY,
+    )
+    assert check_cycle(kept) is None
 
 
 @pytest.mark.parametrize(

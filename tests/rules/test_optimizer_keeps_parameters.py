@@ -53,6 +53,17 @@ def test_ever_more_optimizers_of_models_that_are_gone() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("owner", "claimed"),
+    [("torch.optim.adam.Adam", True), ("torch.optim.swa_utils.AveragedModel", False), ("__main__.Adam", False)],
+)
+def test_an_averaged_model_is_no_optimizer(owner: str, claimed: bool) -> None:
+    table = hop("ATTRIBUTE", "state", owner, "dict")
+    grown = suspect(path=(HOP, table), holder=replace(suspect().holder, element=False))
+
+    assert (check_suspect(grown) is not None) is claimed
+
+
 BEFORE = HoldingReference(kind="attribute", name="before", expression="self.before")
 LINK = hop("ATTRIBUTE", "before", "__main__.Session", "__main__.Session")
 TABLE = hop("DICT", "__dict__", "__main__.Session", "dict")

@@ -41,6 +41,29 @@ def test_a_ring_over_a_tensors_own_hook_is_cut_at_what_the_hook_closes_over() ->
     )
 
 
+def test_a_ring_over_the_hook_of_a_result_is_cut_where_that_is_kept() -> None:
+    """`self.stored["output"] = output`, whose hook is a function that closes over `self`."""
+    adjust = "function#adjust file=rules.py:13 name=Rule.wrap.<locals>.adjust"
+    ring = (
+        "island -> __main__.Rule#rule -> .stored dict#stored -> ['output'] tensor#out 1MiB -> <hook> "
+        f"collections.OrderedDict#hooks -> [0] {adjust} -> <cell self> __main__.Rule#rule\n"
+        "island -> tensor#out -> .grad_fn ReluBackward0#relu"
+    )
+    graph = build_graph(census(ring))
+    (island,) = find_islands(graph)
+
+    assert render_path(graph, island.ring)[-5:] == (
+        ".stored",
+        "['output']",
+        " (hooks)",
+        "[0]",
+        "closure variable `self` of Rule.wrap.<locals>.adjust (rules.py:13)",
+    )
+    assert island.through_cpp
+    without_graph = build_graph(census(ring.rpartition("\n")[0]))
+    assert render_path(without_graph, find_islands(without_graph)[0].ring)[-5:][0].startswith("closure variable")
+
+
 def test_a_ring_that_something_unseen_holds_is_no_island() -> None:
     graph = build_graph(census("island -> list#l unseen=1 -> [0] list#l\nisland -> list#l -> [1] tensor 4B"))
 

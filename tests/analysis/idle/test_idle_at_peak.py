@@ -114,6 +114,43 @@ def test_a_batch_made_before_the_step_is_judged_by_the_batch_before_it() -> None
     assert find_idle_at_peak(profile(*data_set), two_names("batch")) == ()
 
 
+# What the first step made and used alone for the step after the second one; 88 and 89 were there for these two.
+QUEUED = ((LOGITS, 4, 1, 2, ALIVE), (88, 4, BEFORE, BEFORE, 4), (89, 4, BEFORE, BEFORE, 8), (OTHER, 5, 7, 7, 7))
+
+
+def test_a_batch_that_waits_in_a_queue_is_judged_by_those_before_it() -> None:
+    found = find_idle_at_peak(profile(*QUEUED, (92, 4, 6, 7, ALIVE)), two_names("batch"))
+
+    assert [s.holder.name for s in found] == ["batch"]
+    # 4 + 4 + 5 + 4 MiB and the weights at operation 7, where the next one is used; without what waits 8 less.
+    assert (found[0].peak_bytes, found[0].peak_drop_bytes) == (19 * MIB, 8 * MIB)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        ((88, 4, BEFORE, BEFORE, 4), (89, 4, BEFORE, 6, 8)),
+        ((88, 4, BEFORE, BEFORE, 4), (89, 4, BEFORE, BEFORE, ALIVE)),
+        ((88, 4, BEFORE, BEFORE, 4), (89, 1, BEFORE, BEFORE, 8)),
+    ],
+    ids=["was used", "stays", "is a small thing"],
+)
+def test_what_is_handed_on_to_later_steps_may_be_used_there(before: tuple[tuple[int, ...], ...]) -> None:
+    steps = (QUEUED[0], *before, QUEUED[3], (92, 4, 6, 7, ALIVE))
+
+    assert find_idle_at_peak(profile(*steps), two_names("batch")) == ()
+
+
+def test_what_is_handed_on_in_a_graph_goes_with_the_collector_perhaps() -> None:
+    in_graph = seen(
+        f"{FRAME}.loss -> tensor 4B -> .grad_fn Sin#sin -> .saved tensor 4MiB activation",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        addresses=(7, LOGITS, WEIGHTS),
+    )
+
+    assert find_idle_at_peak(profile(*QUEUED, (92, 4, 6, 7, ALIVE)), in_graph) == ()
+
+
 def test_little_is_no_news() -> None:
     mostly_weights = (*IN_BOTH[:4], (WEIGHTS, 80, BEFORE, 9, ALIVE))
 

@@ -303,6 +303,17 @@ def test_what_was_found_to_be_released_is_not_told_again() -> None:
     assert [facts.get("released") for facts in found] == ["teacher"]
 
 
+@pytest.mark.parametrize(("called_in", "told"), [("", []), (" called_in=13", []), (" called_in=9", [9])])
+def test_when_a_module_was_called_last_says_how_long_it_rests(called_in: str, told: list[int]) -> None:
+    """A window of steps 9 to 16, of which the last call came early or late; the next one ends the run."""
+    used = USED.replace("#teacher called", "#teacher called inside{}")
+    drawn = [(step, used.format("")) for step in (1, 2, 3, 4, 6, 8)] + [(16, used.format(called_in)), (28, TEACHER)]
+    censuses = [census(STUDENT.replace(" called", " called inside") + text, step=step) for step, text in drawn]
+
+    found = [suspect for suspect in find_suspects(censuses) if "last_called_step" in suspect.facts]
+    assert [suspect.facts["last_called_step"] for suspect in found] == told
+
+
 def test_series_and_device_of_an_idle_module() -> None:
     censuses = [census(STUDENT + (USED if step < 4 else TEACHER), step=step) for step in STEPS]
 

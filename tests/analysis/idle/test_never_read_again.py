@@ -175,6 +175,54 @@ def test_what_a_generator_hands_on_from_is_read_again() -> None:
     assert found_in_shards(PACKED, source=SHARDS.replace("yield tile", "yield tile, packed")) == []
 
 
+ROLLOUTS = """
+def rollouts(policy, prompts):
+    for prompt in prompts:
+        outputs = policy(prompt)
+        scores = rate(outputs)
+        yield scores
+
+
+def main():
+    model = build()
+    for scores in rollouts(model, prompts()):
+        for part in scores:
+            learn(model, part)
+"""
+ROLLING = "main(train.py:13).<iterator> -> generator#g at=g file=train.py:6 name=rollouts -> "
+OUTPUTS = ROLLING + "<local outputs> tensor#o{step} at=o{step} {size}MiB"
+AT_WORK = "rollouts(train.py:4).prompt -> tensor 4B"
+
+
+def found_in_rollouts(at_work: int, *lines: str, size: int = 4) -> list[object]:
+    """As `found`; in the census of one step the generator is at work instead of waiting."""
+    weights, sources = WEIGHTS.replace(":7)", ":14)"), {"train.py": SourceFile("train.py", ROLLOUTS)}
+    drawn = {step: [AT_WORK] if step == at_work else [*lines] for step in STEPS}
+    censuses = [
+        census("\n".join((weights, *drawn[step])).replace("{step}", str(step)).replace("{size}", str(size)), step=step)
+        for step in STEPS
+    ]
+    return [
+        ([reference.expression for reference in each.cut], each.peak_drop_bytes, each.facts.get("share_in_generator"))
+        for each in find_never_read_again([search(census) for census in censuses], sources)
+    ]
+
+
+@pytest.mark.parametrize("at_work", [0, STEPS[-2]])
+def test_what_a_generator_used_for_what_it_has_handed_out_idles_until_it_goes_on(at_work: int) -> None:
+    """That it was at work in between says nothing: the next turn's outputs take the place of the last one's."""
+    found = found_in_rollouts(at_work, OUTPUTS)
+
+    assert [each[:2] for each in found] == [(["outputs"], 4 * MIB)]  # type: ignore[index]
+    assert 0 < found[0][2] < 1  # type: ignore[index]
+
+
+def test_a_variable_that_holds_next_to_nothing_of_it_is_not_named() -> None:
+    small = ROLLING + "<local prompt> tensor#p{step} at=p{step} 4KiB"
+
+    assert [each[:2] for each in found_in_rollouts(0, OUTPUTS, small)] == [(["outputs"], 4 * MIB)]  # type: ignore[index]
+
+
 def test_a_generator_that_waits_outside_of_its_loops_may_be_a_new_one_in_each_turn() -> None:
     once = SHARDS.replace("    for shard in shards:\n", "    if shards:\n").replace("for tile in whole:", "if whole:")
 

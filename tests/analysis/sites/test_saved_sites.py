@@ -36,3 +36,38 @@ def test_what_a_custom_function_saves_is_told_at_its_call_of_save_for_backward(f
     sites = resolve_sites(saved, SOURCES, growing=True)
 
     assert [(site.file, site.line) for site in sites] == ([("atoms.py", line)] if line else [])
+
+
+ALIGNMENT = """
+    class Alignment(torch.autograd.Function):
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            found = dict(posterior=output[1])
+            for name in KEPT:
+                setattr(ctx, name, found[name])
+            setattr(ctx.notes, name, found[name])
+
+
+    class Other(torch.autograd.Function):
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            for name in KEPT:
+                setattr(ctx, name, inputs)
+"""
+
+
+@pytest.mark.parametrize(("function", "lines"), [("AlignmentBackward", [7]), ("OtherBackward", [15])])
+def test_what_is_set_on_ctx_under_a_computed_name_is_told_at_the_call_that_sets_it(
+    function: str, lines: list[int]
+) -> None:
+    kept = HoldingReference("cycle", "posterior", "ctx.posterior", owner_type=function)
+    plain = ALIGNMENT.replace(
+        "            for name in KEPT:", "            ctx.posterior = output\n            for name in KEPT:"
+    )
+
+    def told(text: str) -> list[int]:
+        source = SourceFile("align.py", dedent(text))
+        return [site.line for site in resolve_sites(kept, {"align.py": source}, growing=False)]
+
+    assert told(ALIGNMENT) == lines
+    assert told(plain)[0] == {"AlignmentBackward": 6, "OtherBackward": 15}[function]

@@ -91,12 +91,15 @@ def _named_on_path(
 def _keeps_most_alone(
     group: Group, cut: tuple[Droppable, ...], held_by: Droppable | None
 ) -> tuple[Droppable, Ints] | None:
-    """Another reference of the cut than `held_by`, without which most of the group would go, with the storages that
-    would: a deque of losses rather than the variable of the newest. Who shares all of it keeps nothing alone."""
+    """Another reference of the cut than `held_by`, without which most of what the cut frees would go, with that: a
+    deque of losses rather than the variable of the newest. Who shares all of it keeps nothing alone."""
+    if held_by not in cut or len(cut) < 2:
+        return None
     graph, sizes = group.view.graph, group.view.graph.bytes_of_node
-    for other in cut if held_by in cut else ():
-        nodes = np.intersect1d(group.nodes, freed_storages(graph, (other,))) if other != held_by else group.nodes[:0]
-        if 2 * int(sizes[nodes].sum()) > int(sizes[group.nodes].sum()):
+    wanted = freed_storages(graph, cut) if group.freed is None else group.freed
+    for other in cut:
+        nodes = np.intersect1d(wanted, freed_storages(graph, (other,)))
+        if other != held_by and 2 * int(sizes[nodes].sum()) > int(sizes[wanted].sum()):
             return other, nodes
     return None
 
