@@ -106,11 +106,16 @@ def _explain_process(evidence: Evidence, copied: Sequence[Suspect]) -> tuple[Fin
     rank = evidence.recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)
     lasting, idle = find_lasting(evidence, copied), find_idle(evidence)
-    resting = find_resting(evidence, (*lasting, *idle))
+    resting = find_resting(evidence, (*filter(_has_a_cause, lasting), *idle))
     told = _explain_all(lasting, (*idle, *resting), evidence.sources)
     beyond = find_beyond_censuses(evidence, explained=_growth_on_host(told))
     told = (*told, *explain(beyond, all_rules(), evidence.sources))
     return _told_apart(dataclasses.replace(each, ranks=ranks) for each in sorted(told, key=_rank))
+
+
+def _has_a_cause(suspect: Suspect) -> bool:
+    """Whether it is no mere name for what is carried into the next forward, which may just rest there."""
+    return suspect.symptom != "peak" or any(rule.check_suspect(suspect) for rule in all_rules() if rule.code != "TN900")
 
 
 def leave_out_known(diagnosis: Diagnosis, known: Collection[tuple[str, str]], *, baseline: str) -> Diagnosis:
@@ -156,6 +161,7 @@ def _explain_all(
     new = [f for f in peak if told.isdisjoint(f.cut) and not any(hangs_below(f, other) for other in sure)]
     better = {place for finding in new if _is_sure(finding) for place in finding.cut}
     kept = [f for f in carried if f.symptom != "peak" or _is_sure(f) or better.isdisjoint(f.cut)]
+    kept = [f for f in kept if f.rule != "TN900" or not any(hangs_below(f, other) for other in new)]
     return tuple(sorted(explain_bytes_once(f for f in (*kept, *new) if not _is_nameless_guess(f)), key=_rank))
 
 

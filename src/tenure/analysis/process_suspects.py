@@ -11,6 +11,7 @@ from tenure.analysis.growth.saved_out_of_sight import told_with_graphs
 from tenure.analysis.host.forked_workers import find_forked_workers
 from tenure.analysis.host.native_growth import find_native_growth
 from tenure.analysis.host.pinned_growth import find_pinned_growth
+from tenure.analysis.host.running_profiler import find_profiler_growth
 from tenure.analysis.host.system_growth import find_makers, find_system_growth, with_what_threads_hold
 from tenure.analysis.idle.autocast_cache import find_autocast_cache
 from tenure.analysis.idle.idle_at_peak import find_idle_at_peak
@@ -114,5 +115,8 @@ def find_beyond_censuses(evidence: Evidence, *, explained: float) -> tuple[Suspe
     profile = evidence.profiles[-1] if evidence.profiles else None
     if not evidence.excludes_tensors:
         return pinned
+    profiled = find_profiler_growth(recording.steps, explained + of_pinned, evidence.sources)
+    if profiled:
+        return (*pinned, *profiled)
     native = find_native_growth(recording.steps, explained + of_pinned, process=recording.process, profile=profile)
     return (*pinned, *native)

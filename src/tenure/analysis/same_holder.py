@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 
 from tenure.model.finding import Confidence, Finding
+
+_LINE = re.compile(r":\d+\)$")
 
 
 def join_same_holder(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -31,7 +34,12 @@ def hangs_below(finding: Finding, other: Finding) -> bool:
     that one."""
     above = other.holder.expression
     inside = finding.holder.expression[len(above) :] if above and finding.holder.expression.startswith(above) else ""
-    return inside[:1] in (".", "[") and finding.path[:1] == other.path[:1] and finding.ranks == other.ranks
+    return inside[:1] in (".", "[") and _root(finding) == _root(other) and finding.ranks == other.ranks
+
+
+def _root(finding: Finding) -> str:
+    """The root of its path, without the line that ran there at that moment."""
+    return _LINE.sub(")", finding.path[0]) if finding.path else ""
 
 
 def with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:

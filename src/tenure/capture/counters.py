@@ -57,6 +57,9 @@ class CounterReader:
         """
         counters = read_device_counters(others=self._may_have_others) if self._may_have_device else {}
         counters["full_collections"] = gc.get_stats()[-1]["collections"]
+        torch: Any = sys.modules.get("torch")
+        if torch is not None and torch.autograd._profiler_enabled():
+            counters["profiler_runs"] = 1
         return self._add_resident(counters)
 
     @property

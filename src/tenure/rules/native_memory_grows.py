@@ -15,10 +15,13 @@ from tenure.rules.claim import claim
 from tenure.rules.known_leaks import Match, match_known_leaks
 
 NATIVE = "native_growth"
+PROFILED = "profiler_runs"
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth of the process that findings do not explain. A known issue that fits makes it likely, nothing certain."""
+    if PROFILED in suspect.facts:
+        return _of_profiler(suspect)
     facts = suspect.facts.get(NATIVE)
     if not isinstance(facts, Mapping):
         return None
@@ -43,6 +46,22 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     )
 
 
+def _of_profiler(suspect: Suspect) -> Finding:
+    return claim(
+        dataclasses.replace(suspect, cut=()),
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"A profiler recorded every step and keeps each event in the host's memory until it stops: the process "
+        f"grows by {format_bytes(suspect.growth_bytes_per_step or 0)} per step.",
+        remedies=(_SCHEDULE,),
+        at_most="likely",
+    )
+
+
+_SCHEDULE = (
+    "profile a few steps: `profile(schedule=torch.profiler.schedule(wait=1, warmup=1, active=3, repeat=1), ...)` with "
+    "`prof.step()` after each, or stop it after some"
+)
 _LOOK = (
     "find the step's part that does it: run it with one fixed input, and with each library call left out; growth that "
     "ends with fixed shapes is a cache by shape"

@@ -19,6 +19,7 @@ from tenure.model.units import format_bytes
 RSS = "rss_bytes"
 LEAST_STEPS = 40
 """Shorter runs are mostly warm-up: libraries, thread pools and workspaces come into being."""
+LEAST_STEPS_OF_KNOWN = 20
 LEAST_PER_100_STEPS = 4 << 20
 LEAST_SHARE = 0.05
 EXPLAINED_SHARE = 0.5
@@ -42,22 +43,29 @@ class Rise:
     """The second half rises at least half as fast as the first: a cache that fills up slows down."""
 
 
-def find_rise(steps: Sequence[Step], counter: str = RSS, *, slowing: bool = False) -> Rise | None:
+def find_rise(
+    steps: Sequence[Step],
+    counter: str = RSS,
+    *,
+    slowing: bool = False,
+    known: bool = False,
+) -> Rise | None:
     """None where the counter was not measured, or rises little, in one half only, at once, or in too short a run.
 
     How much it rises is taken from the slower half, as what will go on; where it may be `slowing` down, from both.
+    Where what makes it rise is `known` to run, a shorter run is enough, and a rise of any share that comes at once.
     """
     measured = [(step.step, step.counters[counter]) for step in steps if counter in step.counters]
     late = measured[int(len(measured) * _WARM_UP) :]
-    if len(late) < 8 or late[-1][0] - late[0][0] < LEAST_STEPS:
+    if len(late) < 8 or late[-1][0] - late[0][0] < (LEAST_STEPS_OF_KNOWN if known else LEAST_STEPS):
         return None
     middle = len(late) // 2
-    if _is_one_jump(late[: middle + 1]) or _is_one_jump(late[middle:]):
+    if not known and (_is_one_jump(late[: middle + 1]) or _is_one_jump(late[middle:])):
         return None
     before, after = _rate(late[: middle + 1]), _rate(late[middle:])
     rate = min(before, after)
     rise = ((before + after) / 2 if slowing else rate) * (late[-1][0] - late[0][0])
-    if 100 * rate < LEAST_PER_100_STEPS or rise < LEAST_SHARE * late[0][1]:
+    if 100 * rate < LEAST_PER_100_STEPS or rise < (0 if known else LEAST_SHARE * late[0][1]):
         return None
     return Rise(tuple(late), rate, keeps_pace=2 * after >= before)
 

@@ -24,6 +24,8 @@ _ENDS = ("join", "close", "terminate", "kill", "wait", "communicate", "shutdown"
 _SHARED = ("SharedMemory", "ShareableList", "share_memory_", "RawArray", "RawValue", "Array", "Value")
 _OF_KEPT_TENSORS = ("files", "shared")
 """A tensor from a worker process is a mapping of shared memory and, in most cases, an open file."""
+_REGIONS = ("autocast", "profiler")
+"""What is made for a `with` and counts while that goes on."""
 _FILES = ("open", "mkstemp", "TemporaryFile", "NamedTemporaryFile", "socket", "FileHandler", "SummaryWriter", "memmap")
 
 
@@ -140,8 +142,8 @@ def find_makers(
     """Statements of the user's own sources that start what is counted, with the name that the statement gives it.
 
     What is ended where it was started, as by `reader.join()` in the same function, does not pile up: it is left out
-    where others remain. `counted` may be "pinned", too: memory of the host that a device reads directly; or
-    "autocast": regions that keep what they cast.
+    where others remain. `counted` may be "pinned", too: memory of the host that a device reads directly; "autocast":
+    regions that keep what they cast; or "profiler": profilers without a schedule.
     """
     makers = [
         (
@@ -155,7 +157,7 @@ def find_makers(
         for call, statement, scope in calls
         if _starts(call, counted, function, file)
     ]
-    left = [each for each in makers if not each[2] or counted == "autocast"] or makers
+    left = [each for each in makers if not each[2] or counted in _REGIONS] or makers
     yield from ((site, name) for site, name, _ in left)
 
 
@@ -191,6 +193,9 @@ def _starts(call: ast.Call, counted: str, function: str, file: str) -> bool:
         return called in _CHILDREN
     if counted == "autocast":
         return called == "autocast" and not any(keyword.arg == "cache_enabled" for keyword in call.keywords)
+    if counted == "profiler":
+        scheduled = any(keyword.arg == "schedule" for keyword in call.keywords)
+        return called == "profile" and not scheduled and not isinstance(call.func, ast.Call)
     if counted == "pinned":
         return called == "pin_memory" or any(keyword.arg == "pin_memory" for keyword in call.keywords)
     if counted in ("files", "shared"):

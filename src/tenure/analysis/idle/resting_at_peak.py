@@ -61,7 +61,8 @@ def find_resting_at_peak(
     lies in one container, or in one object's own attributes, with something that was touched is in use with it; what
     only variables hold is told where the text of their functions in `sources` reads none of them any more; what a
     container with a bound holds is meant. What was there before the first forward is taken for the program's data,
-    unless an earlier phase was seen to use it (`used_before`): then it is a cache of that phase.
+    unless other memory took its place since, or an earlier phase was seen to use it (`used_before`): then it is that
+    phase's.
     Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.
     """
     replay = Replay(profile, census)
@@ -213,7 +214,7 @@ def _suspect(
     roles = sorted(set(view.census.storages.role[np.isin(view.census.storages.node, nodes)].tolist()))
     names = {Name.of(heap.graph, reference) for reference in held_by}
     history = follow(between, names, mine, step=step, roles=[Role(role) for role in roles])
-    is_data = history is None or (history.from_start and not mine <= used_before)
+    is_data = history is None or (history.from_start and not history.times_replaced and not mine <= used_before)
     if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
         return None
     facts = _facts(history) | ({"rests_in_each_entry": True} if len(held_by) > 1 else {})
