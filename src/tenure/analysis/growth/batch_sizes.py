@@ -20,6 +20,7 @@ def is_batch(views: Sequence[View], shape: int, entries: Sequence[View]) -> bool
 
     `entries` are the censuses at forward entries, `views` those at which it swells. Where batches get longer, so do
     results of the step before, and what comes with a batch; a function that is entered may have it by another name.
+    Of a pool that is full, whose entries are replaced now and then, the largest one is in proportion.
     """
     if len(entries) < FEWEST_POINTS:
         return False
@@ -27,14 +28,21 @@ def is_batch(views: Sequence[View], shape: int, entries: Sequence[View]) -> bool
         return True
     ends = {view.census.step: view for view in views}
     pairs = [(ends[entry.census.step], entry) for entry in entries if entry.census.step in ends]
-    return _follows_inputs(shape, [(entry, entry) for entry in entries]) or _follows_inputs(shape, pairs)
+    is_full = len({len(_rows_at(view, shape)) for view in views[-FEWEST_POINTS:]}) == 1
+    return any(
+        _follows_inputs(shape, each, largest=largest)
+        for each in ([(entry, entry) for entry in entries], pairs)
+        for largest in ((False, True) if is_full else (False,))
+    )
 
 
-def _follows_inputs(shape: int, pairs: Sequence[tuple[View, View]]) -> bool:
-    """Whether what is there in the first of each pair is in proportion to an input in the second."""
+def _follows_inputs(shape: int, pairs: Sequence[tuple[View, View]], *, largest: bool) -> bool:
+    """Whether what is there in the first of each pair, or the largest of it, is in proportion to an input in the
+    second."""
     if not pairs:
         return False
-    own = np.array([int(view.census.storages.bytes[_rows_at(view, shape)].sum()) for view, _ in pairs])
+    sizes_there = [view.census.storages.bytes[_rows_at(view, shape)] for view, _ in pairs]
+    own = np.array([int(sizes.max(initial=0) if largest else sizes.sum()) for sizes in sizes_there])
     inputs = [_input_bytes(entry) for _, entry in pairs]
     common = frozenset.intersection(*map(frozenset, inputs))
     return any(_in_proportion(own, np.array([sizes[each] for sizes in inputs])) for each in sorted(common))

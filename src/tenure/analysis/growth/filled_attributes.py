@@ -7,7 +7,7 @@ import numpy as np
 
 from tenure.analysis.heap.groups import View, owners_of
 from tenure.analysis.heap.holders import Droppable, find_droppable
-from tenure.model.heap import Ints, ReferenceKind
+from tenure.model.heap import Ints, NodeKind, ReferenceKind
 
 _SHARE_OF_OLD = 0.9
 """Of the objects: these were there a census before, the others may have been made meanwhile."""
@@ -15,7 +15,11 @@ _SHARE_OF_OLD = 0.9
 
 def filled_attributes(view: View, before: View, members: Ints) -> tuple[Droppable, ...] | None:
     """The attributes by which the members are held, where each is that of another object and the objects were there
-    `before`; None of all else."""
+    `before`; or the attributes of the members, where these are no new elements; None of all else."""
+    return _of_owners(view, before, members) or _of_old_elements(view, before, members)
+
+
+def _of_owners(view: View, before: View, members: Ints) -> tuple[Droppable, ...] | None:
     references, graph = view.census.references, view.graph
     parents = view.paths.parent[members]
     if len(members) < 2 or np.any(parents < 0):
@@ -29,3 +33,27 @@ def filled_attributes(view: View, before: View, members: Ints) -> tuple[Droppabl
     if len(np.unique(owners)) < len(owners) or np.mean(known) < _SHARE_OF_OLD:
         return None
     return tuple(Droppable(int(reference)) for reference in parents)
+
+
+def _of_old_elements(view: View, before: View, members: Ints) -> tuple[Droppable, ...] | None:
+    """Objects without memory are in no census: such elements of a container that is as long as before were there, as
+    activation layers in a model, and have got some."""
+    references, graph, nodes = view.census.references, view.graph, view.census.nodes
+    parents = view.paths.parent[members]
+    if len(members) < 2 or np.any(parents < 0) or np.any(nodes.kind[members] != NodeKind.OBJECT):
+        return None
+    containers = references.source[parents]
+    lengths = dict(zip(before.census.nodes.address.tolist(), before.census.nodes.length.tolist(), strict=True))
+    then = np.array([lengths.get(address, -1) for address in nodes.address[containers].tolist()])
+    if np.mean((then > 0) & (then == nodes.length[containers])) < _SHARE_OF_OLD:
+        return None
+    of_them = np.isin(references.source, _tables_of(view, members)) & find_droppable(graph)
+    chosen = np.flatnonzero(of_them & (nodes.kind[references.target] == NodeKind.TENSOR))
+    return tuple(Droppable(int(reference)) for reference in chosen) or None
+
+
+def _tables_of(view: View, objects: Ints) -> Ints:
+    """The instance dictionaries of some objects."""
+    references = view.census.references
+    chosen = np.isin(references.source, objects) & (references.kind == ReferenceKind.DICT)
+    return np.union1d(objects, references.target[chosen])

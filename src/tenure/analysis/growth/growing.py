@@ -212,7 +212,8 @@ def _suspect_at(
         return None
     if _is_meant(view, shapes, grown.shape, members, nodes, containers):
         return None
-    if grown.bytes_only and _fills_up(view, np.flatnonzero(view.shape == grown.shape)):
+    swelling = np.flatnonzero(view.shape == grown.shape) if grown.bytes_only else nodes[:0]
+    if _fills_up(view, swelling) or _lie_in_bounds(view, swelling):
         return None
     if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None
@@ -230,7 +231,7 @@ def _suspect_at(
         facts=_late_facts(series, grown.trend)
         | _name_facts(view, shapes, grown.shape, members)
         | _owner_facts(view, members)
-        | ({FILLED: len(filled)} if filled else {})
+        | ({FILLED: len(members)} if filled else {})
         | _gradient_facts(view, members)
         | optimizer_facts(view, members, nodes),
     )
@@ -247,6 +248,11 @@ def _is_in_bounds(view: View, members: Ints, containers: Collection[int]) -> boo
     if containers or not len(members):
         return any(is_bounded(view, container) for container in containers)
     return all(lies_in_bounded(view, member) for member in members.tolist())
+
+
+def _lie_in_bounds(view: View, nodes: Ints) -> bool:
+    """Whether all of these are parts of entries of containers that keep a bound: others take their places."""
+    return bool(len(nodes)) and all(lies_in_bounded(view, node) for node in nodes.tolist())
 
 
 def _members(view: View, shape: int) -> Ints:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.cuts import freed_storages
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, ancestors, is_builtin_type, reach
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, ancestors, is_builtin_type, reach, unquoted
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded, series_of_rows, view_census
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.holders import Droppable, find_droppable
@@ -188,7 +188,7 @@ def _holder_of(heap: _Heap, path: Sequence[int]) -> int:
             attribute = path[at]
         elif _is_container(graph.type_names[source]):
             if heap.leads_to_use[source] or is_bounded(heap.view, source):
-                return -1
+                return path[at] if _is_section(heap, path[at]) else -1
             attribute = -1
         else:
             in_table = at + 1 < len(path) and graph.instance_tables[references.target[path[at]]]
@@ -198,6 +198,17 @@ def _holder_of(heap: _Heap, path: Sequence[int]) -> int:
             if heap.leads_to_use[source]:
                 return -1 if heap.has_used_items[source] else attribute
     return -1
+
+
+def _is_section(heap: _Heap, reference: int) -> bool:
+    """Whether a reference is to a table or list that lies in a dict under a text of its own, as the parts of a
+    checkpoint do: one may rest though another is in use."""
+    references = heap.view.census.references
+    is_item = references.kind[reference] == ReferenceKind.ITEM
+    label = heap.graph.labels[reference]
+    return bool(
+        is_item and unquoted(label) != label and _is_container(heap.graph.type_names[references.target[reference]])
+    )
 
 
 def _suspect(

@@ -25,12 +25,24 @@ def by_the_hooks_entered(suspect: Suspect, sources: Mapping[str, SourceFile]) ->
         holder
         for source in sources.values()
         if source.origin == "yours" and PACK_HOOKS in source.text
-        for holder in _calls_with(source, function)
+        for holder in _hooks_made(source)
+        if function in holder.calls.split()
     ]
-    return replace(suspect, holder=holders[0], cut=(holders[0],), ambiguous=len(holders) > 1) if holders else suspect
+    if not holders:
+        return suspect
+    holder = replace(holders[0], calls=function)
+    return replace(suspect, holder=holder, cut=(holder,), ambiguous=len(holders) > 1)
 
 
-def _calls_with(source: SourceFile, function: str) -> Iterator[HoldingReference]:
+def by_their_own_name(holder: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference:
+    """Hooks that a call at the holder's statement makes, by what the program calls them; all else as it is."""
+    source = sources.get(holder.sites[0].file) if holder.sites and holder.name == PACK_HOOKS else None
+    made = _hooks_made(source) if source is not None else ()
+    named = next((each for each in made if each.sites[0].line == holder.sites[0].line), holder)
+    return replace(holder, name=named.name, expression=named.expression)
+
+
+def _hooks_made(source: SourceFile) -> Iterator[HoldingReference]:
     try:
         tree = parse(source)
     except SourceError:
@@ -38,16 +50,14 @@ def _calls_with(source: SourceFile, function: str) -> Iterator[HoldingReference]
     for statement in ast.walk(tree):
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         for call in ast.walk(statement) if isinstance(statement, (ast.Assign, ast.Expr)) else ():
-            if isinstance(call, ast.Call) and _is_of(call, function):
+            if isinstance(call, ast.Call) and _last(call.func) == PACK_HOOKS:
                 name = dotted(targets[0]) if targets else PACK_HOOKS
+                given = (_last(each) for each in (*call.args, *(keyword.value for keyword in call.keywords)))
                 place = SourceLocation(source.path, call.lineno, enclosing_function(source, call.lineno))
                 yield HoldingReference(
-                    kind="hook", name=name.rpartition(".")[2], expression=name, sites=(place,), calls=function
+                    kind="hook", name=name.rpartition(".")[2], expression=name, sites=(place,), calls=" ".join(given)
                 )
 
 
-def _is_of(call: ast.Call, function: str) -> bool:
-    """Whether the call makes hooks of which the function is one."""
-    called = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return called == PACK_HOOKS and any(dotted(each).rpartition(".")[2] == function for each in given)
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else dotted(node).rpartition(".")[2]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from tenure.analysis.sites.asked_of_library import by_the_call_that_asked
 from tenure.analysis.sites.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.sites.emptied import emptied_by
-from tenure.analysis.sites.entered_hooks import by_the_hooks_entered
+from tenure.analysis.sites.entered_hooks import by_the_hooks_entered, by_their_own_name
 from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
@@ -31,7 +31,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         return by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
 
     empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
-    holder = by_the_call_that_asked(located(suspect.holder), sources)
+    holder = by_their_own_name(by_the_call_that_asked(located(suspect.holder), sources), sources)
     named = name_that_stores(suspect.holder, sources, growing=growing)
     record = record_that_is_kept(suspect.holder, sources)
     kept = located(record) if record is not None else None
