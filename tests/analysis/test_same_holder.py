@@ -120,3 +120,11 @@ def test_what_is_inside_of_what_another_reference_leads_to_hangs_below_it(
 
     assert hangs_below(inner, latest) is hangs
     assert not hangs_below(inner, replace(latest, holder=Holder("unknown", "", "")))
+
+
+def test_the_line_that_ran_at_the_root_of_a_path_is_another_at_each_moment() -> None:
+    latest = idle(holder=Holder("attribute", "latest", "monitor.latest"), path=("`monitor` in fit (train.py:12)",))
+    inner = idle(holder=Holder("attribute", "scores", "monitor.latest.scores"), path=("`monitor` in fit (train.py:9)",))
+
+    assert hangs_below(inner, latest)
+    assert not hangs_below(replace(inner, path=("`monitor` in run (train.py:9)",)), latest)

@@ -29,6 +29,17 @@ def test_growth_that_a_known_issue_fits_is_told_with_it_and_claims_no_holder() -
     assert [each["id"] for each in found.evidence[-1]["known_issues"]] == ["onednn-primitives-by-shape"]
 
 
+def test_a_profiler_that_runs_is_the_cause() -> None:
+    found = check_suspect(dataclasses.replace(SPECIMENS["TN603"], facts={"profiler_runs": True}))
+
+    assert found is not None
+    assert (found.rule, found.confidence, found.cut) == ("TN603", "likely", ())
+    assert found.message == (
+        "A profiler recorded every step and keeps each event in the host's memory until it stops: the process grows by "
+        "1.00 MiB per step."
+    )
+
+
 def test_without_an_issue_that_fits_it_is_a_possibility_without_a_place() -> None:
     found = found_with(shapes_vary=False)
 

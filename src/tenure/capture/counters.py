@@ -57,8 +57,7 @@ class CounterReader:
         """
         counters = read_device_counters(others=self._may_have_others) if self._may_have_device else {}
         counters["full_collections"] = gc.get_stats()[-1]["collections"]
-        torch: Any = sys.modules.get("torch")
-        if torch is not None and torch.autograd._profiler_enabled():
+        if _is_profiled():
             counters["profiler_runs"] = 1
         return self._add_resident(counters)
 
@@ -81,6 +80,12 @@ class CounterReader:
         if resident is not None:
             counters["rss_bytes"] = resident
         return counters
+
+
+def _is_profiled() -> bool:
+    """Whether a profiler of torch's records on this thread."""
+    autograd: Any = getattr(sys.modules.get("torch"), "autograd", None)
+    return bool(getattr(autograd, "_profiler_enabled", bool)())
 
 
 def read_device_counters(*, others: bool = True) -> dict[str, int]:

@@ -25,3 +25,29 @@ def test_a_batch_that_gets_longer_is_no_growth_though_the_forward_is_entered_by_
     entry: str, told: list[str]
 ) -> None:
     assert [suspect.symptom for suspect in find_suspects(run(entry))] == told
+
+
+POOL = "main.pool -> __main__.Pool -> .clips list#clips -> [{slot}] tensor#c{born} {kib}KiB\n"
+ENTERED = "train.step(train.py:5).x -> tensor#x{step} {kib}KiB input"
+
+
+def pool_after(step: int, *, longer: bool = True) -> str:
+    """Four slots, of which each step fills the next one anew, with clips that are longer every fifth step."""
+    born = range(max(1, step - 3), step + 1)
+    return "".join(POOL.format(slot=each % 4, born=each, kib=8 * (1 + each // 5 * longer)) for each in born)
+
+
+def entered_with(step: int, *, longer: bool) -> str:
+    return ENTERED.format(step=step, kib=8 * (1 + step // 5 * longer))
+
+
+@pytest.mark.parametrize(("longer", "told"), [(True, []), (False, ["growth"])])
+def test_a_pool_that_is_full_and_has_ever_longer_batches_follows_them(longer: bool, told: list[str]) -> None:
+    ends = [census(MODEL + pool_after(step), step=step) for step in STEPS]
+    entries = [
+        census(MODEL + pool_after(step) + entered_with(step, longer=longer), step=step, moment="forward-entry")
+        for step in STEPS
+    ]
+
+    found = [suspect.symptom for suspect in find_suspects([*ends, *entries])]
+    assert [symptom for symptom in found if symptom == "growth"] == told

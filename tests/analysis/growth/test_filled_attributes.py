@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from heaps import census
@@ -81,3 +83,34 @@ def test_objects_that_come_with_the_attribute_are_what_is_collected() -> None:
 
     assert found.holder.expression == "molecules[*]"
     assert "filled_attributes" not in found.facts
+
+
+MODEL = (
+    "main.zoo -> __main__.Zoo#z -> .models list#l -> [{n}] torch.nn.Sequential#s{n} -> ._modules dict#d{n} length={of}"
+)
+LINEAR = MODEL + " -> ['0'] torch.nn.Linear#f{n} -> ._parameters dict -> ['w'] parameter#w{n} 1KiB\n"
+SEEN = MODEL + " -> ['1'] torch.nn.SiLU#a{n} -> .seen tensor#t{n} 256KiB\n"
+HOOK = """
+def remember(layer, args, output):
+    layer.seen = output.detach()
+"""
+
+
+@pytest.mark.parametrize(("length", "filled"), [(lambda step: 2, 16), (lambda step: 2 + step, None)])
+def test_a_layer_without_memory_that_gets_some_is_no_new_element_of_its_model(
+    length: Callable[[int], int], filled: int | None
+) -> None:
+    """Of what has no memory no census knows; that its container is as long as before says that it was there."""
+    censuses = [
+        census(
+            "".join(LINEAR.format(n=n, of=length(step)) for n in range(20))
+            + "".join(SEEN.format(n=n, of=length(step)) for n in range(step)),
+            step=step,
+        )
+        for step in STEPS
+    ]
+
+    (found,) = (locate(each, {"hook.py": SourceFile("hook.py", HOOK)}) for each in find_suspects(censuses))
+
+    assert found.facts.get("filled_attributes") == filled
+    assert (found.holder.name, [site.line for site in found.holder.sites]) == ("seen", [3])

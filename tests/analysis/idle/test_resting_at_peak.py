@@ -10,6 +10,7 @@ from resting import (
     FRAME,
     INCOMING,
     KEPT,
+    LOGITS,
     MODEL,
     OTHER,
     RESULT,
@@ -70,6 +71,22 @@ def test_other_memory_in_its_place_is_counted_and_memory_that_went_is_not_told()
 def test_what_was_there_before_the_first_step_is_the_programs_data() -> None:
     assert found((INCOMING, KEPT), at_start=((INCOMING, KEPT),)) == ()
     assert expressions(found((INCOMING, KEPT), at_start=((INCOMING, OTHER),))) == [[SLOT]]
+
+
+def test_what_other_memory_took_the_place_of_since_is_no_data() -> None:
+    rests = found((INCOMING, KEPT), at_start=((INCOMING, KEPT),), later=((INCOMING, OTHER),))
+
+    assert expressions(rests) == [[SLOT]]
+
+
+def test_of_a_table_of_tables_the_one_that_rests_is_told_though_another_is_in_use() -> None:
+    """As of a checkpoint whose optimizer's state became the optimizer's own."""
+    checkpoint = f"{FRAME}.self -> __main__.Slot#s -> .checkpoint dict#c -> "
+    model, state = checkpoint + "['model'] dict -> ['w'] tensor 3MiB", checkpoint + "['state'] dict -> [0] tensor 4MiB"
+
+    assert expressions(found((model, KEPT), (state, LOGITS))) == [["self.checkpoint['model']"]]
+    alone = checkpoint + "['w'] tensor 3MiB"
+    assert found((alone, KEPT), (state, LOGITS)) == ()
 
 
 def test_what_an_earlier_phase_was_seen_to_use_is_no_data_but_its_cache() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from tenure.capture.counters import CounterReader
 from tenure.capture.system.host_memory import read_cgroup_files
@@ -62,6 +63,15 @@ def test_full_collections_are_counted() -> None:
     gc.collect()
 
     assert reader.read()["full_collections"] == before + 1
+
+
+def test_a_profiler_that_records_is_noted_while_it_does() -> None:
+    reader = CounterReader()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
+        during = reader.read()
+
+    assert during["profiler_runs"] == 1
+    assert "profiler_runs" not in reader.read()
 
 
 def test_files_of_a_cgroup_that_were_not_used_lately_can_be_given_up(tmp_path: Path) -> None:
