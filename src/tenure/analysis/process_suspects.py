@@ -8,6 +8,7 @@ from tenure.analysis.evidence import Evidence
 from tenure.analysis.growth.evaluation_growth import find_growing_in_evaluations
 from tenure.analysis.growth.falls import with_falls
 from tenure.analysis.growth.saved_out_of_sight import told_with_graphs
+from tenure.analysis.host.autocast_regions import by_the_region
 from tenure.analysis.host.forked_workers import find_forked_workers
 from tenure.analysis.host.native_growth import find_native_growth
 from tenure.analysis.host.pinned_growth import find_pinned_growth
@@ -36,7 +37,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     suspects = without_used(
         find_suspects(evidence.between_steps, evidence.searched), evidence.profiles, compiles=evidence.compiles
     )
-    placed = (named_by_its_cycle(locate(each, sources), sources) for each in suspects)
+    placed = by_the_region((named_by_its_cycle(locate(each, sources), sources) for each in suspects), sources)
     located = (told_by_other_backward(each, evidence.profiles, sources) for each in placed)
     found = told_with_graphs(join_same_statement(located))
     at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]

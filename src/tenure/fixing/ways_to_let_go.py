@@ -120,7 +120,7 @@ def by_letting_go(case: Case) -> Ways:
     kept = find_kept(*case.place)
     if "[" in finding.holder.name or (kept is not None and computes_on(kept)):
         return
-    if finding.holder.expression.endswith("[*]"):
+    if finding.holder.expression.endswith("[*]") or finding.holder.kind == "hook":
         kind = type_of_container(finding)
         if kind != "tuple" and not is_named_tuple(yours, kind):
             yield from let_go_behind_reads(yours, case.name, empties=True)

@@ -2,6 +2,7 @@
 function of the program's that stands in a library's module."""
 
 from tenure.model.finding import Finding
+from tenure.model.heap import AUTOCAST_CACHE
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
@@ -12,6 +13,11 @@ _LET_GO = (
     "let it go when it has done its work: restore the former handler, `unregister` it, delete the thread's "
     "attribute, join the thread; let a handler reach its owner by `weakref`, and let `weakref.finalize` watch "
     "the object that what its callback holds belongs to"
+)
+_CASTS = "An autocast region keeps a cast of each weight that it meets, and the weight, until its outermost region ends"
+_LEAVE_IT = (
+    "enter `torch.autocast` around each call or step instead of all of them, or with `cache_enabled=False` where a "
+    "region uses each weight once; `torch.clear_autocast_cache()` empties it at once"
 )
 _PUT_BACK = (
     "put the former function back when its owner is done, in a `finally`, or put one there once that asks who is "
@@ -26,6 +32,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     if not root or suspect.symptom == "peak":
         return None
     what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
+    if root == AUTOCAST_CACHE:
+        return claim(suspect, rule=RULE.code, name=RULE.name, message=f"{_CASTS}: {what}.", remedies=(_LEAVE_IT,))
     return claim(
         suspect,
         rule=RULE.code,

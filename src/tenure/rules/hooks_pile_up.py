@@ -1,6 +1,7 @@
 """TN303: hooks are registered again and again, or hold what they have seen, and are never removed."""
 
 import ast
+import dataclasses
 from collections.abc import Iterator
 
 from tenure.model.finding import Finding
@@ -15,6 +16,7 @@ from tenure.syntax.kept.hook_rings import find_hook_rings
 from tenure.syntax.kept.unremoved_hooks import find_left_hooks
 from tenure.syntax.program.program import Program
 
+_EACH = "[*]"
 _WITHOUT_IT = "give the hook what it needs without the tensor: `x.detach()`, or remove it by its handle"
 
 
@@ -25,12 +27,13 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return _ring(suspect)
     if suspect.symptom not in GROWING or not (suspect.holder.kind == "hook" or _is_closed_over(suspect)):
         return None
+    suspect = _with_function(suspect)
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"`{suspect.holder.expression or suspect.holder.name}` gains hooks{_functions(suspect)} that are not "
-        f"removed, and each keeps what it closes over: {growth(suspect)}.",
+        message=f"`{suspect.holder.expression or suspect.holder.name}` gains hooks that are not removed, and each "
+        f"keeps what it closes over: {growth(suspect)}.",
         remedies=(
             "register once, before the loop, or keep the handle that `register_..._hook` returns and call "
             "`handle.remove()` (also in a `finally`); let a hook reach its owner by `weakref`",
@@ -50,10 +53,14 @@ def _ring(suspect: Suspect) -> Finding:
     )
 
 
-def _functions(suspect: Suspect) -> str:
-    """ " (`note`)", what most of them call; "" unknown."""
-    called = suspect.holder.calls.rpartition(".")[2]
-    return f" (`{called}`)" if called.isidentifier() else ""
+def _with_function(suspect: Suspect) -> Suspect:
+    """The suspect; its entries go by the function that most of them call, `_forward_hooks[note]`, where that has a
+    name."""
+    called, holder = suspect.holder.calls.rpartition(".")[2], suspect.holder
+    if not called.isidentifier() or not holder.expression.endswith(_EACH):
+        return suspect
+    expression = f"{holder.expression.removesuffix(_EACH)}[{called}]"
+    return dataclasses.replace(suspect, holder=dataclasses.replace(holder, expression=expression))
 
 
 def _is_closed_over(suspect: Suspect) -> bool:

@@ -10,8 +10,8 @@ from torch import nn
 
 from capture.reading import Reading
 from tenure.capture.heap.census import take_census
-from tenure.capture.heap.native_owners import AUTOCAST_CACHE, REDUCER_TYPE, is_autocast_caching
-from tenure.model.heap import NodeKind
+from tenure.capture.heap.native_owners import REDUCER_TYPE, is_autocast_caching
+from tenure.model.heap import AUTOCAST_CACHE, NodeKind
 from tenure.model.heap import ReferenceKind as Kind
 
 LISTS_ALL_OBJECTS = True
@@ -77,6 +77,19 @@ def test_a_cache_that_is_off_holds_nothing(enabled: bool, cached: bool) -> None:
 
     assert caching == (enabled and cached)
     assert bool(autocast_cache(census)) == caching
+
+
+def test_inside_of_a_region_the_cache_is_kept_where_autocast_is_switched_off_for_a_while() -> None:
+    net, others = nn.Linear(8, 4), nn.Linear(4, 2)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.no_grad():
+            net(torch.randn(2, 8))
+        with torch.autocast("cpu", enabled=False):
+            others(torch.randn(2, 4))
+            caching, census = is_autocast_caching(), read()
+
+    assert caching
+    assert [census.type(node) for node in autocast_cache(census)] == ["torch.nn.parameter.Parameter"] * 2
 
 
 def test_asking_for_the_region_changes_nothing() -> None:

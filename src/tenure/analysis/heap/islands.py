@@ -29,6 +29,8 @@ _CUTTING_ORDER = (
 )
 
 
+_PARTIAL = "functools.partial"
+"""Its attributes are made by C code."""
 MOST_CUTS = 4
 """A ring that needs more references dropped is told by the first of them alone."""
 STILL_HELD = 0.1
@@ -238,6 +240,7 @@ def _best_cut(graph: Graph, ring: list[int], *, without: Collection[int] = ()) -
         if named and kinds[object_of(graph, int(references.source[reference]))] == NodeKind.AUTOGRAD:
             return (-1, False, 1, graph.labels[reference], reference)  # a record on ctx may well have the output
         internal = unquoted(graph.labels[reference]) in INTERNAL_ATTRIBUTES
+        internal |= graph.type_names[int(references.source[reference])] == _PARTIAL
         order = _CUTTING_ORDER.index(kind) if kind in _CUTTING_ORDER else len(_CUTTING_ORDER)
         library = bool(graph.library[int(references.source[reference])])
         return (2 if internal else 0 if named else 1, library, order, graph.labels[reference], reference)

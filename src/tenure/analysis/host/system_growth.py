@@ -192,7 +192,7 @@ def _starts(call: ast.Call, counted: str, function: str, file: str) -> bool:
     if counted == "children":
         return called in _CHILDREN
     if counted == "autocast":
-        return called == "autocast" and not any(keyword.arg == "cache_enabled" for keyword in call.keywords)
+        return called == "autocast" and not any(_is_without_cache(keyword) for keyword in call.keywords)
     if counted == "profiler":
         scheduled = any(keyword.arg == "schedule" for keyword in call.keywords)
         return called == "profile" and not scheduled and not isinstance(call.func, ast.Call)
@@ -213,6 +213,12 @@ def _name_given(call: ast.Call, statement: ast.stmt) -> str:
     if isinstance(statement, ast.Assign):
         return _last_name(statement.targets[0]) or _last_name(call.func)
     return _last_name(call.func)
+
+
+def _is_without_cache(keyword: ast.keyword) -> bool:
+    """`cache_enabled=...`, or `enabled=False`."""
+    off = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+    return keyword.arg == "cache_enabled" or (keyword.arg == "enabled" and off)
 
 
 def _last_name(node: ast.AST) -> str:

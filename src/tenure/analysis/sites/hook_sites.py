@@ -36,7 +36,14 @@ def hooks(sought: Sought) -> Iterator[RankedSite]:
                 found.extend(_hooks_in(sought, path, source, generic))
         if generic or any(site.plausibility <= LIKELY for site in found):
             break
-    yield from found
+    yield from found or _beside_class(sought, generic)
+
+
+def _beside_class(sought: Sought, generic: bool) -> Iterator[RankedSite]:
+    """Registrations in the file that has the class whose objects are called as hooks."""
+    for path, source in sought.sources.items():
+        if sought.reference.calls and f"class {sought.reference.calls}" in source.text:
+            yield from _hooks_in(sought, path, source, generic)
 
 
 def _hooks_in(sought: Sought, path: str, source: SourceFile, generic: bool) -> Iterator[RankedSite]:

@@ -178,7 +178,8 @@ class Sought:
         in_family = (path, binding.class_name) in self.family
         if not receiver:
             body = isinstance(binding, Binding) and binding.function == binding.class_name != ""
-            return SURE if body and in_family else None
+            of_class = WEAK if self.sources[path].origin == "library" else SURE
+            return of_class if body and in_family else None
         if isinstance(binding, Binding) and binding.kind == "ctx" and not self._is_plain(binding):
             return SURE if in_family else (LIKELY if not self.family else UNLIKELY)
         if on_self:

@@ -17,10 +17,9 @@ from tenure.capture.guarding.classes import is_made_from
 from tenure.capture.heap.autograd import is_leaf
 from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.under_way import UnderWay
-from tenure.model.heap import NodeKind, ReferenceKind
+from tenure.model.heap import AUTOCAST_CACHE, NodeKind, ReferenceKind
 from tenure.model.units import format_bytes
 
-AUTOCAST_CACHE = "autocast weight cache"
 _CAST_NODE = "ToCopyBackward0"
 REDUCER_TYPE = "torch._C._distributed_c10d.Reducer"
 
@@ -82,25 +81,29 @@ def _add_autocast_cache(census: UnderWay) -> None:
 
 
 def is_autocast_caching() -> bool:
-    """Whether this thread is inside an autocast region that keeps lower-precision copies of weights.
-
-    The nesting can only be asked for by entering one level; leaving it by the same counter clears nothing.
-    """
-    is_any_enabled = getattr(torch._C, "_is_any_autocast_enabled", torch.is_autocast_enabled)
-    if not (torch.is_autocast_cache_enabled() and is_any_enabled()):
+    """Whether this thread is inside an autocast region that keeps lower-precision copies of weights: they stay until
+    the outermost region ends, also where one inside of it is switched off."""
+    if not torch.is_autocast_cache_enabled():
         return False
+    is_any_enabled = getattr(torch._C, "_is_any_autocast_enabled", torch.is_autocast_enabled)
+    return _nested_regions() > (0 if is_any_enabled() else 1)
+
+
+def _nested_regions() -> int:
+    """The nesting can only be asked for by entering one level; leaving it by the same counter clears nothing."""
     nesting: int = torch.autocast_increment_nesting()
     torch.autocast_decrement_nesting()
-    return nesting > 1
+    return nesting - 1
 
 
 def is_cast_by_autocast(tensor: torch.Tensor) -> bool:
-    """Whether autocast, as it is set now, would cast and cache this tensor: a leaf in float32 that learns."""
+    """Whether autocast, as it is set now or in a region around it, would cast and cache this tensor: a leaf in float32
+    that learns."""
     device = tensor.device.type
     if not (is_leaf(tensor) and tensor.requires_grad and tensor.dtype is torch.float32):
         return False
     try:
-        return bool(torch.is_autocast_enabled(device))
+        return bool(torch.is_autocast_enabled(device)) or _nested_regions() > 1
     except (RuntimeError, TypeError):
         return False
 
