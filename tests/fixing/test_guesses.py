@@ -8,7 +8,7 @@ import pytest
 from edit_texts import FILE, line_of, new_lines, source_of
 from fixing_findings import HISTORY
 from tenure.fixing.guesses import LEAST_BYTES, MOST_WAYS, guess_edits
-from tenure.model.finding import Finding, Holder
+from tenure.model.finding import Finding, Holder, Symptom
 from tenure.model.source import SourceFile
 
 
@@ -193,6 +193,25 @@ def test_of_a_ring_only_what_may_be_an_owner_is_referred_to_weakly() -> None:
     finding = finding_of("TN301", Holder("cycle", "ring", "Trainer.callbacks"), path)
 
     assert ways(text, finding) == ["self.trainer = weakref.proxy(trainer)"]
+
+
+@pytest.mark.parametrize(("symptom", "opened"), [("cycle", True), ("growth", False)])
+def test_a_ring_through_a_hook_is_opened_as_any_other_ring(symptom: Symptom, opened: bool) -> None:
+    text = """
+    class Rule:
+        def keep(self, module, inputs, output):
+            self.stored = output  # here
+            output.register_hook(self.scale())
+        def scale(self):
+            def on_gradient(gradient):
+                return gradient * self.stored
+            return on_gradient
+    """
+    finding = finding_of("TN303", Holder("cycle", "stored", "Rule.stored"), {".stored": "Tensor"})
+
+    found = ways(text, replace(finding, symptom=symptom))
+
+    assert any("weakref.proxy" in each for each in found) is opened
 
 
 def test_what_a_list_in_a_list_gains_is_copied_where_it_is_added() -> None:

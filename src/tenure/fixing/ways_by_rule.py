@@ -49,9 +49,14 @@ from tenure.syntax.edits.saved_together import save_together
 
 
 def all_ways(case: Case) -> Iterator[tuple[Edit, ...]]:
-    """One after another, made as they are asked for; () where an edit does not fit. May raise SourceError."""
+    """One after another, made as they are asked for; () where an edit does not fit. May raise SourceError.
+
+    A ring through a hook is opened as any other.
+    """
+    is_ring = case.finding.symptom == "cycle" and case.finding.rule in HOOKS
+    known_as = CYCLES if is_ring else frozenset({case.finding.rule})
     for rules, make in _WAYS:
-        if case.finding.rule in rules:
+        if not rules.isdisjoint(known_as):
             yield from make(case)
 
 
