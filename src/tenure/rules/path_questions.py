@@ -11,7 +11,7 @@ CALLBACKS = "callbacks of"
 FUNCTIONS_IN = "functions in"
 MUCH_PER_STEP = 256 * 1024
 """Bytes of the host by which a cached function's cache grows for sure, whoever's function it is."""
-NOTABLE_BYTES = 64 << 10
+NOTABLE_BYTES = 256 << 10
 NOTABLE_PACE = 0.5
 """Objects per step. A few small results at fewer steps than every other, one per epoch or class, are mostly meant."""
 _CELL_OUTPUTS = "cell output history"
