@@ -40,7 +40,7 @@ def test_graphs_that_live_on_with_what_is_collected_are_told_first() -> None:
 
 @pytest.mark.parametrize(
     ("num_bytes", "objects_per_step", "confidence"),
-    [(360, 0.125, "possible"), (360, 1.0, "certain"), (360, None, "certain"), (64 << 10, 0.125, "certain")],
+    [(360, 0.125, "possible"), (360, 1.0, "certain"), (360, None, "certain"), (256 << 10, 0.125, "certain")],
 )
 def test_a_few_small_results_that_come_slowly_are_a_hint(
     num_bytes: int, objects_per_step: float | None, confidence: str
@@ -53,7 +53,7 @@ def test_a_few_small_results_that_come_slowly_are_a_hint(
     assert found.confidence == confidence
 
 
-@pytest.mark.parametrize(("retained_bytes", "confidence"), [(1152, "possible"), (64 << 10, "likely")])
+@pytest.mark.parametrize(("retained_bytes", "confidence"), [(1152, "possible"), (256 << 10, "likely")])
 def test_a_few_small_results_that_nothing_with_a_name_holds_are_a_hint(retained_bytes: int, confidence: str) -> None:
     nameless = replace(SPECIMENS["TN202"].holder, kind="unknown", sites=())
     found = check_suspect(replace(SPECIMENS["TN202"], holder=nameless, retained_bytes=retained_bytes))
