@@ -12,6 +12,7 @@ from tenure.capture.sampling.private_pools import read_private_pools
 from tenure.capture.steps.schedule import is_geometric, next_geometric
 from tenure.capture.system.memory_room import read_memory_room
 from tenure.capture.system.resident import ResidentMemory
+from tenure.model.recording import PROFILER_RUNS
 
 QUICK_STEP_SECONDS = 0.005
 STEPS_BETWEEN_READINGS = 10
@@ -58,7 +59,7 @@ class CounterReader:
         counters = read_device_counters(others=self._may_have_others) if self._may_have_device else {}
         counters["full_collections"] = gc.get_stats()[-1]["collections"]
         if _is_profiled():
-            counters["profiler_runs"] = 1
+            counters[PROFILER_RUNS] = 1
         return self._add_resident(counters)
 
     @property

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tenure.model.recording import PROFILER_RUNS
 from tenure.model.step_phases import NAMES_IN_PHASES
 from tenure.store.latest_rows import LatestRows
 
@@ -91,7 +92,7 @@ _KNOWN = {
     "cgroup_limit_bytes": _Known("cgroup_limit_bytes", "Limit of memory of the control group."),
     "cgroup_used_bytes": _Known("cgroup_used_bytes", "Memory in use by the control group."),
     "full_collections": _Known("full_collections", "Full collections by Python's garbage collector.", only_rises=True),
-    "profiler_runs": _Known("profiler_runs", "1 where a profiler of torch's records."),
+    PROFILER_RUNS: _Known("profiler_runs", "1 where a profiler of torch's records."),
     "input_elements": _Known("input_elements", "Elements of the tensors given to the last root call measured."),
     "input_longest": _Known("input_longest", "Largest second dimension of these tensors."),
 }

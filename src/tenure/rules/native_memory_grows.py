@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tenure.model.finding import Finding
+from tenure.model.recording import PROFILER_RUNS
 from tenure.model.rule import Rule
 from tenure.model.source import SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
@@ -15,12 +16,11 @@ from tenure.rules.claim import claim
 from tenure.rules.known_leaks import Match, match_known_leaks
 
 NATIVE = "native_growth"
-PROFILED = "profiler_runs"
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth of the process that findings do not explain. A known issue that fits makes it likely, nothing certain."""
-    if PROFILED in suspect.facts:
+    if PROFILER_RUNS in suspect.facts:
         return _of_profiler(suspect)
     facts = suspect.facts.get(NATIVE)
     if not isinstance(facts, Mapping):

@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from tenure.analysis.host.native_growth import find_rise, suspect_of_rise
 from tenure.analysis.host.system_growth import find_makers
-from tenure.model.recording import Step
+from tenure.model.recording import PROFILER_RUNS, Step
 from tenure.model.source import SourceFile
 from tenure.model.suspect import HoldingReference, Suspect
-
-RUNS = "profiler_runs"
-"""The counter, and the fact: a profiler of torch's was recording as the step ended."""
 
 
 def find_profiler_growth(
@@ -23,9 +20,9 @@ def find_profiler_growth(
     if rise is None or explained_bytes_per_step > rise.per_step / 2:
         return ()
     first = rise.points[0][0]
-    if not all(RUNS in step.counters for step in steps if step.step >= first and step.counters):
+    if not all(PROFILER_RUNS in step.counters for step in steps if step.step >= first and step.counters):
         return ()
     sites = tuple(dict.fromkeys(find_makers("profiler", "", "", sources)))
     name = sites[0][1] if sites else "profile"
     holder = HoldingReference(kind="unknown", name=name, expression=name, sites=tuple(site for site, _ in sites))
-    return (suspect_of_rise(rise, holder, "a profiler that records every step", {RUNS: True}),)
+    return (suspect_of_rise(rise, holder, "a profiler that records every step", {PROFILER_RUNS: True}),)

@@ -195,7 +195,7 @@ def _starts(call: ast.Call, counted: str, function: str, file: str) -> bool:
         return called == "autocast" and not any(_is_without_cache(keyword) for keyword in call.keywords)
     if counted == "profiler":
         scheduled = any(keyword.arg == "schedule" for keyword in call.keywords)
-        return called == "profile" and not scheduled and not isinstance(call.func, ast.Call)
+        return called == "profile" and not scheduled
     if counted == "pinned":
         return called == "pin_memory" or any(keyword.arg == "pin_memory" for keyword in call.keywords)
     if counted in ("files", "shared"):
