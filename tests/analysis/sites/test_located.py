@@ -62,36 +62,3 @@ def test_of_variables_with_one_state_the_one_that_carries_it_on_is_told(carrying
     found = locate(kept, sources)
 
     assert (found.holder.name, [each.name for each in found.cut]) == (told, ["level", "bias"])
-
-
-ALIGNING = """class Aligning(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.slope = x.softmax(-1)
-        return x.sum()
-
-def keep(history, x):
-    history.append(Aligning.apply(x))
-"""
-KEPT_BY = HoldingReference(
-    "local", "history", "history[*]", scope_file="a.py", scope_function="keep", scope_line=8, element=True
-)
-ON_CTX = {"ctx_attribute": "slope", "ctx_type": "a.AligningBackward"}
-
-
-@pytest.mark.parametrize(
-    ("freed", "origin", "told"),
-    [(True, "yours", ("ctx.slope", 4)), (False, "yours", ("history[*]", 8)), (True, "library", ("history[*]", 8))],
-)
-def test_what_backward_leaves_on_ctx_is_told_where_the_program_puts_it_there_and_dropped_where_it_is_kept(
-    freed: bool, origin: str, told: tuple[str, int]
-) -> None:
-    sources = {"a.py": SourceFile("a.py", ALIGNING, origin=origin)}
-    kept = replace(
-        SPECIMENS["TN101"], holder=KEPT_BY, cut=(KEPT_BY,), facts=ON_CTX, graph_freed=freed, through_graph=True
-    )
-
-    found = locate(kept, sources)
-
-    assert (found.holder.expression, found.holder.sites[0].line) == told
-    assert [(each.expression, each.sites[0].line) for each in found.cut] == [("history[*]", 8)]
