@@ -102,8 +102,6 @@ class Role(IntEnum):
     OTHER = 6
 
 
-AUTOCAST_CACHE = "autocast weight cache"
-"""Name of the root that holds what only autocast's cache keeps."""
 GRAPH_CONTINUES = 1
 """Flag of an AUTOGRAD node: the walk stopped here by budget; more graph and at least these bytes lie behind."""
 BUFFERS_FREED = 2

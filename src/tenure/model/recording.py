@@ -12,6 +12,9 @@ EVALUATION = "evaluation-"
 OUT_OF_MEMORY = "out-of-memory"
 """Moment of a census taken where device memory ran out, inside the step."""
 
+AUTOCAST_CACHE = "autocast weight cache"
+"""Name of the root, in a census, that holds what only autocast's cache keeps."""
+
 PROFILER_RUNS = "profiler_runs"
 """The counter that is 1 where a profiler of torch's was recording as the step ended, and the fact that one did."""
 

@@ -2,7 +2,7 @@
 function of the program's that stands in a library's module."""
 
 from tenure.model.finding import Finding
-from tenure.model.heap import AUTOCAST_CACHE
+from tenure.model.recording import AUTOCAST_CACHE
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes

@@ -11,8 +11,9 @@ from torch import nn
 from capture.reading import Reading
 from tenure.capture.heap.census import take_census
 from tenure.capture.heap.native_owners import REDUCER_TYPE, is_autocast_caching
-from tenure.model.heap import AUTOCAST_CACHE, NodeKind
+from tenure.model.heap import NodeKind
 from tenure.model.heap import ReferenceKind as Kind
+from tenure.model.recording import AUTOCAST_CACHE
 
 LISTS_ALL_OBJECTS = True
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tenure.analysis.host.system_growth import find_makers
-from tenure.model.heap import AUTOCAST_CACHE
+from tenure.model.recording import AUTOCAST_CACHE
 from tenure.model.source import SourceFile
 from tenure.model.suspect import HoldingReference, Suspect
 

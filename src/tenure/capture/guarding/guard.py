@@ -37,7 +37,7 @@ class Guard:
 
     def run(self, work: Callable[..., None], *args: Any) -> None:
         """Run our own code so that nothing of it reaches the program, and count its time; not in a trace."""
-        if self.off or _is_traced():
+        if self.off:
             return
         with self.lock:
             if self.busy:
@@ -45,7 +45,8 @@ class Guard:
             self.busy = True
             started = perf_counter()
             try:
-                work(*args)
+                if not _is_traced():
+                    work(*args)
             except Exception as error:
                 if is_from_signal_handler(error):
                     raise

@@ -17,7 +17,8 @@ from tenure.capture.guarding.classes import is_made_from
 from tenure.capture.heap.autograd import is_leaf
 from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.under_way import UnderWay
-from tenure.model.heap import AUTOCAST_CACHE, NodeKind, ReferenceKind
+from tenure.model.heap import NodeKind, ReferenceKind
+from tenure.model.recording import AUTOCAST_CACHE
 from tenure.model.units import format_bytes
 
 _CAST_NODE = "ToCopyBackward0"
