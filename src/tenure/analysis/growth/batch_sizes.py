@@ -29,23 +29,21 @@ def is_batch(views: Sequence[View], shape: int, entries: Sequence[View]) -> bool
     ends = {view.census.step: view for view in views}
     pairs = [(ends[entry.census.step], entry) for entry in entries if entry.census.step in ends]
     is_full = len({len(_rows_at(view, shape)) for view in views[-FEWEST_POINTS:]}) == 1
-    return any(
-        _follows_inputs(shape, each, largest=largest)
-        for each in ([(entry, entry) for entry in entries], pairs)
-        for largest in ((False, True) if is_full else (False,))
-    )
+    at_entries = [(entry, entry) for entry in entries]
+    return any(_follows_inputs(shape, each, or_largest=is_full) for each in (at_entries, pairs))
 
 
-def _follows_inputs(shape: int, pairs: Sequence[tuple[View, View]], *, largest: bool) -> bool:
-    """Whether what is there in the first of each pair, or the largest of it, is in proportion to an input in the
-    second."""
+def _follows_inputs(shape: int, pairs: Sequence[tuple[View, View]], *, or_largest: bool) -> bool:
+    """Whether what is there in the first of each pair is in proportion to an input in the second; or the largest of
+    it is."""
     if not pairs:
         return False
-    sizes_there = [view.census.storages.bytes[_rows_at(view, shape)] for view, _ in pairs]
-    own = np.array([int(sizes.max(initial=0) if largest else sizes.sum()) for sizes in sizes_there])
+    there = [view.census.storages.bytes[_rows_at(view, shape)] for view, _ in pairs]
     inputs = [_input_bytes(entry) for _, entry in pairs]
-    common = frozenset.intersection(*map(frozenset, inputs))
-    return any(_in_proportion(own, np.array([sizes[each] for sizes in inputs])) for each in sorted(common))
+    common = sorted(frozenset.intersection(*map(frozenset, inputs)))
+    own = [np.array([int(sizes.sum()) for sizes in there])]
+    own += [np.array([int(sizes.max(initial=0)) for sizes in there])] if or_largest else []
+    return any(_in_proportion(row, np.array([sizes[each] for sizes in inputs])) for each in common for row in own)
 
 
 def _is_input(view: View, shape: int) -> bool:

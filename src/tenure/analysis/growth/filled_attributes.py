@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tenure.analysis.heap.graph import own_references
 from tenure.analysis.heap.groups import View, owners_of
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
@@ -47,13 +48,6 @@ def _of_old_elements(view: View, before: View, members: Ints) -> tuple[Droppable
     then = np.array([lengths.get(address, -1) for address in nodes.address[containers].tolist()])
     if np.mean((then > 0) & (then == nodes.length[containers])) < _SHARE_OF_OLD:
         return None
-    of_them = np.isin(references.source, _tables_of(view, members)) & find_droppable(graph)
-    chosen = np.flatnonzero(of_them & (nodes.kind[references.target] == NodeKind.TENSOR))
-    return tuple(Droppable(int(reference)) for reference in chosen) or None
-
-
-def _tables_of(view: View, objects: Ints) -> Ints:
-    """The instance dictionaries of some objects."""
-    references = view.census.references
-    chosen = np.isin(references.source, objects) & (references.kind == ReferenceKind.DICT)
-    return np.union1d(objects, references.target[chosen])
+    to_tensors = find_droppable(graph) & (nodes.kind[references.target] == NodeKind.TENSOR)
+    own = sorted(reference for member in members.tolist() for reference in own_references(graph, member))
+    return tuple(Droppable(reference) for reference in own if to_tensors[reference]) or None

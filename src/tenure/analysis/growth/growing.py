@@ -247,12 +247,12 @@ def _is_in_bounds(view: View, members: Ints, containers: Collection[int]) -> boo
     """The members are elements of a container that keeps a bound, or parts of such elements."""
     if containers or not len(members):
         return any(is_bounded(view, container) for container in containers)
-    return all(lies_in_bounded(view, member) for member in members.tolist())
+    return _lie_in_bounds(view, members)
 
 
 def _lie_in_bounds(view: View, nodes: Ints) -> bool:
     """Whether all of these are parts of entries of containers that keep a bound: others take their places."""
-    return bool(len(nodes)) and all(lies_in_bounded(view, node) for node in nodes.tolist())
+    return len(nodes) > 0 and all(lies_in_bounded(view, node) for node in nodes.tolist())
 
 
 def _members(view: View, shape: int) -> Ints:

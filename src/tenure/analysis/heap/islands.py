@@ -54,6 +54,8 @@ class Island:
     cuts: Ints
     storages: Ints
     num_graph_nodes: int
+    through_own_hook: bool
+    """The ring runs over a hook of a tensor that an autograd node made."""
     through_cpp: bool
     """The ring runs over autograd nodes, or over a hook of a tensor that one made, which that node keeps too: Python's
     collector frees it only where nothing but the ring owns the node."""
@@ -155,6 +157,7 @@ def _island(graph: Graph, ring: list[int], below: Bools) -> Island:
     cut = _best_cut(graph, ring)
     cuts = _alike(graph, cut, below)
     others = _other_cuts(graph, ring, below, cuts)
+    own_hook = bool(_hooked_results(graph, ring))
     return Island(
         signature=" ".join(names),
         members=np.array(ring, dtype=np.int64),
@@ -164,11 +167,12 @@ def _island(graph: Graph, ring: list[int], below: Bools) -> Island:
         cuts=np.concatenate([cuts, *(_alike(graph, other, below) for other in others)]),
         storages=storages[below[storages]],
         num_graph_nodes=int(np.count_nonzero(below & (kinds == NodeKind.AUTOGRAD))),
-        through_cpp=bool(np.any(kinds[ring] == NodeKind.AUTOGRAD)) or bool(hooked_results(graph, ring)),
+        through_own_hook=own_hook,
+        through_cpp=own_hook or bool(np.any(kinds[ring] == NodeKind.AUTOGRAD)),
     )
 
 
-def hooked_results(graph: Graph, ring: Sequence[int]) -> set[int]:
+def _hooked_results(graph: Graph, ring: Sequence[int]) -> set[int]:
     """Tensors of a ring with a graph that lead on by their hooks, which their node keeps as well."""
     references, inside = graph.census.references, set(ring)
     found = set()
@@ -227,7 +231,7 @@ def _best_cut(graph: Graph, ring: list[int], *, without: Collection[int] = ()) -
     ]
 
     through_hook = any(graph.hook_tables[node] for node in ring) or ReferenceKind.HOOK in references.kind[choices]
-    to_hooked = _names_of(graph, choices, hooked_results(graph, ring))
+    to_hooked = _names_of(graph, choices, _hooked_results(graph, ring))
     kinds = graph.census.nodes.kind
 
     def preference(reference: int) -> tuple[int, bool, int, str, int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from tenure.analysis.host.system_growth import find_makers
+from tenure.analysis.host.system_growth import find_makers, made_by
 from tenure.model.recording import AUTOCAST_CACHE
 from tenure.model.source import SourceFile
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import Suspect
 
 
 def by_the_region(suspects: Iterable[Suspect], sources: Mapping[str, SourceFile]) -> tuple[Suspect, ...]:
@@ -16,11 +16,9 @@ def by_the_region(suspects: Iterable[Suspect], sources: Mapping[str, SourceFile]
     found = tuple(suspects)
     if not any(_is_cached(each) for each in found):
         return found
-    made = tuple(dict.fromkeys(find_makers("autocast", "", "", sources)))
-    name = made[0][1] if made else "autocast"
-    holder = HoldingReference(kind="unknown", name=name, expression=name, sites=tuple(site for site, _ in made))
+    holder = made_by(find_makers("autocast", "", "", sources), otherwise="autocast")
     return tuple(
-        replace(each, holder=holder, cut=(holder,), ambiguous=len(made) > 1) if _is_cached(each) else each
+        replace(each, holder=holder, cut=(holder,), ambiguous=len(holder.sites) > 1) if _is_cached(each) else each
         for each in found
     )
 

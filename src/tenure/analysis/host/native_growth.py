@@ -20,6 +20,7 @@ RSS = "rss_bytes"
 LEAST_STEPS = 40
 """Shorter runs are mostly warm-up: libraries, thread pools and workspaces come into being."""
 LEAST_STEPS_OF_KNOWN = 20
+"""Of growth whose cause is known to run: that alone says that it is no warm-up."""
 LEAST_PER_100_STEPS = 4 << 20
 LEAST_SHARE = 0.05
 EXPLAINED_SHARE = 0.5
@@ -43,13 +44,7 @@ class Rise:
     """The second half rises at least half as fast as the first: a cache that fills up slows down."""
 
 
-def find_rise(
-    steps: Sequence[Step],
-    counter: str = RSS,
-    *,
-    slowing: bool = False,
-    known: bool = False,
-) -> Rise | None:
+def find_rise(steps: Sequence[Step], counter: str = RSS, *, slowing: bool = False, known: bool = False) -> Rise | None:
     """None where the counter was not measured, or rises little, in one half only, at once, or in too short a run.
 
     How much it rises is taken from the slower half, as what will go on; where it may be `slowing` down, from both.

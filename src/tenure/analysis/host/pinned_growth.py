@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tenure.analysis.host.native_growth import EXPLAINED_SHARE, find_rise, suspect_of_rise
-from tenure.analysis.host.system_growth import find_makers
+from tenure.analysis.host.system_growth import find_makers, made_by
 from tenure.model.recording import Step
 from tenure.model.source import SourceFile
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import Suspect
 
 PINNED, ACTIVE = "pinned_bytes", "pinned_active_bytes"
 
@@ -24,9 +24,7 @@ def find_pinned_growth(
     if rise is None or explained_bytes_per_step >= EXPLAINED_SHARE * rise.per_step:
         return ()
     in_use = find_rise(steps, ACTIVE)
-    sites = tuple(dict.fromkeys(find_makers("pinned", "", "", sources)))
-    name = sites[0][1] if sites else "pinned memory"
-    holder = HoldingReference(kind="unknown", name=name, expression=name, sites=tuple(site for site, _ in sites))
+    holder = made_by(find_makers("pinned", "", "", sources), otherwise="pinned memory")
     facts: dict[str, object] = {
         "pinned_in_use": in_use is not None and in_use.per_step >= EXPLAINED_SHARE * rise.per_step
     }

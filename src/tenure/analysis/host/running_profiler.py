@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tenure.analysis.host.native_growth import find_rise, suspect_of_rise
-from tenure.analysis.host.system_growth import find_makers
+from tenure.analysis.host.system_growth import find_makers, made_by
 from tenure.model.recording import PROFILER_RUNS, Step
 from tenure.model.source import SourceFile
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import Suspect
 
 
 def find_profiler_growth(
@@ -22,7 +22,5 @@ def find_profiler_growth(
     first = rise.points[0][0]
     if not all(PROFILER_RUNS in step.counters for step in steps if step.step >= first and step.counters):
         return ()
-    sites = tuple(dict.fromkeys(find_makers("profiler", "", "", sources)))
-    name = sites[0][1] if sites else "profile"
-    holder = HoldingReference(kind="unknown", name=name, expression=name, sites=tuple(site for site, _ in sites))
+    holder = made_by(find_makers("profiler", "", "", sources), otherwise="profile")
     return (suspect_of_rise(rise, holder, "a profiler that records every step", {PROFILER_RUNS: True}),)

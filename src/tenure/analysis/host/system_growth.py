@@ -99,9 +99,7 @@ def _piles_up(steps: Sequence[int], values: Sequence[int]) -> bool:
 
 def _suspect(name: str, steps: Sequence[int], values: Sequence[int], sources: Mapping[str, SourceFile]) -> Suspect:
     counted, function, file = _parts(name)
-    sites = tuple(dict.fromkeys(find_makers(counted, function, file, sources)))
-    made = sites[0][1] if sites else counted
-    holder = HoldingReference(kind="unknown", name=made, expression=made, sites=tuple(site for site, _ in sites))
+    holder = made_by(find_makers(counted, function, file, sources), otherwise=counted)
     facts: dict[str, object] = {"counted": counted, "first_count": values[0], "last_count": values[-1]}
     if function:
         facts |= {"thread": function, "thread_file": file}
@@ -124,7 +122,7 @@ def _suspect(name: str, steps: Sequence[int], values: Sequence[int], sources: Ma
         growth_bytes_per_step=None,
         growth_objects_per_step=theil_sen(steps, values),
         fingerprint=fingerprint_of(f"count {counted} {function}"),
-        ambiguous=len(sites) > 1,
+        ambiguous=len(holder.sites) > 1,
         facts=facts,
     )
 
@@ -159,6 +157,13 @@ def find_makers(
     ]
     left = [each for each in makers if not each[2] or counted in _REGIONS] or makers
     yield from ((site, name) for site, name, _ in left)
+
+
+def made_by(makers: Iterable[tuple[SourceLocation, str]], *, otherwise: str) -> HoldingReference:
+    """What these statements start, by the name that the first of them gives it; a name for what none is known of."""
+    found = tuple(dict.fromkeys(makers))
+    name = found[0][1] if found else otherwise
+    return HoldingReference(kind="unknown", name=name, expression=name, sites=tuple(site for site, _ in found))
 
 
 def _is_ended(calls: Sequence[tuple[ast.Call, ast.stmt, str]], statement: ast.stmt, scope: str) -> bool:

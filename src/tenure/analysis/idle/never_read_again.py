@@ -176,8 +176,8 @@ def _suspects(unread: Sequence[_Unread], last: View, held: _Held) -> list[Suspec
     if not _is_long([each.view for each in unread], count):
         return []
     cut = tuple(each for each in held.cut if _leads_to_much(last, each, nodes))
-    freed = np.intersect1d(nodes, freed_storages(last.graph, cut)) if cut else np.empty(0, dtype=np.int64)
-    if not _is_most(last, freed, nodes):
+    freed = np.intersect1d(nodes, freed_storages(last.graph, cut))
+    if not cut or not _is_most(last, freed, nodes):
         return []
     nodes = freed
     views = [each.view for each in unread[-count:]]

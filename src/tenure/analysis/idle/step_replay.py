@@ -196,7 +196,7 @@ class Replay:
         if storages.death[row] != ALIVE:
             return True
         if storages.birth[row] < second > storages.last_use[row]:
-            return self.is_handed_on(row) and bool(self._forerunners(row))
+            return bool(self._forerunners(row))
         other = self.counterpart(row)
         return other is not None and bool(storages.death[other] != ALIVE and storages.last_use[other] < second)
 

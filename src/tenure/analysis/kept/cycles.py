@@ -11,7 +11,7 @@ from tenure.analysis.heap.assemble import drops_of
 from tenure.analysis.heap.graph import Bools, Graph, object_of, reach
 from tenure.analysis.heap.groups import View, fingerprint_of
 from tenure.analysis.heap.holders import Droppable, gradient_reference, gradients_with_graph, ring_reference
-from tenure.analysis.heap.islands import Island, find_islands, hooked_results
+from tenure.analysis.heap.islands import Island, find_islands
 from tenure.analysis.heap.packed_by_hooks import pack_hook_reference
 from tenure.analysis.heap.storage_facts import bytes_by_role, identities, is_scalar, main_device, storage_rows
 from tenure.analysis.heap.wording import attribute_name, hops, is_merged, render_path
@@ -175,6 +175,6 @@ def _facts(view: View, island: Island, num_rings: int) -> dict[str, object]:
         facts["ctx_attribute"] = view.graph.labels[island.cut].strip("'\"")
     if island.through_cpp:
         facts["owned_by_cpp_too"] = True
-    if hooked_results(view.graph, island.members.tolist()):
+    if island.through_own_hook:
         facts[OWN_HOOK] = True
     return facts

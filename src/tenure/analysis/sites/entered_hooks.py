@@ -10,6 +10,7 @@ from tenure.analysis.heap.wording import ONLY_C_CODE
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
+from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted, enclosing_function, parse
 from tenure.syntax.text.store_calls import PACK_HOOKS
 
@@ -50,7 +51,7 @@ def _hooks_made(source: SourceFile) -> Iterator[HoldingReference]:
     for statement in ast.walk(tree):
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         for call in ast.walk(statement) if isinstance(statement, (ast.Assign, ast.Expr)) else ():
-            if isinstance(call, ast.Call) and _last(call.func) == PACK_HOOKS:
+            if isinstance(call, ast.Call) and called_name(call) == PACK_HOOKS:
                 name = dotted(targets[0]) if targets else PACK_HOOKS
                 given = (_last(each) for each in (*call.args, *(keyword.value for keyword in call.keywords)))
                 place = SourceLocation(source.path, call.lineno, enclosing_function(source, call.lineno))

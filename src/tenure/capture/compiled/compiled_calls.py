@@ -93,8 +93,7 @@ class CompiledCalls:
 
     def at_compiled_call(self, wrapper: FrameType) -> None:
         """As `CompiledCallListener` says."""
-        self._modules.suspend()
-        self._scalers.suspend()
+        self._suspend()
         if self._steps.is_listening:
             self._guard.run(self._begin, wrapper)
 
@@ -110,13 +109,16 @@ class CompiledCalls:
 
     def before_capture(self) -> None:
         """As `CompiledCallListener` says."""
-        self._modules.suspend()
-        self._scalers.suspend()
+        self._suspend()
 
     def after_capture(self) -> None:
         """As `CompiledCallListener` says."""
         if self._steps.is_listening:
             self._resume()
+
+    def _suspend(self) -> None:
+        self._modules.suspend()
+        self._scalers.suspend()
 
     def _resume(self) -> None:
         if not self._watch.is_in_compiled_call:
