@@ -62,7 +62,7 @@ def test_each_optimizer_step_is_a_step_and_each_due_census_has_a_forward_entry(t
 
 def test_what_a_census_takes_is_no_part_of_any_steps_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("tenure.capture.monitor.time", SimpleNamespace(perf_counter=lambda: now[0], time=lambda: 1e9))
+    monkeypatch.setattr("tenure.capture.steps.run_clock.time", SimpleNamespace(perf_counter=lambda: now[0]))
 
     class LongCensus(CensusLog):
         def __call__(self, **asked: Any) -> Census:

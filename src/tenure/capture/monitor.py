@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +35,18 @@ from tenure.capture.steps.evaluation_calls import EvaluationCalls
 from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
 from tenure.capture.steps.module_calls import CalledModules, ModuleCalls
+from tenure.capture.steps.next_decision import NextDecision
 from tenure.capture.steps.own_cost import describe_excess
 from tenure.capture.steps.phase_counters import PhaseCounters
+from tenure.capture.steps.run_clock import RunClock
 from tenure.capture.steps.schedule import (
     Schedule,
     can_afford_entry,
     can_afford_look,
     can_afford_within,
-    find_payable,
-    has_reached,
     is_due,
     is_geometric,
     next_watched_calls,
-    rise_limits,
     watches_calls,
 )
 from tenure.capture.steps.skipped_steps import ScalerWatch
@@ -63,8 +61,6 @@ from tenure.capture.writing.profile_writing import ProfileOfRecording
 from tenure.model.recording import COMPILES, EVALUATION, OUT_OF_MEMORY
 from tenure.store.format import name_census_file
 
-SILENT_SECONDS, SILENT_STEPS = 1.0, 10
-"""Where no step has ended for so long, and for so many times the last one's time, calls of modules are watched."""
 MAX_FIRST_CALLS = 4
 """Root modules whose first call, before any optimizer step, brings a census: what is let go later is seen in use."""
 STEP_END, FORWARD_ENTRY, FIRST_CALL, REQUEST = "step-end", "forward-entry", "first-call", "request"
@@ -100,15 +96,11 @@ class Monitor:
         self._entry_due = False
         self._forward_seen = False
         self._running_steps = RunningSteps()
-        self._decides_at = 0
-        self._payable_from = inf
-        self._rise_limits: tuple[tuple[str, int], ...] = ()
         self._stopper = Stopper(self._options.stop_after)
-        self._start = self._last_step_time = time.perf_counter()
+        self._clock = RunClock()
         self._censuses = CensusWriter(self._journal, take_census)
         self._num_first_calls = 0
         self._extra_seconds = 0.0
-        self._step_seconds = 0.0
         self._watches_silence = False
         self.step = 0
         self._guard.run(self._find_place)
@@ -118,7 +110,7 @@ class Monitor:
             current_step=lambda: self.step,
             is_busy=lambda: self._guard.busy,
             note=self._write_note,
-            start=self._start,
+            start=self._clock.start,
             closer_looks=lambda: self._schedule.has_extra,
             on_look=self._watch_where_no_step_ends,
             lost_descriptors=lambda: self._counters.lost_descriptor,
@@ -145,6 +137,7 @@ class Monitor:
             self._guard.run, self._guard.is_shut, self._at_new_root, self.enter_root, self._leave_root
         )
         self._watched = WatchedSteps(self._modules, self._phases)
+        self._next_decision = NextDecision(self._watched)
         self._handles = [
             register_optimizer_step_pre_hook(self._make_hook(self._before_optimizer_step)),
             register_optimizer_step_post_hook(self._make_hook(self._after_optimizer_step)),
@@ -261,12 +254,12 @@ class Monitor:
         if not self._optimizer_seen:
             self._plan.at_first_optimizer_step(self.step)
             self._optimizer_seen = True
-            self._decides_at = 0
+            self._next_decision.at_once()
         after_forward, self._forward_seen = self._forward_seen, False
         number = self._optimizers.number(optimizer)
         if number > self._plan.newest_optimizer:
             self._plan.at_new_optimizer(number, self.step)
-            self._decides_at = 0
+            self._next_decision.at_once()
         if self._sequence.ends_step(number, after_forward=after_forward):
             self._end_step(STEP_END)
         if self._sequence.asks_for_forward:
@@ -281,13 +274,12 @@ class Monitor:
             self._num_first_calls += 1
             self._record_census(f"{FIRST_CALL}-{self._num_first_calls}", None)
         self._plan.at_new_root(self.step, training=self._optimizer_seen)
-        self._decides_at = 0
+        self._next_decision.at_once()
         self._history.begin()
 
     def _take_out_of_memory(self) -> None:
-        started = time.perf_counter()
-        is_first = self._history.write_out_of_memory()
-        self._last_step_time += time.perf_counter() - started
+        with self._clock.left_out():
+            is_first = self._history.write_out_of_memory()
         if is_first:
             self._record_census(OUT_OF_MEMORY, None)
 
@@ -335,8 +327,7 @@ class Monitor:
 
     def _take_evaluation_call(self, inputs: Any) -> None:
         moment = self._evaluation_calls.take_call()
-        elapsed = time.perf_counter() - self._start
-        if moment and can_afford_within(self._schedule, self._censuses.spending, elapsed=elapsed):
+        if moment and can_afford_within(self._schedule, self._censuses.spending, elapsed=self._clock.elapsed):
             self._record_census(moment, inputs)
         if self._evaluation_calls.is_over and self._watches_silence:
             self._watches_silence = False
@@ -344,16 +335,14 @@ class Monitor:
 
     def _watch_where_no_step_ends(self, now: float) -> None:
         """On the sampler's thread: a program that has trained may go on with calls of its models alone."""
-        patience = max(SILENT_SECONDS, SILENT_STEPS * self._step_seconds)
-        if not self._optimizer_seen or not self.is_listening or now - self._last_step_time < patience:
+        if not self._optimizer_seen or not self.is_listening or not self._clock.is_silent(now):
             return
         if not (self._modules.is_watching or self._modules.compiles or self._evaluation_calls.is_over):
             self._watches_silence = True
             self._guard.run(self._watch_modules)
 
     def _can_afford_look(self) -> bool:
-        elapsed = time.perf_counter() - self._start
-        return can_afford_look(self._schedule, self._censuses.spending, elapsed=elapsed)
+        return can_afford_look(self._schedule, self._censuses.spending, elapsed=self._clock.elapsed)
 
     def _enter_forward(self, inputs: Any) -> None:
         if self._entry_due:
@@ -371,27 +360,22 @@ class Monitor:
         self._entry_due = self._modules.every_root = due
 
     def _end_step(self, moment: str, inputs: Any = None) -> None:
-        now = time.perf_counter()
-        seconds, self._last_step_time = now - self._last_step_time, now
-        self._step_seconds = seconds
+        elapsed = self._clock.end_step()
         self.step = step = self.step + 1
         self._modules.step = step + 1
         if step == 1:  # programs that start their own ranks may say only now which is which
             self._find_place()
         within = bool(self._phases.found or self._inputs.largest)
-        counters = self._counters.read_after_step(step, seconds, wanted=within)
+        counters = self._counters.read_after_step(step, self._clock.step_seconds, wanted=within)
         if within:
             counters = counters | self._phases.end_step() | self._inputs.end_step()
-        elapsed = now - self._start
-        self._write_step(elapsed, seconds, counters)
-        has_risen = self._rise_limits and has_reached(self._rise_limits, counters)
-        if step >= self._decides_at or elapsed >= self._payable_from or self._samples.asks or has_risen:
+        self._write_step(elapsed, counters)
+        if self._samples.asks or self._next_decision.has_come(step, elapsed=elapsed, counters=counters):
             with collector_rests():  # rings that the census sees must be there in the copy that is left after it
                 self._decide(moment, inputs, elapsed, counters)
-            self._decides_at = self._watched.find_next_decision(step, self._find_planned)
-            self._rise_limits = rise_limits(self._schedule, self._censuses.spending, elapsed=elapsed)
-            self._payable_from = find_payable(self._schedule, self._censuses.spending, step=step)
-        self._last_step_time = time.perf_counter()
+            spending = self._censuses.spending
+            self._next_decision.plan(step, self._schedule, spending, elapsed=elapsed, find_planned=self._find_planned)
+        self._clock.begin_step()
 
     def _decide(self, moment: str, inputs: Any, elapsed: float, counters: dict[str, int]) -> None:
         """What depends on the step's number, on the time, or on what was asked for: a census, what is watched next."""
@@ -459,8 +443,9 @@ class Monitor:
             self._guard.say_once(excess)
             self._guard.switch_off()
 
-    def _write_step(self, at: float, seconds: float, counters: dict[str, int]) -> None:
-        if not self._journal.write_step(self.step, time=at, seconds=seconds, counters=counters):
+    def _write_step(self, elapsed: float, counters: dict[str, int]) -> None:
+        seconds = self._clock.step_seconds
+        if not self._journal.write_step(self.step, time=elapsed, seconds=seconds, counters=counters):
             self._guard.say_once(str(self._journal.failure))
             self._guard.switch_off()
         elif counters:
@@ -478,27 +463,26 @@ class Monitor:
 
     def _record_census(self, moment: str, inputs: Any) -> None:
         """Take and write one; what it takes within a step is not counted as the step's."""
-        started = time.perf_counter()
+        called = CalledModules() if moment.startswith(WITHIN_STEPS) else self._modules.take_called()
         try:
-            self._censuses.write(
-                step=self.step,
-                moment=moment,
-                inputs=inputs,
-                optimizers=self._optimizers.live(),
-                ignore=(self, self.__dict__, inputs),
-                called=CalledModules() if moment.startswith(WITHIN_STEPS) else self._modules.take_called(),
-                counters=self._counters.last,
-            )
+            with self._clock.left_out():
+                self._censuses.write(
+                    step=self.step,
+                    moment=moment,
+                    inputs=inputs,
+                    optimizers=self._optimizers.live(),
+                    ignore=(self, self.__dict__, inputs),
+                    called=called,
+                    counters=self._counters.last,
+                )
         except OSError as error:
             if is_from_signal_handler(error):  # TimeoutError is an OSError
                 raise
             self._guard.switch_off(f"cannot write the recording: {error.strerror or error}")
-        finally:
-            self._last_step_time += time.perf_counter() - started
 
     def _count_pause(self, seconds: float) -> None:
         self._count_cost(seconds)
-        self._last_step_time += seconds
+        self._clock.leave_out(seconds)
 
     def _count_cost(self, seconds: float) -> None:
         self._extra_seconds += seconds
@@ -522,7 +506,7 @@ class Monitor:
             "reason": "stopped" if self._stopper.stopped else reason,
             "exit_code": exit_code,
             "steps": self.step,
-            "seconds": round(time.perf_counter() - self._start, 6),
+            "seconds": round(self._clock.elapsed, 6),
             "own_seconds": round(self._guard.own_seconds, 6),
             "census_seconds": round(self._censuses.spending.total.seconds, 6),
             "sample_seconds": round(self._samples.own_seconds, 6),
