@@ -9,7 +9,7 @@ from typing import Any
 
 from tenure.capture.sampling.allocator import is_built_for_backends, may_have_others, read_allocator
 from tenure.capture.sampling.private_pools import read_private_pools
-from tenure.capture.steps.schedule import is_geometric, next_geometric
+from tenure.capture.steps.census_steps import is_geometric, next_geometric
 from tenure.capture.system.memory_room import read_memory_room
 from tenure.capture.system.resident import ResidentMemory
 from tenure.model.recording import PROFILER_RUNS

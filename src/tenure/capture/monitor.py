@@ -31,6 +31,7 @@ from tenure.capture.profile.profile_planning import ProfilePlan
 from tenure.capture.sampling.between_steps import BetweenSteps
 from tenure.capture.steps.boundaries import OptimizerSequence, RootCalls
 from tenure.capture.steps.calls import RunningSteps, has_gradients, optimizer_was_made
+from tenure.capture.steps.census_steps import is_geometric, next_watched_calls, watches_calls
 from tenure.capture.steps.evaluation_calls import EvaluationCalls
 from tenure.capture.steps.input_size import InputSizes
 from tenure.capture.steps.known_optimizers import KnownOptimizers
@@ -45,9 +46,6 @@ from tenure.capture.steps.schedule import (
     can_afford_look,
     can_afford_within,
     is_due,
-    is_geometric,
-    next_watched_calls,
-    watches_calls,
 )
 from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, replace
 
 from tenure.capture.steps.census_ranks import takes_censuses
-from tenure.capture.steps.schedule import Schedule, is_geometric
+from tenure.capture.steps.census_steps import is_geometric
+from tenure.capture.steps.schedule import Schedule
 from tenure.capture.system.ranks import Place
 
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from tenure.capture.steps.next_decision import NextDecision
-from tenure.capture.steps.schedule import Cost, Schedule, Spending
+from tenure.capture.steps.schedule import Schedule
+from tenure.capture.steps.spending import Cost, Spending
 from tenure.capture.steps.watched_steps import WatchedSteps
 
 

@@ -1,33 +1,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 from math import inf
 
 import pytest
 
-from tenure.analysis.evidence import LOOKED_AT_SHARE
+from tenure.capture.steps.census_steps import is_census_step
 from tenure.capture.steps.schedule import (
-    Cost,
     Schedule,
-    Spending,
     can_afford_entry,
     can_afford_look,
     find_payable,
     has_reached,
     has_risen,
-    is_census_step,
     is_due,
-    is_geometric,
-    next_geometric,
-    next_watched_calls,
     rise_limits,
-    watches_calls,
 )
+from tenure.capture.steps.spending import Cost, Spending
 
 MIB = 1 << 20
 
-
+PLAN_OF_FEW = [1, 2, 3, 4, 6, 8, 13, 16]
+"""What is taken whatever it costs."""
 PLAN = [step for step in range(1, 41) if is_census_step(step)]
 
 
@@ -51,22 +45,6 @@ def due_steps(
     return steps
 
 
-def test_what_is_read_now_and_then_is_read_densely_at_first_and_at_two_round_steps_per_octave_later() -> None:
-    assert [step for step in range(-1, 100) if is_geometric(step)] == [*(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)]
-
-
-def test_the_schedule_is_dense_at_first_and_later_two_per_octave_one_of_them_beside_its_middle() -> None:
-    early, late = (1, 2, 3, 4, 6, 8), (13, 16, 22, 32, 44, 64, 95, 128, 193, 256, 382, 512, 764)
-
-    assert [step for step in range(-1, 1000) if is_census_step(step)] == [*early, *late]
-
-
-def test_no_later_than_two_thirds_of_the_way_to_any_step_there_is_a_census() -> None:
-    plan = [step for step in range(1, 100_000) if is_census_step(step)]
-
-    assert all(this > LOOKED_AT_SHARE * (later - 1) for this, later in pairwise(plan))
-
-
 def test_entries_of_forwards_follow_the_first_steps_then_one_per_octave_and_each_that_was_asked_for() -> None:
     assert [step for step in PLAN if Schedule().wants_entry(step)] == [1, 2, 3, 4, 8, 13, 22]
     assert [step for step in (5, 6, 7, 16, 100) if Schedule().wants_entry(step)] == [5, 7, 100]
@@ -85,14 +63,8 @@ def test_what_comes_every_so_many_steps_meets_half_of_the_entries_at_most() -> N
     assert [often[period][0] for period in (10, 20, 50, 100)] == [0] * 4
 
 
-def test_calls_are_watched_around_round_steps() -> None:
-    assert [step for step in range(1, 120) if watches_calls(step)] == [
-        near for ten in range(10, 101, 10) for near in (ten - 1, ten, ten + 1)
-    ]
-
-
 def test_the_first_eight_are_taken_and_later_ones_wait_for_the_budget() -> None:
-    free = [1, 2, 3, 4, 6, 8, 13, 16]
+    free = PLAN_OF_FEW
 
     assert due_steps(Schedule(), until=40, census_seconds=1.0, step_seconds=0.1) == free
     assert due_steps(Schedule(), until=40, census_seconds=0.005, step_seconds=0.1) == [*free, 22, 32]
@@ -108,6 +80,18 @@ def test_programs_of_seconds_get_the_same_censuses_however_busy_or_slow_the_mach
     slow = [due_steps(Schedule(), census_seconds=0.2 * slower, work=work, **seconds) for slower in (0.3, 1, 2, 3)]
 
     assert [*busy, *slow] == [[step for step in range(200) if is_census_step(step)][:14]] * 9
+
+
+def test_of_fifty_steps_with_a_large_heap_the_late_ones_are_seen_unless_each_takes_long() -> None:
+    """As many objects as several libraries bring along; no entry of a forward is taken with them."""
+    large, larger = (
+        due_steps(Schedule(), until=100, census_seconds=seconds, step_seconds=0.02, work=work)
+        for seconds, work in ((0.5, 1_400_000), (0.5, 1_600_000))
+    )
+    spending = Spending(num_steps=8, total=Cost(4.0, 4.0, 11_200_000), last=Cost(0.5, 0.5, 1_400_000), last_step=16)
+
+    assert (large, larger) == ([*PLAN_OF_FEW, 32, 44, 64], PLAN_OF_FEW)
+    assert not can_afford_entry(Schedule(), spending, step=44, elapsed=1.0)
 
 
 def test_none_is_free_after_ten_seconds_of_processor_time_whatever_was_gone_through() -> None:
@@ -126,7 +110,7 @@ def test_what_the_user_waits_for_ends_the_free_ones_even_where_the_processor_doe
 
 def test_later_censuses_are_paid_in_what_the_user_waits_for() -> None:
     """But for two and a half seconds that others may have had the processor."""
-    free, seconds = [1, 2, 3, 4, 6, 8, 13, 16], {"until": 150, "census_seconds": 4.0, "step_seconds": 10.0}
+    free, seconds = PLAN_OF_FEW, {"until": 150, "census_seconds": 4.0, "step_seconds": 10.0}
 
     assert due_steps(Schedule(), **seconds, processor_share=1.0) == [*free, 40, 80, 120]
     assert due_steps(Schedule(), **seconds, processor_share=0.5) == [*free, 22, 55, 95, 135]
@@ -180,13 +164,6 @@ def test_steps_that_were_asked_for_replace_the_schedule() -> None:
     assert due_steps(schedule, until=10, census_seconds=60, step_seconds=0.1) == [2, 5]
 
 
-def test_the_next_step_of_the_schedule_is_known_without_a_search() -> None:
-    def found(step: int) -> int:
-        return next(later for later in range(step + 1, 10 * step + 2) if is_geometric(later))
-
-    assert [next_geometric(step) for step in range(1, 200)] == [found(step) for step in range(1, 200)]
-
-
 def test_ranks_decide_by_step_number_alone() -> None:
     schedule = Schedule(several_ranks=True, budget_percent=0)
 
@@ -237,15 +214,6 @@ def test_a_closer_look_has_a_share_for_itself_whatever_the_censuses_before_it_to
 
     assert looks == long_looks == [False, True]
     assert not any(can_afford_look(schedule, spending, elapsed=1e6) for schedule in others)
-
-
-def test_the_next_step_whose_calls_are_watched_is_found_without_asking_of_each() -> None:
-    watched = [step for step in range(1, 21_000) if watches_calls(step)]
-    asked = [0, *range(1, 130), 899, 901, 998, 1000, 1001, 1002, 1998, 9998, 10_001]
-
-    assert [next_watched_calls(step) for step in asked] == [
-        next(later for later in watched if later > step) for step in asked
-    ]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ What a long evaluation piles up is gone when the next step ends (transformers ke
 
 from __future__ import annotations
 
-from tenure.capture.steps.schedule import is_geometric
+from tenure.capture.steps.census_steps import is_geometric
 from tenure.model.recording import EVALUATION
 
 FIRST_CALL, LAST_CALL = 4, 96

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import inf
 
-from tenure.capture.steps.schedule import Schedule, Spending, find_payable, has_reached, rise_limits
+from tenure.capture.steps.schedule import Schedule, find_payable, has_reached, rise_limits
+from tenure.capture.steps.spending import Spending
 from tenure.capture.steps.watched_steps import WatchedSteps
 
 

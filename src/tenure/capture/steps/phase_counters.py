@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tenure.capture.steps.call_cost import may_spend
-from tenure.capture.steps.schedule import is_geometric
+from tenure.capture.steps.census_steps import is_geometric
 from tenure.model.step_phases import BACKWARD, BETWEEN_STEPS, EVALUATION, FORWARD, NAMES_IN_PHASES, PEAK, PHASE_COUNTERS
 
 READING_SECONDS = 30e-6

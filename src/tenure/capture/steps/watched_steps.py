@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tenure.capture.steps.census_steps import next_geometric
 from tenure.capture.steps.module_calls import ModuleCalls
 from tenure.capture.steps.optional_share import OptionalShare
 from tenure.capture.steps.phase_counters import PhaseCounters
-from tenure.capture.steps.schedule import next_geometric
 
 MOST_QUIET_STEPS = 32
 """In a row; cost and time are looked at so often."""

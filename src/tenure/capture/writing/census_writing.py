@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tenure.capture.profile.step_profile import PEAK
 from tenure.capture.steps.module_calls import CalledModules
-from tenure.capture.steps.schedule import WORK_OF_RECORDED, Cost, Spending
+from tenure.capture.steps.spending import WORK_OF_RECORDED, Cost, Spending
 from tenure.capture.writing.journal import Journal
 from tenure.model.recording import EVALUATION
 
