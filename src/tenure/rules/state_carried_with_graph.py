@@ -14,8 +14,8 @@ from tenure.syntax.program.program import Program
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """A graph grows behind one name that is not a container's element, and what is bound to it is no scalar."""
-    if suspect.symptom not in GROWING or not suspect.through_graph or suspect.holder.element or keeps_scalar(suspect):
+    """A graph grows behind one name that is not a container's element, and what is bound to it is no loss."""
+    if suspect.symptom not in GROWING or not suspect.through_graph or suspect.holder.element or _is_loss(suspect):
         return None
     return claim(
         suspect,
@@ -28,6 +28,12 @@ def check_suspect(suspect: Suspect) -> Finding | None:
             "is never trained through under `torch.no_grad()`",
         ),
     )
+
+
+def _is_loss(suspect: Suspect) -> bool:
+    """Whether a scalar is kept; but for a running average, by its name not of losses, that no backward went through."""
+    is_statistic = suspect.facts.get("kept_average") and not suspect.graph_freed
+    return keeps_scalar(suspect) and (not is_statistic or "loss" in suspect.holder.expression.lower())
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

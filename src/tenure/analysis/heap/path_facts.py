@@ -21,6 +21,8 @@ FEWEST_THAT_RISE = 5
 _PARTS = (ReferenceKind.INDEX, ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE)
 _REFILLED = ("list", "collections.deque")
 """Their elements come by several statements, those of a tuple by one."""
+_AVERAGES = ("LerpBackward0", "LerpBackward1")
+_SUMS, _WEIGHTED = ("AddBackward0", "SubBackward0"), ("MulBackward0", "DivBackward0")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -31,6 +33,7 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
     - `graph_continues`: the census stopped inside a larger graph,
     - `kept_shape`: shape of the tensor by which the path enters a graph,
     - `kept_pins_bytes`: bytes of that tensor's storage that no view of it shows,
+    - `kept_average`: that tensor was averaged last, by `lerp` or as a sum of parts with weights; no running sum,
     - `graphs_beside`: labels of what else carries a graph in the tuple, list, dict or object that has that tensor,
     - `fills_running`: what grows is filled by a suspended generator or coroutine, which therefore still runs,
     - `keys`: the newest keys of the dict among `many`; `keys_count_up`: all of them are the numbers n, n+1, n+2, ...,
@@ -51,6 +54,8 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
         pinned = int(view.census.storages.bytes[row] - view.census.storages.view_bytes[row])
         if pinned >= ALLOCATED_AT_LEAST:
             facts["kept_pins_bytes"] = pinned
+    if _is_average(view.graph, path):
+        facts["kept_average"] = True
     return facts
 
 
@@ -114,6 +119,18 @@ def _kept_storage(graph: Graph, path: Sequence[int]) -> int:
                     return int(graph.storage_row[int(census.references.target[own])])
             return -1
     return -1
+
+
+def _is_average(graph: Graph, path: Sequence[int]) -> bool:
+    references = graph.census.references
+    enters = next((each for each in path if references.kind[each] == ReferenceKind.GRAD_FN), -1)
+    if enters < 0:
+        return False
+    last = int(references.target[enters])
+    if graph.type_names[last] in _AVERAGES:
+        return True
+    parts = {graph.type_names[int(references.target[each])] for each in graph.references_from(last)}
+    return graph.type_names[last] in _SUMS and not parts.isdisjoint(_WEIGHTED) and parts.isdisjoint(_SUMS)
 
 
 def _dict_facts(graph: Graph, many: Collection[int]) -> dict[str, object]:
