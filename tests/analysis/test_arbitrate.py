@@ -117,7 +117,7 @@ def test_the_newest_of_what_a_statement_adds_is_not_told_beside_those_before() -
 
 
 def on_ctx(rule: str, *addresses: int, function: str = "GateBackward", freed: bool = True, **changes: Any) -> Finding:
-    facts = {"kind": "facts", "ctx_type": function} | ({"backward_freed_the_rest": True} if freed else {})
+    facts = {"kind": "facts", "ctx_type": function} | ({"left_on_ctx": True} if freed else {})
     return told(rule, *addresses, evidence=(facts,), fingerprint=str(addresses), **changes)
 
 

@@ -139,6 +139,7 @@ def test_retval_and_loss_over_the_next_forward() -> None:
     assert told(suspect) == ("peak", ["retval", "loss"])
     assert (suspect.through_graph, suspect.graph_freed) == (True, True)
     assert (suspect.facts["ctx_type"], suspect.facts["ctx_attribute"]) == ("LossKeepingItsGradientBackward", "grads")
+    assert suspect.facts["left_on_ctx"]
     assert suspect.retained_bytes == 300 * 300 * 4
 
 

@@ -114,7 +114,7 @@ def test_a_growing_graph_is_none() -> None:
 
 def test_what_backward_left_on_a_ctx_could_be_freed_by_backward() -> None:
     facts = {"ctx_attribute": "grads", "ctx_type": "losses.TransducerBackward"}
-    freed = check_suspect(carried(through_graph=True, graph_freed=True, facts=facts))
+    freed = check_suspect(carried(through_graph=True, facts=facts | {"left_on_ctx": True}))
     whole = check_suspect(carried(through_graph=True, facts=facts))
 
     assert [remedy.summary for remedy in (freed.remedies if freed else ())][1:] == [
@@ -122,6 +122,6 @@ def test_what_backward_left_on_a_ctx_could_be_freed_by_backward() -> None:
     ]
     assert len(whole.remedies if whole else ()) == 1
     assert [each and evidence_of(each, "facts") for each in (freed, whole)] == [
-        {"kind": "facts", **facts, "backward_freed_the_rest": True},
+        {"kind": "facts", **facts, "left_on_ctx": True},
         {"kind": "facts", **facts},
     ]

@@ -74,7 +74,7 @@ for number in range(24):
         "kept.append((number, scale.detach(), most.detach(), most.detach()))",
     ),
     "moving-average": (
-        "TN101",
+        "TN105",
         """\
 average = torch.zeros(())
 for number in range(24):

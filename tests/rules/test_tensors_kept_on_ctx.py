@@ -51,6 +51,22 @@ def test_an_intermediate_that_is_carried_on_ctx_is_one_without_a_ring() -> None:
     )
 
 
+def test_whose_graphs_keep_it_is_said_and_how_much_that_comes_to() -> None:
+    keepers = (HoldingReference("local", "costs", "costs[*]"), HoldingReference("local", "loss", "loss"))
+
+    grown = check_suspect(suspect(holder=ON_CTX, cut=keepers[:1], facts=FACTS))
+    kept = check_suspect(carried(holder=ON_CTX, cut=keepers, facts=FACTS))
+
+    assert grown is not None
+    assert kept is not None
+    assert grown.message == f"{MESSAGE}, while `costs[*]` keeps its graph: 1.00 MiB per step."
+    assert kept.message == f"{MESSAGE}, while `costs[*]` and `loss` keep its graph."
+    assert [remedy.summary for remedy in kept.remedies] == [
+        REMEDY,
+        "or keep no graph past its backward pass: `.detach()`, `.item()`, `del` after the last use",
+    ]
+
+
 def test_what_someone_else_holds_is_none_though_its_path_leads_over_a_ctx() -> None:
     assert check_suspect(carried(holder=replace(ON_CTX, owner_type="Trainer"), facts=FACTS)) is None
 

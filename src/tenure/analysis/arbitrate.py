@@ -98,7 +98,7 @@ def _is_same_function(finding: Finding, other: Finding) -> bool:
     function = facts.get("ctx_type")
     if other.rule != _ON_CTX or not function or evidence_of(other, "facts").get("ctx_type") != function:
         return False
-    only_there = finding.symptom == "peak" and bool(facts.get("backward_freed_the_rest"))
+    only_there = finding.symptom == "peak" and bool(facts.get("left_on_ctx"))
     return finding.ranks == other.ranks and (finding.rule == _ON_CTX or only_there)
 
 

@@ -102,6 +102,11 @@ class HoldingReference:
     fields: tuple[HoldingReference, ...] = ()
     """Of a record that would be dropped whole: its attributes that hold the memory, the heaviest first."""
 
+    @property
+    def names_a_loss(self) -> bool:
+        """Whether it says of itself that what it refers to is a loss."""
+        return "loss" in self.expression.lower()
+
 
 @dataclass(frozen=True)
 class Series:
@@ -198,3 +203,8 @@ class Suspect:
     """Step of the census in which `storages` were seen."""
     drops: tuple[Drop, ...] = field(default=(), compare=False, repr=False)
     """The references of the cut by address, for an experiment in the same process."""
+
+    @property
+    def grows(self) -> bool:
+        """Whether it gains memory with the steps, if only between two falls."""
+        return self.symptom in ("growth", "sawtooth")

@@ -7,7 +7,7 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
-from tenure.rules.path_questions import GROWING, comes_to_much, is_dict
+from tenure.rules.path_questions import comes_to_much, is_dict
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.kept.weak_tables import find_weak_tables
@@ -28,7 +28,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     facts = suspect.facts
     keys = facts.get("keys")
     is_mapping = is_dict(suspect.holder.container_type) or keys is not None
-    if suspect.symptom not in GROWING or not suspect.holder.element or not is_mapping:
+    if not suspect.grows or not suspect.holder.element or not is_mapping:
         return None
     if facts.get("keys_count_up"):
         return None

@@ -8,7 +8,7 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import COMPUTED_ONCE, FILLED, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
-from tenure.rules.path_questions import GROWING, goes_through_cache
+from tenure.rules.path_questions import goes_through_cache
 from tenure.rules.source_claim import claim_source
 from tenure.syntax.kept.cached_functions import find_cached
 from tenure.syntax.program.program import Program
@@ -21,7 +21,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return _claim_property(suspect)
     if not goes_through_cache(suspect) or suspect.symptom == "peak":
         return None
-    what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
+    what = growth(suspect) if suspect.grows else format_bytes(suspect.retained_bytes)
     return claim(
         suspect,
         rule=RULE.code,

@@ -8,7 +8,7 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import HoldingReference, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
-from tenure.rules.path_questions import GROWING, goes_through_traceback
+from tenure.rules.path_questions import goes_through_traceback
 from tenure.rules.source_claim import claim_source
 from tenure.syntax.kept.kept_errors import find_kept_errors
 from tenure.syntax.program.program import Program
@@ -23,7 +23,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     """The path (no ring: rings are TN301) goes through a traceback or the frame of a function that has ended."""
     if suspect.cyclic or not goes_through_traceback(suspect):
         return None
-    what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
+    what = growth(suspect) if suspect.grows else format_bytes(suspect.retained_bytes)
     keeper, variables = _who_keeps_what(suspect)
     return claim(
         suspect,

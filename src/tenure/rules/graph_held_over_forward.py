@@ -21,8 +21,6 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     left_by_hook = not made_by_forward and is_left_on_a_layer(suspect)
     if suspect.symptom != "peak" or not (made_by_forward or left_by_hook) or collects_unused_graphs(suspect):
         return None
-    if _is_left_on_ctx(suspect):
-        suspect = dataclasses.replace(suspect, facts={**suspect.facts, "backward_freed_the_rest": True})
     what = "graph" if suspect.through_graph else "tensors" if left_by_hook else "outputs"
     names = list(dict.fromkeys(each.name for each in suspect.cut if each.kind in ("local", "global")))
     its = "its" if len(names) == 1 else "their"
@@ -40,17 +38,13 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 def _off_the_ctx(suspect: Suspect) -> tuple[str, ...]:
     """What else helps where backward has freed the graph, but for what a custom Function has on its ctx."""
-    if not _is_left_on_ctx(suspect):
+    if not suspect.facts.get("left_on_ctx"):
         return ()
     attribute = suspect.facts["ctx_attribute"]
     function = short_type(str(suspect.facts.get("ctx_type", "the Function"))).removesuffix("Backward")
     return (
         f"or pass `{attribute}` of {function} through `ctx.save_for_backward(...)`: what backward frees is not carried",
     )
-
-
-def _is_left_on_ctx(suspect: Suspect) -> bool:
-    return suspect.graph_freed and bool(suspect.facts.get("ctx_attribute"))
 
 
 def _matters(suspect: Suspect) -> bool:

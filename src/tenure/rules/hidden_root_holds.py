@@ -7,7 +7,7 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
-from tenure.rules.path_questions import CALLBACKS, FUNCTIONS_IN, GROWING, hidden_root, replaced_function
+from tenure.rules.path_questions import CALLBACKS, FUNCTIONS_IN, hidden_root, replaced_function
 
 _LET_GO = (
     "let it go when it has done its work: restore the former handler, `unregister` it, delete the thread's "
@@ -31,7 +31,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     root = hidden_root(suspect)
     if not root or suspect.symptom == "peak":
         return None
-    what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
+    what = growth(suspect) if suspect.grows else format_bytes(suspect.retained_bytes)
     if root == AUTOCAST_CACHE:
         return claim(suspect, rule=RULE.code, name=RULE.name, message=f"{_CASTS}: {what}.", remedies=(_LEAVE_IT,))
     return claim(

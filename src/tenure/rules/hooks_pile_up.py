@@ -10,7 +10,6 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import OWN_HOOK, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
-from tenure.rules.path_questions import GROWING
 from tenure.rules.source_claim import claim_source
 from tenure.syntax.kept.hook_rings import find_hook_rings
 from tenure.syntax.kept.unremoved_hooks import find_left_hooks
@@ -25,7 +24,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     registered at once: not of a container that a hook fills. A ring through the hooks of a tensor that it leads to."""
     if suspect.cyclic and OWN_HOOK in suspect.facts:
         return _ring(suspect)
-    if suspect.symptom not in GROWING or not (suspect.holder.kind == "hook" or _is_closed_over(suspect)):
+    if not suspect.grows or not (suspect.holder.kind == "hook" or _is_closed_over(suspect)):
         return None
     suspect = _with_function(suspect)
     return claim(

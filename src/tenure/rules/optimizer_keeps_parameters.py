@@ -5,7 +5,6 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect, is_of_optimizers
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
-from tenure.rules.path_questions import GROWING
 
 _IMPLICIT = ("DICT", "CONTENTS")
 _RENEW = (
@@ -23,11 +22,11 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     more."""
     if suspect.through_graph or _by_a_function(suspect):
         return None
-    if suspect.symptom in GROWING and _optimizers(suspect) > 1:
+    if suspect.grows and _optimizers(suspect) > 1:
         message, remedy = _more_optimizers(suspect), _KEEP_LESS
     elif not any(is_of_optimizers(hop.source_type) for hop in suspect.path):
         return None
-    elif suspect.symptom in GROWING and not suspect.holder.element and _leads_straight_to_it(suspect):
+    elif suspect.grows and not suspect.holder.element and _leads_straight_to_it(suspect):
         message, remedy = _more_parameters(suspect), _RENEW
     elif suspect.symptom == "survivor":
         message, remedy = _old_parameters(suspect), _RENEW

@@ -6,7 +6,6 @@ import re
 
 from tenure.model.suspect import SUSPENDED_TYPES, Hop, Suspect
 
-GROWING = ("growth", "sawtooth")
 CALLBACKS = "callbacks of"
 FUNCTIONS_IN = "functions in"
 MUCH_PER_STEP = 256 * 1024
@@ -61,7 +60,7 @@ def _is_library_list_of_functions(suspect: Suspect) -> bool:
     first = suspect.path[0] if suspect.path else None
     if first is None or first.user or first.source_kind != "NAMESPACE" or suspect.holder.kind == "hook":
         return False
-    gains = suspect.symptom in GROWING and suspect.holder.element and len(suspect.path) > 1
+    gains = suspect.grows and suspect.holder.element and len(suspect.path) > 1
     collection = short_type(first.target_type) in ("list", "set", *_DEQUES, *_DICTS)
     return gains and collection and short_type(suspect.path[1].target_type) in _FUNCTIONS
 
@@ -73,12 +72,12 @@ def replaced_function(suspect: Suspect) -> bool:
     A list that such a function fills is a collection like any other.
     """
     if "stands_in" in suspect.facts:
-        return suspect.symptom in GROWING
+        return suspect.grows
     first = suspect.path[0] if suspect.path else None
     if first is None or first.user or first.source_kind not in ("NAMESPACE", "CLASS"):
         return False
     own = any(hop.user for hop in suspect.path[1:_BEHIND_WRAPPERS])
-    chain = suspect.symptom in GROWING and not suspect.holder.element and suspect.holder.kind != "hook"
+    chain = suspect.grows and not suspect.holder.element and suspect.holder.kind != "hook"
     return own and chain and short_type(first.target_type) in _FUNCTIONS
 
 

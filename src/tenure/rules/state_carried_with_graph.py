@@ -7,7 +7,7 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
-from tenure.rules.path_questions import GROWING, keeps_scalar
+from tenure.rules.path_questions import keeps_scalar
 from tenure.rules.source_claim import claim_source
 from tenure.syntax.kept.carried_state import find_carried
 from tenure.syntax.program.program import Program
@@ -15,7 +15,7 @@ from tenure.syntax.program.program import Program
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """A graph grows behind one name that is not a container's element, and what is bound to it is no loss."""
-    if suspect.symptom not in GROWING or not suspect.through_graph or suspect.holder.element or _is_loss(suspect):
+    if not suspect.grows or not suspect.through_graph or suspect.holder.element or _is_loss(suspect):
         return None
     return claim(
         suspect,
@@ -33,7 +33,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 def _is_loss(suspect: Suspect) -> bool:
     """Whether a scalar is kept; but for a running average, by its name not of losses, that no backward went through."""
     is_statistic = suspect.facts.get("kept_average") and not suspect.graph_freed
-    return keeps_scalar(suspect) and (not is_statistic or "loss" in suspect.holder.expression.lower())
+    return keeps_scalar(suspect) and (not is_statistic or suspect.holder.names_a_loss)
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

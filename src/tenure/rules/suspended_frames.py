@@ -5,7 +5,7 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
-from tenure.rules.path_questions import GROWING, suspended_hop
+from tenure.rules.path_questions import suspended_hop
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -14,7 +14,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     hop = suspended_hop(suspect)
     if hop is None or suspect.symptom == "peak" or suspect.facts.get("fills_running"):
         return None
-    what = growth(suspect) if suspect.symptom in GROWING else format_bytes(suspect.retained_bytes)
+    what = growth(suspect) if suspect.grows else format_bytes(suspect.retained_bytes)
     return claim(
         suspect,
         rule=RULE.code,

@@ -8,7 +8,7 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import FILLED, Suspect
 from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
-from tenure.rules.path_questions import GROWING, comes_to_much, is_dict, short_type
+from tenure.rules.path_questions import comes_to_much, is_dict, short_type
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.kept.chained import find_chained
@@ -24,7 +24,7 @@ _REMEDY = (
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth by elements of a sequence or set, of a dict whose keys merely count, or of a chain of objects."""
-    if suspect.symptom not in GROWING or suspect.through_graph:
+    if not suspect.grows or suspect.through_graph:
         return None
     if "chain_of" in suspect.facts:
         return _claim_chain(suspect)

@@ -7,6 +7,7 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
+from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import short_type
 from tenure.rules.source_claim import claim_source
@@ -14,6 +15,9 @@ from tenure.syntax.edits.saved_on_ctx import save_for_backward
 from tenure.syntax.kept.outputs_on_ctx import find_outputs_on_ctx
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
+
+_MOST_KEEPERS = 3
+_WITHOUT_GRAPH = "or keep no graph past its backward pass: `.detach()`, `.item()`, `del` after the last use"
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -33,6 +37,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         remedies=(
             f"pass {'them' if _others(suspect, str(on_ctx)) else 'it'} through `ctx.save_for_backward(...)` and read "
             "`ctx.saved_tensors`: those are freed by backward, and an output saved that way makes no cycle",
+            *(() if suspect.cyclic or not _while_kept(suspect) else (_WITHOUT_GRAPH,)),
         ),
     )
 
@@ -63,10 +68,22 @@ def _message(suspect: Suspect, on_ctx: str, function: str) -> str:
     ring = "through its own graph" if suspect.cyclic else ""
     names = [f"`ctx.{name}`" for name in (on_ctx, *_others(suspect, on_ctx))]
     if len(names) == 1:
-        closes = f", and closes a cycle {ring}" if ring else ""
+        closes = f", and closes a cycle {ring}" if ring else _while_kept(suspect)
         return f"{names[0]} of {function} keeps a tensor where backward does not free it{closes}."
     kept = f"{', '.join(names[:-1])} and {names[-1]} of {function}"
     return f"{kept} keep tensors where backward does not free them, and each closes a cycle {ring}."
+
+
+def _while_kept(suspect: Suspect) -> str:
+    """Who keeps the graphs whose nodes have it, and how much that comes to."""
+    keepers = [f"`{each.expression or each.name}`" for each in suspect.cut if each.name != suspect.holder.name]
+    if not keepers or suspect.symptom not in ("growth", "sawtooth", "peak"):
+        return ""
+    keeps = f", while {' and '.join(keepers[:_MOST_KEEPERS])} {'keep' if len(keepers) > 1 else 'keeps'} its graph"
+    gained = suspect.growth_bytes_per_step
+    if suspect.symptom == "peak":
+        return keeps
+    return f"{keeps}: {f'{format_bytes(gained)} per step' if gained else growth(suspect)}"
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

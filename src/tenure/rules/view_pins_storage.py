@@ -8,7 +8,6 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
-from tenure.rules.path_questions import GROWING
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.program.program import Program
 
@@ -19,7 +18,7 @@ PINNED_SHARE = 0.5
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth of storages whose kept views cover less than half of them, or a container full of such views."""
     total = sum(suspect.bytes_by_role.values())
-    collects = suspect.symptom in GROWING or "pinned_by_views" in suspect.facts
+    collects = suspect.grows or "pinned_by_views" in suspect.facts
     if not collects or suspect.through_graph or suspect.pinned_bytes < max(1, PINNED_SHARE * total):
         return None
     return claim(

@@ -62,3 +62,41 @@ def test_of_variables_with_one_state_the_one_that_carries_it_on_is_told(carrying
     found = locate(kept, sources)
 
     assert (found.holder.name, [each.name for each in found.cut]) == (told, ["level", "bias"])
+
+
+ALIGNING = """class Aligning(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.slope = x.softmax(-1)
+        return x.sum()
+
+def keep(history, x):
+    history.append(Aligning.apply(x))
+"""
+KEPT_BY = HoldingReference(
+    "local", "history", "history[*]", scope_file="a.py", scope_function="keep", scope_line=8, element=True
+)
+ON_CTX = {"ctx_attribute": "slope", "ctx_type": "a.AligningBackward"}
+
+
+@pytest.mark.parametrize(
+    ("left", "origin", "kept_by", "told"),
+    [
+        (True, "yours", "history", ("ctx.slope", 4)),
+        (False, "yours", "history", ("history[*]", 8)),
+        (True, "library", "history", ("history[*]", 8)),
+        (True, "yours", "losses", ("losses[*]", 8)),
+    ],
+)
+def test_what_backward_leaves_on_ctx_is_told_where_the_program_puts_it_there_and_dropped_where_it_is_kept(
+    left: bool, origin: str, kept_by: str, told: tuple[str, int]
+) -> None:
+    sources = {"a.py": SourceFile("a.py", ALIGNING.replace("history", kept_by), origin=origin)}
+    holder = replace(KEPT_BY, name=kept_by, expression=f"{kept_by}[*]")
+    facts = ON_CTX | ({"left_on_ctx": True} if left else {})
+    kept = replace(SPECIMENS["TN101"], holder=holder, cut=(holder,), facts=facts, through_graph=True)
+
+    found = locate(kept, sources)
+
+    assert (found.holder.expression, found.holder.sites[0].line) == told
+    assert [(each.expression, each.sites[0].line) for each in found.cut] == [(holder.expression, 8)]

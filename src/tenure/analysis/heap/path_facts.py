@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tenure.analysis.heap.ctx_facts import ctx_facts
 from tenure.analysis.heap.graph import Graph
 from tenure.analysis.heap.groups import View
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
@@ -29,7 +30,7 @@ _NUMBER = re.compile(r"\d+")
 def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collection[int]) -> dict[str, object]:
     """Facts by name, only those that hold:
 
-    - `ctx_type`, `ctx_attribute`: the path goes through an attribute of a custom Function's ctx,
+    - what `ctx_facts` says of a custom Function's ctx on the path,
     - `graph_continues`: the census stopped inside a larger graph,
     - `kept_shape`: shape of the tensor by which the path enters a graph,
     - `kept_pins_bytes`: bytes of that tensor's storage that no view of it shows,
@@ -39,7 +40,7 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
     - `keys`: the newest keys of the dict among `many`; `keys_count_up`: all of them are the numbers n, n+1, n+2, ...,
       and else `keys_rise`: a number in them is larger in each than in the one before, as a step's.
     """
-    facts = _ctx_facts(view.graph, path) | _dict_facts(view.graph, many)
+    facts = ctx_facts(view, path, graph_nodes) | _dict_facts(view.graph, many)
     if _is_inside_suspended(view.graph, path, many):
         facts["fills_running"] = True
     if len(graph_nodes) and bool(np.any(view.census.nodes.flags[graph_nodes] & GRAPH_CONTINUES)):
@@ -57,18 +58,6 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
     if _is_average(view.graph, path):
         facts["kept_average"] = True
     return facts
-
-
-def _ctx_facts(graph: Graph, path: Sequence[int]) -> dict[str, object]:
-    nodes, references = graph.census.nodes, graph.census.references
-    named = (ReferenceKind.ATTRIBUTE, ReferenceKind.DICT)
-    for at, reference in enumerate(path):
-        source = int(references.source[reference])
-        if nodes.kind[source] == NodeKind.AUTOGRAD and references.kind[reference] in named:
-            by_table = references.kind[reference] == ReferenceKind.DICT and at + 1 < len(path)
-            label = graph.labels[path[at + 1] if by_table else reference]
-            return {"ctx_type": graph.type_names[source], "ctx_attribute": label.strip("'\"")}
-    return {}
 
 
 def _is_inside_suspended(graph: Graph, path: Sequence[int], many: Collection[int]) -> bool:

@@ -58,7 +58,27 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         | ({"emptied_by": empties} if empties else {})
         | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
     )
-    return by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
+    found = by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
+    return _by_what_is_left_on_ctx(found, sources)
+
+
+def _by_what_is_left_on_ctx(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
+    """The suspect; where results that pile up keep graphs that backward has freed but for what a custom Function of the
+    program has on its ctx, told where it is put there: whoever keeps the graphs would keep next to nothing without it.
+
+    Of a loss, and of what is bound anew in each step, the name that keeps it is the first to change.
+    """
+    attribute, function = suspect.facts.get("ctx_attribute"), suspect.facts.get("ctx_type")
+    if not (suspect.facts.get("left_on_ctx") and attribute and function) or suspect.cyclic or not suspect.grows:
+        return suspect
+    if suspect.holder.names_a_loss:
+        return suspect
+    kept = HoldingReference("attribute", str(attribute), f"ctx.{attribute}", owner_type=str(function))
+    sites = resolve_sites(kept, sources, growing=False)
+    if not _is_yours(sites, sources, default=False):
+        return suspect
+    sure = is_unambiguous(kept, sources, growing=False)
+    return dataclasses.replace(suspect, holder=dataclasses.replace(kept, sites=sites), ambiguous=not sure)
 
 
 def _is_computed_once(suspect: Suspect, sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]) -> bool:
