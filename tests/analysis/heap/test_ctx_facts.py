@@ -9,7 +9,7 @@ STEPS = (1, 2, 3, 4, 6, 8, 13, 16)
 KEPT = "main.seen -> list#l length={step} -> [{n}] tensor#t{n} 4B -> .grad_fn SubBackward0#sub{n}{freed}"
 ON_CTX = KEPT + " -> .next AligningBackward#node{n} -> .keep tensor#keep{n} 64KiB"
 BESIDE = KEPT + " -> .saved tensor#saved{n} {saved}KiB activation"
-WEIGHT = KEPT + " -> .next AligningBackward#node{n} -> .next AccumulateGrad#leaf -> .next parameter#w 9MiB"
+WEIGHT = KEPT + " -> .next AligningBackward#node{n} -> .next AccumulateGrad#leaf -> .next tensor#w"
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_what_backward_left_is_on_ctx_where_that_alone_leads_to_nine_tenths_of_i
 
     def after(step: int) -> str:
         each = (line.format(step=step, n=n, freed=freed, saved=saved) for n in range(step) for line in lines)
-        return "main.net -> __main__.Net -> ._parameters dict -> ['w'] parameter#w\n" + "\n".join(each)
+        return "main.net -> __main__.Net -> ._parameters dict -> ['w'] tensor#w 9MiB parameter\n" + "\n".join(each)
 
     (found, *_) = find_suspects([census(after(step), step=step) for step in STEPS])
 
