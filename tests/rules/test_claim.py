@@ -5,7 +5,7 @@ import pytest
 from suspects import HISTORY, MIB, TRAIN, finding, series, series_row, suspect
 from tenure.model.finding import CutReference, Finding, Holder
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import Falls, Suspect
+from tenure.model.suspect import KEPT_SHORT, Falls, Suspect
 from tenure.rules.claim import claim, growth, plural, subject, where
 
 NOWHERE = replace(HISTORY, sites=())
@@ -187,3 +187,10 @@ def test_the_holder_whose_statement_is_named_comes_first() -> None:
     other = replace(HISTORY, name="kept", expression="kept[*]")
 
     assert subject(suspect(cut=(other, HISTORY))) == "`history` and `kept`"
+
+
+def test_what_the_text_keeps_short_is_a_hint_with_the_line_that_does() -> None:
+    plain, short = claimed(suspect()), claimed(suspect(facts={KEPT_SHORT: 16}))
+
+    assert (plain.confidence, short.confidence) == ("certain", "possible")
+    assert short.message == f"{plain.message} Line 16 takes entries out once there are enough."

@@ -53,6 +53,19 @@ def test_a_few_small_results_that_come_slowly_are_a_hint(
     assert found.confidence == confidence
 
 
+@pytest.mark.parametrize(
+    ("gain", "num_bytes", "confidence"),
+    [(4095.0, 64 << 10, "possible"), (4096.0, 64 << 10, "certain"), (4095.0, 256 << 10, "certain")],
+)
+def test_rows_of_a_report_that_come_to_little_are_a_hint(gain: float, num_bytes: int, confidence: str) -> None:
+    suspect = replace(SPECIMENS["TN202"], retained_bytes=num_bytes, growth_bytes_per_step=gain)
+
+    found = check_suspect(suspect)
+
+    assert found is not None
+    assert found.confidence == confidence
+
+
 @pytest.mark.parametrize(("retained_bytes", "confidence"), [(1152, "possible"), (256 << 10, "likely")])
 def test_a_few_small_results_that_nothing_with_a_name_holds_are_a_hint(retained_bytes: int, confidence: str) -> None:
     nameless = replace(SPECIMENS["TN202"].holder, kind="unknown", sites=())

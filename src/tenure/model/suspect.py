@@ -58,6 +58,8 @@ FILLED = "filled_attributes"
 """The fact that says how many objects, all of which live on, hold the memory by an attribute that each got in turn."""
 COMPUTED_ONCE = "computed_once"
 """The fact that a `cached_property` set it."""
+KEPT_SHORT = "kept_short_at"
+"""The fact that says at which line the program looks how much the container holds, and takes entries out of it."""
 RUNNING = "running"
 """The fact that lists, where no name holds the memory, the program's own functions that were running then, innermost
 first, each by file, line and name."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from tenure.model.finding import AUTOGRAD_NODE_BYTES, Confidence, CutReference, Finding, Holder, Remedy, gained_per_step
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import Falls, HoldingReference, Suspect
+from tenure.model.suspect import KEPT_SHORT, Falls, HoldingReference, Suspect
 from tenure.model.units import format_bytes
 
 MIN_MEASUREMENTS = 3
@@ -32,7 +32,7 @@ def claim(
         symptom=suspect.symptom,
         confidence=min(_confidence(suspect), at_most, key=_ORDER.index),
         origin="yours" if suspect.holder_is_yours else "library",
-        message=message,
+        message=message + _kept_short(suspect),
         holder=Holder(
             kind=holder.kind,
             name=_registration(holder.name) if holder.kind == "hook" else holder.name,
@@ -63,18 +63,24 @@ def claim(
     )
 
 
+def _kept_short(suspect: Suspect) -> str:
+    line = suspect.facts.get(KEPT_SHORT)
+    return f" Line {line} takes entries out once there are enough." if line else ""
+
+
 _ORDER: tuple[Confidence, ...] = ("possible", "likely", "certain")
 
 
 def _confidence(suspect: Suspect) -> Confidence:
     """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing.
 
-    What has risen twice may do so a third time, or be full: possible. So is what an evaluation collects, unless with
-    graphs, which it has no use for, and a graph that looks the same at all entries: it may be in use.
+    What has risen twice may do so a third time, or be full: possible. So is what the program's text keeps short, what
+    an evaluation collects, unless with graphs, which it has no use for, and a graph that looks the same at all entries:
+    it may be in use.
     """
     if within_evaluation(suspect):
         return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"
-    if suspect.facts.get("rises_seen") == 2 or suspect.facts.get("never_remade"):
+    if suspect.facts.get("rises_seen") == 2 or suspect.facts.get("never_remade") or KEPT_SHORT in suspect.facts:
         return "possible"
     seen = suspect.facts.get("censuses_while_growing", len(suspect.series.steps))
     measured = isinstance(seen, int) and seen >= MIN_MEASUREMENTS

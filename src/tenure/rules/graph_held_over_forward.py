@@ -1,7 +1,5 @@
 """TN102: the last step's graph or outputs are still bound while the next forward runs."""
 
-import dataclasses
-
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import Suspect

@@ -13,6 +13,8 @@ MODEL = "main.net -> __main__.Net -> ._parameters dict -> ['w'] parameter 1MiB\n
     ("key", "counts_up", "rises"),
     [
         (lambda n: n, True, None),
+        (lambda n: f"'step-{n:03}'", True, None),
+        (lambda n: f"'step-{n:03} of 7'", False, True),
         (lambda n: 5 * n, False, True),
         (lambda n: f"'step {10 * n}/loss'", False, True),
         (lambda n: f"('{'ab'[n % 2]}', {n // 2})", False, True),
@@ -20,7 +22,17 @@ MODEL = "main.net -> __main__.Net -> ._parameters dict -> ['w'] parameter 1MiB\n
         (lambda n: f"({64 + 37 * n % 191}, 64)", False, None),
         (lambda n: f"'{'abcdefghijklmnop'[n]}'", False, None),
     ],
-    ids=["each step", "every five steps", "in a text", "by turns", "lengths", "shapes", "words"],
+    ids=[
+        "each step",
+        "each step in a text",
+        "two numbers in a text",
+        "every five steps",
+        "in a text",
+        "by turns",
+        "lengths",
+        "shapes",
+        "words",
+    ],
 )
 def test_keys_that_rise_as_numbers_of_steps_do_are_told_apart(key: object, counts_up: bool, rises: bool | None) -> None:
     assert callable(key)

@@ -106,7 +106,11 @@ def told(text: str, name: str = "t") -> tuple[tuple[str, ...], str]:
         ),
         (
             "unseen -> method name=Trainer.save -> <self> __main__.Trainer -> .net tensor#t 1KiB",
-            ("a callback that only C code keeps (an atexit handler, probably): Trainer.save", ".__self__", ".net"),
+            (
+                "a callback that only C code keeps (an exit handler or a pack hook, probably): Trainer.save",
+                ".__self__",
+                ".net",
+            ),
             "__self__.net",
         ),
         ("island -> tensor#t 1KiB native=1", ("a native (C++) owner of Tensor",), ""),

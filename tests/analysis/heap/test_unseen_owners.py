@@ -26,7 +26,7 @@ def test_what_an_owner_outside_of_the_census_holds_alone_is_told_with_its_bytes(
     """
 
     assert describe_unseen_owners(growing(drawn, (1, 2))) == (
-        "6.00 MiB are held by a callback that only C code keeps (an atexit handler, probably): Trainer.save, "
+        "6.00 MiB are held by a callback that only C code keeps (an exit handler or a pack hook, probably): Trainer.save, "
         "and by nothing else",
         "2.00 MiB are held by an owner Tenure cannot see (evaluation stack, C code, atexit), of list, and by nothing else",
     )

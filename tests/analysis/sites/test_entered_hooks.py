@@ -13,7 +13,7 @@ class Meter:
         self.hooks = torch.autograd.graph.saved_tensors_hooks(self.snap.pack, lambda t: t)
         self.hooks.__enter__()
 """
-PACK = "a callback that only C code keeps (an atexit handler, probably): Snapshot.pack"
+PACK = "a callback that only C code keeps (an exit handler or a pack hook, probably): Snapshot.pack"
 
 
 def told(text: str, *, root: str = PACK, symptom: str = "growth", origin: str = "yours") -> tuple[str, str, list[int]]:

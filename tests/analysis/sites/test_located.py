@@ -7,7 +7,7 @@ import pytest
 from suspects import SPECIMENS
 from tenure.analysis.sites.located import locate
 from tenure.model.source import SourceFile
-from tenure.model.suspect import HoldingReference
+from tenure.model.suspect import KEPT_SHORT, HoldingReference
 
 PROMPT = """import sys
 
@@ -62,6 +62,29 @@ def test_of_variables_with_one_state_the_one_that_carries_it_on_is_told(carrying
     found = locate(kept, sources)
 
     assert (found.holder.name, [each.name for each in found.cut]) == (told, ["level", "bias"])
+
+
+KEEPING = """class Ensemble:
+    def keep(self, model):
+        self.members.append(model)
+        if len(self.members) > 4:
+            self.members.pop(0)
+"""
+MEMBERS = HoldingReference("attribute", "members", "run.members[*]", owner_type="a.Ensemble", element=True)
+
+
+@pytest.mark.parametrize(
+    ("symptom", "through_graph", "element", "short"),
+    [("growth", False, True, 4), ("sawtooth", False, True, None), ("growth", True, True, None),
+     ("growth", False, False, None)],
+)  # fmt: skip
+def test_what_the_program_keeps_short_is_known_of_growing_containers_without_graphs(
+    symptom: str, through_graph: bool, element: bool, short: int | None
+) -> None:
+    holder = replace(MEMBERS, element=element)
+    kept = replace(SPECIMENS["TN202"], symptom=symptom, through_graph=through_graph, holder=holder, cut=(holder,))
+
+    assert locate(kept, {"a.py": SourceFile("a.py", KEEPING)}).facts.get(KEPT_SHORT) == short
 
 
 ALIGNING = """class Aligning(torch.autograd.Function):

@@ -128,6 +128,8 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
         values, counts_there = weights.own_bytes[:, shape].tolist(), weights.own_storages[:, shape].tolist()
         if any(above in found for above in (shape, *shapes.lineage(shape))) or not is_steady(steps, values):
             continue
+        if shapes.graph[shape] >= 0:  # as many nodes and tensors as before, of a step that works on more
+            continue
         trend = find_trend(steps, values)
         if trend.kind == "growing" and not _are_made_anew(views, shape, counts_there, values):
             found[shape] = Grown(shape, trend, bytes_only=True)

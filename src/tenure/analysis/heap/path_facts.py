@@ -25,6 +25,7 @@ _REFILLED = ("list", "collections.deque")
 _AVERAGES = ("LerpBackward0", "LerpBackward1")
 _SUMS, _WEIGHTED = ("AddBackward0", "SubBackward0"), ("MulBackward0", "DivBackward0")
 _NUMBER = re.compile(r"\d+")
+_ONE_NUMBER = re.compile(r"\d+|'[^\d']*\d+[^\d']*'")
 
 
 def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collection[int]) -> dict[str, object]:
@@ -38,7 +39,8 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
     - `graphs_beside`: labels of what else carries a graph in the tuple, list, dict or object that has that tensor,
     - `fills_running`: what grows is filled by a suspended generator or coroutine, which therefore still runs,
     - `keys`: the newest keys of the dict among `many`; `keys_count_up`: all of them are the numbers n, n+1, n+2, ...,
-      and else `keys_rise`: a number in them is larger in each than in the one before, as a step's.
+      or a text with these; and else `keys_rise`: a number in them is larger in each than in the one before, as that of
+      a step.
     """
     facts = ctx_facts(view, path, graph_nodes) | _dict_facts(view.graph, many)
     if _is_inside_suspended(view.graph, path, many):
@@ -135,9 +137,10 @@ def _dict_facts(graph: Graph, many: Collection[int]) -> dict[str, object]:
 
 
 def _count_up(keys: Sequence[str]) -> bool:
-    if not all(key.isdecimal() for key in keys):
+    """Whether keys are numbers, or one text with a number in it, `'step-041'`, and leave none out."""
+    if len({_NUMBER.sub("", key) for key in keys}) != 1 or not all(_ONE_NUMBER.fullmatch(key) for key in keys):
         return False
-    numbers = sorted(int(key) for key in keys)
+    numbers = sorted(int(_NUMBER.findall(key)[0]) for key in keys)
     return len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1
 
 

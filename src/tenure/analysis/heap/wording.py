@@ -17,6 +17,7 @@ from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
 from tenure.model.suspect import Hop
 from tenure.model.units import format_bytes
 
+NODE_HOOKS = "hooks that only C++ keeps"
 ONLY_C_CODE = "a callback that only C code keeps"
 LARGE_CONTAINER = 16
 """From this length on, an element's key or index says nothing to a reader: it is written `[*]`."""
@@ -178,11 +179,11 @@ def owner_text(graph: Graph, node: int) -> str:
     if graph.type_names[node] in CONTEXTS:
         return "the context (contextvars) of a running thread or task"
     if graph.type_names[node] in _CALLABLES:
-        return f"{ONLY_C_CODE} (an atexit handler, probably): {_name_or_type(graph, node)}"
+        return f"{ONLY_C_CODE} (an exit handler or a pack hook, probably): {_name_or_type(graph, node)}"
     if is_iterator(graph, node):
         return f"a running loop over {_name_or_type(graph, node)}{_place(graph.census, node)}"
     if _is_table_of_callbacks(graph, node):
-        return "hooks that only C++ keeps (of an autograd node, probably)"
+        return f"{NODE_HOOKS} (of an autograd node, probably)"
     return f"an owner Tenure cannot see (evaluation stack, C code, atexit), of {what}"
 
 

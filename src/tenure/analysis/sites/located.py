@@ -13,10 +13,12 @@ from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
 from tenure.analysis.sites.record_sites import fields_that_are_set, record_that_is_kept
+from tenure.analysis.sites.registered_hooks import by_the_registration
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import COMPUTED_ONCE, FILLED, HoldingReference, Suspect
+from tenure.model.suspect import COMPUTED_ONCE, FILLED, KEPT_SHORT, HoldingReference, Suspect
+from tenure.syntax.text.kept_short import line_that_keeps_short
 
 
 def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
@@ -56,9 +58,11 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
         facts=suspect.facts
         | ({"emptied_by": empties} if empties else {})
+        | _short_facts(suspect, holder, sources)
         | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
     )
     found = by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
+    found = by_the_registration(found, sources)
     return _by_what_is_left_on_ctx(found, sources)
 
 
@@ -79,6 +83,16 @@ def _by_what_is_left_on_ctx(suspect: Suspect, sources: Mapping[str, SourceFile])
         return suspect
     sure = is_unambiguous(kept, sources, growing=False)
     return dataclasses.replace(suspect, holder=dataclasses.replace(kept, sites=sites), ambiguous=not sure)
+
+
+def _short_facts(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> dict[str, object]:
+    """What growth may come to: until there are enough nothing is taken out. What hangs on a graph nobody meant."""
+    site = holder.sites[0] if holder.sites else None
+    if suspect.symptom != "growth" or suspect.through_graph or not holder.element or site is None:
+        return {}
+    source = sources.get(site.file)
+    line = line_that_keeps_short(source, site.line, holder.name) if source is not None else 0
+    return {KEPT_SHORT: line} if line else {}
 
 
 def _is_computed_once(suspect: Suspect, sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]) -> bool:

@@ -20,6 +20,7 @@ from tenure.syntax.program.starts import (
     started_by,
 )
 from tenure.syntax.text.expressions import called_name, split_receiver, value_kind
+from tenure.syntax.text.kept_short import measures
 from tenure.syntax.text.scopes import MODULE, dotted
 from tenure.syntax.text.tree_walks import walk
 
@@ -136,7 +137,7 @@ class Lifetimes:
     def is_kept_short(self, place: str, function: Function) -> bool:
         """Whether all that empties the place stands under a look at how much it holds: `if len(self.rows) > 100`."""
         found, last = self._emptied_at(place, function), place.rpartition(".")[2]
-        return bool(found) and all(any(_measures(test, last) for test in _tests_around(*each)) for each in found)
+        return bool(found) and all(any(measures(test, last) for test in _tests_around(*each)) for each in found)
 
     def is_emptied_by_epoch(self, place: str, function: Function) -> bool:
         """Whether all that empties the place does so once in an epoch, by its name."""
@@ -350,11 +351,6 @@ def _is_counted(program: Program, function: Function, line: int) -> bool:
         return True
     callers = program.callers(function)
     return any(any(_counts(test) for test in _tests_around(caller, call.lineno)) for caller, call in callers)
-
-
-def _measures(test: ast.expr, name: str) -> bool:
-    calls = (node for node in walk(test) if isinstance(node, ast.Call) and called_name(node) == "len")
-    return any(each.args and dotted(each.args[0]).rpartition(".")[2] == name for each in calls)
 
 
 def _tests_around(function: Function, line: int) -> Iterator[ast.expr]:
