@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from suspects import HISTORY, MIB, TRAIN, suspect
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import UNREAD_FIELD, HoldingReference, Suspect
 from tenure.rules.idle_at_peak import check_suspect
 
 LOGITS = replace(HISTORY, name="logits", expression="logits", element=False, container_type="")
@@ -97,6 +97,21 @@ def test_what_no_profiled_operation_touched_is_a_hint_whatever_it_weighs() -> No
         "set `pipeline.batch` to None once it is used, or move it to the host until another phase needs it"
     ]
     assert renewed.message.endswith("between censuses other memory took its place 3 times, to step 24.")
+
+
+def test_what_no_statement_reads_either_is_likely_for_code_that_is_not_the_programs_may() -> None:
+    facts = {"idle_at_peak": True, "rests": True, "last_seen_step": 24, "times_replaced": 0, UNREAD_FIELD: True}
+
+    found, small = (check_suspect(idle(BATCH, facts=facts, peak_drop_bytes=size)) for size in (15 * MIB, 100 << 10))
+
+    assert found is not None
+    assert small is not None
+    assert (found.confidence, small.confidence) == ("likely", "possible")
+    assert found.message == (
+        "No statement of the program reads, and no operation of the profiled steps used, `pipeline.batch`, but it "
+        "holds memory at their peak; still there at step 24."
+    )
+    assert [remedy.summary for remedy in found.remedies] == ["do not keep `pipeline.batch`: nothing asks for it"]
 
 
 def test_without_a_place_the_message_says_less() -> None:

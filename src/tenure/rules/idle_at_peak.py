@@ -4,7 +4,7 @@ import dataclasses
 
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import SHARE_IN_GENERATOR, Suspect
+from tenure.model.suspect import SHARE_IN_GENERATOR, UNREAD_FIELD, Suspect
 from tenure.rules.claim import claim, plural, subject
 
 NOTABLE_SHARE = 0.10
@@ -66,7 +66,7 @@ def _message(suspect: Suspect) -> str:
         )
     if suspect.facts.get("rests"):
         return (
-            f"No operation of the profiled steps used {subject(suspect)}, but "
+            f"No {_who_reads(suspect)} {subject(suspect)}, but "
             f"{plural(suspect, 'it holds', 'they hold')} memory at their peak; {_how_it_stays(suspect)}."
         )
     if suspect.facts.get("never_read_again"):
@@ -76,6 +76,12 @@ def _message(suspect: Suspect) -> str:
         f"{subject(suspect)} {plural(suspect, 'is', 'are')} not used any more{_last_use(suspect)} "
         f"but still {plural(suspect, 'holds', 'hold')} memory at the step's peak{_peak_phase(suspect)}."
     )
+
+
+def _who_reads(suspect: Suspect) -> str:
+    if UNREAD_FIELD in suspect.facts:
+        return "statement of the program reads, and no operation of the profiled steps used,"
+    return "operation of the profiled steps used"
 
 
 def _how_it_stays(suspect: Suspect) -> str:
@@ -92,15 +98,16 @@ def _copied_message(suspect: Suspect) -> str:
 def _confidence(suspect: Suspect) -> Confidence:
     """Path and fall of the peak are measured; that it is so in every step only where both profiled steps show it.
 
-    What no operation used may be used in another phase of the program; a phase that another exceeds has no say in
-    how much memory the program needs.
+    What no operation used may be used in another phase of the program, unless no statement reads it: code that is not
+    the program's may; a phase that another exceeds has no say in how much memory the program needs.
     What a running backward function keeps on its ctx goes with the graph a moment later. Within the statement that
     makes the peak a variable it uses cannot be dropped.
     """
     of_peak = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
     share = float(str(suspect.facts.get(SHARE_IN_GENERATOR, of_peak)))
     small = (suspect.peak_drop_bytes or NOTABLE_BYTES) < NOTABLE_BYTES
-    if small or suspect.facts.get("rests") or suspect.facts.get("higher_peak_bytes"):
+    unread = UNREAD_FIELD in suspect.facts
+    if small or (suspect.facts.get("rests") and not unread) or suspect.facts.get("higher_peak_bytes"):
         return "possible"
     if (
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)
@@ -112,7 +119,7 @@ def _confidence(suspect: Suspect) -> Confidence:
     if len({each.scope_function for each in suspect.cut if each.kind == "local"}) >= MANY_FUNCTIONS:
         return "possible"
     proved = suspect.holder.sites and not suspect.ambiguous and suspect.facts.get("seen_in_both_steps")
-    return "certain" if proved else "likely"
+    return "certain" if proved and not unread else "likely"
 
 
 def _peaks_where_last_used(suspect: Suspect) -> bool:
@@ -152,6 +159,8 @@ def _remedy(suspect: Suspect) -> str:
         held = ", ".join(f"`{text}`" for text in dict.fromkeys(each.expression for each in suspect.cut))
         if suspect.facts.get("rests_in_each_entry"):
             return f"keep of each entry a copy of what is used, without {held}: a part of it may be a view of more"
+        if UNREAD_FIELD in suspect.facts:
+            return f"do not keep {held}: nothing asks for it"
         return f"set {held} to None once it is used, or move it to the host until another phase needs it"
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
     parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
 
 from profiles import MIB, profile
 from resting import (
@@ -25,7 +29,7 @@ from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.profile import StepProfile
 from tenure.model.source import SourceFile
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import UNREAD_FIELD, Suspect
 
 
 def found(
@@ -35,6 +39,7 @@ def found(
     told: tuple[Suspect, ...] = (),
     made: StepProfile = TOUCHED,
     used_before: frozenset[tuple[int, int]] = frozenset(),
+    sources: Mapping[str, SourceFile] = MappingProxyType({}),
 ) -> tuple[Suspect, ...]:
     """What rests of `paths`, that the peak of step 6 saw beside a model; the run ends with `later` (the same)."""
     between = [
@@ -43,7 +48,7 @@ def found(
         seen(MODEL, *(paths if later is None else later), step=8),
     ]
     peak = seen(MODEL, RESULT, *paths, step=6, moment="peak")
-    return find_resting_at_peak(made, peak, between, told, used_before=used_before)
+    return find_resting_at_peak(made, peak, between, told, sources, used_before=used_before)
 
 
 def expressions(suspects: tuple[Suspect, ...]) -> list[list[str]]:
@@ -115,6 +120,37 @@ def test_a_container_or_an_object_of_which_one_tensor_is_touched_is_in_use_whole
     assert found(*in_list) == ()
     assert found(*in_object) == ()
     assert expressions(found(*in_another)) == [[SLOT]]
+
+
+ROLLOUT = """class Replay:
+    def __init__(self, old, new):
+        self.old, self.new = old, new
+
+def score(replay):
+    return replay.new.mean()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "origin", "told"),
+    [
+        (ROLLOUT, "yours", [["self.old"]]),
+        (ROLLOUT + "\ndef look(replay):\n    return replay.old\n", "yours", []),
+        (ROLLOUT, "library", []),
+        (ROLLOUT.replace("Replay", "Other"), "yours", []),
+    ],
+    ids=["unread", "read", "of a library", "of another class"],
+)
+def test_a_field_that_no_statement_reads_is_told_though_the_object_is_in_use(
+    text: str, origin: str, told: list[list[str]]
+) -> None:
+    paths = ((f"{FRAME}.self -> __main__.Replay#r -> .old tensor 3MiB", KEPT),
+             (f"{FRAME}.self -> __main__.Replay#r -> .new tensor 1MiB", BATCH))  # fmt: skip
+
+    rests = found(*paths, sources={"__main__.py": SourceFile("__main__.py", text, origin=origin)})
+
+    assert expressions(rests) == told
+    assert all(each.facts[UNREAD_FIELD] for each in rests)
 
 
 def test_what_has_a_role_hangs_in_a_graph_or_below_a_loader_or_on_a_variable_or_in_a_bound_is_left_out() -> None:

@@ -28,11 +28,12 @@ from tenure.analysis.idle.resting_fields import container_of, find_resting_field
 from tenure.analysis.idle.resting_history import History, Memory, Name, follow
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.unread import Program, unread_variables
+from tenure.analysis.idle.unread_fields import find_unread_fields
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import StepProfile
 from tenure.model.source import SourceFile
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import UNREAD_FIELD, Suspect
 
 LEAST_SHARE = 0.10
 """Of the peak."""
@@ -58,7 +59,8 @@ def find_resting_at_peak(
 
     None of it is a parameter or buffer, but of a copy of a module in use, or a gradient, state, input, a data loader's,
     in a graph, or `told` already. What
-    lies in one container, or in one object's own attributes, with something that was touched is in use with it; what
+    lies in one container, or in one object's own attributes, with something that was touched is in use with it, but for
+    fields that no statement of the program reads; what
     only variables hold is told where the text of their functions in `sources` reads none of them any more; what a
     container with a bound holds is meant. What was there before the first forward is taken for the program's data,
     unless other memory took its place since, or an earlier phase was seen to use it (`used_before`): then it is that
@@ -134,6 +136,10 @@ class _Heap:
         """References by variables that no statement reads any more."""
         return frozenset(unread_variables(self.view, Program(self._sources)))
 
+    def unread_fields(self, resting: Iterable[int]) -> dict[tuple[int, ...], Ints]:
+        """Storages by the fields of used objects that hold them, where no statement reads these."""
+        return find_unread_fields(self.view, resting, self.path_to, self._sources)
+
     @cached_property
     def leads_to_use(self) -> Bools:
         """Per node: leads to memory of the device that does not rest."""
@@ -168,7 +174,9 @@ def _by_holder(heap: _Heap) -> dict[tuple[int, ...], Ints]:
         else:
             inside.append(node)
     alone = {(reference,): np.array(sorted(nodes), dtype=np.int64) for reference, nodes in found.items()}
-    return alone | find_resting_fields(heap.view, inside, heap.has_used_items, heap.path_to)
+    return (
+        alone | find_resting_fields(heap.view, inside, heap.has_used_items, heap.path_to) | heap.unread_fields(inside)
+    )
 
 
 def _holder_of(heap: _Heap, path: Sequence[int]) -> int:
@@ -229,6 +237,7 @@ def _suspect(
     if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
         return None
     facts = _facts(history) | ({"rests_in_each_entry": True} if len(held_by) > 1 else {})
+    facts |= {UNREAD_FIELD: True} if held_by in heap.unread_fields(nodes.tolist()) else {}
     suspect = assemble_suspect(
         group, symptom="peak", measured=Measured(series=history.series, facts=facts), fingerprint=""
     )

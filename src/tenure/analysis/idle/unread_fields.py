@@ -1,0 +1,72 @@
+"""Fields of the program's own objects that none of its statements reads: of a rollout the logits, where the
+log-probabilities are used.
+
+Another part of the object is in use, so that the object as a whole is, too; what its field holds is of no use to
+anybody who asks for fields by their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from tenure.analysis.heap.graph import is_builtin_type
+from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.wording import attribute_name
+from tenure.analysis.sites.class_search import class_family
+from tenure.model.heap import Ints, NodeKind
+from tenure.model.source import SourceFile
+from tenure.syntax.text.field_reads import may_read_field
+
+
+def find_unread_fields(
+    view: View,
+    resting: Iterable[int],
+    path_to: Callable[[int], Sequence[int]],
+    sources: Mapping[str, SourceFile],
+) -> dict[tuple[int, ...], Ints]:
+    """Storages that rest, by the reference of the innermost object's field that leads to each, where the object's class
+    and its bases are the program's and no file of the program reads a field of that name."""
+    found: dict[int, list[int]] = {}
+    for node in resting:
+        reference = _field(view, path_to(node))
+        if reference >= 0:
+            found.setdefault(reference, []).append(node)
+    return {
+        (reference,): np.array(sorted(nodes), dtype=np.int64)
+        for reference, nodes in found.items()
+        if _is_unread(view, reference, sources)
+    }
+
+
+def _field(view: View, path: Sequence[int]) -> int:
+    """The last reference of a path by an attribute of an object of some class; -1 where a variable comes later."""
+    references, kinds = view.census.references, view.census.nodes.kind
+    for reference in reversed(path):
+        source = int(references.source[reference])
+        if kinds[source] in (NodeKind.TENSOR, NodeKind.STORAGE):
+            continue
+        if kinds[source] != NodeKind.OBJECT:
+            return -1
+        if attribute_name(view.graph, reference):
+            return reference
+        if not is_builtin_type(view.graph.type_names[source]):
+            return -1
+    return -1
+
+
+def _is_unread(view: View, reference: int, sources: Mapping[str, SourceFile]) -> bool:
+    family = class_family(_owner_type(view, reference), sources)
+    if not family or any(sources[path].origin != "yours" for path, _ in family):
+        return False
+    name = attribute_name(view.graph, reference)
+    return not any(may_read_field(source, name) for source in sources.values() if source.origin == "yours")
+
+
+def _owner_type(view: View, reference: int) -> str:
+    graph, references = view.graph, view.census.references
+    owner = int(references.source[reference])
+    if graph.instance_tables[owner]:
+        owner = next((int(references.source[above]) for above in graph.references_to(owner)), owner)
+    return graph.type_names[owner]

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+
+from tenure.model.source import SourceFile
+from tenure.syntax.text.field_reads import may_read_field
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("made = Rollout(scores=scores)", False),
+        ("rollout.scores = scores", False),
+        ("@dataclass\nclass Rollout:\n    scores: tuple = ()", False),
+        ("agree = rollout.scores.argmax(-1)", True),
+        ("rollout.scores.append(x)", True),
+        ("rollout.scores += 1", False),
+        ("names = ['scores']", True),
+        ("match rollout:\n    case Rollout(tokens, scores):\n        pass", True),
+        ("scores = 1\nsave(asdict(rollout))", True),
+        ("value = getattr(rollout, name)", True),
+        ("def (scores", True),
+        ("x = 1", False),
+    ],
+)
+def test_a_field_is_read_by_its_name_as_a_text_or_all_at_once(text: str, reads: bool) -> None:
+    assert may_read_field(SourceFile("a.py", text), "scores") == reads
