@@ -79,7 +79,8 @@ def test_a_cache_by_length_is_told_with_its_newest_keys() -> None:
     [(748, 0.1, "possible"), (748, 1.0, "certain"), (256 << 10, 0.1, "certain")],
 )
 def test_a_few_bytes_under_a_few_lengths_are_a_hint(num_bytes: int, objects_per_step: float, confidence: str) -> None:
-    suspect = replace(SPECIMENS["TN203"], retained_bytes=num_bytes, growth_objects_per_step=objects_per_step)
+    rates = {"growth_objects_per_step": objects_per_step, "num_objects": 9}
+    suspect = replace(SPECIMENS["TN203"], retained_bytes=num_bytes, **rates)
 
     found = check_suspect(suspect)
 

@@ -39,13 +39,25 @@ def test_graphs_that_live_on_with_what_is_collected_are_told_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("num_bytes", "objects_per_step", "confidence"),
-    [(360, 0.125, "possible"), (360, 1.0, "certain"), (360, None, "certain"), (256 << 10, 0.125, "certain")],
+    ("num_bytes", "objects_per_step", "num_objects", "confidence"),
+    [
+        (360, 0.125, 9, "possible"),
+        (360, 1.0, 9, "certain"),
+        (360, None, 9, "certain"),
+        (256 << 10, 0.125, 4, "certain"),
+        (256 << 10, 0.125, 3, "possible"),
+        (256 << 10, 0.5, 3, "certain"),
+    ],
 )
-def test_a_few_small_results_that_come_slowly_are_a_hint(
-    num_bytes: int, objects_per_step: float | None, confidence: str
+def test_a_few_results_that_come_slowly_are_a_hint_where_they_are_small_or_only_three(
+    num_bytes: int, objects_per_step: float | None, num_objects: int, confidence: str
 ) -> None:
-    suspect = replace(SPECIMENS["TN202"], retained_bytes=num_bytes, growth_objects_per_step=objects_per_step)
+    suspect = replace(
+        SPECIMENS["TN202"],
+        retained_bytes=num_bytes,
+        growth_objects_per_step=objects_per_step,
+        num_objects=num_objects,
+    )
 
     found = check_suspect(suspect)
 

@@ -14,6 +14,8 @@ NOTABLE_BYTES = 256 << 10
 NOTABLE_PACE, NOTABLE_GAIN = 0.5, 4 << 10
 """Objects and bytes per step. A few small results at fewer steps than every other, one per epoch or class, are mostly
 meant, and so are rows of numbers that come to less: the report of a run."""
+FEW_OBJECTS = 3
+"""That came one by one, each many steps after the last, as one per task or phase: they may be all there will be."""
 _CELL_OUTPUTS = "cell output history"
 _INTERPRETER_HOOK = re.compile(r"`(sys|threading)\.\w*hook`")
 _FUNCTIONS = ("function", "method", "partial")
@@ -105,11 +107,13 @@ def is_much_in_a_cache(suspect: Suspect) -> bool:
 
 
 def comes_to_much(suspect: Suspect) -> bool:
-    """What is collected has many bytes, or comes at every other step at least, and by a few kilobytes, to a holder that
-    has a name: a few small things on the evaluation stack are mostly a list in the making, `[first, *generator()]`."""
-    at_pace = (suspect.growth_objects_per_step or 1) >= NOTABLE_PACE and suspect.holder.kind != "unknown"
+    """What is collected has many bytes, in more than a few objects, or comes at every other step at least, and by a few
+    kilobytes, to a holder that has a name: a few small things on the evaluation stack are mostly a list in the making,
+    `[first, *generator()]`."""
+    at_pace = (suspect.growth_objects_per_step or 1) >= NOTABLE_PACE
     gains = suspect.growth_bytes_per_step is None or suspect.growth_bytes_per_step >= NOTABLE_GAIN
-    return suspect.retained_bytes >= NOTABLE_BYTES or (at_pace and gains)
+    many = suspect.retained_bytes >= NOTABLE_BYTES and (at_pace or suspect.num_objects > FEW_OBJECTS)
+    return many or (at_pace and gains and suspect.holder.kind != "unknown")
 
 
 def is_left_on_a_layer(suspect: Suspect) -> bool:

@@ -120,5 +120,7 @@ def test_what_is_little_fills_or_jumps_once_is_not_told() -> None:
 
 
 def test_short_runs_and_runs_without_the_counter_say_nothing() -> None:
-    assert find_rise(steps(lambda step: step * 9 * MIB, count=30)) is None
+    found = [find_rise(steps(lambda step: step * 9 * MIB, count=last + 1)) is not None for last in (30, 46, 47, 50)]
+
+    assert found == [False, False, True, True]
     assert find_rise([Step(step, float(step), 1.0) for step in range(100)]) is None

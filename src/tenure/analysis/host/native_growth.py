@@ -17,7 +17,7 @@ from tenure.model.suspect import HoldingReference, Series, Suspect
 from tenure.model.units import format_bytes
 
 RSS = "rss_bytes"
-LEAST_STEPS = 40
+LEAST_STEPS = 35
 """Shorter runs are mostly warm-up: libraries, thread pools and workspaces come into being."""
 LEAST_STEPS_OF_KNOWN = 20
 """Of growth whose cause is known to run: that alone says that it is no warm-up."""
