@@ -50,6 +50,17 @@ def test_a_ring_through_the_hook_of_a_tensor_is_told_by_its_registration_and_dro
     )
 
 
+@pytest.mark.parametrize("given", ["self.done", "partial(self.done, 3)"])
+def test_a_method_and_what_is_made_of_one_are_found_by_their_name(given: str) -> None:
+    reading = ACCOUNT.replace("(credit)", f"({given})")
+    method = replace(CLOSED_OVER, kind="SELF", source_type="method", source_name="Account.done")
+    before = suspect(path_text=(OF_NODE,), path=(method,))
+
+    holder = by_the_registration(before, {"account.py": SourceFile("account.py", reading)}).holder
+
+    assert (holder.kind, holder.name, [site.line for site in holder.sites]) == ("hook", "done", [8])
+
+
 @pytest.mark.parametrize(
     "other",
     [

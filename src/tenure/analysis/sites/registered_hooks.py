@@ -5,6 +5,7 @@ What a census shows of them is a function in a table that no name leads to; the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -12,8 +13,10 @@ from tenure.analysis.heap.wording import NODE_HOOKS
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import OWN_HOOK, HoldingReference, Suspect
+from tenure.syntax.text.bindings import Binding
 
 _METHODS = frozenset({"register_hook", "register_prehook", "register_post_accumulate_grad_hook"})
+_CALLED = ("function", "method")
 _LOCALS = ".<locals>"
 
 
@@ -28,7 +31,7 @@ def by_the_registration(suspect: Suspect, sources: Mapping[str, SourceFile]) -> 
     of_node = suspect.grows and root.startswith(NODE_HOOKS)
     if not of_node and not (suspect.cyclic and OWN_HOOK in suspect.facts):
         return suspect
-    function = next((hop.source_name for hop in suspect.path if hop.source_type == "function"), "")
+    function = next((hop.source_name for hop in suspect.path if hop.source_type in _CALLED), "")
     calls = list(_registrations(function, sources))
     if not calls:
         return suspect
@@ -46,6 +49,11 @@ def _registrations(function: str, sources: Mapping[str, SourceFile]) -> Iterator
             continue
         for binding in bindings_of(source):
             inside = not scope or binding.function == scope or binding.function.startswith(f"{scope}{_LOCALS}")
-            if binding.kind == "hook" and binding.name == name and binding.method in _METHODS and inside:
+            if binding.kind == "hook" and binding.method in _METHODS and inside and _is_of(binding, name):
                 place = SourceLocation(path, binding.line, binding.function)
                 yield HoldingReference("hook", name, f"{binding.method}({name})", sites=(place,), calls=function)
+
+
+def _is_of(binding: Binding, name: str) -> bool:
+    """Whether a call registers a function of that name, or something made of it: `partial(self.done, 3)`."""
+    return binding.name == name or re.search(rf"\b{name}\b", binding.value_text) is not None
