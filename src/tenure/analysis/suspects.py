@@ -21,7 +21,7 @@ from tenure.analysis.kept.pinning_views import find_pinning_views
 from tenure.analysis.kept.replaced_layers import find_replaced_layers
 from tenure.analysis.kept.survivors import find_survivors
 from tenure.model.heap import ROOT_KINDS, Census
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import NODE_HOOK, Suspect
 
 _MOMENTS = ("step-end", "forward-entry", "request", "exit")
 
@@ -67,7 +67,8 @@ def _with_what_is_out_of_sight(
 ) -> tuple[Suspect, ...]:
     """What grows on roots, and in one piece what owners out of sight hold where that explains more."""
     if cycles:
-        growing = [suspect for suspect in growing if _hangs_on_a_root(suspect)]
+        in_rings = frozenset().union(*(each.storages for each in cycles))
+        growing = [each for each in growing if _hangs_on_a_root(each) or _hangs_on_hooks_of_nodes(each, in_rings)]
     seen = [suspect for suspect in growing if "unseen_owners" not in suspect.facts]
     unseen = find_unseen_growth(views, (*seen, *cycles))
     return (*seen, *unseen) if unseen else tuple(growing)
@@ -92,6 +93,11 @@ def _told_once(left: Sequence[Suspect], survivors: Sequence[Suspect]) -> list[Su
 def _hangs_on_a_root(suspect: Suspect) -> bool:
     """Where rings wait for the collector, what grows without a root hangs below them: it is told with the ring."""
     return bool(suspect.path) and suspect.path[0].source_kind in {kind.name for kind in ROOT_KINDS}
+
+
+def _hangs_on_hooks_of_nodes(suspect: Suspect, in_rings: frozenset[tuple[int, int]]) -> bool:
+    """Whether C++ keeps it for a node of a graph, whatever rings there are beside: a collection leaves it."""
+    return NODE_HOOK in suspect.facts and not suspect.storages <= in_rings
 
 
 def _not_told(hidden: Sequence[Suspect], told: Sequence[Suspect]) -> list[Suspect]:

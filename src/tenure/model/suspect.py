@@ -16,6 +16,8 @@ IDLE_FROM = "idle_from_step"
 """The fact from which step on nobody is known to use the memory: what a later profiled step touches is in use."""
 SHARE_IN_GENERATOR = "share_in_generator"
 """The fact which share of all memory a waiting generator's variables hold that it does not read again."""
+NODE_HOOK = "node_hook"
+"""The fact that names the function that hooks of an autograd node call, where these alone hold the memory."""
 OWN_HOOK = "through_own_hook"
 """The fact that a ring goes through the hooks of a tensor that it leads to."""
 SUSPENDED_TYPES = ("generator", "coroutine", "async_generator")

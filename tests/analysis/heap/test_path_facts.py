@@ -4,6 +4,7 @@ import pytest
 
 from heaps import census
 from tenure.analysis.suspects import find_suspects
+from tenure.model.suspect import NODE_HOOK
 
 STEPS = (1, 2, 3, 4, 6, 8, 13, 16)
 MODEL = "main.net -> __main__.Net -> ._parameters dict -> ['w'] parameter 1MiB\n"
@@ -66,3 +67,18 @@ def test_what_else_of_a_kept_tuple_carries_a_graph_is_told(parts: tuple[str, ...
     found = max(find_suspects([census(after(step), step=step) for step in STEPS]), key=lambda each: each.retained_bytes)
 
     assert found.facts.get("graphs_beside") == beside
+
+
+@pytest.mark.parametrize(
+    ("table", "function"),
+    [("unseen -> collections.OrderedDict#t{n} -> [{n}]", "Account.credit"), ("main.kept -> list#l -> [{n}]", None)],
+)
+def test_of_hooks_that_only_cpp_keeps_it_is_told_what_they_call(table: str, function: str | None) -> None:
+    line = table + " function#f{n} name=Account.credit file=a.py:3 -> <cell head> tensor#h{n} 64KiB"
+
+    def after(step: int) -> str:
+        return MODEL + "\n".join(line.format(n=n) for n in range(step))
+
+    found = find_suspects([census(after(step), step=step) for step in STEPS])
+
+    assert [each.facts.get(NODE_HOOK) for each in found if each.symptom == "growth"] == [function]

@@ -105,7 +105,8 @@ def test_closure_variables_defaults_partials_methods_and_caches_have_their_names
 
     holder = Holder(kept=kib())
     holder.method = Holder.__init__.__get__(holder)
-    part = functools.partial(print, kib())
+    part, of_builtin = functools.partial(Holder.__init__, kib()), functools.partial(print, kib())
+    of_method = functools.partial(holder.method, kib())
     cached(3)
 
     census = read()
@@ -117,6 +118,8 @@ def test_closure_variables_defaults_partials_methods_and_caches_have_their_names
     assert census.path(Kind.SELF, start=census.node_of(holder.method)) == census.node_of(holder)
     assert census.name(census.node_of(holder.method)) == "Holder.__init__"
     assert census.path((Kind.ATTRIBUTE, "args"), (Kind.INDEX, "0"), start=census.node_of(part)) > 0
+    names = [census.name(census.node_of(each)) for each in (part, of_method, of_builtin)]
+    assert names == ["Holder.__init__", "Holder.__init__", ""]
 
 
 def test_variables_of_suspended_generators_and_coroutines_are_named() -> None:

@@ -11,8 +11,10 @@ import numpy as np
 from tenure.analysis.heap.ctx_facts import ctx_facts
 from tenure.analysis.heap.graph import Graph
 from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.hook_functions import called_by_hooks
+from tenure.analysis.heap.wording import is_table_of_callbacks
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import SUSPENDED_TYPES
+from tenure.model.suspect import NODE_HOOK, SUSPENDED_TYPES
 
 ALLOCATED_AT_LEAST = 512
 """What devices round storages up to: less than this beyond a view is no other tensor's memory."""
@@ -35,6 +37,7 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
     - `graph_continues`: the census stopped inside a larger graph,
     - `kept_shape`: shape of the tensor by which the path enters a graph,
     - `kept_pins_bytes`: bytes of that tensor's storage that no view of it shows,
+    - `node_hook`: the function that is called, where the path starts at hooks of an autograd node,
     - `kept_average`: that tensor was averaged last, by `lerp` or as a sum of parts with weights; no running sum,
     - `graphs_beside`: labels of what else carries a graph in the tuple, list, dict or object that has that tensor,
     - `fills_running`: what grows is filled by a suspended generator or coroutine, which therefore still runs,
@@ -57,6 +60,8 @@ def path_facts(view: View, path: Sequence[int], graph_nodes: Ints, many: Collect
         pinned = int(view.census.storages.bytes[row] - view.census.storages.view_bytes[row])
         if pinned >= ALLOCATED_AT_LEAST:
             facts["kept_pins_bytes"] = pinned
+    if function := _called_by_node(view.graph, path):
+        facts[NODE_HOOK] = function
     if _is_average(view.graph, path):
         facts["kept_average"] = True
     return facts
@@ -110,6 +115,13 @@ def _kept_storage(graph: Graph, path: Sequence[int]) -> int:
                     return int(graph.storage_row[int(census.references.target[own])])
             return -1
     return -1
+
+
+def _called_by_node(graph: Graph, path: Sequence[int]) -> str:
+    references = graph.census.references
+    if not path or not is_table_of_callbacks(graph, int(references.source[path[0]])):
+        return ""
+    return called_by_hooks(graph, int(references.target[path[0]]))
 
 
 def _is_average(graph: Graph, path: Sequence[int]) -> bool:

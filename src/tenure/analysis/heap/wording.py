@@ -182,12 +182,12 @@ def owner_text(graph: Graph, node: int) -> str:
         return f"{ONLY_C_CODE} (an exit handler or a pack hook, probably): {_name_or_type(graph, node)}"
     if is_iterator(graph, node):
         return f"a running loop over {_name_or_type(graph, node)}{_place(graph.census, node)}"
-    if _is_table_of_callbacks(graph, node):
+    if is_table_of_callbacks(graph, node):
         return f"{NODE_HOOKS} (of an autograd node, probably)"
     return f"an owner Tenure cannot see (evaluation stack, C code, atexit), of {what}"
 
 
-def _is_table_of_callbacks(graph: Graph, node: int) -> bool:
+def is_table_of_callbacks(graph: Graph, node: int) -> bool:
     """Whether it is what torch makes of `register_hook`: callables by the numbers of their handles."""
     made = graph.references_from(node)
     items = all(_kind(graph, r) == ReferenceKind.ITEM and graph.labels[r].isdigit() for r in made)

@@ -6,17 +6,15 @@ What a census shows of them is a function in a table that no name leads to; the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tenure.analysis.heap.wording import NODE_HOOKS
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import OWN_HOOK, HoldingReference, Suspect
+from tenure.model.suspect import NODE_HOOK, OWN_HOOK, HoldingReference, Suspect
 from tenure.syntax.text.bindings import Binding
 
 _METHODS = frozenset({"register_hook", "register_prehook", "register_post_accumulate_grad_hook"})
-_CALLED = ("function", "method")
 _LOCALS = ".<locals>"
 
 
@@ -27,33 +25,37 @@ def by_the_registration(suspect: Suspect, sources: Mapping[str, SourceFile]) -> 
 
     What is to be dropped stays, but for hooks of a node: there it is the hooks themselves.
     """
-    root = suspect.path_text[0] if suspect.path_text else ""
-    of_node = suspect.grows and root.startswith(NODE_HOOKS)
+    of_node = suspect.grows and NODE_HOOK in suspect.facts
     if not of_node and not (suspect.cyclic and OWN_HOOK in suspect.facts):
         return suspect
-    function = next((hop.source_name for hop in suspect.path if hop.source_type in _CALLED), "")
-    calls = list(_registrations(function, sources))
+    closes = next((hop.source_name for hop in suspect.path if hop.source_type == "function"), "")
+    function = str(suspect.facts.get(NODE_HOOK, closes))
+    calls = list(_registrations(function, sources, "yours")) or list(_registrations(function, sources, "library"))
     if not calls:
         return suspect
     holder = calls[0] if of_node else replace(calls[0], kind=suspect.holder.kind, expression=suspect.holder.expression)
     return replace(suspect, holder=holder, cut=(holder,) if of_node else suspect.cut, ambiguous=len(calls) > 1)
 
 
-def _registrations(function: str, sources: Mapping[str, SourceFile]) -> Iterator[HoldingReference]:
+def _registrations(function: str, sources: Mapping[str, SourceFile], origin: str) -> Iterator[HoldingReference]:
     around, _, name = function.rpartition(".")
     if not name.isidentifier():
         return
     scope = around.removesuffix(_LOCALS) if around.endswith(_LOCALS) else ""
     for path, source in sources.items():
-        if source.origin != "yours" or name not in source.text:
+        if source.origin != origin or name not in source.text:
             continue
-        for binding in bindings_of(source):
+        made = bindings_of(source)
+        for binding in made:
             inside = not scope or binding.function == scope or binding.function.startswith(f"{scope}{_LOCALS}")
-            if binding.kind == "hook" and binding.method in _METHODS and inside and _is_of(binding, name):
+            if binding.kind == "hook" and binding.method in _METHODS and inside and _is_of(binding, name, made):
                 place = SourceLocation(path, binding.line, binding.function)
                 yield HoldingReference("hook", name, f"{binding.method}({name})", sites=(place,), calls=function)
 
 
-def _is_of(binding: Binding, name: str) -> bool:
-    """Whether a call registers a function of that name, or something made of it: `partial(self.done, 3)`."""
-    return binding.name == name or re.search(rf"\b{name}\b", binding.value_text) is not None
+def _is_of(binding: Binding, name: str, made: Sequence[Binding]) -> bool:
+    """Whether a call registers a function of that name, or something made of it: `partial(self.done, 3)`, there or in a
+    statement before."""
+    texts = [binding.value_text]
+    texts += [each.value_text for each in made if (each.name, each.function) == (binding.name, binding.function)]
+    return binding.name == name or any(re.search(rf"\b{name}\b", text) for text in texts)

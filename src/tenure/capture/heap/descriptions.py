@@ -53,6 +53,8 @@ def describe(item: Any) -> Description:
         return _of_code(item.__qualname__, item.__code__, item.__code__.co_firstlineno)
     if issubclass(cls, types.MethodType):
         return _of_method(item)
+    if cls is functools.partial:
+        return _of_partial(item)
     if issubclass(cls, (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)):
         return _of_suspended(item)
     if issubclass(cls, types.FrameType):
@@ -83,6 +85,14 @@ def _of_code(name: str, code: types.CodeType, line: int) -> Description:
 def _of_method(item: types.MethodType) -> Description:
     """The function's name alone: whose code a method is follows from what it is bound to."""
     return Description(name=item.__func__.__qualname__) if type(item.__func__) is types.FunctionType else _NOTHING
+
+
+def _of_partial(item: functools.partial[Any]) -> Description:
+    """The name of what it calls, which itself may lead to no tensor, and so be in no census."""
+    called = type(item.func)
+    if issubclass(called, (types.FunctionType, types.MethodType)):
+        return Description(name=describe(item.func).name)
+    return _NOTHING
 
 
 def _of_suspended(item: Any) -> Description:
