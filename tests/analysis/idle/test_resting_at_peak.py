@@ -78,6 +78,14 @@ def test_what_was_there_before_the_first_step_is_the_programs_data() -> None:
     assert expressions(found((INCOMING, KEPT), at_start=((INCOMING, OTHER),))) == [[SLOT]]
 
 
+def test_what_a_module_has_beside_its_tables_is_no_data() -> None:
+    """As a model's cache for generation, filled once before the first step."""
+    cache = (f"{FRAME}.model -> __main__.Net#n -> ._cache __main__.Cache -> .buffer tensor 3MiB", KEPT)
+    told = found(cache, at_start=(cache,))
+
+    assert expressions(told) == [["model._cache"]]
+
+
 def test_what_other_memory_took_the_place_of_since_is_no_data() -> None:
     rests = found((INCOMING, KEPT), at_start=((INCOMING, KEPT),), later=((INCOMING, OTHER),))
 

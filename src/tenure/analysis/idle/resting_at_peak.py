@@ -15,7 +15,15 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.cuts import freed_storages
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, ancestors, is_builtin_type, reach, unquoted
+from tenure.analysis.heap.graph import (
+    GRAPH_REFERENCES,
+    Bools,
+    ancestors,
+    is_builtin_type,
+    object_of,
+    reach,
+    unquoted,
+)
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded, series_of_rows, view_census
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.holders import Droppable, find_droppable
@@ -63,8 +71,8 @@ def find_resting_at_peak(
     fields that no statement of the program reads; what
     only variables hold is told where the text of their functions in `sources` reads none of them any more; what a
     container with a bound holds is meant. What was there before the first forward is taken for the program's data,
-    unless other memory took its place since, or an earlier phase was seen to use it (`used_before`): then it is that
-    phase's.
+    unless a module has it, other memory took its place since, or an earlier phase was seen to use it (`used_before`):
+    then it is that phase's.
     Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.
     """
     replay = Replay(profile, census)
@@ -234,6 +242,7 @@ def _suspect(
     names = {Name.of(heap.graph, reference) for reference in held_by}
     history = follow(between, names, mine, step=step, roles=[Role(role) for role in roles])
     is_data = history is None or (history.from_start and not history.times_replaced and not mine <= used_before)
+    is_data &= history is None or not any(_is_on_a_module(heap, reference) for reference in held_by)
     if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
         return None
     facts = _facts(history) | ({"rests_in_each_entry": True} if len(held_by) > 1 else {})
@@ -244,6 +253,12 @@ def _suspect(
     if suspect.holder.kind in _NOT_NAMED:
         return None
     return _with_figures(suspect, sorted(f"{each.owner_type} {each.name}" for each in suspect.cut))
+
+
+def _is_on_a_module(heap: _Heap, reference: int) -> bool:
+    """Whether an attribute of a module has it, as a model has its cache for generation."""
+    graph, owner = heap.graph, int(heap.view.census.references.source[reference])
+    return object_of(graph, owner) in heap.modules
 
 
 def _unread_suspect(heap: _Heap, group: Group) -> Suspect:

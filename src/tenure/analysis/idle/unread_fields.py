@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.graph import is_builtin_type
+from tenure.analysis.heap.graph import is_builtin_type, object_of
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.sites.class_search import class_family
@@ -57,16 +57,9 @@ def _field(view: View, path: Sequence[int]) -> int:
 
 
 def _is_unread(view: View, reference: int, sources: Mapping[str, SourceFile]) -> bool:
-    family = class_family(_owner_type(view, reference), sources)
+    owner = object_of(view.graph, int(view.census.references.source[reference]))
+    family = class_family(view.graph.type_names[owner], sources)
     if not family or any(sources[path].origin != "yours" for path, _ in family):
         return False
     name = attribute_name(view.graph, reference)
     return not any(may_read_field(source, name) for source in sources.values() if source.origin == "yours")
-
-
-def _owner_type(view: View, reference: int) -> str:
-    graph, references = view.graph, view.census.references
-    owner = int(references.source[reference])
-    if graph.instance_tables[owner]:
-        owner = next((int(references.source[above]) for above in graph.references_to(owner)), owner)
-    return graph.type_names[owner]
