@@ -141,7 +141,7 @@ class Monitor:
             register_optimizer_step_post_hook(self._make_hook(self._after_optimizer_step)),
         ]
         self._scalers = ScalerWatch(lambda: self._optimizer_steps, self._after_skipped_step)
-        self._plan = ProfilePlan(self._profiler, self._schedule, self._options.profile_step)
+        self._plan = ProfilePlan(self._profiler, lambda: self._schedule, self._options.profile_step)
         self._guard.run(self._plan.begin)
         self._compiled = CompiledCalls(self, self._guard, self._modules, self._scalers, self._profiler)
         self._guard.run(self._watch_modules)
@@ -250,6 +250,7 @@ class Monitor:
         if wrapper is not None and self._running_steps.end(wrapper):
             return
         if not self._optimizer_seen:
+            self._schedule = self._schedule.begin_training(self.step)
             self._plan.at_first_optimizer_step(self.step)
             self._optimizer_seen = True
             self._next_decision.at_once()

@@ -48,6 +48,20 @@ def test_a_teacher_of_the_first_steps() -> None:
     assert idle_of(used_at=(1, 2, 3, 4, 6, 8)) == [(["self.teacher"], 7, "")]
 
 
+@pytest.mark.parametrize(("trained", "told"), [((97, 98, 100, 104, 112, 120), True), ((97, 98, 99), False)])
+def test_steps_before_training_are_left_out_of_the_share_that_a_teacher_of_the_data_must_rest(
+    trained: tuple[int, ...], told: bool
+) -> None:
+    """Calls that prepare the data count as steps until an optimizer steps."""
+    untrained = STUDENT.replace(" called", "")
+    prepared = [census(untrained + USED, step=step, moment="forward-entry") for step in (1, 16, 64, 95, 96)]
+    censuses = [*prepared, *(census(STUDENT + TEACHER, step=step) for step in trained)]
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+
+    assert [[reference.expression for reference in suspect.cut] for suspect in found] == [["self.teacher"]] * told
+
+
 def test_a_teacher_that_only_the_running_loop_leads_to() -> None:
     phases = TEACHER.replace(f"{TRAINER} -> .teacher", "unseen -> generator name=phases -> <local teacher>")
 

@@ -227,3 +227,32 @@ def test_the_next_planned_step_is_found_without_asking_of_each(schedule: Schedul
 
     asked = [(step, step + 33) for step in (*range(1, 520), 1530, 1534, 2047, 2048)]
     assert [schedule.find_planned(*near) for near in asked] == [scan(*near) for near in asked]
+
+
+def test_where_training_begins_late_its_first_steps_are_looked_at_as_those_of_a_program_that_begins_with_it() -> None:
+    late = Schedule().begin_training(100)
+    first = [step for step in range(1, 65) if is_census_step(step)]
+    entries = [step for step in first if Schedule().wants_entry(step)]
+    in_training = [100 + step for step in first]
+
+    assert [step for step in range(1, 101) if late.is_planned(step)] == [*first, 95]
+    assert [step for step in range(101, 300) if late.is_planned(step)] == sorted({*in_training, 128, 193, 256})
+    assert [step for step in in_training if late.wants_entry(step)] == [100 + step for step in entries]
+    assert late.wants_entry(193)
+    assert not late.wants_entry(256)
+    assert [late.find_planned(step, 999) for step in (99, 100, 104, 150, 164, 165)] == [101, 101, 106, 164, 193, 193]
+
+
+def test_a_training_that_begins_within_eight_steps_is_no_late_one() -> None:
+    assert [Schedule().begin_training(step).begun for step in (0, 8, 9)] == [0, 0, 9]
+    asked = Schedule(steps=frozenset({3, 200})).begin_training(100)
+    assert [step for step in range(1, 300) if asked.is_planned(step)] == [3, 200]
+
+
+def test_of_a_late_training_some_steps_are_free_when_the_calls_before_it_took_what_was() -> None:
+    late = Schedule().begin_training(100)
+    spent = Spending(num_steps=14, total=Cost(4.0, 4.0, 11_200_000), last=Cost(0.5, 0.5, 1_400_000), last_step=95)
+
+    due = [step for step in range(101, 170) if is_due(late, spent, step=step, elapsed=5.0, counters={})]
+
+    assert due == [100 + step for step in (2, 8, 16, 32, 44, 64)]

@@ -24,7 +24,7 @@ LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
 LEAST_WINDOWS = 3
 LEAST_SPAN = 1 / 3
-"""Of the run's steps: so long nobody may have called it, in so many watched windows."""
+"""Of the run's steps, those before training left out: so long nobody may have called it, in so many watched windows."""
 LEAST_STEPS = 8
 """Of a rest that fewer windows show: a run's last windows are long ones."""
 LEAST_STEPS_AFTER_EARLY_USE = 16
@@ -203,6 +203,7 @@ def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished:
     ever_called = unfinished.union(*(window.called for window in windows))
     sees_inside = all(window.sees_inside for window in windows)
     tensors = parameter_tensors(graph)
+    steps = _count_steps(last.census.step, windows)
     waiting, seen = [node for node in children if node not in inside], set()
     found = []
     while waiting:
@@ -212,12 +213,18 @@ def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished:
         seen.add(node)
         below = all_below(children, node)
         subtree = frozenset(address[sorted(below)].tolist())
-        rest = _find_rest(subtree, int(address[node]), windows, unfinished, ordered[-1].census.step)
+        rest = _find_rest(subtree, int(address[node]), windows, unfinished, steps)
         if rest is not None and not (sees_inside and _is_one_of_several(last, children, node, rest)):
             found.append(_weighed(graph, node, rest, tensors, below if sees_inside else set()))
         elif int(address[node]) not in ever_called or (sees_inside and _calls_its_parts(graph, node)):
             waiting += children[node]
     return found
+
+
+def _count_steps(last: int, windows: Sequence[_Window]) -> float:
+    """The run's steps, those before training left out; as many at least as ask for a rest of some steps."""
+    prepared = max((window.end for window in windows if window.prepares), default=0)
+    return max(last - prepared, LEAST_STEPS / LEAST_SPAN) if prepared else last
 
 
 def _is_one_of_several(last: View, children: Mapping[int, Sequence[int]], node: int, rest: _Rest) -> bool:
@@ -238,7 +245,7 @@ def _calls_its_parts(graph: Graph, node: int) -> bool:
 
 
 def _find_rest(
-    subtree: frozenset[int], address: int, windows: Sequence[_Window], unfinished: frozenset[int], steps: int
+    subtree: frozenset[int], address: int, windows: Sequence[_Window], unfinished: frozenset[int], steps: float
 ) -> _Rest | None:
     """When the modules of a subtree were called last, if that was once and for all."""
     hits = [at for at, window in enumerate(windows) if window.called & subtree]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tenure.capture.profile.step_profile import StepProfiler, choose_step
 from tenure.capture.steps.calls import optimizer_was_made
 from tenure.capture.steps.schedule import Schedule
@@ -19,9 +21,10 @@ or share a batch."""
 
 
 class ProfilePlan:
-    """Plans for a profiler, unless the user has `chosen` the step. `training`: an optimizer has stepped."""
+    """Plans for a profiler beside the censuses of the `schedule` of the moment, unless the user has `chosen` the step.
+    `training`: an optimizer has stepped."""
 
-    def __init__(self, profiler: StepProfiler, schedule: Schedule, chosen: int | None) -> None:
+    def __init__(self, profiler: StepProfiler, schedule: Callable[[], Schedule], chosen: int | None) -> None:
         self._profiler = profiler
         self._schedule = schedule
         self._chosen = chosen
@@ -35,7 +38,7 @@ class ProfilePlan:
 
     def begin(self) -> None:
         """The two steps after warm-up, or those that the user wants."""
-        self._profiler.plan(choose_step(self._schedule) if self._chosen is None else self._chosen)
+        self._profiler.plan(choose_step(self._schedule()) if self._chosen is None else self._chosen)
 
     def at_first_optimizer_step(self, step: int) -> None:
         """Where the profiled steps began before the first optimizer stepped: two more, of the training.
@@ -47,7 +50,7 @@ class ProfilePlan:
         self._profiler.abandon()
         waits = self._later_root_planned and self._profiler.has_not_begun
         if self._profiler.is_over or waits:
-            self._profiler.plan(choose_step(self._schedule, after=step))
+            self._profiler.plan(choose_step(self._schedule(), after=step))
 
     def at_new_optimizer(self, number: int, step: int) -> None:
         """Where the profiled steps were over before an optimizer, by the `number` of its first step, came: two more,
@@ -55,7 +58,7 @@ class ProfilePlan:
         self.newest_optimizer = number
         if self._chosen is None and self._profiler.is_over and not self._later_optimizer_planned:
             self._later_optimizer_planned = True
-            self._profiler.plan(choose_step(self._schedule, after=step, warm_up=LATER_OPTIMIZER_WARM_UP))
+            self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=LATER_OPTIMIZER_WARM_UP))
 
     def at_new_root(self, step: int, *, training: bool) -> None:
         """Without an optimizer, where the profiled steps were over before this root was called first: two more, once.
@@ -64,7 +67,7 @@ class ProfilePlan:
         """
         if self._is_free(training=training) and not self._later_root_planned:
             self._later_root_planned = True
-            self._profiler.plan(choose_step(self._schedule, after=step, warm_up=LATER_ROOT_WARM_UP))
+            self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=LATER_ROOT_WARM_UP))
 
     def after_census(self, step: int, tensor_bytes: int, *, training: bool) -> None:
         """Where the two steps differed: more of them, taken together, twice at most. Without an optimizer, where tensor
@@ -74,13 +77,13 @@ class ProfilePlan:
         """
         over = self._chosen is None and self._profiler.is_over
         if over and self._profiler.steps_differed and (turn := next(self._turns, 0)):
-            self._profiler.plan(choose_step(self._schedule, after=step, warm_up=1), turn=turn)
+            self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=1), turn=turn)
         elif not self._is_free(training=training):
             self._bytes = tensor_bytes
         elif tensor_bytes >= GROWN * self._bytes > 0 and self._num_for_growth < MOST_FOR_GROWTH:
             self._num_for_growth += 1
             self._bytes = tensor_bytes
-            self._profiler.plan(choose_step(self._schedule, after=step, warm_up=1))
+            self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=1))
 
     def _is_free(self, *, training: bool) -> bool:
         alone = not training and not optimizer_was_made()

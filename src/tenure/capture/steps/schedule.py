@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf
 
 from tenure.capture.steps.census_steps import LAST_ROUND_STEP, is_census_step, is_geometric, next_census_step
@@ -11,6 +11,7 @@ from tenure.capture.steps.spending import (
     FREE_ENTRY_WORK,
     FREE_STEPS,
     FREE_WORK_WITHIN,
+    LATE_IN_TRAINING,
     LATE_STEPS,
     LONG_CENSUS_SECONDS,
     Spending,
@@ -18,6 +19,8 @@ from tenure.capture.steps.spending import (
 
 LAST_STEP_OF_ALL_ENTRIES = 4
 """Until then each census at a step's end is followed by one at the next forward's entry."""
+LAST_IN_TRAINING = 64
+"""Until then the steps of a training that began late are looked at as those of one that began at once."""
 LOOK_SHARES = 3.0
 """So many times the censuses' share of the time a closer look may take by itself, unless it would be a long census."""
 RISES_AFTER_SECONDS = 60.0
@@ -37,16 +40,20 @@ class Schedule:
     several_ranks: bool = False
     copy_step: int | None = None
     """The step after which a copy of the process is left for experiments: what it is asked comes from a census then."""
+    begun: int = 0
+    """After how many steps training began, where the program had called its models for as many before."""
 
     def is_planned(self, step: int) -> bool:
         """Depends on the step number alone, so that ranks pause together and not one after another."""
         if self.is_asked_for(step):
             return True
-        return is_census_step(step) if self.steps is None else step in self.steps
+        if self.steps is not None:
+            return step in self.steps
+        return is_census_step(step) or is_census_step(self._in_training(step))
 
     def find_planned(self, step: int, last: int) -> int:
         """The first step after `step` and before `last` that `is_planned`; `last` where there is none."""
-        chosen = (next_census_step(step),) if self.steps is None else self.steps
+        chosen = (next_census_step(step), self._next_in_training(step)) if self.steps is None else self.steps
         planned = (self.last_step, self.copy_step, *chosen)
         return min((near for near in planned if near is not None and step < near < last), default=last)
 
@@ -55,6 +62,23 @@ class Schedule:
         """Whether there may be censuses beside the planned ones: not with several ranks, which would wait for one, nor
         where the user has chosen the steps."""
         return not self.several_ranks and self.steps is None
+
+    def is_late(self, step: int) -> bool:
+        """Whether it is one of the steps at which a census may be free though the rest of what is free is used up."""
+        return step in LATE_STEPS or self._in_training(step) in LATE_IN_TRAINING
+
+    def begin_training(self, step: int) -> Schedule:
+        """Of a program that has called its models for `step` steps until now: its first steps begin once more."""
+        return replace(self, begun=step) if step > LAST_ROUND_STEP else self
+
+    def _in_training(self, step: int) -> int:
+        """The number of a step of the training's first ones; 0 of all others."""
+        return step - self.begun if self.begun < step <= self.begun + LAST_IN_TRAINING and self.begun else 0
+
+    def _next_in_training(self, step: int) -> int | None:
+        if not self.begun or step >= self.begun + LAST_IN_TRAINING:
+            return None
+        return self.begun + (next_census_step(step - self.begun) if step > self.begun else 1)
 
     def is_asked_for(self, step: int) -> bool:
         """Whether it is one of the steps that get a census whatever it costs."""
@@ -67,9 +91,10 @@ class Schedule:
     def wants_entry(self, step: int) -> bool:
         """Whether the census after this step is followed by one at the next forward's entry: at the first steps, then
         once per octave. Growth is told at the steps' ends; what is carried into a forward by a few."""
-        if step <= LAST_STEP_OF_ALL_ENTRIES or self.steps is not None or self.is_asked_for(step):
+        if self.steps is not None or self.is_asked_for(step):
             return True
-        return not is_geometric(step) or step == LAST_ROUND_STEP
+        number = self._in_training(step) or step
+        return number <= LAST_STEP_OF_ALL_ENTRIES or number == LAST_ROUND_STEP or not is_geometric(number)
 
 
 def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float, counters: Mapping[str, int]) -> bool:
@@ -82,7 +107,7 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
         return planned
     if schedule.is_asked_for(step) or (planned and spending.has_free):
         return True
-    if planned and step in LATE_STEPS and spending.has_free_late:
+    if planned and schedule.is_late(step) and spending.has_free_late:
         return True
     if not spending.is_within(schedule.budget_percent, elapsed=elapsed):
         return False

@@ -25,6 +25,9 @@ WORK_OF_RECORDED = 30
 LATE_STEPS = (32, 44, 64)
 """At these a census is free, too, after all of that: of a program of fifty steps whose heap is large nothing later than
 step 16 would be seen otherwise, and with what libraries bring along most heaps are."""
+LATE_IN_TRAINING = (2, 8, 16, *LATE_STEPS)
+"""The same of a training's own steps, where the program called its models for many steps before it began: the free
+ones may have gone into these."""
 LATE_WORK = 1_500_000
 """So much the last one may have gone through for that; three fourths of a second, more or less by machine."""
 FREE_SECONDS = 10.0
