@@ -250,7 +250,9 @@ def _nodes_per_step(finding: Finding) -> float:
 
 
 def _growth_on_host(findings: Sequence[Finding]) -> float:
-    return sum(_steady_growth(finding) for finding in findings if finding.device in ("cpu", HOST))
+    """How fast the process grows by what findings tell; rings add to it until the collector runs, and some for good."""
+    here = (finding for finding in findings if finding.device in ("cpu", HOST))
+    return sum(finding.growth_bytes_per_step or 0 for finding in here if finding.symptom in ("growth", "cycle"))
 
 
 def _not_seen(

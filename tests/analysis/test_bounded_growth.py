@@ -47,6 +47,25 @@ def test_a_cache_that_drops_its_oldest_and_a_list_that_is_cut_to_length_are_sile
     assert find_suspects(drawn(kept, lambda step: min(step, 8))) == ()
 
 
+def test_links_that_keep_what_went_out_of_a_deque_are_no_entries_of_it() -> None:
+    """A deque of the three newest, each of which refers to the one before."""
+    chain = "main.window -> collections.deque#q bound=3 length=3 -> [0] __main__.Ticket#t{step}" + "{links}"
+
+    def links(step: int) -> str:
+        each = (f" -> .after __main__.Ticket#t{n} -> .payload tensor#p{n} 64KiB" for n in range(step - 1, 0, -1))
+        lines, path = [], ""
+        for text in each:
+            after, payload = text.split(" -> .payload")
+            path += after
+            lines.append(f"{path} -> .payload{payload}")
+        return "\n".join(chain.format(step=step, links=line) for line in lines)
+
+    found = find_suspects([census(links(step), step=step) for step in (2, 3, 4, 6, 8, 13, 16, 22)])
+
+    assert [suspect.symptom for suspect in found] == ["growth"]
+    assert "chain_of" in found[0].facts
+
+
 def test_a_replay_buffer_that_is_full_only_after_the_run_is_silent() -> None:
     kept = "main.replay -> __main__.Replay bound=10000 -> .memory list -> [*{n}] tensor 64KiB"
 

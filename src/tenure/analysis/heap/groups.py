@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -29,6 +30,8 @@ _USUAL_HISTORY = 100
 """Of the steps that LBFGS keeps where nobody says how many; reached within tens of calls."""
 _ABOVE_STATE = 4
 """References from an optimizer to what `state[parameter][name]` is: its attributes, its table, that of a parameter."""
+_SHORT_CHAIN = 4
+"""Links: records are nested a few times."""
 _GAINING = ("list", "dict", "set", "collections.deque", "collections.OrderedDict", "collections.defaultdict")
 _BOUNDED = re.compile(r"\d+")
 _OF_ONE_RUN = re.compile(r"\b0x[0-9A-Fa-f]+|(?<![\w.])/(?:[^\s/'\"]+/)+|(?<=thread Thread-)\d+")
@@ -232,12 +235,16 @@ def containers_of(view: View, members: Ints) -> set[int]:
 
 def lies_in_bounded(view: View, node: int) -> bool:
     """Whether the nearest container above the node that could gain elements keeps a bound: what belongs to records in
-    a buffer fills up with it, whatever parts of them a shape stands for."""
+    a buffer fills up with it, whatever parts of them a shape stands for. Not of a chain, each of whose links refers to
+    the one before, that is longer than the container is: what went out of that lives on by the chain."""
     references, parent = view.census.references, int(view.paths.parent[node])
+    links: Counter[tuple[int, int]] = Counter()
     while parent >= 0:
         source = int(references.source[parent])
         if view.graph.type_names[source] in _GAINING and not view.graph.instance_tables[source]:
-            return is_bounded(view, source)
+            longest = max(links.values(), default=0)
+            return is_bounded(view, source) and longest <= max(_SHORT_CHAIN, int(view.census.nodes.length[source]))
+        links[int(view.census.nodes.type[source]), int(references.label[parent])] += 1
         parent = int(view.paths.parent[source])
     return False
 

@@ -159,9 +159,9 @@ def _reference_along(graph: Graph, path: tuple[int, ...], element: bool, many: C
     if named < 0:
         kind = "hidden" if graph.census.nodes.kind[int(references.source[path[0]])] == NodeKind.HIDDEN else "unknown"
         name = graph.labels[path[0]] or graph.census.text(int(graph.census.nodes.name[int(references.source[path[0]])]))
-        if references.kind[path[-1]] == ReferenceKind.SAVED and graph.labels[path[-1]].startswith(SAVED_BY_FUNCTION):
+        if (saving := _saving_function(graph, path)) >= 0:
             return HoldingReference(kind="saved", name="save_for_backward", expression=text or name,
-                                    owner_type=graph.type_names[owner])  # fmt: skip
+                                    owner_type=graph.type_names[saving])  # fmt: skip
         return HoldingReference(kind=kind, name=name, expression=text or name, element=element,
                                 container_type=container_type)  # fmt: skip
     kind, name, owner_type = _describe(graph, path, named)
@@ -179,6 +179,24 @@ def _reference_along(graph: Graph, path: tuple[int, ...], element: bool, many: C
         inside=_nameless_owner(graph, path[named + 1 :]),
         calls=called_by_hooks(graph, owner if element else int(references.target[path[-1]])) if kind == "hook" else "",
     )
+
+
+def _saving_function(graph: Graph, path: tuple[int, ...]) -> int:
+    """The node of a custom Function of a path without names that keeps what it saved for backward: by the path's last
+    reference, or as the node that the path starts at, whose graph is behind it; -1 where there is none."""
+    references, kinds = graph.census.references, graph.census.nodes.kind
+    last, first = int(references.source[path[-1]]), int(references.source[path[0]])
+    if _is_saved_by_function(graph, path[-1]):
+        return last
+    saves = kinds[first] == NodeKind.AUTOGRAD and any(
+        _is_saved_by_function(graph, reference) for reference in graph.references_from(first)
+    )
+    return first if saves else -1
+
+
+def _is_saved_by_function(graph: Graph, reference: int) -> bool:
+    saved = graph.census.references.kind[reference] == ReferenceKind.SAVED
+    return bool(saved) and graph.labels[reference].startswith(SAVED_BY_FUNCTION)
 
 
 def _nameless_owner(graph: Graph, path: tuple[int, ...]) -> str:

@@ -1,6 +1,6 @@
-"""Hooks of tensors and of autograd nodes, told by the call that registers them: `node.register_hook(credit)`.
+"""Hooks of autograd nodes, and rings through hooks, told by the call that registers them: `node.register_hook(credit)`.
 
-What a census shows of them is a function in a table that no name leads to; the call has the function's name.
+What a census shows of them is a function in a table; the call has the function's name, and is the line to change.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from tenure.analysis.heap.graph import is_hook_table
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import NODE_HOOK, OWN_HOOK, HoldingReference, Suspect
 from tenure.syntax.text.bindings import Binding
 
-_METHODS = frozenset({"register_hook", "register_prehook", "register_post_accumulate_grad_hook"})
 _LOCALS = ".<locals>"
 
 
 def by_the_registration(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     """The suspect, told by the call that registers a function of the program's, where what grows hangs on functions
-    that C++ keeps for an autograd node, or where a ring goes through the hook of a tensor that its function closes
-    over; the suspect itself where no call names that function, as where it is a lambda.
+    that C++ keeps for an autograd node, or where a ring goes through the hook of a tensor or module that its function
+    closes over; the suspect itself where no call names that function, as where it is a lambda.
 
     What is to be dropped stays, but for hooks of a node: there it is the hooks themselves.
     """
     of_node = suspect.grows and NODE_HOOK in suspect.facts
-    if not of_node and not (suspect.cyclic and OWN_HOOK in suspect.facts):
+    if not of_node and not (suspect.cyclic and _goes_through_hooks(suspect)):
         return suspect
     closes = next((hop.source_name for hop in suspect.path if hop.source_type == "function"), "")
     function = str(suspect.facts.get(NODE_HOOK, closes))
@@ -35,6 +35,11 @@ def by_the_registration(suspect: Suspect, sources: Mapping[str, SourceFile]) -> 
         return suspect
     holder = calls[0] if of_node else replace(calls[0], kind=suspect.holder.kind, expression=suspect.holder.expression)
     return replace(suspect, holder=holder, cut=(holder,) if of_node else suspect.cut, ambiguous=len(calls) > 1)
+
+
+def _goes_through_hooks(suspect: Suspect) -> bool:
+    of_module = any(is_hook_table(hop.label.strip("'\"")) for hop in suspect.path)
+    return (OWN_HOOK in suspect.facts or of_module) and suspect.path[0].kind == "CELL"
 
 
 def _registrations(function: str, sources: Mapping[str, SourceFile], origin: str) -> Iterator[HoldingReference]:
@@ -48,7 +53,7 @@ def _registrations(function: str, sources: Mapping[str, SourceFile], origin: str
         made = bindings_of(source)
         for binding in made:
             inside = not scope or binding.function == scope or binding.function.startswith(f"{scope}{_LOCALS}")
-            if binding.kind == "hook" and binding.method in _METHODS and inside and _is_of(binding, name, made):
+            if binding.kind == "hook" and inside and _is_of(binding, name, made):
                 place = SourceLocation(path, binding.line, binding.function)
                 yield HoldingReference("hook", name, f"{binding.method}({name})", sites=(place,), calls=function)
 
