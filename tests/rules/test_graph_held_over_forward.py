@@ -52,6 +52,25 @@ def test_an_evaluations_outputs_that_wait_for_the_next_one_are_outputs_kept_with
     assert [finding.rule for finding in freed if finding] == ["TN102"]
 
 
+@pytest.mark.parametrize(("outlasts", "rule"), [(True, "TN107"), (False, "TN102")])
+def test_the_best_output_so_far_is_kept_with_its_graph_and_that_of_the_last_step_held_over_a_forward(
+    outlasts: bool, rule: str
+) -> None:
+    attribute = hop("ITEM", "'forecast'", "dict", "torch.Tensor", target_kind="TENSOR")
+    holder = replace(HISTORY, kind="attribute", name="forecast", expression="plateau.best.forecast", element=False)
+    facts: dict[str, object] = {"kept_shape": "[48, 7]"} | ({"outlasts_a_step": True} if outlasts else {})
+    best = carried(path=(HOP, attribute), holder=holder, through_graph=True, facts=facts)
+
+    found = [told for check in (check_suspect, outputs_kept_with_graph) if (told := check(best))]
+
+    assert [told.rule for told in found] == [rule]
+    if outlasts:
+        assert found[0].message == (
+            "`plateau.best.forecast` keeps tensors of shape [48, 7] together with the graph that made each: 3.00 MiB, "
+            "carried from forward to forward."
+        )
+
+
 def test_what_a_hook_leaves_on_a_layer_is_a_hint_and_on_another_object_left_to_others() -> None:
     table = hop("ITEM", "'_modules'", "dict", "dict")
     left = carried(path=(HOP, table), holder=replace(HISTORY, kind="attribute"), bytes_by_role={"OTHER": 3 * MIB})

@@ -30,13 +30,18 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{subject(suspect)} {plural(suspect, 'collects', 'collect')} {what} together with "
-        f"the graph that made each: {size}.",
+        message=f"{_keeper(suspect)} {what} together with the graph that made each: {size}.",
         remedies=(
             "store `x.detach()` (a copy on the CPU, `x.detach().cpu()`, where many are kept); run evaluation and "
             "inference under `torch.no_grad()` or `torch.inference_mode()`",
         ),
     )
+
+
+def _keeper(suspect: Suspect) -> str:
+    if suspect.symptom == "peak" and not suspect.holder.element:
+        return f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')}"
+    return f"{subject(suspect)} {plural(suspect, 'collects', 'collect')}"
 
 
 def _keeps_graphs_of_tensors(suspect: Suspect) -> bool:

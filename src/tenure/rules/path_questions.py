@@ -50,11 +50,17 @@ def hidden_root(suspect: Suspect) -> str:
 
 
 def collects_unused_graphs(suspect: Suspect) -> bool:
-    """Whether a deque's elements, or those of a list that a whole step leaves as they are, are carried into the forward
-    with graphs that no backward has gone through: an evaluation's outputs or losses, kept until the next one."""
+    """Whether a deque's elements, or those of a list or an attribute that a whole step leaves as they are, are carried
+    into the forward with graphs that no backward has gone through: an evaluation's outputs or losses, kept until the
+    next one or as the best so far."""
     unused = suspect.symptom == "peak" and suspect.through_graph and not suspect.graph_freed
     container = next((hop.source_type for hop in suspect.path if hop.target_kind == "TENSOR"), "")
-    return unused and (container in _DEQUES or (container == "list" and bool(suspect.facts.get("outlasts_a_step"))))
+    outlasts = bool(suspect.facts.get("outlasts_a_step"))
+    return unused and (container in _DEQUES or (outlasts and (container == "list" or _keeps_by_attribute(suspect))))
+
+
+def _keeps_by_attribute(suspect: Suspect) -> bool:
+    return suspect.holder.kind == "attribute" and not suspect.holder.element and not is_left_on_a_layer(suspect)
 
 
 def _is_library_list_of_functions(suspect: Suspect) -> bool:
