@@ -52,16 +52,15 @@ def test_an_intermediate_that_is_carried_on_ctx_is_one_without_a_ring() -> None:
 
 
 def test_whose_graphs_keep_it_is_said_and_how_much_that_comes_to() -> None:
-    keepers = (HoldingReference("local", "costs", "costs[*]"), HoldingReference("local", "loss", "loss"))
+    keepers = (HoldingReference("local", "costs", "costs[*]"), HoldingReference("local", "seen", "seen[*]"))
 
-    grown = check_suspect(suspect(holder=ON_CTX, cut=keepers[:1], facts=FACTS))
-    kept = check_suspect(carried(holder=ON_CTX, cut=keepers, facts=FACTS))
+    by_one, by_both = (check_suspect(suspect(holder=ON_CTX, cut=cut, facts=FACTS)) for cut in (keepers[:1], keepers))
 
-    assert grown is not None
-    assert kept is not None
-    assert grown.message == f"{MESSAGE}, while `costs[*]` keeps its graph: 1.00 MiB per step."
-    assert kept.message == f"{MESSAGE}, while `costs[*]` and `loss` keep its graph."
-    assert [remedy.summary for remedy in kept.remedies] == [
+    assert by_one is not None
+    assert by_both is not None
+    assert by_one.message == f"{MESSAGE}, while `costs[*]` keeps its graph: 1.00 MiB per step."
+    assert by_both.message == f"{MESSAGE}, while `costs[*]` and `seen[*]` keep its graph: 1.00 MiB per step."
+    assert [remedy.summary for remedy in by_both.remedies] == [
         REMEDY,
         "or keep no graph past its backward pass: `.detach()`, `.item()`, `del` after the last use",
     ]

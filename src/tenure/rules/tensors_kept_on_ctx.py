@@ -77,13 +77,12 @@ def _message(suspect: Suspect, on_ctx: str, function: str) -> str:
 def _while_kept(suspect: Suspect) -> str:
     """Who keeps the graphs whose nodes have it, and how much that comes to."""
     keepers = [f"`{each.expression or each.name}`" for each in suspect.cut if each.name != suspect.holder.name]
-    if not keepers or suspect.symptom not in ("growth", "sawtooth", "peak"):
+    if not keepers or not suspect.grows:
         return ""
-    keeps = f", while {' and '.join(keepers[:_MOST_KEEPERS])} {'keep' if len(keepers) > 1 else 'keeps'} its graph"
+    keep = "keep" if len(keepers) > 1 else "keeps"
     gained = suspect.growth_bytes_per_step
-    if suspect.symptom == "peak":
-        return keeps
-    return f"{keeps}: {f'{format_bytes(gained)} per step' if gained else growth(suspect)}"
+    how_fast = f"{format_bytes(gained)} per step" if gained else growth(suspect)
+    return f", while {' and '.join(keepers[:_MOST_KEEPERS])} {keep} its graph: {how_fast}"
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

@@ -17,7 +17,6 @@ from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
 from tenure.model.suspect import Hop
 from tenure.model.units import format_bytes
 
-NODE_HOOKS = "hooks that only C++ keeps"
 ONLY_C_CODE = "a callback that only C code keeps"
 LARGE_CONTAINER = 16
 """From this length on, an element's key or index says nothing to a reader: it is written `[*]`."""
@@ -183,7 +182,7 @@ def owner_text(graph: Graph, node: int) -> str:
     if is_iterator(graph, node):
         return f"a running loop over {_name_or_type(graph, node)}{_place(graph.census, node)}"
     if is_table_of_callbacks(graph, node):
-        return f"{NODE_HOOKS} (of an autograd node, probably)"
+        return "hooks that only C++ keeps (of an autograd node, probably)"
     return f"an owner Tenure cannot see (evaluation stack, C code, atexit), of {what}"
 
 
