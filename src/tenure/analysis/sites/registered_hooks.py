@@ -38,7 +38,7 @@ def by_the_registration(suspect: Suspect, sources: Mapping[str, SourceFile]) -> 
 
 
 def _goes_through_hooks(suspect: Suspect) -> bool:
-    """Whether a ring leads from a function's closure variable to a hook, as a census's ring begins with what to drop."""
+    """Whether a ring leads from a function's closure variable to a hook; it begins with what is to be dropped."""
     of_module = any(is_hook_table(hop.label.strip("'\"")) for hop in suspect.path)
     return (OWN_HOOK in suspect.facts or of_module) and [hop.kind for hop in suspect.path[:1]] == ["CELL"]
 
