@@ -164,6 +164,7 @@ LIBTORCH: dict[str, Any] = {
     "operators": [{**CONVOLUTION, "file": TRAIN, "line": 14, "function": "Tagger.forward"}],
     "shapes_vary": True,
     "keeps_pace": True,
+    "is_short": False,
 }
 LEFT = {"gradients_of": "models.Encoder", "parameters_with_gradient": 4}
 

@@ -119,6 +119,26 @@ for number in range(24):
     average["loss"] = loss if not average else average["loss"].lerp(loss, 0.1)
 """,
     ),
+    "views-of-outputs-that-a-function-saves": (
+        ["TN103"],
+        """\
+class Gate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * torch.sigmoid(x)
+        ctx.save_for_backward(y.view(-1))
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+for number in range(24):
+    step(model(torch.randn(512, 64)))
+    Gate.apply(model(torch.randn(512, 64)))
+""",
+    ),
     "heads-left-in-the-optimizer": (
         ["TN404"],
         """\

@@ -49,20 +49,6 @@ class LossKeepingItsGradient(torch.autograd.Function):
         return gradient.expand(ctx.size)
 
 
-class Gate(torch.autograd.Function):
-    """Saves a view of its output, which leads back to its own node."""
-
-    @staticmethod
-    def forward(ctx, x):
-        y = x * torch.sigmoid(x)
-        ctx.save_for_backward(y.flatten(1))
-        return y
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad
-
-
 class Watch:
     """Takes censuses as the recorder does: after some steps, and when the next forward is entered.
 
@@ -354,19 +340,3 @@ def test_an_unloaded_encoder_that_a_cached_output_keeps() -> None:
     assert [(told(suspect), suspect.facts["released"]) for suspect in survivors] == [
         (("survivor", ["pipeline.cache"]), "encoder")
     ]
-
-
-def test_a_graph_that_only_what_its_custom_function_saved_keeps_is_told_as_saved() -> None:
-    """The convolution's input behind it is heavier than what was saved, and no name leads to either."""
-
-    def program(watch: Watch) -> None:
-        layer = torch.nn.Conv1d(4, 4, 3)
-        for _ in range(9):
-            Gate.apply(layer(torch.randn(64, 4, 66)))
-            watch.net(torch.randn(4, 64)).sum().backward()
-            watch.end_step()
-
-    (suspect,) = (each for each in suspects_of(program) if each.symptom == "growth")
-
-    assert (suspect.holder.kind, suspect.holder.name) == ("saved", "save_for_backward")
-    assert suspect.holder.owner_type.endswith("GateBackward")

@@ -49,10 +49,10 @@ def test_without_an_issue_that_fits_it_is_a_possibility_without_a_place() -> Non
 
 @pytest.mark.parametrize(
     "change",
-    [{"keeps_pace": False}, {"operators": [{**LIBTORCH["operators"][0], "file": ""}]}],
-    ids=["slows down", "no place"],
+    [{"keeps_pace": False}, {"is_short": True}, {"operators": [{**LIBTORCH["operators"][0], "file": ""}]}],
+    ids=["slows down", "short", "no place"],
 )
-def test_what_slows_down_or_has_no_place_is_a_possibility(change: dict[str, object]) -> None:
+def test_what_slows_down_was_seen_shortly_or_has_no_place_is_a_possibility(change: dict[str, object]) -> None:
     assert found_with(**change).confidence == "possible"
 
 

@@ -42,8 +42,12 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=_message(suspect, matches, called),
         remedies=tuple(match.leak.workaround for match in matches) or (_LOOK,),
-        at_most="likely" if matches and holder.sites and facts["keeps_pace"] else "possible",
+        at_most="likely" if matches and holder.sites and _is_sure(facts) else "possible",
     )
+
+
+def _is_sure(facts: Mapping[str, Any]) -> bool:
+    return bool(facts["keeps_pace"]) and not facts["is_short"]
 
 
 def _of_profiler(suspect: Suspect) -> Finding:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import OF_LOSSES, Suspect
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import keeps_scalar
 from tenure.rules.source_claim import claim_source
@@ -31,8 +31,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 
 def _is_loss(suspect: Suspect) -> bool:
-    """Whether a scalar is kept; but for a running average, by its name not of losses, that no backward went through."""
-    is_statistic = suspect.facts.get("kept_average") and not suspect.graph_freed
+    """Whether a scalar is kept; but for a running average, not of losses by its text, that no backward went through."""
+    is_statistic = suspect.facts.get("kept_average") and not suspect.graph_freed and OF_LOSSES not in suspect.facts
     return keeps_scalar(suspect) and (not is_statistic or suspect.holder.names_a_loss)
 
 

@@ -56,6 +56,7 @@ def test_resident_memory_that_rises_in_both_halves_is_a_suspect_without_a_holder
         "operators": [],
         "shapes_vary": False,
         "keeps_pace": True,
+        "is_short": False,
     }
 
 
@@ -123,4 +124,10 @@ def test_short_runs_and_runs_without_the_counter_say_nothing() -> None:
     found = [find_rise(steps(lambda step: step * 9 * MIB, count=last + 1)) is not None for last in (30, 46, 47, 50)]
 
     assert found == [False, False, True, True]
+
+
+def test_of_a_run_that_may_be_a_warm_up_it_is_said_that_it_is_short() -> None:
+    rises = [find_rise(steps(lambda step: step * 9 * MIB, count=last + 1)) for last in (47, 53, 54)]
+
+    assert [rise and rise.is_short for rise in rises] == [True, True, False]
     assert find_rise([Step(step, float(step), 1.0) for step in range(100)]) is None

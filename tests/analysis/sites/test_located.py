@@ -7,7 +7,7 @@ import pytest
 from suspects import SPECIMENS
 from tenure.analysis.sites.located import locate
 from tenure.model.source import SourceFile
-from tenure.model.suspect import KEPT_SHORT, HoldingReference
+from tenure.model.suspect import KEPT_SHORT, OF_LOSSES, HoldingReference
 
 PROMPT = """import sys
 
@@ -85,6 +85,32 @@ def test_what_the_program_keeps_short_is_known_of_growing_containers_without_gra
     kept = replace(SPECIMENS["TN202"], symptom=symptom, through_graph=through_graph, holder=holder, cut=(holder,))
 
     assert locate(kept, {"a.py": SourceFile("a.py", KEEPING)}).facts.get(KEPT_SHORT) == short
+
+
+AVERAGING = """class Ledger:
+    def blend(self, {given}):
+        self.drift = self.drift.lerp({given}, 0.1)
+
+drift = drift.lerp({given}, 0.1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "given", "average", "told"),
+    [(3, "loss", True, True), (3, "figure", True, None), (3, "loss", False, None), (5, "loss", True, True)],
+)
+def test_an_average_is_of_losses_by_the_words_of_its_function_or_its_line(
+    line: int, given: str, average: bool, told: bool | None
+) -> None:
+    in_class = HoldingReference("attribute", "drift", "ledger.drift", owner_type="a.Ledger")
+    in_module = HoldingReference("global", "drift", "drift", scope_file="a.py", scope_function="<module>")
+    holder = in_class if line == 3 else in_module
+    facts = {"kept_average": True} if average else {}
+    kept = replace(SPECIMENS["TN105"], holder=holder, cut=(holder,), facts=facts, through_graph=True)
+
+    found = locate(kept, {"a.py": SourceFile("a.py", AVERAGING.format(given=given))})
+
+    assert (found.holder.sites[0].line, found.facts.get(OF_LOSSES)) == (line, told)
 
 
 ALIGNING = """class Aligning(torch.autograd.Function):

@@ -19,6 +19,8 @@ from tenure.model.units import format_bytes
 RSS = "rss_bytes"
 LEAST_STEPS = 35
 """Shorter runs are mostly warm-up: libraries, thread pools and workspaces come into being."""
+ENOUGH_STEPS = 40
+"""Of fewer, what is told is a hint."""
 LEAST_STEPS_OF_KNOWN = 20
 """Of growth whose cause is known to run: that alone says that it is no warm-up."""
 LEAST_PER_100_STEPS = 4 << 20
@@ -42,6 +44,8 @@ class Rise:
     per_step: float
     keeps_pace: bool
     """The second half rises at least half as fast as the first: a cache that fills up slows down."""
+    is_short: bool
+    """It was seen over fewer steps than tell it from a warm-up for sure."""
 
 
 def find_rise(steps: Sequence[Step], counter: str = RSS, *, slowing: bool = False, known: bool = False) -> Rise | None:
@@ -62,7 +66,8 @@ def find_rise(steps: Sequence[Step], counter: str = RSS, *, slowing: bool = Fals
     rise = ((before + after) / 2 if slowing else rate) * (late[-1][0] - late[0][0])
     if 100 * rate < LEAST_PER_100_STEPS or rise < (0 if known else LEAST_SHARE * late[0][1]):
         return None
-    return Rise(tuple(late), rate, keeps_pace=2 * after >= before)
+    is_short = late[-1][0] - late[0][0] < ENOUGH_STEPS
+    return Rise(tuple(late), rate, keeps_pace=2 * after >= before, is_short=is_short)
 
 
 def find_native_growth(
@@ -89,6 +94,7 @@ def find_native_growth(
         "operators": _operators(profile),
         "shapes_vary": shapes_vary,
         "keeps_pace": rise.keeps_pace,
+        "is_short": rise.is_short,
     }
     holder = HoldingReference(kind="unknown", name="native memory", expression="native memory")
     suspect = suspect_of_rise(rise, holder, "native growth of the process", {"native_growth": facts})

@@ -17,8 +17,9 @@ from tenure.analysis.sites.registered_hooks import by_the_registration
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import COMPUTED_ONCE, FILLED, KEPT_SHORT, HoldingReference, Suspect
+from tenure.model.suspect import COMPUTED_ONCE, FILLED, KEPT_SHORT, OF_LOSSES, HoldingReference, Suspect
 from tenure.syntax.text.kept_short import line_that_keeps_short
+from tenure.syntax.text.scopes import text_around
 
 
 def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
@@ -59,6 +60,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         facts=suspect.facts
         | ({"emptied_by": empties} if empties else {})
         | _short_facts(suspect, holder, sources)
+        | ({OF_LOSSES: True} if _averages_losses(suspect, holder, sources) else {})
         | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
     )
     found = by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
@@ -83,6 +85,15 @@ def _by_what_is_left_on_ctx(suspect: Suspect, sources: Mapping[str, SourceFile])
         return suspect
     sure = is_unambiguous(kept, sources, growing=False)
     return dataclasses.replace(suspect, holder=dataclasses.replace(kept, sites=sites), ambiguous=not sure)
+
+
+def _averages_losses(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
+    """Whether an average is made of losses, by the words of its function, or of its own lines in a module."""
+    site = holder.sites[0] if holder.sites else None
+    source = sources.get(site.file) if site is not None else None
+    if site is None or source is None or "kept_average" not in suspect.facts:
+        return False
+    return "loss" in text_around(source, site.line).lower()
 
 
 def _short_facts(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> dict[str, object]:

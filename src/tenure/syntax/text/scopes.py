@@ -230,6 +230,19 @@ def _span(node: ast.AST) -> tuple[int, int]:
     return line, int(getattr(node, "end_lineno", None) or line)
 
 
+def text_around(source: SourceFile, line: int) -> str:
+    """The text of the innermost function around a line; in a module the line's alone."""
+    try:
+        around = [
+            each for each in definitions(source) if each.kind == "function" and each.line <= line <= each.end_line
+        ]
+    except SourceError:
+        around = []
+    innermost = max(around, key=lambda scope: scope.line, default=None)
+    first, last = (innermost.line, innermost.end_line) if innermost is not None else (line, line)
+    return "\n".join(source.text.splitlines()[first - 1 : last])
+
+
 def enclosing_function(source: SourceFile, line: int) -> str:
     """Qualified name of the innermost function or class around a line, "<module>" at top level.
 
