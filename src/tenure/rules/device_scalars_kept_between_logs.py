@@ -18,7 +18,7 @@ NOTABLE_BYTES = 1 << 20
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth or sawtooth of one-element tensors without a graph."""
-    if suspect.symptom not in ("growth", "sawtooth") or suspect.through_graph or not suspect.scalars:
+    if not suspect.grows or suspect.through_graph or not suspect.scalars:
         return None
     pinned = " Each is a view of a larger storage, which stays with it." if suspect.pinned_bytes else ""
     period = f", until it is emptied every {suspect.period_steps} steps" if suspect.period_steps else ""

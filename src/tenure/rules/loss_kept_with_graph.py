@@ -19,7 +19,7 @@ from tenure.syntax.program.program import Program
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth whose path enters an autograd graph; also where backward freed the buffers and only nodes pile up."""
-    if suspect.symptom not in ("growth", "sawtooth") or not suspect.through_graph:
+    if not suspect.grows or not suspect.through_graph:
         return None
     only_nodes = " (backward freed its buffers: nodes remain)" if suspect.graph_freed else ""
     return claim(

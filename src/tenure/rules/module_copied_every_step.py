@@ -13,7 +13,7 @@ from tenure.syntax.program.program import Program
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth made of further objects of one class of module or metric, or of parameter copies."""
-    if suspect.symptom not in ("growth", "sawtooth") or not suspect.copies_of or suspect.through_graph:
+    if not suspect.grows or not suspect.copies_of or suspect.through_graph:
         return None
     return claim(
         suspect,

@@ -66,11 +66,10 @@ def find_resting_at_peak(
     their device at the peak, and that was made in the run and stays to its end, itself or others in its place.
 
     None of it is a parameter or buffer, but of a copy of a module in use, or a gradient, state, input, a data loader's,
-    in a graph, or `told` already. What
-    lies in one container, or in one object's own attributes, with something that was touched is in use with it, but for
-    fields that no statement of the program reads; what
-    only variables hold is told where the text of their functions in `sources` reads none of them any more; what a
-    container with a bound holds is meant. What was there before the first forward is taken for the program's data,
+    in a graph, or `told` already. What lies in one container, or in one object's own attributes, with something that
+    was touched is in use with it, but for fields that no statement of the program reads; what only variables hold is
+    told where the text of their functions in `sources` reads none of them any more; what a container with a bound
+    holds is meant. What was there before the first forward is taken for the program's data,
     unless a module has it, other memory took its place since, or an earlier phase was seen to use it (`used_before`):
     then it is that phase's.
     Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.

@@ -24,7 +24,7 @@ from tenure.syntax.text.scopes import text_around
 
 def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     """The suspect with the statements that made its references, as far as the recorded sources show them."""
-    growing = suspect.symptom in ("growth", "sawtooth")
+    growing = suspect.grows
 
     def located(reference: HoldingReference) -> HoldingReference:
         named = name_that_stores(reference, sources, growing=growing)

@@ -105,9 +105,8 @@ def is_due(schedule: Schedule, spending: Spending, *, step: int, elapsed: float,
     planned = schedule.is_planned(step)
     if not schedule.has_extra:
         return planned
-    if schedule.is_asked_for(step) or (planned and spending.has_free):
-        return True
-    if planned and schedule.is_late(step) and spending.has_free_late:
+    is_free = spending.has_free or (schedule.is_late(step) and spending.has_free_late)
+    if schedule.is_asked_for(step) or (planned and is_free):
         return True
     if not spending.is_within(schedule.budget_percent, elapsed=elapsed):
         return False

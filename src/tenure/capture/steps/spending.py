@@ -108,15 +108,17 @@ class Spending:
     @property
     def is_cheap(self) -> bool:
         """Whether one more like the last is within what is free, and none was long."""
-        then = self.total.plus(self.last)
-        cheap = then.work <= FREE_WORK and then.processor_seconds <= FREE_SECONDS
-        return cheap and self.longest_seconds <= LONG_CENSUS_SECONDS
+        return self.total.plus(self.last).work <= FREE_WORK and self._is_quick
 
     @property
     def has_free_late(self) -> bool:
         """Whether the one at a late step is taken whatever the share: one like the last is no long one."""
+        return self.last.work <= LATE_WORK and self._is_quick
+
+    @property
+    def _is_quick(self) -> bool:
         seconds = self.total.plus(self.last).processor_seconds
-        return self.last.work <= LATE_WORK and seconds <= FREE_SECONDS and self.longest_seconds <= LONG_CENSUS_SECONDS
+        return seconds <= FREE_SECONDS and self.longest_seconds <= LONG_CENSUS_SECONDS
 
     def is_within(self, budget_percent: float, *, elapsed: float) -> bool:
         """Whether one more like the last, with those before it that were not free, keeps to the share of the time."""
