@@ -63,8 +63,20 @@ def test_a_recording_that_can_no_longer_be_written_is_one_line_and_the_program_g
         _assert_diagnosed(tmp_path / "run", steps=4)
 
 
+@pytest.mark.parametrize(
+    ("found_by", "end", "text", "step"),
+    [  # what a census wrote is taken back, so that the closing rows have room
+        ("census", "recorder-failure", "cannot write the recording: {reason}", 8),
+        (
+            "row",
+            "disk",
+            "recording stopped after step {last}, the program went on: cannot write the recording {folder}: {reason}",
+            None,
+        ),
+    ],
+)
 def test_a_disk_that_becomes_full_costs_the_rest_of_the_recording_and_nothing_else(
-    plain: Outcome, tmp_path: Path
+    found_by: str, end: str, text: str, step: int | None, plain: Outcome, tmp_path: Path
 ) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -73,7 +85,8 @@ def test_a_disk_that_becomes_full_costs_the_rest_of_the_recording_and_nothing_el
     if shutil.which("unshare") is None or subprocess.run([*small_disk, mount], capture_output=True).returncode:
         pytest.skip("this system lets nobody mount a small disk of their own")
     run = f"{sys.executable} -m tenure run -o {disk}/run --no-diagnose --census-at 2,4,8,10"
-    command = f"{mount} && {run} {PROGRAMS / 'harmed.py'} disk-full; code=$?; cp -r {disk}/run {tmp_path}; exit $code"
+    program = f"{PROGRAMS / 'harmed.py'} disk-full-at-{found_by}"
+    command = f"{mount} && {run} {program}; code=$?; cp -r {disk}/run {tmp_path}; exit $code"
     done = subprocess.run([*small_disk, command], capture_output=True, text=True, timeout=300, env=_environment())
 
     assert (done.returncode, done.stdout) == (0, plain.stdout), done.stderr
@@ -81,10 +94,10 @@ def test_a_disk_that_becomes_full_costs_the_rest_of_the_recording_and_nothing_el
     assert done.stderr.endswith("No space left on device\n")
     _assert_diagnosed(tmp_path / "run", steps=1)
     recording = open_recording(tmp_path / "run")
-    assert recording.how_it_ended == "recorder-failure"  # a census found the disk full: the closing row had room
-    assert [(note.text, note.step) for note in recording.notes] == [
-        ("cannot write the recording: No space left on device", 8)
-    ]
+    assert recording.how_it_ended == end
+    reason = "No space left on device"
+    said = text.format(last=recording.steps[-1].step, folder=disk / "run", reason=reason)
+    assert [(note.text, note.step) for note in recording.notes] == [(said, step)]
 
 
 def test_without_numpy_the_recording_stops_at_its_first_census_and_says_so(plain: Outcome, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import resource
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 
 recording = Path(os.environ.get("TENURE_RECORDING", "/nonexistent"))
@@ -38,6 +39,14 @@ def fill_disk():
                 pass
 
 
+def fill_disk_before_a_row():
+    fill_disk()
+    for rows in recording.glob("*.jsonl"):
+        with rows.open("ab") as file:  # what its last page has left would take a few rows more
+            file.write(b"\n" * (-rows.stat().st_size % 4096))
+    time.sleep(1.5)  # rows are handed over each second
+
+
 def make_unwritable():
     recording.chmod(0o555)
     for file in recording.iterdir():
@@ -66,7 +75,8 @@ def interrupt():
 
 HARMS = {
     "files-limited": shrink_files,
-    "disk-full": fill_disk,
+    "disk-full-at-census": fill_disk,
+    "disk-full-at-row": fill_disk_before_a_row,
     "folder-removed": lambda: shutil.rmtree(recording),
     "folder-replaced": replace_by_file,
     "folder-unwritable": make_unwritable,
@@ -97,6 +107,16 @@ def die_in_the_third_census():
     numpy.savez = savez
 
 
+def hand_over_no_rows():
+    """Else a second that passes between the harm and the next census has the rows find it first."""
+    from tenure.store import recording_file
+
+    recording_file.FLUSH_SECONDS = float("inf")
+    recording_file.RecordingWriter.flush_if_due = lambda writer, *, seconds=0: None
+
+
+if what == "disk-full-at-census" and recording.is_dir():
+    hand_over_no_rows()
 if what in DEATHS:
     die_in_the_third_census()
 torch.manual_seed(0)
