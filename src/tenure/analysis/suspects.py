@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tenure.analysis.growth.gained_names import find_gained_names
 from tenure.analysis.growth.growing import find_growing, find_growing_out_of_sight
+from tenure.analysis.growth.shared_chains import find_shared_chains
 from tenure.analysis.growth.unseen_growth import find_unseen_growth
 from tenure.analysis.heap.groups import Searched, Shapes, View, search, view_census, view_searched
 from tenure.analysis.heap.host_part import host_part, tensor_part
@@ -44,6 +45,7 @@ def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ())
     growing, grown_shapes = find_growing(by_moment[watched], shapes, entries=by_moment["forward-entry"])
     beyond, cut_short = find_growing_out_of_sight(by_moment[watched], shapes, told=grown_shapes)
     growing, grown_shapes = (*growing, *beyond), grown_shapes | cut_short
+    growing = (*growing, *find_shared_chains(by_moment[watched], told=growing))
     carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
     cycles = find_cycles(by_moment[watched])
     growing = _with_what_is_out_of_sight(by_moment[watched], growing, cycles)

@@ -209,6 +209,8 @@ class Suspect:
     """Address and bytes of each storage that dropping the cut frees; good for this process alone."""
     storages_at: int = field(default=0, compare=False)
     """Step of the census in which `storages` were seen."""
+    chain_entries: tuple[HoldingReference, ...] = field(default=(), repr=False)
+    """Of a graph that grows behind one tensor: all names of tensors that lead to most of it, nearest first."""
     drops: tuple[Drop, ...] = field(default=(), compare=False, repr=False)
     """The references of the cut by address, for an experiment in the same process."""
 

@@ -64,6 +64,32 @@ def test_of_variables_with_one_state_the_one_that_carries_it_on_is_told(carrying
     assert (found.holder.name, [each.name for each in found.cut]) == (told, ["level", "bias"])
 
 
+TRACKING = """class Tracker:
+    def update(self, loss):
+        if self.value is None:
+            self.value = loss
+        else:
+            old = self.value
+            self.value = {value}
+        if self.value < self.best:
+            self.best = self.value
+"""
+BEST = HoldingReference("attribute", "best", "tracker.best", owner_type="track.Tracker", scope_file="track.py")
+VALUE = replace(BEST, name="value", expression="tracker.value")
+
+
+@pytest.mark.parametrize(("value", "told"), [("0.9 * old + 0.1 * loss", ("value", 7)), ("min(old, loss)", ("best", 9))])
+def test_of_names_for_one_chain_the_one_that_goes_on_with_it_is_told(value: str, told: tuple[str, int]) -> None:
+    sources = {"track.py": SourceFile("track.py", TRACKING.replace("{value}", value))}
+    kept = replace(
+        SPECIMENS["TN105"], symptom="growth", holder=BEST, cut=(BEST,), chain_entries=(BEST, VALUE), through_graph=True
+    )
+
+    holder = locate(kept, sources).holder
+
+    assert (holder.name, holder.sites[0].line) == told
+
+
 KEEPING = """class Ensemble:
     def keep(self, model):
         self.members.append(model)

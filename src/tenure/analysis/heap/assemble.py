@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from tenure.analysis.heap.chain_entries import chain_entries
 from tenure.analysis.heap.chosen_holder import Chosen, choose_holder, is_of_library
 from tenure.analysis.heap.cuts import freed_storages
 from tenure.analysis.heap.graph import Graph, own_references, unquoted
@@ -53,6 +54,8 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     freed = _freed(group, chosen)
     steps = [step for step, seen in _present(series) if seen] or [view.census.step]
     in_slot = slot_facts(view, held_by, group.nodes) if collects else {}
+    through_graph = any(view.census.references.kind[r] == ReferenceKind.GRAD_FN for r in path)
+    one_state = collects and through_graph and not holder.element
     return Suspect(
         key=0,
         symptom=symptom,
@@ -74,7 +77,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         fingerprint=fingerprint,
         scalars=bool(len(rows)) and all(is_scalar(view, row) for row in rows.tolist()),
         pinned_bytes=pinned_bytes(view, rows),
-        through_graph=any(view.census.references.kind[r] == ReferenceKind.GRAD_FN for r in path),
+        through_graph=through_graph,
         graph_freed=is_graph_freed(view, graph_nodes),
         copies_of=measured.copies_of,
         period_steps=measured.period,
@@ -82,6 +85,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         facts=measured.facts | path_facts(view, path, graph_nodes, group.many) | _chain_facts(view, held_by) | in_slot,
         storages=identities(view, freed),
         storages_at=view.census.step,
+        chain_entries=chain_entries(view, graph_nodes) if one_state else (),
         drops=drops_of(graph, chosen.cut or ((held_by,) if held_by else ())),
     )
 

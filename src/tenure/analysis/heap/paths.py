@@ -75,12 +75,15 @@ class Paths:
         return bool(self.cost[node] < UNSEEN_COST)
 
 
-def shortest_paths(graph: Graph) -> Paths:
-    """One search from all roots at once; equal costs are decided by label and number, so results repeat.
+def shortest_paths(graph: Graph, *, without: Bools | None = None) -> Paths:
+    """One search from all roots at once; equal costs are decided by label and number, so results repeat. References
+    marked in `without` are not followed.
 
     Costs are whole numbers of at least 1 per reference, so that all nodes of one cost are settled together.
     """
     costs = reference_costs(graph)
+    if without is not None:
+        costs[without] = _FAR
     rank = _label_rank(graph)
     target = graph.census.references.target
     distance = np.full(graph.size, _FAR, dtype=np.int64)

@@ -49,8 +49,10 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     if record is not None:
         cut = (dataclasses.replace(cut[0], sites=holder.sites), *cut[1:])
     holder = _last_error_of_own_prompt(holder, cut, sources) or holder
-    if growing and suspect.through_graph and (carrying := that_carries_on(holder, cut, sources)) != holder:
-        holder = named = carrying
+    if growing and suspect.through_graph:
+        others = (*cut, *map(located, suspect.chain_entries))
+        if (carrying := that_carries_on(holder, others, sources)) != holder:
+            holder = named = carrying
     found = dataclasses.replace(
         suspect,
         holder=holder,

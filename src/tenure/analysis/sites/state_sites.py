@@ -5,12 +5,14 @@ What bound the name at first (`register_buffer("mean", zeros)`) made no graph.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from tenure.analysis.sites.site_search import LIKELY, RankedSite, Sought, bindings_of
+from tenure.analysis.sites.site_search import BINDERS, LIKELY, RankedSite, Sought, bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 from tenure.syntax.text.bindings import Binding
+from tenure.syntax.text.recurrences import is_made_from
 from tenure.syntax.text.scopes import MODULE
 
 _IN_PLACE = ("inplace", "item", "augmented")
@@ -33,24 +35,41 @@ def places_of_change(
 
 
 def that_carries_on(
-    holder: HoldingReference, cut: Sequence[HoldingReference], sources: Mapping[str, SourceFile]
+    holder: HoldingReference, others: Sequence[HoldingReference], sources: Mapping[str, SourceFile]
 ) -> HoldingReference:
-    """Of variables that have one state, the one whose statement makes the new value from the old: a caller's variable
-    is given what a generator (`level = decay * level + value; yield level`) carries on. The `holder` where it is so
-    itself, or where none or several of the `cut` are."""
-    if holder.kind != "local" or _refers_to_itself(holder, sources):
+    """Of names for one state, the one whose statement makes the new value from the old: a caller's variable is given
+    what a generator (`level = decay * level + value; yield level`) or an object carries on. The `holder` where it is so
+    itself, or where none or several of the `others` are. Its first site is that statement."""
+    if holder.element:
         return holder
-    found = [each for each in cut if each.kind == "local" and _refers_to_itself(each, sources)]
-    return found[0] if len(found) == 1 else holder
+    if carrying := _carrying(holder, sources):
+        return carrying
+    found = dict.fromkeys(filter(None, (_carrying(each, sources) for each in others)))
+    by_place = {each.sites[0]: each for each in found}
+    return next(iter(by_place.values())) if len(by_place) == 1 else holder
 
 
-def _refers_to_itself(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
-    source = sources.get(reference.sites[0].file) if reference.sites else None
-    if source is None:
+def _carrying(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference | None:
+    """The reference with the statement first that makes its value from the one it had."""
+    sought = Sought(reference, sources, growing=True)
+    for site in reference.sites:
+        source = sources.get(site.file)
+        if source is not None and any(_carries(sought, source, b) for b in bindings_of(source) if b.line == site.line):
+            sites = dict.fromkeys((site, *reference.sites))
+            return dataclasses.replace(reference, sites=tuple(sites))
+    return None
+
+
+def _carries(sought: Sought, source: SourceFile, binding: Binding) -> bool:
+    """Also by variables of the function: `old = self.mean; new = decay * old + x; self.mean = new`."""
+    if binding.name not in sought.names:
         return False
-    sought, line = Sought(reference, sources, growing=True), reference.sites[0].line
-    here = [b for b in bindings_of(source) if b.line == line and b.name in sought.names]
-    return any(b.kind == "augmented" or sought.refers_to_itself(b) for b in here)
+    if binding.kind == "augmented" or is_made_from(binding.value_text, sought.names):
+        return True
+    here = [b for b in bindings_of(source) if b.function == binding.function and b.kind in BINDERS and not b.receiver]
+    old = {b.name for b in here if sought.refers_to_itself(b)}
+    new = {b.name for b in here if is_made_from(b.value_text, {*sought.names, *old})}
+    return is_made_from(binding.value_text, old) or binding.value_text in new
 
 
 def _of_nearest_class(sought: Sought, found: list[tuple[str, Binding]]) -> list[tuple[str, Binding]]:

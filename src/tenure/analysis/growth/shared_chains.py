@@ -1,0 +1,57 @@
+"""Chains of graphs that several names lead into: the shortest path to a node takes now one of them and now another.
+
+`best = smoothed` where a loss has fallen: what lies behind `best` is counted there until `smoothed` has gone on so far
+that the next best one takes over, and by no name does the graph seem to grow. All of it is counted by the names of
+newest tensors here, behind which all others lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tenure.analysis.growth.growing import find_growing, find_growing_out_of_sight
+from tenure.analysis.growth.trend import find_trend
+from tenure.analysis.heap.graph import Bools, Graph
+from tenure.analysis.heap.groups import Searched, Shapes, View, view_searched
+from tenure.analysis.heap.paths import shortest_paths
+from tenure.model.heap import NodeKind, ReferenceKind
+from tenure.model.suspect import Suspect
+
+MOST_OF_IT = 0.5
+"""Where suspects account for so much of the nodes gained, nothing is looked for."""
+
+
+def find_shared_chains(views: Sequence[View], *, told: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """Growth of graphs over the censuses of one moment that none of those `told` account for.
+
+    Costs a count, and where nodes grow unexplained another search of each census.
+    """
+    counts = [_num_nodes(view) for view in views]
+    known = sum(suspect.num_graph_nodes for suspect in told)
+    if not counts or known >= MOST_OF_IT * (max(counts) - counts[0]):
+        return ()
+    if find_trend([view.census.step for view in views], counts).kind != "growing":
+        return ()
+    shapes = Shapes()
+    by_newest = [view_searched(_search_by_newest(view.graph), shapes) for view in views]
+    growing, grown = find_growing(by_newest, shapes)
+    beyond, _ = find_growing_out_of_sight(by_newest, shapes, told=grown)
+    return tuple(suspect for suspect in (*growing, *beyond) if suspect.through_graph)
+
+
+def _num_nodes(view: View) -> int:
+    return int(np.count_nonzero(view.census.nodes.kind == NodeKind.AUTOGRAD))
+
+
+def _search_by_newest(graph: Graph) -> Searched:
+    return Searched(graph, shortest_paths(graph, without=_into_the_middle(graph)))
+
+
+def _into_the_middle(graph: Graph) -> Bools:
+    """Per reference: a tensor's to its node, where a later node of a graph leads to it as well."""
+    references = graph.census.references
+    inside = np.zeros(graph.size, dtype=bool)
+    inside[references.target[references.kind == ReferenceKind.NEXT]] = True
+    return np.asarray((references.kind == ReferenceKind.GRAD_FN) & inside[references.target], dtype=bool)
