@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from suspects import HOP, SPECIMENS, carried, finding, hop
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import CARRIED_ON, Suspect
 from tenure.rules.tensors_collected import check_suspect
 
 REMEDY = (
@@ -117,6 +117,20 @@ def test_what_one_iterator_of_a_tee_has_given_and_another_has_not() -> None:
         "too: 1.00 MiB per step.",
     )
     assert check_suspect(replace(tee, path=(HOP,))) is None
+
+
+def test_a_tensor_that_is_joined_with_what_comes() -> None:
+    bank = replace(SPECIMENS["TN202"].holder, kind="attribute", name="bank", expression="self.bank", element=False)
+    joined = replace(SPECIMENS["TN202"], holder=bank, cut=(bank,), growth_objects_per_step=None)
+
+    found = check_suspect(replace(joined, facts={CARRIED_ON: True}))
+
+    assert found is not None
+    assert (found.confidence, found.message) == (
+        "certain",
+        "`self.bank` is made longer with every step, and never shorter: 1.00 MiB per step.",
+    )
+    assert check_suspect(joined) is None
 
 
 OTHERS = {

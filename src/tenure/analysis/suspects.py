@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tenure.analysis.growth.gained_names import find_gained_names
 from tenure.analysis.growth.growing import find_growing, find_growing_out_of_sight
+from tenure.analysis.growth.passing_copies import told_by_what_lasts
 from tenure.analysis.growth.shared_chains import find_shared_chains
 from tenure.analysis.growth.unseen_growth import find_unseen_growth
 from tenure.analysis.heap.groups import Searched, Shapes, View, search, view_census, view_searched
@@ -43,6 +44,7 @@ def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ())
         views = [view_searched(each, shapes) for each in searched]
     by_moment = {moment: _in_order(views, moment) for moment in _MOMENTS}
     growing, grown_shapes = find_growing(by_moment[watched], shapes, entries=by_moment["forward-entry"])
+    growing = told_by_what_lasts(by_moment[watched], shapes, grown_shapes, growing)
     beyond, cut_short = find_growing_out_of_sight(by_moment[watched], shapes, told=grown_shapes)
     growing, grown_shapes = (*growing, *beyond), grown_shapes | cut_short
     growing = (*growing, *find_shared_chains(by_moment[watched], told=growing))

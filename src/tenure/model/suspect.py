@@ -64,6 +64,8 @@ UNREAD_FIELD = "unread_field"
 """The fact that no statement of the program reads the attribute that holds the memory."""
 OF_LOSSES = "of_losses"
 """The fact that the function which averages what is kept, or its statement in a module, says that these are losses."""
+CARRIED_ON = "carried_on"
+"""The fact that the statement which makes the holding reference computes its value from the one that was there."""
 KEPT_SHORT = "kept_short_at"
 """The fact that says at which line the program looks how much the container holds, and takes entries out of it."""
 RUNNING = "running"
@@ -218,3 +220,8 @@ class Suspect:
     def grows(self) -> bool:
         """Whether it gains memory with the steps, if only between two falls."""
         return self.symptom in ("growth", "sawtooth")
+
+    @property
+    def swells(self) -> bool:
+        """Whether bytes are gained by what is there, not by more objects."""
+        return self.growth_bytes_per_step is not None and self.growth_objects_per_step is None

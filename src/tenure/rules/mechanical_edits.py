@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from tenure.model.finding import Edit, Finding
 from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
-from tenure.model.suspect import Hop, Suspect
+from tenure.model.suspect import CARRIED_ON, Hop, Suspect
 from tenure.rules.path_questions import goes_through_cache, short_type
 from tenure.syntax.edits.bounded_caches import bound_cache, reads_caches
 from tenure.syntax.edits.dropped_names import drop_names
@@ -193,7 +193,8 @@ def _clone(suspect: Suspect, source: SourceFile, kept: Kept) -> tuple[Edit, ...]
 
 
 def _labels_below_holder(suspect: Suspect, kept: Kept) -> list[Hop] | None:
-    """The references from what the statement keeps to the tensor, as `[1]` of a kept tuple; None where unclear."""
+    """The references from what the statement keeps to the tensor, as `[1]` of a kept tuple; None where unclear. What
+    carries a state on keeps the tensor itself, though the path may come by another name."""
     to_tensor = next((at for at, hop in enumerate(suspect.path) if hop.target_kind == "TENSOR"), None)
     if to_tensor is None:
         return None
@@ -205,9 +206,10 @@ def _labels_below_holder(suspect: Suspect, kept: Kept) -> list[Hop] | None:
         ]
         kept_by = [at for at in kept_by if upto[at].kind in ("INDEX", "ITEM", "MEMBER")][:1]
     else:
-        kept_by = [at for at, hop in enumerate(upto) if hop.label.strip("'\"") == holder.name][-1:]
+        name = holder.name.partition("[")[2].removesuffix("]") if holder.kind == "item" else holder.name
+        kept_by = [at for at, hop in enumerate(upto) if hop.label.strip("'\"") == name.strip("'\"")][-1:]
     if not kept_by:
-        return None
+        return [] if suspect.facts.get(CARRIED_ON) else None
     below = [hop for hop in upto[kept_by[0] + 1 :] if hop.kind not in _MERGED]
     return below[_levels_left(upto[: kept_by[0]], suspect, kept) :]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import FILLED, Suspect
+from tenure.model.suspect import CARRIED_ON, FILLED, Suspect
 from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import comes_to_much, is_dict, short_type
 from tenure.rules.source_claim import claim_source
@@ -23,7 +23,8 @@ _REMEDY = (
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Growth by elements of a sequence or set, of a dict whose keys merely count, or of a chain of objects."""
+    """Growth by elements of a sequence or set, of a dict whose keys merely count, or of a chain of objects; and of a
+    tensor that is joined with what comes."""
     if not suspect.grows or suspect.through_graph:
         return None
     if "chain_of" in suspect.facts:
@@ -34,6 +35,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return _claim_tee(suspect)
     if FILLED in suspect.facts:
         return _claim_attributes(suspect)
+    if CARRIED_ON in suspect.facts and suspect.swells:
+        return _claim_longer(suspect)
     if not suspect.holder.element:
         return None
     is_mapping = is_dict(suspect.holder.container_type) or "keys" in suspect.facts
@@ -99,6 +102,18 @@ def _claim_attributes(suspect: Suspect) -> Finding:
         f"{suspect.facts[FILLED]:,} until now: {growth(suspect)}.",
         remedies=("compute it where it is needed, or keep that of the newest objects only",),
         at_most="likely",
+    )
+
+
+def _claim_longer(suspect: Suspect) -> Finding:
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {plural(suspect, 'is', 'are')} made longer with every step, and never shorter: "
+        f"{growth(suspect)}.",
+        remedies=(_REMEDY,),
+        at_most="certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible",
     )
 
 

@@ -80,7 +80,7 @@ def find_growing(
     for point in grown:
         suspect = _suspect(views, shapes, weights, point, by_element=by_element)
         if suspect is not None and suspect.symptom == "growth":
-            lasting.append((suspect, containers_of(views[-1], _members(views[-1], point.shape))))
+            lasting.append((suspect, containers_of(views[-1], members_of(views[-1], point.shape))))
         elif suspect is not None:
             others.append(suspect)
     return (*join_tables(views[-1], lasting), *others), frozenset(point.shape for point in grown)
@@ -204,7 +204,7 @@ def _suspect_at(
 ) -> Suspect | None:
     sawtooth = grown.trend.kind == "sawtooth"
     view = views[at]
-    members = _members(view, grown.shape)
+    members = members_of(view, grown.shape)
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
     containers = containers_of(view, np.unique(owners_of(view, nodes)) if swollen else members)
@@ -257,7 +257,8 @@ def _lie_in_bounds(view: View, nodes: Ints) -> bool:
     return len(nodes) > 0 and all(lies_in_bounded(view, node) for node in nodes.tolist())
 
 
-def _members(view: View, shape: int) -> Ints:
+def members_of(view: View, shape: int) -> Ints:
+    """The nodes that count for a shape."""
     found: Ints = np.flatnonzero((view.shape == shape) & (view.member > 0))
     return found
 

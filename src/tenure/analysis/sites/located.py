@@ -17,7 +17,7 @@ from tenure.analysis.sites.registered_hooks import by_the_registration
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import COMPUTED_ONCE, FILLED, KEPT_SHORT, OF_LOSSES, HoldingReference, Suspect
+from tenure.model.suspect import CARRIED_ON, COMPUTED_ONCE, FILLED, KEPT_SHORT, OF_LOSSES, HoldingReference, Suspect
 from tenure.syntax.text.kept_short import line_that_keeps_short
 from tenure.syntax.text.scopes import text_around
 
@@ -49,19 +49,20 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     if record is not None:
         cut = (dataclasses.replace(cut[0], sites=holder.sites), *cut[1:])
     holder = _last_error_of_own_prompt(holder, cut, sources) or holder
-    if growing and suspect.through_graph:
-        others = (*cut, *map(located, suspect.chain_entries))
-        if (carrying := that_carries_on(holder, others, sources)) != holder:
-            holder = named = carrying
+    carrying = None
+    if growing and (suspect.through_graph or suspect.swells):
+        carrying = that_carries_on(holder, (*cut, *map(located, suspect.chain_entries)), sources)
+        holder = carrying or holder
     found = dataclasses.replace(
         suspect,
         holder=holder,
         cut=cut,
-        ambiguous=_is_ambiguous(holder, named, sources, growing=growing),
+        ambiguous=carrying is None and _is_ambiguous(holder, named, sources, growing=growing),
         holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
         facts=suspect.facts
         | ({"emptied_by": empties} if empties else {})
         | _short_facts(suspect, holder, sources)
+        | ({CARRIED_ON: True} if carrying else {})
         | ({OF_LOSSES: True} if _averages_losses(suspect, holder, sources) else {})
         | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
     )

@@ -36,17 +36,19 @@ def places_of_change(
 
 def that_carries_on(
     holder: HoldingReference, others: Sequence[HoldingReference], sources: Mapping[str, SourceFile]
-) -> HoldingReference:
-    """Of names for one state, the one whose statement makes the new value from the old: a caller's variable is given
-    what a generator (`level = decay * level + value; yield level`) or an object carries on. The `holder` where it is so
-    itself, or where none or several of the `others` are. Its first site is that statement."""
+) -> HoldingReference | None:
+    """Of names for one state, the one whose statement makes the new value from the old, with that site first: a
+    caller's variable is given what a generator (`level = decay * level + value; yield level`) or an object carries on.
+
+    The `holder` where it is so itself; None where none or several of the `others` are, or a container is to blame.
+    """
     if holder.element:
-        return holder
+        return None
     if carrying := _carrying(holder, sources):
         return carrying
-    found = dict.fromkeys(filter(None, (_carrying(each, sources) for each in others)))
-    by_place = {each.sites[0]: each for each in found}
-    return next(iter(by_place.values())) if len(by_place) == 1 else holder
+    found = [carrying for each in others if (carrying := _carrying(each, sources))]
+    by_place = {each.sites[0]: each for each in reversed(found)}
+    return next(iter(by_place.values())) if len(by_place) == 1 else None
 
 
 def _carrying(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference | None:
