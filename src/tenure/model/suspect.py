@@ -109,8 +109,9 @@ class HoldingReference:
     local variable those of other running functions: a parameter is its caller's to drop."""
     record: HoldingReference | None = None
     """Of an attribute of an object that is made anew in each step: what that object goes by."""
-    fields: tuple[HoldingReference, ...] = ()
-    """Of a record that would be dropped whole: its attributes that hold the memory, the heaviest first."""
+    fields: tuple[tuple[HoldingReference, ...], ...] = ()
+    """Of a record that would be dropped whole: its attributes that hold the memory, those of the heaviest first; the
+    innermost, then what has these, to the outermost."""
 
     @property
     def names_a_loss(self) -> bool:

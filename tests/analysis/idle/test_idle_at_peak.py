@@ -244,9 +244,9 @@ def test_of_a_record_that_is_dropped_whole_its_fields_are_known() -> None:
     heap = seen(kept, net, addresses=(LOGITS, WEIGHTS))
     (found,) = find_idle_at_peak(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), heap)
 
-    assert (found.holder.expression, [field.expression for field in found.holder.fields]) == (
+    assert (found.holder.expression, [[field.expression for field in level] for level in found.holder.fields]) == (
         "self.scratch",
-        ["self.scratch.masks"],
+        [["self.scratch.masks"]],
     )
 
 

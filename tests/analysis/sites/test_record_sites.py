@@ -62,7 +62,7 @@ FILLED = """\
             self.scratch = Scratch(find(plates))
     """
 MASKS = HoldingReference("attribute", "masks", "cascade.scratch.masks", owner_type="train.Scratch")
-RECORD = HoldingReference("attribute", "scratch", "cascade.scratch", owner_type="train.Cascade", fields=(MASKS,))
+RECORD = HoldingReference("attribute", "scratch", "cascade.scratch", owner_type="train.Cascade", fields=((MASKS,),))
 
 
 @pytest.mark.parametrize(

@@ -34,20 +34,28 @@ def name_of_record(view: View, group: Group, made: Ints) -> HoldingReference | N
     return describe_reference(view, name, ())
 
 
-def fields_of_record(view: View, group: Group) -> tuple[HoldingReference, ...]:
+def fields_of_record(view: View, group: Group) -> tuple[tuple[HoldingReference, ...], ...]:
     """The attributes inside the record, the object in `group.passing` that the group's only cut drops whole, by which
-    its memory goes, the heaviest first; none where it is no such record, or some of the memory has no attribute."""
+    its memory goes, those of the heaviest first; none where it is no such record, or some of the memory has none.
+
+    First the innermost ones, then, where what they belong to is a part of the record, what has that, to the outermost.
+    """
     graph, references = view.graph, view.census.references
     if len(group.cut or ()) != 1 or group.cut is None or group.cut[0].container >= 0:
         return ()
     record = group.cut[0].reference
     if int(references.target[record]) not in group.passing:
         return ()
-    droppable, fields = find_droppable(graph) & graph.user_made, list[Droppable]()
+    droppable = find_droppable(graph) & graph.user_made
+    ways = []
     for node in sorted(group.nodes.tolist(), key=lambda each: -int(graph.bytes_of_node[each])):
         path = path_to(graph, view.paths, node)
         inside = path[path.index(record) + 1 :] if record in path else ()
-        if not any(droppable[reference] for reference in inside):
-            return ()
-        fields.append(innermost_droppable(graph, droppable, inside, ()))
-    return tuple(describe_reference(view, field, ()) for field in dict.fromkeys(fields))
+        ways.append([reference for reference in reversed(inside) if droppable[reference]])
+    if not all(ways):
+        return ()
+    levels = ([way[min(level, len(way) - 1)] for way in ways] for level in range(max(map(len, ways), default=0)))
+    return tuple(
+        tuple(describe_reference(view, Droppable(reference), ()) for reference in dict.fromkeys(level))
+        for level in levels
+    )

@@ -3,7 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tenure.analysis.sites.attribute_sites import constructor_calls
 from tenure.analysis.sites.binding_sites import resolve_sites
@@ -36,7 +36,11 @@ def fields_that_are_set(
     those are dropped, not the record. None of any other record."""
     if not site.function.endswith("__init__"):
         return ()
-    set_at = [resolve_sites(field, sources, growing=False)[:1] for field in record.fields]
-    elsewhere = all(best and not _fills_what_it_makes(field, best[0], sources)
-                    for field, best in zip(record.fields, set_at, strict=True))  # fmt: skip
-    return record.fields if elsewhere else ()
+    return next((fields for fields in record.fields if _are_set_elsewhere(fields, sources)), ())
+
+
+def _are_set_elsewhere(fields: Sequence[HoldingReference], sources: Mapping[str, SourceFile]) -> bool:
+    set_at = [resolve_sites(field, sources, growing=False)[:1] for field in fields]
+    return all(
+        best and not _fills_what_it_makes(field, best[0], sources) for field, best in zip(fields, set_at, strict=True)
+    )
