@@ -48,6 +48,18 @@ def test_a_teacher_of_the_first_steps() -> None:
     assert idle_of(used_at=(1, 2, 3, 4, 6, 8)) == [(["self.teacher"], 7, "")]
 
 
+def test_a_teacher_that_is_told_by_what_carries_it_is_known_as_a_part_of_that() -> None:
+    """A program that still reads the carrier drops the part."""
+    carried = f"main(t.py:17).encoder -> __main__.Encoder -> .vae __main__.Teacher#teacher -> {WEIGHT}\n"
+    used = carried.replace("#teacher", "#teacher called")
+    censuses = [census(STUDENT + (used if step < 9 else carried), step=step) for step in STEPS]
+
+    (suspect,) = (each for each in find_suspects(censuses) if each.symptom == "survivor")
+
+    fields = [[field.expression for field in level] for level in suspect.holder.fields]
+    assert (suspect.holder.expression, fields, suspect.cut) == ("encoder", [["encoder.vae"]], (suspect.holder,))
+
+
 @pytest.mark.parametrize(("trained", "told"), [((97, 98, 100, 104, 112, 120), True), ((97, 98, 99), False)])
 def test_steps_before_training_are_left_out_of_the_share_that_a_teacher_of_the_data_must_rest(
     trained: tuple[int, ...], told: bool

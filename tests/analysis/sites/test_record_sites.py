@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from tenure.analysis.sites.binding_sites import resolve_sites
-from tenure.analysis.sites.record_sites import fields_that_are_set, record_that_is_kept
+from tenure.analysis.sites.record_sites import fields_to_drop, record_that_is_kept
 from tenure.model.source import SourceFile
 from tenure.model.suspect import HoldingReference
 
@@ -79,4 +79,45 @@ def test_of_a_record_that_its_owner_makes_once_the_field_is_to_be_dropped(
     sources = {"train.py": SourceFile("train.py", dedent(text), "yours")}
     (site, *_) = resolve_sites(RECORD, sources, growing=False)
 
-    assert fields_that_are_set(RECORD, site, sources) == told
+    assert fields_to_drop(RECORD, site, sources) == told
+
+
+ENCODING = """\
+    def main():
+        encoder = Encoder(make_model())
+        latents = encoder.encode(images)
+        for step in range(10):
+            train(latents)
+        {rest}
+    """
+PART = HoldingReference("attribute", "vae", "encoder.vae", owner_type="encode.Encoder")
+
+
+@pytest.mark.parametrize(
+    ("rest", "told"), [("print(encoder.scale)", (PART,)), ("print(latents)", ()), ("del encoder", ())]
+)
+def test_of_a_variable_that_is_still_read_the_part_is_to_be_dropped(
+    rest: str, told: tuple[HoldingReference, ...]
+) -> None:
+    carrier = HoldingReference("local", "encoder", "encoder", scope_file="t.py", scope_function="main", scope_line=5)
+    sources = {"t.py": SourceFile("t.py", dedent(ENCODING.replace("{rest}", rest)), "yours")}
+    record = replace(carrier, fields=((PART,),))
+    (site, *_) = resolve_sites(record, sources, growing=False)
+
+    assert (fields_to_drop(record, site, sources), fields_to_drop(carrier, site, sources)) == (told, ())
+
+
+def test_of_a_variable_that_a_loop_binds_anew_the_record_is_to_be_dropped() -> None:
+    text = """\
+    def work(requests, done):
+        while True:
+            name = requests.get()
+            encoder = build(name)
+            done.put(encoder)
+    """
+    record = HoldingReference("local", "encoder", "encoder", scope_file="t.py", scope_function="work", scope_line=3,
+                              fields=((PART,),))  # fmt: skip
+    sources = {"t.py": SourceFile("t.py", dedent(text), "yours")}
+    (site, *_) = resolve_sites(record, sources, growing=False)
+
+    assert (site.line, fields_to_drop(record, site, sources)) == (4, ())

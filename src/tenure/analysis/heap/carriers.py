@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from tenure.analysis.heap.assemble import describe_reference
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Graph, is_builtin_type, object_of, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import THREAD_LOCAL, Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
+from tenure.model.suspect import Suspect
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL, ReferenceKind.CELL)
 
@@ -37,6 +40,16 @@ def drop_the_carrier(view: View, cut: tuple[Droppable, ...], nodes: Ints) -> tup
     if not (find_droppable(graph) & graph.user_made)[names[0]] or not _carries_only(view, owner, nodes):
         return cut
     return (Droppable(names[0]),)
+
+
+def with_parts(suspect: Suspect, view: View, cut: tuple[Droppable, ...]) -> Suspect:
+    """The suspect; where it is told by the carrier, with what the `cut` without that would drop as the carrier's field:
+    a person whose program still reads the carrier drops this."""
+    parts = tuple(describe_reference(view, dropped, ()) for dropped in cut)
+    if len(parts) != 1 or suspect.cut != (suspect.holder,) or suspect.holder in parts:
+        return suspect
+    holder = replace(suspect.holder, fields=(parts,))
+    return replace(suspect, holder=holder, cut=(holder,))
 
 
 def _callback_to(graph: Graph, names: Sequence[int]) -> int:

@@ -12,7 +12,7 @@ from tenure.analysis.sites.entered_hooks import by_the_hooks_entered, by_their_o
 from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
-from tenure.analysis.sites.record_sites import fields_that_are_set, record_that_is_kept
+from tenure.analysis.sites.record_sites import fields_to_drop, record_that_is_kept
 from tenure.analysis.sites.registered_hooks import by_the_registration
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
@@ -42,7 +42,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         named = name_that_stores(kept, sources, growing=growing)
         holder = dataclasses.replace(holder, name=f"{kept.name}.{holder.name}", sites=kept.sites)
     to_drop = suspect.cut
-    if fields := fields_that_are_set(holder, holder.sites[0], sources) if holder.sites else ():
+    if fields := fields_to_drop(holder, holder.sites[0], sources) if holder.sites else ():
         to_drop, named = fields, name_that_stores(fields[0], sources, growing=growing)
         holder = located(fields[0])
     cut = tuple(located(each if len(to_drop) == 1 else _as_it_is(each)) for each in to_drop)

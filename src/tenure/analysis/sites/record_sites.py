@@ -10,6 +10,7 @@ from tenure.analysis.sites.binding_sites import resolve_sites
 from tenure.analysis.sites.site_search import Sought, bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
+from tenure.syntax.text.later_reads import is_read_later, runs_in_loop
 
 
 def record_that_is_kept(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference | None:
@@ -29,14 +30,19 @@ def _fills_what_it_makes(reference: HoldingReference, site: SourceLocation, sour
     return source is not None and any(b.kind == "field" and b.line == site.line for b in bindings_of(source))
 
 
-def fields_that_are_set(
+def fields_to_drop(
     record: HoldingReference, site: SourceLocation, sources: Mapping[str, SourceFile]
 ) -> tuple[HoldingReference, ...]:
-    """The fields of a record that its owner makes once, at `site` in its own `__init__`, where each is set elsewhere:
-    those are dropped, not the record. None of any other record."""
-    if not site.function.endswith("__init__"):
+    """The fields of a record that are dropped, and not the record: of one that its owner makes once, at `site` in its
+    own `__init__`, where each is set elsewhere; and of one whose variable, bound in no loop, is still read. None of
+    any other record."""
+    if site.function.endswith("__init__"):
+        return next((fields for fields in record.fields if _are_set_elsewhere(fields, sources)), ())
+    source = sources.get(record.scope_file) if record.kind == "local" and record.fields else None
+    if source is None or runs_in_loop(source, record.scope_function, site.line):
         return ()
-    return next((fields for fields in record.fields if _are_set_elsewhere(fields, sources)), ())
+    still_read = is_read_later(source, record.scope_function, record.name, record.scope_line)
+    return record.fields[0] if still_read else ()
 
 
 def _are_set_elsewhere(fields: Sequence[HoldingReference], sources: Mapping[str, SourceFile]) -> bool:
