@@ -44,6 +44,20 @@ def test_a_chain_grows_whatever_other_names_lead_into_the_middle_of_it(bests: Se
     assert "smoothed" in {each.name for each in (suspect.holder, *suspect.chain_entries)}
 
 
+@pytest.mark.parametrize("bests", [(1, 1, 1, 1, 1, 1, 13, 13, 22), (1, 1, 3, 3, 6, 6, 6, 16, 16)])
+def test_of_two_attributes_of_one_object_the_one_that_is_always_the_newest_shows_the_growth(
+    bests: Sequence[int],
+) -> None:
+    """Where the best average is the newest one, its name is as near as the other."""
+    newest = ("main(train.py:9).smoothed ->", "Stop.look(stop.py:5).stopper -> t.Stopper#s -> .smoothed")
+    drawn = [chain(step, best).replace(*newest) for step, best in zip(STEPS, bests, strict=True)]
+
+    found = find_suspects([census(text, step=step) for text, step in zip(drawn, STEPS, strict=True)])
+    (suspect,) = (suspect for suspect in found if suspect.symptom == "growth")
+
+    assert (suspect.through_graph, suspect.series.graph_nodes[-1] >= 20) == (True, True)
+
+
 def test_a_chain_that_is_begun_anew_does_not_grow() -> None:
     found = find_suspects([census(chain(1 + step % 2, 1), step=step) for step in STEPS])
 

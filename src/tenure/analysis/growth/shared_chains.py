@@ -7,18 +7,20 @@ newest tensors here, behind which all others lie.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from tenure.analysis.growth.growing import find_growing, find_growing_out_of_sight
 from tenure.analysis.growth.trend import find_trend
-from tenure.analysis.heap.graph import Bools, Graph
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph
 from tenure.analysis.heap.groups import Searched, Shapes, View, view_searched
 from tenure.analysis.heap.paths import shortest_paths
 from tenure.model.heap import NodeKind, ReferenceKind
 from tenure.model.suspect import Suspect
 
+_Name = tuple[str, str]
+"""Type of what refers to a tensor, and by which label."""
 MOST_OF_IT = 0.5
 """Where suspects account for so much of the nodes gained, nothing is looked for."""
 
@@ -35,7 +37,10 @@ def find_shared_chains(views: Sequence[View], *, told: Sequence[Suspect]) -> tup
     if find_trend([view.census.step for view in views], counts).kind != "growing":
         return ()
     shapes = Shapes()
-    by_newest = [view_searched(_search_by_newest(view.graph), shapes) for view in views]
+    middles = [_into_the_middle(view.graph) for view in views]
+    lagging = set().union(*(_names(view.graph, middle) for view, middle in zip(views, middles, strict=True)))
+    searches = (_search_by_newest(view.graph, middle, lagging) for view, middle in zip(views, middles, strict=True))
+    by_newest = [view_searched(each, shapes) for each in searches]
     growing, grown = find_growing(by_newest, shapes)
     beyond, _ = find_growing_out_of_sight(by_newest, shapes, told=grown)
     return tuple(suspect for suspect in (*growing, *beyond) if suspect.through_graph)
@@ -45,8 +50,9 @@ def _num_nodes(view: View) -> int:
     return int(np.count_nonzero(view.census.nodes.kind == NodeKind.AUTOGRAD))
 
 
-def _search_by_newest(graph: Graph) -> Searched:
-    return Searched(graph, shortest_paths(graph, without=_into_the_middle(graph)))
+def _search_by_newest(graph: Graph, middle: Bools, lagging: Collection[_Name]) -> Searched:
+    without = middle | _also_named_otherwise(graph, lagging)
+    return Searched(graph, shortest_paths(graph, without=without))
 
 
 def _into_the_middle(graph: Graph) -> Bools:
@@ -55,3 +61,29 @@ def _into_the_middle(graph: Graph) -> Bools:
     inside = np.zeros(graph.size, dtype=bool)
     inside[references.target[references.kind == ReferenceKind.NEXT]] = True
     return np.asarray((references.kind == ReferenceKind.GRAD_FN) & inside[references.target], dtype=bool)
+
+
+def _names(graph: Graph, middle: Bools) -> set[_Name]:
+    """What refers to the tensors that lead into the middle of a graph."""
+    tensors = np.unique(graph.census.references.source[middle]).tolist()
+    return {_name(graph, reference) for tensor in tensors for reference in _named(graph, tensor)}
+
+
+def _also_named_otherwise(graph: Graph, lagging: Collection[_Name]) -> Bools:
+    """Per reference: one by a name that is `lagging` in some census, to a tensor that has another name: here the best
+    average is the newest."""
+    references = graph.census.references
+    found = np.zeros(len(references.kind), dtype=bool)
+    for tensor in np.unique(references.source[references.kind == ReferenceKind.GRAD_FN]).tolist() if lagging else ():
+        late = [reference for reference in _named(graph, tensor) if _name(graph, reference) in lagging]
+        found[late if len(late) < len(_named(graph, tensor)) else []] = True
+    return found
+
+
+def _named(graph: Graph, tensor: int) -> list[int]:
+    kinds = graph.census.references.kind
+    return [reference for reference in graph.references_to(tensor) if kinds[reference] not in GRAPH_REFERENCES]
+
+
+def _name(graph: Graph, reference: int) -> _Name:
+    return graph.type_names[int(graph.census.references.source[reference])], graph.labels[reference]
