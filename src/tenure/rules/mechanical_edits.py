@@ -194,7 +194,7 @@ def _clone(suspect: Suspect, source: SourceFile, kept: Kept) -> tuple[Edit, ...]
 
 def _labels_below_holder(suspect: Suspect, kept: Kept) -> list[Hop] | None:
     """The references from what the statement keeps to the tensor, as `[1]` of a kept tuple; None where unclear. What
-    carries a state on keeps the tensor itself, though the path may come by another name."""
+    carries a state on may be another name of the tensor itself than the path comes by."""
     to_tensor = next((at for at, hop in enumerate(suspect.path) if hop.target_kind == "TENSOR"), None)
     if to_tensor is None:
         return None
@@ -209,7 +209,8 @@ def _labels_below_holder(suspect: Suspect, kept: Kept) -> list[Hop] | None:
         name = holder.name.partition("[")[2].removesuffix("]") if holder.kind == "item" else holder.name
         kept_by = [at for at, hop in enumerate(upto) if hop.label.strip("'\"") == name.strip("'\"")][-1:]
     if not kept_by:
-        return [] if suspect.facts.get(CARRIED_ON) else None
+        names_the_tensor = any(each.expression == holder.expression for each in suspect.chain_entries)
+        return [] if suspect.facts.get(CARRIED_ON) and names_the_tensor else None
     below = [hop for hop in upto[kept_by[0] + 1 :] if hop.kind not in _MERGED]
     return below[_levels_left(upto[: kept_by[0]], suspect, kept) :]
 

@@ -31,3 +31,17 @@ def test_what_saves_a_tensor_of_the_chain_leads_to_it_by_its_own_name_alone() ->
     saved = CHAIN + "main(train.py:9).out -> tensor 4B -> .grad_fn MulBackward0 -> .saved tensor#newest\n"
 
     assert names(saved) == {*names(CHAIN), "out"}
+
+
+def test_a_tuple_that_has_the_tensor_is_no_name_of_it() -> None:
+    both = (
+        "main(train.py:9).state -> tuple -> [0] tensor#newest\nmain(train.py:9).table -> dict -> ['h'] tensor#newest\n"
+    )
+
+    assert names(CHAIN + both) == names(CHAIN)
+
+
+def test_a_closures_variable_is_one() -> None:
+    kept = "main(train.py:9).update -> function file=track.py:3 name=update -> <cell level> tensor#newest\n"
+
+    assert names(CHAIN + kept) == {*names(CHAIN), "level"}

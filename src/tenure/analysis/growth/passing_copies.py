@@ -12,8 +12,7 @@ import numpy as np
 
 from tenure.analysis.growth.growing import find_growing, members_of
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools
-from tenure.analysis.heap.groups import Searched, Shapes, View, containers_of, fingerprint, view_searched
-from tenure.analysis.heap.paths import shortest_paths
+from tenure.analysis.heap.groups import Shapes, View, containers_of, fingerprint, view_without
 from tenure.model.suspect import Suspect
 
 MOST_OF_IT = 0.5
@@ -31,7 +30,9 @@ def told_by_what_lasts(
     names = {fingerprint(shapes, shape) for shape in passing}
     without = [set().union(*(each[at] for each in passing.values())) for at in range(len(views))]
     others = Shapes()
-    by_lasting = [_without_elements_of(view, nodes, others) for view, nodes in zip(views, without, strict=True)]
+    by_lasting = [
+        view_without(view, _elements_of(view, nodes), others) for view, nodes in zip(views, without, strict=True)
+    ]
     lasting, again = find_growing(by_lasting, others)
     still = {fingerprint(others, shape) for shape in again if _passing(by_lasting, shape)}
     instead = [suspect for suspect in lasting if suspect.holder.element and suspect.fingerprint not in still]
@@ -49,11 +50,6 @@ def _passing(views: Sequence[View], shape: int) -> list[set[int]]:
     pairs = [(one, two) for one, two in pairwise(places) if one and two]
     moved = sum(one.isdisjoint(two) for one, two in pairs)
     return found if moved >= 2 and 2 * moved >= len(pairs) else []
-
-
-def _without_elements_of(view: View, containers: Collection[int], shapes: Shapes) -> View:
-    without = _elements_of(view, containers)
-    return view_searched(Searched(view.graph, shortest_paths(view.graph, without=without)), shapes)
 
 
 def _elements_of(view: View, containers: Collection[int]) -> Bools:

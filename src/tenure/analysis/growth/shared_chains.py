@@ -14,8 +14,7 @@ import numpy as np
 from tenure.analysis.growth.growing import find_growing, find_growing_out_of_sight
 from tenure.analysis.growth.trend import find_trend
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph
-from tenure.analysis.heap.groups import Searched, Shapes, View, view_searched
-from tenure.analysis.heap.paths import shortest_paths
+from tenure.analysis.heap.groups import Shapes, View, view_without
 from tenure.model.heap import NodeKind, ReferenceKind
 from tenure.model.suspect import Suspect
 
@@ -39,8 +38,10 @@ def find_shared_chains(views: Sequence[View], *, told: Sequence[Suspect]) -> tup
     shapes = Shapes()
     middles = [_into_the_middle(view.graph) for view in views]
     lagging = set().union(*(_names(view.graph, middle) for view, middle in zip(views, middles, strict=True)))
-    searches = (_search_by_newest(view.graph, middle, lagging) for view, middle in zip(views, middles, strict=True))
-    by_newest = [view_searched(each, shapes) for each in searches]
+    by_newest = [
+        view_without(view, middle | _also_named_otherwise(view.graph, lagging), shapes)
+        for view, middle in zip(views, middles, strict=True)
+    ]
     growing, grown = find_growing(by_newest, shapes)
     beyond, _ = find_growing_out_of_sight(by_newest, shapes, told=grown)
     return tuple(suspect for suspect in (*growing, *beyond) if suspect.through_graph)
@@ -48,11 +49,6 @@ def find_shared_chains(views: Sequence[View], *, told: Sequence[Suspect]) -> tup
 
 def _num_nodes(view: View) -> int:
     return int(np.count_nonzero(view.census.nodes.kind == NodeKind.AUTOGRAD))
-
-
-def _search_by_newest(graph: Graph, middle: Bools, lagging: Collection[_Name]) -> Searched:
-    without = middle | _also_named_otherwise(graph, lagging)
-    return Searched(graph, shortest_paths(graph, without=without))
 
 
 def _into_the_middle(graph: Graph) -> Bools:
@@ -74,9 +70,13 @@ def _also_named_otherwise(graph: Graph, lagging: Collection[_Name]) -> Bools:
     average is the newest."""
     references = graph.census.references
     found = np.zeros(len(references.kind), dtype=bool)
-    for tensor in np.unique(references.source[references.kind == ReferenceKind.GRAD_FN]).tolist() if lagging else ():
-        late = [reference for reference in _named(graph, tensor) if _name(graph, reference) in lagging]
-        found[late if len(late) < len(_named(graph, tensor)) else []] = True
+    if not lagging:
+        return found
+    for tensor in np.unique(references.source[references.kind == ReferenceKind.GRAD_FN]).tolist():
+        names = _named(graph, tensor)
+        late = [reference for reference in names if _name(graph, reference) in lagging]
+        if len(late) < len(names):
+            found[late] = True
     return found
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tenure.analysis.heap.cells import cell_kind
-from tenure.analysis.heap.graph import Graph, build_graph, unquoted
+from tenure.analysis.heap.graph import Bools, Graph, build_graph, unquoted
 from tenure.analysis.heap.paths import Paths, shortest_paths
 from tenure.analysis.heap.wording import LARGE_CONTAINER, attribute_name, is_merged
 from tenure.model.heap import ROOT_KINDS, Census, Ints, NodeKind, ReferenceKind
@@ -153,6 +153,11 @@ def view_searched(searched: Searched, shapes: Shapes) -> View:
     """With the shapes of its nodes; about two microseconds per node."""
     shape, member = _shape_nodes(searched.graph, searched.paths, shapes)
     return View(searched.graph, searched.paths, shape, member)
+
+
+def view_without(view: View, references: Bools, shapes: Shapes) -> View:
+    """The same census as it is reached without the references that are marked; four microseconds per node."""
+    return view_searched(Searched(view.graph, shortest_paths(view.graph, without=references)), shapes)
 
 
 def view_census(census: Census, shapes: Shapes) -> View:
