@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from suspects import HISTORY, MIB, TRAIN, suspect
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import UNREAD_FIELD, HoldingReference, Suspect
+from tenure.model.suspect import IN_WINDOW, UNREAD_FIELD, HoldingReference, Suspect
 from tenure.rules.idle_at_peak import check_suspect
 
 LOGITS = replace(HISTORY, name="logits", expression="logits", element=False, container_type="")
@@ -53,6 +53,12 @@ def test_what_an_object_keeps_and_the_peaks_statement_uses_last_is_a_hint_below_
     ]
 
     assert [each and each.confidence for each in found] == ["possible", "certain", "likely"]
+
+
+def test_the_last_few_entries_of_a_bounded_container_may_be_meant() -> None:
+    found = [check_suspect(idle(BATCH, facts=FACTS | more)) for more in ({}, {IN_WINDOW: True})]
+
+    assert [each and each.confidence for each in found] == ["certain", "possible"]
 
 
 def test_what_an_object_keeps_is_set_to_none_and_a_graph_belongs_under_no_grad() -> None:

@@ -4,7 +4,7 @@ import dataclasses
 
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import SHARE_IN_GENERATOR, UNREAD_FIELD, Suspect
+from tenure.model.suspect import IN_WINDOW, SHARE_IN_GENERATOR, UNREAD_FIELD, Suspect
 from tenure.rules.claim import claim, plural, subject
 
 NOTABLE_SHARE = 0.10
@@ -101,13 +101,14 @@ def _confidence(suspect: Suspect) -> Confidence:
     What no operation used may be used in another phase of the program, unless no statement reads it: code that is not
     the program's may; a phase that another exceeds has no say in how much memory the program needs.
     What a running backward function keeps on its ctx goes with the graph a moment later. Within the statement that
-    makes the peak a variable it uses cannot be dropped.
+    makes the peak a variable it uses cannot be dropped. The last few entries of a bounded container may be meant.
     """
     of_peak = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
     share = float(str(suspect.facts.get(SHARE_IN_GENERATOR, of_peak)))
     small = (suspect.peak_drop_bytes or NOTABLE_BYTES) < NOTABLE_BYTES
     unread = UNREAD_FIELD in suspect.facts
-    if small or (suspect.facts.get("rests") and not unread) or suspect.facts.get("higher_peak_bytes"):
+    meant = suspect.facts.get(IN_WINDOW) or (suspect.facts.get("rests") and not unread)
+    if small or meant or suspect.facts.get("higher_peak_bytes"):
         return "possible"
     if (
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)

@@ -21,8 +21,9 @@ def take_room(folder: Path) -> None:
 
 
 def leave_last_words(folder: Path, failure: str) -> None:
-    """Into the room that was taken; nothing where there is none."""
-    words = json.dumps({"failure": failure[: _ROOM // 8]}).encode()
+    """Into the room that was taken; nothing where there is none. Of too long a text its end, with the reason."""
+    while len(words := json.dumps({"failure": failure}).encode()) > _ROOM:
+        failure = failure[len(failure) // 8 + 1 :]
     with suppress(OSError):
         file = os.open(folder / LAST_WORDS_FILE, os.O_WRONLY)
         try:

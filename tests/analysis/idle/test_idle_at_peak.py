@@ -12,6 +12,7 @@ from tenure.analysis.idle.idle_at_peak import BASIS, BASIS_OF_COPIES, find_idle_
 from tenure.analysis.idle.peak_figures import give_figures_of_what_rests, give_peak_figures, with_higher_peaks
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Census, NodeKind
+from tenure.model.suspect import IN_WINDOW
 
 ALIVE, BEFORE = -1, -1
 LOGITS, OTHER, WEIGHTS = 100, 200, 300
@@ -236,6 +237,17 @@ def test_of_a_record_that_waits_in_a_queue_as_well_the_idle_field_is_to_be_dropp
     (found,) = find_idle_at_peak(profile(*record, phases=USES), heap)
 
     assert [reference.expression for reference in found.cut] == ["output.masks"]
+
+
+@pytest.mark.parametrize(("kept", "meant"), [("collections.deque bound=4", True), ("list", False)])
+def test_entries_of_a_container_that_keeps_a_bound_are_said_to_be_so(kept: str, meant: bool) -> None:
+    window = f"{FRAME}.self -> Evaluation -> .predictions {kept} -> [0] tensor 4MiB activation"
+    net = f"{FRAME}.self -> Evaluation -> .net Net -> .weight tensor 2MiB parameter"
+    heap = seen(window, net, addresses=(LOGITS, WEIGHTS))
+
+    found = find_idle_at_peak(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), heap)
+
+    assert [IN_WINDOW in suspect.facts for suspect in found] == [meant]
 
 
 def test_of_a_record_that_is_dropped_whole_its_fields_are_known() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.fresh_records import fields_of_record, name_of_record
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, reach
-from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, lies_in_bounded, view_census
 from tenure.analysis.heap.held_group import Group, belong_together, cut_of
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.peak_figures import Name, names_of
@@ -23,7 +23,7 @@ from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import Phase, StepProfile
-from tenure.model.suspect import SUSPENDED_TYPES, HoldingReference, Series, Suspect
+from tenure.model.suspect import IN_WINDOW, SUSPENDED_TYPES, HoldingReference, Series, Suspect
 
 PEAK = "peak"
 """Moment of the census that goes with a profile."""
@@ -52,7 +52,12 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
         in_graph = _is_in_graph(view, group.nodes.tolist())
         drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())
         if is_news(drop, replay.peak_bytes):
-            facts = {**_facts(replay, members), **({"kept_by_graph": True} if in_graph else {})}
+            in_window = all(lies_in_bounded(view, node) for node in group.nodes.tolist())
+            facts = {
+                **_facts(replay, members),
+                **({"kept_by_graph": True} if in_graph else {}),
+                **({IN_WINDOW: True} if in_window else {}),
+            }
             found.append(_suspect(view, replay, group, members, drop, facts))
     found += _grown_by_copying(view, replay)
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
