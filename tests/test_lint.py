@@ -29,7 +29,7 @@ SEEN_IN_SOURCE = {
     ("TN205", 1): [("TN205", 12)],
     ("TN105", 1): [("TN105", 28)],
     ("TN302", 1): [("TN302", 13)],
-    ("TN900", 1): [("TN202", 10)],
+    ("TN202", 2): [("TN202", 10)],
     ("TN303", 1): [("TN303", 13)],
 }
 """Leaks on the pages that can be told without running them, by code and number; the others need a recording."""
