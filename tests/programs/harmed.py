@@ -8,7 +8,6 @@ import resource
 import shutil
 import signal
 import sys
-import time
 from pathlib import Path
 
 recording = Path(os.environ.get("TENURE_RECORDING", "/nonexistent"))
@@ -44,7 +43,6 @@ def fill_disk_before_a_row():
     for rows in recording.glob("*.jsonl"):
         with rows.open("ab") as file:  # what its last page has left would take a few rows more
             file.write(b"\n" * (-rows.stat().st_size % 4096))
-    time.sleep(1.5)  # rows are handed over each second
 
 
 def make_unwritable():
@@ -81,6 +79,8 @@ HARMS = {
     "folder-replaced": replace_by_file,
     "folder-unwritable": make_unwritable,
 }
+HANDED_OVER = {"disk-full-at-census": float("inf"), "disk-full-at-row": 0}
+"""Seconds between two times that rows are handed over."""
 DEATHS = {
     "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "terminated": lambda: os.kill(os.getpid(), signal.SIGTERM),
@@ -107,16 +107,16 @@ def die_in_the_third_census():
     numpy.savez = savez
 
 
-def hand_over_no_rows():
-    """Else a second that passes between the harm and the next census has the rows find it first."""
+def hand_over_rows(every):
+    """At once, or never: a second that passes would decide whether the rows or the next census find the harm."""
     from tenure.store import recording_file
 
-    recording_file.FLUSH_SECONDS = float("inf")
+    recording_file.FLUSH_SECONDS = every
     recording_file.RecordingWriter.flush_if_due = lambda writer, *, seconds=0: None
 
 
-if what == "disk-full-at-census" and recording.is_dir():
-    hand_over_no_rows()
+if what in HANDED_OVER and recording.is_dir():
+    hand_over_rows(HANDED_OVER[what])
 if what in DEATHS:
     die_in_the_third_census()
 torch.manual_seed(0)

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from tenure.model.finding import Finding
+from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import CARRIED_ON, FILLED, Suspect
@@ -51,8 +51,12 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         f"{plural(suspect, 'loses', 'lose')} none{until}: "
         f"{growth(suspect)}.",
         remedies=(*_reset(suspect), *_without_graph(suspect), _REMEDY),
-        at_most="certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible",
+        at_most=_at_most(suspect),
     )
+
+
+def _at_most(suspect: Suspect) -> Confidence:
+    return "certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible"
 
 
 def _reset(suspect: Suspect) -> tuple[str, ...]:
@@ -113,7 +117,7 @@ def _claim_longer(suspect: Suspect) -> Finding:
         message=f"{subject(suspect)} {plural(suspect, 'is', 'are')} made longer with every step, and never shorter: "
         f"{growth(suspect)}.",
         remedies=(_REMEDY,),
-        at_most="certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible",
+        at_most=_at_most(suspect),
     )
 
 
@@ -128,7 +132,7 @@ def _claim_tee(suspect: Suspect) -> Finding:
             "drop the iterator that is not read on, or take what is looked at first (`first = next(batches)`) and "
             "give it back by `itertools.chain([first], batches)`",
         ),
-        at_most="certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible",
+        at_most=_at_most(suspect),
     )
 
 

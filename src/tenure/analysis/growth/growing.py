@@ -33,7 +33,7 @@ from tenure.analysis.heap.groups import (
     fingerprint,
     is_bounded,
     is_tensor_bounded,
-    lies_in_bounded,
+    lie_in_bounded,
     owners_of,
     series_of,
     weigh,
@@ -80,7 +80,7 @@ def find_growing(
     for point in grown:
         suspect = _suspect(views, shapes, weights, point, by_element=by_element)
         if suspect is not None and suspect.symptom == "growth":
-            lasting.append((suspect, containers_of(views[-1], members_of(views[-1], point.shape))))
+            lasting.append((suspect, containers_of(views[-1], views[-1].members(point.shape))))
         elif suspect is not None:
             others.append(suspect)
     return (*join_tables(views[-1], lasting), *others), frozenset(point.shape for point in grown)
@@ -140,7 +140,7 @@ def _were_all_there(views: Sequence[View], shape: int) -> bool:
     """The last census's members lived in the first one: they lost another name, under which they were counted."""
     first, last = views[0], views[-1]
     then = dict(zip(first.census.nodes.address.tolist(), first.graph.type_names, strict=True))
-    members = np.flatnonzero((last.shape == shape) & (last.member > 0)).tolist()
+    members = last.members(shape).tolist()
     return all(then.get(int(last.census.nodes.address[node])) == last.graph.type_names[node] for node in members)
 
 
@@ -204,7 +204,7 @@ def _suspect_at(
 ) -> Suspect | None:
     sawtooth = grown.trend.kind == "sawtooth"
     view = views[at]
-    members = members_of(view, grown.shape)
+    members = view.members(grown.shape)
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
     containers = containers_of(view, np.unique(owners_of(view, nodes)) if swollen else members)
@@ -215,7 +215,7 @@ def _suspect_at(
     if _is_meant(view, shapes, grown.shape, members, nodes, containers):
         return None
     swelling = np.flatnonzero(view.shape == grown.shape) if grown.bytes_only else nodes[:0]
-    if _fills_up(view, swelling) or _lie_in_bounds(view, swelling):
+    if _fills_up(view, swelling) or lie_in_bounded(view, swelling):
         return None
     if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None
@@ -249,18 +249,7 @@ def _is_in_bounds(view: View, members: Ints, containers: Collection[int]) -> boo
     """The members are elements of a container that keeps a bound, or parts of such elements."""
     if containers or not len(members):
         return any(is_bounded(view, container) for container in containers)
-    return _lie_in_bounds(view, members)
-
-
-def _lie_in_bounds(view: View, nodes: Ints) -> bool:
-    """Whether all of these are parts of entries of containers that keep a bound: others take their places."""
-    return len(nodes) > 0 and all(lies_in_bounded(view, node) for node in nodes.tolist())
-
-
-def members_of(view: View, shape: int) -> Ints:
-    """The nodes that count for a shape."""
-    found: Ints = np.flatnonzero((view.shape == shape) & (view.member > 0))
-    return found
+    return lie_in_bounded(view, members)
 
 
 def _late_facts(series: Series, trend: Trend) -> dict[str, object]:

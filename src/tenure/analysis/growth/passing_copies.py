@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.growth.growing import find_growing, members_of
+from tenure.analysis.growth.growing import find_growing
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools
 from tenure.analysis.heap.groups import Shapes, View, containers_of, fingerprint, view_without
 from tenure.model.suspect import Suspect
@@ -45,7 +45,7 @@ def told_by_what_lasts(
 def _passing(views: Sequence[View], shape: int) -> list[set[int]]:
     """Per census the containers whose elements a shape's members are, where most of them are others than those of the
     census before; nothing where they last, or where the members are no elements."""
-    found = [containers_of(view, members_of(view, shape)) for view in views]
+    found = [containers_of(view, view.members(shape)) for view in views]
     places = [set(view.census.nodes.address[sorted(nodes)].tolist()) for view, nodes in zip(views, found, strict=True)]
     pairs = [(one, two) for one, two in pairwise(places) if one and two]
     moved = sum(one.isdisjoint(two) for one, two in pairs)

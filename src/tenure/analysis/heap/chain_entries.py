@@ -12,7 +12,7 @@ import numpy as np
 
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, ancestors, reach
 from tenure.analysis.heap.groups import View
-from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
+from tenure.analysis.heap.holders import find_droppable, holding_reference, innermost_droppable
 from tenure.analysis.heap.paths import path_to
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
 from tenure.model.suspect import HoldingReference
@@ -53,4 +53,4 @@ def _names_of(view: View, tensor: int, named: Bools) -> Iterator[HoldingReferenc
         held_by = innermost_droppable(graph, named, (*path_to(graph, view.paths, source), last), ())
         of_itself = held_by.reference == last or references.kind[last] == ReferenceKind.CONTENTS
         if named[held_by.reference] and of_itself:
-            yield holding_reference(graph, view.paths, Droppable(held_by.reference))
+            yield holding_reference(graph, view.paths, held_by)

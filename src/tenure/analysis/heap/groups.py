@@ -106,10 +106,14 @@ class View:
         """The census itself."""
         return self.graph.census
 
+    def members(self, shape: int) -> Ints:
+        """The nodes that count for one shape."""
+        found: Ints = np.flatnonzero((self.shape == shape) & (self.member > 0))
+        return found
+
     def addresses(self, shape: int) -> set[int]:
         """Addresses of the members of one shape."""
-        chosen = (self.shape == shape) & (self.member > 0)
-        return set(self.census.nodes.address[chosen].tolist())
+        return set(self.census.nodes.address[self.members(shape)].tolist())
 
     def known_by(self, storage: int) -> set[tuple[int, int]]:
         """What a storage is known again by in another census, each with its size: its serial, below zero; in older
@@ -236,6 +240,11 @@ def containers_of(view: View, members: Ints) -> set[int]:
     parents = parents[np.isin(references.kind[parents], elements)]
     owners = references.source[parents]
     return set(owners[~view.graph.instance_tables[owners] | view.graph.lists_of_modules[owners]].tolist())
+
+
+def lie_in_bounded(view: View, nodes: Ints) -> bool:
+    """Whether all of these are parts of entries of containers that keep a bound: others take their places."""
+    return len(nodes) > 0 and all(lies_in_bounded(view, node) for node in nodes.tolist())
 
 
 def lies_in_bounded(view: View, node: int) -> bool:

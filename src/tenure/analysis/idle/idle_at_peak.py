@@ -15,7 +15,7 @@ import numpy as np
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.fresh_records import fields_of_record, name_of_record
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, reach
-from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, lies_in_bounded, view_census
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, lie_in_bounded, view_census
 from tenure.analysis.heap.held_group import Group, belong_together, cut_of
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.peak_figures import Name, names_of
@@ -52,11 +52,10 @@ def find_idle_at_peak(profile: StepProfile, census: Census) -> tuple[Suspect, ..
         in_graph = _is_in_graph(view, group.nodes.tolist())
         drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())
         if is_news(drop, replay.peak_bytes):
-            in_window = all(lies_in_bounded(view, node) for node in group.nodes.tolist())
             facts = {
                 **_facts(replay, members),
                 **({"kept_by_graph": True} if in_graph else {}),
-                **({IN_WINDOW: True} if in_window else {}),
+                **({IN_WINDOW: True} if lie_in_bounded(view, group.nodes) else {}),
             }
             found.append(_suspect(view, replay, group, members, drop, facts))
     found += _grown_by_copying(view, replay)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from tenure.analysis.sites.asked_of_library import by_the_call_that_asked
 from tenure.analysis.sites.binding_sites import is_unambiguous, name_that_stores, resolve_sites
@@ -51,7 +52,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     holder = _last_error_of_own_prompt(holder, cut, sources) or holder
     carrying = None
     if growing and (suspect.through_graph or suspect.swells):
-        carrying = that_carries_on(holder, (*cut, *map(located, suspect.chain_entries)), sources)
+        carrying = that_carries_on(holder, chain(cut, map(located, suspect.chain_entries)), sources)
         holder = carrying or holder
     found = dataclasses.replace(
         suspect,

@@ -6,7 +6,7 @@ What bound the name at first (`register_buffer("mean", zeros)`) made no graph.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tenure.analysis.sites.site_search import BINDERS, LIKELY, RankedSite, Sought, bindings_of
 from tenure.model.source import SourceFile, SourceLocation
@@ -35,12 +35,13 @@ def places_of_change(
 
 
 def that_carries_on(
-    holder: HoldingReference, others: Sequence[HoldingReference], sources: Mapping[str, SourceFile]
+    holder: HoldingReference, others: Iterable[HoldingReference], sources: Mapping[str, SourceFile]
 ) -> HoldingReference | None:
     """Of names for one state, the one whose statement makes the new value from the old, with that site first: a
     caller's variable is given what a generator (`level = decay * level + value; yield level`) or an object carries on.
 
-    The `holder` where it is so itself; None where none or several of the `others` are, or a container is to blame.
+    The `holder` where it is so itself; None where none or several of the `others` are, or a container is to blame. The
+    `others` are asked for only where the holder is not the one.
     """
     if holder.element:
         return None

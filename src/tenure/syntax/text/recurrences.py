@@ -6,6 +6,9 @@ import ast
 import re
 from collections.abc import Collection
 
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.tree_walks import walk
+
 _CHOOSE = frozenset(
     {"min", "max", "sorted", "next", "float", "int", "str", "copy", "deepcopy", "getattr", "isinstance"}
 )
@@ -40,19 +43,16 @@ def _computes(value: ast.expr, names: Collection[str]) -> bool:
 
 
 def _call_computes(call: ast.Call, names: Collection[str]) -> bool:
-    function = call.func
-    called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    called = called_name(call)
     if called in _CHOOSE:
         return any(_computes(argument, names) for argument in call.args)
-    if called in _READ and isinstance(function, ast.Attribute):
-        return _computes(function.value, names)
+    if called in _READ and isinstance(call.func, ast.Attribute):
+        return _computes(call.func.value, names)
     return _mentions(call, names)
 
 
 def _mentions(value: ast.expr, names: Collection[str]) -> bool:
     """As a variable, an attribute, or a key."""
-    for node in ast.walk(value):
-        name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
-        if name in names:
-            return True
-    return False
+    return any(
+        (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)) in names for node in walk(value)
+    )
