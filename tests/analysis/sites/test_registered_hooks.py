@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from suspects import suspect
-from tenure.analysis.sites.registered_hooks import by_the_registration
-from tenure.model.source import SourceFile
-from tenure.model.suspect import NODE_HOOK, OWN_HOOK, Hop, Suspect
+from tenure.analysis.sites.registered_hooks import by_the_calls_name, by_the_registration
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import NODE_HOOK, OWN_HOOK, HoldingReference, Hop, Suspect
 
 ACCOUNT = """
 class Account:
@@ -81,3 +81,22 @@ def test_two_calls_that_may_have_registered_it_are_ambiguous() -> None:
     twice = ACCOUNT + "            node.register_prehook(credit)\n"
 
     assert by_the_registration(OF_NODE, {"account.py": SourceFile("account.py", twice)}).ambiguous
+
+
+@pytest.mark.parametrize(
+    ("registration", "name"),
+    [
+        ("weight.register_post_accumulate_grad_hook(credit)", "register_post_accumulate_grad_hook"),
+        ("node.register_hook(credit)", "register_hook"),
+        ("a.register_hook(credit), b.register_post_accumulate_grad_hook(credit)", "_tensor_hooks"),
+    ],
+)
+def test_hooks_of_tensors_go_by_the_name_of_the_one_call_on_their_line(registration: str, name: str) -> None:
+    sources = {"account.py": SourceFile("account.py", ACCOUNT.replace("node.register_hook(credit)", registration))}
+    hooks = HoldingReference(
+        "hook", "_tensor_hooks", "weight._tensor_hooks[*]", sites=(SourceLocation("account.py", 8, "Account.open"),)
+    )
+
+    found = by_the_calls_name(suspect(holder=hooks), sources)
+
+    assert found == suspect(holder=replace(hooks, name=name))

@@ -14,7 +14,7 @@ from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
 from tenure.analysis.sites.record_sites import fields_to_drop, record_that_is_kept
-from tenure.analysis.sites.registered_hooks import by_the_registration
+from tenure.analysis.sites.registered_hooks import by_the_calls_name, by_the_registration
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
 from tenure.model.source import SourceFile, SourceLocation
@@ -68,7 +68,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
     )
     found = by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
-    found = by_the_registration(found, sources)
+    found = by_the_calls_name(by_the_registration(found, sources), sources)
     return _by_what_is_left_on_ctx(found, sources)
 
 

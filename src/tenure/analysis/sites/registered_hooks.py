@@ -1,6 +1,7 @@
-"""Hooks of autograd nodes, and rings through hooks, told by the call that registers them: `node.register_hook(credit)`.
+"""Hooks told by the call that registers them, `node.register_hook(credit)`: those of autograd nodes and rings through
+hooks wholly, all others by its name.
 
-What a census shows of them is a function in a table; the call has the function's name, and is the line to change.
+What a census shows of them is a function in a table; the call is the line to change.
 """
 
 from __future__ import annotations
@@ -35,6 +36,18 @@ def by_the_registration(suspect: Suspect, sources: Mapping[str, SourceFile]) -> 
         return suspect
     holder = calls[0] if of_node else replace(calls[0], kind=suspect.holder.kind, expression=suspect.holder.expression)
     return replace(suspect, holder=holder, cut=(holder,) if of_node else suspect.cut, ambiguous=len(calls) > 1)
+
+
+def by_the_calls_name(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
+    """The suspect; hooks whose table does not say how they came there (tensors have one for two kinds) go by the name
+    of the call that registers them: `register_post_accumulate_grad_hook`."""
+    holder = suspect.holder
+    source = sources.get(holder.sites[0].file) if holder.kind == "hook" and holder.sites else None
+    if source is None or not holder.name.startswith("_"):
+        return suspect
+    line = holder.sites[0].line
+    called = {binding.method for binding in bindings_of(source) if binding.kind == "hook" and binding.line == line}
+    return replace(suspect, holder=replace(holder, name=called.pop())) if len(called) == 1 else suspect
 
 
 def _goes_through_hooks(suspect: Suspect) -> bool:
