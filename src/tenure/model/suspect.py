@@ -57,6 +57,7 @@ class Hop:
 GRADIENTS_IN_TURN = "gradients_in_turn"
 """Fact: what grows is the gradients of tensors that live on, of one after the other."""
 FILLED = "filled_attributes"
+ON_LAYERS = "attributes_of_layers"
 """The fact that says how many objects, all of which live on, hold the memory by an attribute that each got in turn."""
 COMPUTED_ONCE = "computed_once"
 """The fact that a `cached_property` set it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import CARRIED_ON, FILLED, Suspect
+from tenure.model.suspect import CARRIED_ON, FILLED, ON_LAYERS, Suspect
 from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
 from tenure.rules.path_questions import comes_to_much, is_dict, short_type
 from tenure.rules.source_claim import claim_source
@@ -98,13 +98,17 @@ def _claim_within_evaluation(suspect: Suspect) -> Finding:
 
 def _claim_attributes(suspect: Suspect) -> Finding:
     """It ends when each of the objects has its own: never more than likely."""
+    name = suspect.holder.name
+    remedy = "compute it where it is needed, or keep that of the newest objects only"
+    if ON_LAYERS in suspect.facts:
+        remedy = f"take it from the layers again once it is read, `del layer.{name}`, also where a hook is removed"
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
         message=f"`{suspect.holder.expression}` keeps a tensor of one object after the other, "
         f"{suspect.facts[FILLED]:,} until now: {growth(suspect)}.",
-        remedies=("compute it where it is needed, or keep that of the newest objects only",),
+        remedies=(remedy,),
         at_most="likely",
     )
 

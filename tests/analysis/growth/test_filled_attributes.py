@@ -114,3 +114,42 @@ def test_a_layer_without_memory_that_gets_some_is_no_new_element_of_its_model(
 
     assert found.facts.get("filled_attributes") == filled
     assert (found.holder.name, [site.line for site in found.holder.sites]) == ("seen", [3])
+
+
+def kept_models(step: int, of: str) -> Census:
+    """One more model each step; its layer has what a hook has set, and weights that are small beside it."""
+    line = (
+        "screen.models -> list#l -> [{n}] screen.Net#m{n} -> ._modules dict#d{n} -> ['act'] {of}#a{n}"
+        " -> .seen tensor#s{n} 256KiB\n"
+        "screen.models -> list#l -> [{n}] screen.Net#m{n} -> ._parameters dict#p{n} -> ['w'] tensor#w{n} 4KiB\n"
+    )
+    return census("".join(line.format(n=n, of=of) for n in range(step)), step=step)
+
+
+HOOK = """
+def note(layer, args, output):
+    layer.seen = output.detach()
+"""
+
+
+def test_what_a_hook_sets_on_layers_of_kept_models_is_told_and_not_the_models() -> None:
+    (found,) = find_suspects([kept_models(step, "torch.nn.modules.activation.ReLU") for step in STEPS])
+    finding = tensors_collected(locate(found, {SCREEN: SourceFile(SCREEN, HOOK)}))
+
+    assert finding is not None
+    assert (finding.rule, finding.confidence, finding.holder.name, finding.holder.line) == (
+        "TN202",
+        "likely",
+        "seen",
+        3,
+    )
+    assert finding.retained_bytes == 16 * 256 << 10
+    assert finding.remedies[0].summary == (
+        "take it from the layers again once it is read, `del layer.seen`, also where a hook is removed"
+    )
+
+
+def test_what_layers_of_ones_own_keep_belongs_to_the_models() -> None:
+    (found,) = find_suspects([kept_models(step, "screen.Act") for step in STEPS])
+
+    assert (found.holder.expression, found.copies_of) == ("models[*]", "screen.Net")

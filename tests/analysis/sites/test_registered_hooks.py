@@ -100,3 +100,17 @@ def test_hooks_of_tensors_go_by_the_name_of_the_one_call_on_their_line(registrat
     before = suspect(holder=hooks)
 
     assert by_the_calls_name(before, sources) == replace(before, holder=replace(hooks, name=name))
+
+
+def test_a_hook_that_another_function_makes_is_told_where_its_maker_is_called() -> None:
+    text = ACCOUNT.replace("node.register_hook(credit)", "node.register_hook(make_credit(self))")
+    made_before = text.replace(
+        "node.register_hook(make_credit(self))", "fn = make_credit(1)\n            node.register_hook(fn)"
+    )
+    of_node = suspect(facts={NODE_HOOK: "make_credit.<locals>.wrapper"})
+
+    assert [told(of_node, text), told(of_node, made_before), told(of_node)] == [
+        ("hook", "register_hook(make_credit)", [8], ["make_credit"]),
+        ("hook", "register_hook(make_credit)", [9], ["make_credit"]),
+        ("", "", [], []),
+    ]

@@ -367,6 +367,35 @@ def test_what_trains_nothing_is_profiled_again_where_its_memory_has_doubled(
     assert run(tmp_path / "hardly grows", 1_000_000) == [6]
 
 
+class LevelCensus:
+    """Takes real censuses that say what they are told to, by the step."""
+
+    def __init__(self, bytes_at: Callable[[int], int]) -> None:
+        self.bytes_at = bytes_at
+
+    def __call__(self, **facts: Any) -> Census:
+        return replace(take_census(**facts), tensor_bytes=self.bytes_at(facts["step"]))
+
+
+@pytest.mark.slow
+def test_a_training_is_profiled_again_where_its_memory_has_risen_and_stays_and_not_where_it_goes_on_rising(
+    tmp_path: Path,
+) -> None:
+    def profiled(name: str, bytes_at: Callable[[int], int]) -> list[int]:
+        _, step = make_step()
+        with recording(tmp_path / name, LevelCensus(bytes_at)):
+            for number in range(1, 140):
+                step(number)
+        return [entry.step for entry in open_recording(tmp_path / name).profiles]
+
+    # censuses come after steps 13, 16, 22, 32, 44, 64, 95, 128
+    assert profiled("once", lambda step: 1000 + 200 * (step > 15)) == [6, 34]
+    assert profiled("hardly", lambda step: 1000 + 90 * (step > 15)) == [6]
+    assert profiled("ever more", lambda step: 1000 + 200 * step) == [6]
+    assert profiled("to and fro", lambda step: 1000 + 200 * (step in (16, 32, 64))) == [6]
+    assert profiled("twice", lambda step: 1000 + 200 * (step > 10) + 300 * (step > 30)) == [6, 24, 66]
+
+
 def test_where_the_peak_does_not_come_again_nobody_is_asked(tmp_path: Path) -> None:
     model, _ = make_step()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -1,5 +1,6 @@
-"""Objects that live on and get an attribute one after the other, as a value that is computed once and kept: what holds
-the memory is that attribute of each, not the list in which the objects are."""
+"""Objects that live on and get an attribute one after the other, as a value that is computed once and kept, and layers
+of torch's own that are left with one: what holds the memory is that attribute of each, not the list in which the
+objects or their models are."""
 
 from __future__ import annotations
 
@@ -8,10 +9,13 @@ import numpy as np
 from tenure.analysis.heap.graph import own_references
 from tenure.analysis.heap.groups import View, owners_of
 from tenure.analysis.heap.holders import Droppable, find_droppable
+from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
 
 _SHARE_OF_OLD = 0.9
 """Of the objects: these were there a census before, the others may have been made meanwhile."""
+_SHARE_ON_LAYERS = 0.9
+"""Of the bytes."""
 
 
 def filled_attributes(view: View, before: View, members: Ints) -> tuple[Droppable, ...] | None:
@@ -51,3 +55,25 @@ def _of_old_elements(view: View, before: View, members: Ints) -> tuple[Droppable
     to_tensors = find_droppable(graph) & (nodes.kind[references.target] == NodeKind.TENSOR)
     own = sorted(reference for member in members.tolist() for reference in own_references(graph, member))
     return tuple(Droppable(reference) for reference in own if to_tensors[reference]) or None
+
+
+def given_to_layers(view: View, nodes: Ints) -> tuple[Droppable, ...] | None:
+    """The attributes of layers of torch's own, where nearly all that weighs among the `nodes` hangs on such: they have
+    none with tensors by themselves, so that a hook or an explanation has set them and not deleted them."""
+    references, storages, rows = view.census.references, view.census.storages, storage_rows(view, nodes)
+    parents = view.paths.parent[owners_of(view, storages.node[rows])]
+    given = np.array([parent >= 0 and _is_on_layer(view, parent) for parent in parents.tolist()], dtype=bool)
+    sizes = storages.bytes[rows]
+    if not len(rows) or int(sizes[given].sum()) < _SHARE_ON_LAYERS * int(sizes.sum()):
+        return None
+    droppable = find_droppable(view.graph)
+    cut = [reference for reference in np.unique(parents[given]).tolist() if droppable[reference]]
+    return tuple(map(Droppable, sorted(cut, key=lambda reference: int(references.label[reference])))) or None
+
+
+def _is_on_layer(view: View, reference: int) -> bool:
+    source, kind = int(view.census.references.source[reference]), view.census.references.kind[reference]
+    in_table = bool(view.graph.instance_tables[source])
+    owner = int(owners_of(view, np.array([source]))[0]) if in_table else source
+    is_named = kind == (ReferenceKind.ITEM if in_table else ReferenceKind.ATTRIBUTE)
+    return is_named and view.graph.type_names[owner].startswith("torch.nn.modules.")

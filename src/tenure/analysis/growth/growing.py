@@ -10,7 +10,7 @@ import numpy as np
 
 from tenure.analysis.growth.batch_sizes import is_batch
 from tenure.analysis.growth.copied_types import copied_type, has_module_tables
-from tenure.analysis.growth.filled_attributes import filled_attributes
+from tenure.analysis.growth.filled_attributes import filled_attributes, given_to_layers
 from tenure.analysis.growth.gained_optimizers import optimizer_facts
 from tenure.analysis.growth.tables_of_one_owner import join_tables
 from tenure.analysis.growth.training_more import is_growing_model, is_only_used, is_training_more
@@ -43,7 +43,7 @@ from tenure.analysis.heap.storage_facts import pinned_bytes, storage_rows
 from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, Series, Suspect
+from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, ON_LAYERS, Series, Suspect
 
 KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
@@ -220,6 +220,8 @@ def _suspect_at(
     if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None
     filled = filled_attributes(view, views[at - 1], members) if at and not grown.bytes_only else None
+    on_layers = None if filled or grown.bytes_only else given_to_layers(view, nodes)
+    filled = filled or on_layers
     group = Group(view, nodes, _targets(views, shapes, at, nodes, grown), many=frozenset(containers), cut=filled)
     series = series_of(views, weights, grown.shape)
     measured = Measured(
@@ -229,11 +231,12 @@ def _suspect_at(
         else _late_slope(series, series.bytes),
         objects_per_step=_rate(series, grown),
         period=grown.trend.period,
-        copies_of=copied_type(view, members, nodes),
+        copies_of="" if on_layers else copied_type(view, members, nodes),
         facts=_late_facts(series, grown.trend)
         | _name_facts(view, shapes, grown.shape, members)
         | _owner_facts(view, members)
         | ({FILLED: len(members)} if filled else {})
+        | ({ON_LAYERS: True} if on_layers else {})
         | _gradient_facts(view, members)
         | optimizer_facts(view, members, nodes),
     )

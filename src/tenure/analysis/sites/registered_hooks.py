@@ -61,20 +61,33 @@ def _registrations(function: str, sources: Mapping[str, SourceFile], origin: str
     if not name.isidentifier():
         return
     scope = around.removesuffix(_LOCALS) if around.endswith(_LOCALS) else ""
+    maker = scope.rpartition(".")[2]
     for path, source in sources.items():
-        if source.origin != origin or name not in source.text:
+        if source.origin != origin or (name not in source.text and maker not in source.text):
             continue
         made = bindings_of(source)
         for binding in made:
             inside = not scope or binding.function == scope or binding.function.startswith(f"{scope}{_LOCALS}")
-            if binding.kind == "hook" and inside and _is_of(binding, name, made):
+            named = inside and _is_of(binding, name, made)
+            if binding.kind == "hook" and (named or (maker and _is_made_by(binding, maker, made))):
                 place = SourceLocation(path, binding.line, binding.function)
-                yield HoldingReference("hook", name, f"{binding.method}({name})", sites=(place,), calls=function)
+                told = name if named else maker
+                yield HoldingReference("hook", told, f"{binding.method}({told})", sites=(place,), calls=function)
 
 
 def _is_of(binding: Binding, name: str, made: Sequence[Binding]) -> bool:
     """Whether a call registers a function of that name, or something made of it: `partial(self.done, 3)`, there or in a
     statement before."""
-    texts = [binding.value_text]
-    texts += [each.value_text for each in made if (each.name, each.function) == (binding.name, binding.function)]
-    return binding.name == name or any(re.search(rf"\b{name}\b", text) for text in texts)
+    return binding.name == name or any(re.search(rf"\b{name}\b", text) for text in _texts(binding, made))
+
+
+def _is_made_by(binding: Binding, maker: str, made: Sequence[Binding]) -> bool:
+    """Whether a call registers what a function gives back: `register_hook(make_hook(self))`, there or in a statement
+    before."""
+    return any(re.search(rf"\b{maker}\(", text) for text in _texts(binding, made))
+
+
+def _texts(binding: Binding, made: Sequence[Binding]) -> list[str]:
+    """What a call registers, and what the variable of that name was bound to."""
+    bound = (each.value_text for each in made if (each.name, each.function) == (binding.name, binding.function))
+    return [binding.value_text, *bound]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 from tenure.capture.profile.step_profile import StepProfiler, choose_step
@@ -15,6 +16,12 @@ LATER_OPTIMIZER_WARM_UP = 3
 GROWN = 2.0
 """So many times the tensor memory of the last profile makes another one worth its while, where nothing is trained."""
 MOST_FOR_GROWTH = 2
+RISEN = 0.10
+"""By such a share a training's tensor memory at steps' ends rose since its profile, and stays: what came may idle."""
+LEVEL_CENSUSES = 3
+LEVEL_PART = 0.02
+"""Of the rise: in so many censuses that follow each other memory differs by no more. A leak is never level."""
+MOST_FOR_RISES = 2
 MOST_TURNS = (2, 4)
 """Where two steps differ, so many are taken for one, the next time and the one after: several updates follow a rollout
 or share a batch."""
@@ -34,6 +41,7 @@ class ProfilePlan:
         self._later_optimizer_planned = False
         self._bytes = 0
         self._num_for_growth = 0
+        self._rises = _LevelRises()
         self._turns = iter(MOST_TURNS)
 
     def begin(self) -> None:
@@ -70,16 +78,19 @@ class ProfilePlan:
             self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=LATER_ROOT_WARM_UP))
 
     def after_census(self, step: int, tensor_bytes: int, *, training: bool) -> None:
-        """Where the two steps differed: more of them, taken together, twice at most. Without an optimizer, where tensor
-        memory has doubled since the profiled steps: two more, twice at most.
+        """Where the two steps differed: more of them, taken together, twice at most. Where tensor memory has risen
+        since the profiled steps and stays there, or without an optimizer has doubled: two more, twice at most.
 
-        A cache of keys and values is small in the first steps, and what idles beside it at the last ones is not.
+        A cache of keys and values is small in the first steps, and what idles beside it at the last ones is not; what a
+        preview in the middle of a training leaves was not there at all.
         """
         over = self._chosen is None and self._profiler.is_over
         if over and self._profiler.steps_differed and (turn := next(self._turns, 0)):
             self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=1), turn=turn)
         elif not self._is_free(training=training):
             self._bytes = tensor_bytes
+            if over and self._rises.has_settled(tensor_bytes):
+                self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=1))
         elif tensor_bytes >= GROWN * self._bytes > 0 and self._num_for_growth < MOST_FOR_GROWTH:
             self._num_for_growth += 1
             self._bytes = tensor_bytes
@@ -88,3 +99,23 @@ class ProfilePlan:
     def _is_free(self, *, training: bool) -> bool:
         alone = not training and not optimizer_was_made()
         return self._chosen is None and alone and self._profiler.is_over
+
+
+class _LevelRises:
+    """Memory that rose since the first look and keeps to its new level, a few times."""
+
+    def __init__(self) -> None:
+        self._base = 0
+        self._last: deque[int] = deque(maxlen=LEVEL_CENSUSES)
+        self._left = MOST_FOR_RISES
+
+    def has_settled(self, tensor_bytes: int) -> bool:
+        """Whether it has with this look; what is risen from is then the new level."""
+        self._base = self._base or tensor_bytes
+        self._last.append(tensor_bytes)
+        rise = min(self._last) - self._base
+        is_level = len(self._last) == LEVEL_CENSUSES and max(self._last) - min(self._last) <= LEVEL_PART * rise
+        if not self._left or not is_level or rise < RISEN * self._base:
+            return False
+        self._base, self._left = tensor_bytes, self._left - 1
+        return True
