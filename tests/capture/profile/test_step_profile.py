@@ -35,17 +35,17 @@ class PeakCensus(CensusLog):
         return (take_census if moment == "peak" else super().__call__)(moment=moment, **about)
 
 
-class GrowingCensus(CensusLog):
-    """Censuses of one storage that gains bytes with every step."""
+class SizedCensus(CensusLog):
+    """Censuses of one storage of so many bytes at each step."""
 
-    def __init__(self, at_first: int, bytes_per_step: int) -> None:
+    def __init__(self, bytes_at: Callable[[int], int]) -> None:
         super().__init__()
-        self._at_first, self._bytes_per_step = at_first, bytes_per_step
+        self._bytes_at = bytes_at
 
     def __call__(self, *, step: int, **about: Any) -> Census:
         made = super().__call__(step=step, **about)
         columns = {field.name: np.zeros(1, dtype=np.int64) for field in fields(made.storages)}
-        columns["bytes"] += self._at_first + step * self._bytes_per_step
+        columns["bytes"] += self._bytes_at(step)
         return replace(made, storages=type(made.storages)(**columns))
 
 
@@ -357,7 +357,7 @@ def test_what_trains_nothing_is_profiled_again_where_its_memory_has_doubled(
 
     def run(folder: Path, at_first: int) -> list[int]:
         model = torch.nn.Linear(8, 8)
-        with recording(folder, GrowingCensus(at_first, 1000)), torch.no_grad():
+        with recording(folder, SizedCensus(lambda step: at_first + step * 1000)), torch.no_grad():
             for _ in range(60):
                 model(torch.randn(16, 8))
         return [entry.step for entry in open_recording(folder).profiles]
@@ -367,23 +367,13 @@ def test_what_trains_nothing_is_profiled_again_where_its_memory_has_doubled(
     assert run(tmp_path / "hardly grows", 1_000_000) == [6]
 
 
-class LevelCensus:
-    """Takes real censuses that say what they are told to, by the step."""
-
-    def __init__(self, bytes_at: Callable[[int], int]) -> None:
-        self.bytes_at = bytes_at
-
-    def __call__(self, **facts: Any) -> Census:
-        return replace(take_census(**facts), tensor_bytes=self.bytes_at(facts["step"]))
-
-
 @pytest.mark.slow
 def test_a_training_is_profiled_again_where_its_memory_has_risen_and_stays_and_not_where_it_goes_on_rising(
     tmp_path: Path,
 ) -> None:
     def profiled(name: str, bytes_at: Callable[[int], int]) -> list[int]:
         _, step = make_step()
-        with recording(tmp_path / name, LevelCensus(bytes_at)):
+        with recording(tmp_path / name, SizedCensus(lambda step: bytes_at(step) << 12)):
             for number in range(1, 140):
                 step(number)
         return [entry.step for entry in open_recording(tmp_path / name).profiles]

@@ -55,6 +55,23 @@ def test_many_optimizers_stepping_after_one_backward_are_one_step() -> None:
     assert ends("ABCDEFGH" * 4)[:16].count("|") == 2
 
 
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("AAaAAbAAcAAdAAe", "||.||.||."),  # a probe every second step, each with an optimizer of its own
+        ("A" * 20 + "a" + "A" * 20, "|" * 12),  # one of fifty steps: the other goes on alone
+        ("AaaaAbbbAcccAdddAeee", "|...|..."),  # a task's own steps before each of the training's
+        ("DGaDGbDGcDGdDGeDG", ".|..|..|"),  # beside a pair
+    ],
+)
+def test_optimizers_that_never_come_back_have_no_part_in_the_sequence(calls: str, expected: str) -> None:
+    assert ends(calls)[-len(expected) :] == expected
+
+
+def test_a_stage_that_trains_on_by_an_optimizer_of_its_own_counts_its_steps() -> None:
+    assert ends("AaAbAcA" + "E" * 30)[-20:] == "|" * 20
+
+
 def test_root_calls_are_steps_where_no_optimizer_exists() -> None:
     calls = RootCalls()
 

@@ -18,6 +18,7 @@ GROWN = 2.0
 MOST_FOR_GROWTH = 2
 RISEN = 0.10
 """By such a share a training's tensor memory at steps' ends rose since its profile, and stays: what came may idle."""
+LEAST_RISE = 128 << 10
 LEVEL_CENSUSES = 3
 LEVEL_PART = 0.02
 """Of the rise: in so many censuses that follow each other memory differs by no more. A leak is never level."""
@@ -115,7 +116,7 @@ class _LevelRises:
         self._last.append(tensor_bytes)
         rise = min(self._last) - self._base
         is_level = len(self._last) == LEVEL_CENSUSES and max(self._last) - min(self._last) <= LEVEL_PART * rise
-        if not self._left or not is_level or rise < RISEN * self._base:
+        if not self._left or not is_level or rise < max(RISEN * self._base, LEAST_RISE):
             return False
         self._base, self._left = tensor_bytes, self._left - 1
         return True

@@ -16,6 +16,8 @@ MAX_NEW_IN_A_ROW = 2
 another (folds)."""
 
 
+BRIEF = 8
+"""Steps in a row, after which nothing of an optimizer is seen any more: it was made for a fit beside the training."""
 MOST_IN_A_TURN = 8
 """Root calls of a program without an optimizer that are taken for one turn of it."""
 
@@ -26,13 +28,15 @@ class OptimizerSequence:
     One optimizer: each of its steps. Several: the last of the shortest repeating sequence (D, D, G). Until the
     sequence has been seen twice, the newest optimizer's step counts as the last one, except its very first:
     the steps before it were counted already. Where one optimizer comes after another and none comes back, as in
-    cross-validation with a few steps per fold, each step counts.
+    cross-validation with a few steps per fold, each step counts. Those that step a few times and never again, while
+    another comes back, as a probe's or a task's that is fitted beside the training, have no part in the sequence.
     """
 
     def __init__(self) -> None:
         self._history: deque[int] = deque(maxlen=REMEMBERED)
         self._known: set[int] = set()
         self._new_in_a_row = 0
+        self._runs = _Runs()
         self.asks_for_forward = False
         """Whether the next answer depends on a root module's call between this optimizer step and the next."""
 
@@ -42,6 +46,7 @@ class OptimizerSequence:
         `after_forward` says that a root module was called since the optimizer step before, where that was asked for.
         """
         self._history.append(optimizer)
+        self._runs.take(optimizer)
         is_new = optimizer not in self._known
         if is_new:
             self._known.add(optimizer)
@@ -50,7 +55,11 @@ class OptimizerSequence:
         self._count_new(optimizer, is_new=is_new)
         if is_new:
             return after_forward and self._new_in_a_row > MAX_NEW_IN_A_ROW
+        if self._runs.is_passing(optimizer):
+            return False
         recent = list(self._history)
+        if self._runs.num_brief:
+            recent = [each for each in recent if not self._runs.was_left(each)]
         active = set(recent[-ACTIVE_WITHIN:])
         if len(active) == 1:
             return True
@@ -65,6 +74,44 @@ class OptimizerSequence:
         elif optimizer != max(self._known):
             self._new_in_a_row = 0
         self.asks_for_forward = self._new_in_a_row >= MAX_NEW_IN_A_ROW
+
+
+class _Runs:
+    """How often each optimizer has begun to step after another had, and how long the last such run is."""
+
+    def __init__(self) -> None:
+        self._num: dict[int, int] = {}
+        self._length: dict[int, int] = {}
+        self._newest = -1
+        self._num_returned = 0
+        self.num_brief = 0
+        """Optimizers with one run, a short one, that is over."""
+
+    def take(self, optimizer: int) -> None:
+        """An optimizer steps."""
+        if optimizer == self._newest:
+            self._length[optimizer] += 1
+            return
+        self.num_brief += self._is_single(self._newest)
+        self.num_brief -= self._is_single(optimizer)
+        self._newest = optimizer
+        self._num[optimizer] = self._num.get(optimizer, 0) + 1
+        self._length[optimizer] = 1
+        self._num_returned += self._num[optimizer] == 3
+
+    def _is_single(self, optimizer: int) -> bool:
+        return self._num.get(optimizer) == 1 and self._length[optimizer] <= BRIEF
+
+    def is_passing(self, optimizer: int) -> bool:
+        """Whether it is one more of several that came for a few steps, while another came back each time."""
+        return self._num_returned > 0 and self.num_brief > 1 and self._is_single(optimizer)
+
+    def was_left(self, optimizer: int) -> bool:
+        """Whether nothing more is expected of it: others came as it did, or the one that came back goes on alone."""
+        if optimizer == self._newest:
+            return False
+        goes_on = self._num[self._newest] > 1 and self._length[self._newest] > BRIEF
+        return self._is_single(optimizer) and (goes_on or self.is_passing(optimizer))
 
 
 def find_sequence(history: Sequence[int], active: set[int]) -> tuple[int, ...] | None:
