@@ -931,6 +931,19 @@ CASES = [
         },
     ),
     Case(
+        "a global list that its own file binds by no name",
+        other("global", "rows", "<module>", element=True),
+        {
+            "train.py": """\
+            import sys
+            vars(sys.modules[__name__])["rows"] = []
+            def step(x):
+                rows.append(x)  # site 1 step
+            """
+        },
+        growing=True,
+    ),
+    Case(
         "a global list filled from another module",
         HoldingReference("global", "ROWS", "state.ROWS", scope_file="state.py", element=True),
         {

@@ -31,7 +31,8 @@ def variables(sought: Sought) -> Iterator[RankedSite]:
     found = sought.file(sought.reference.scope_file)
     if found is None:
         return
-    yield from _variables_in(sought, *found, unbound=bool(cell_kind(found[0])))
+    set_from_outside = sought.reference.kind == "global"  # as by `vars(module)["trail"] = []`
+    yield from _variables_in(sought, *found, unbound=set_from_outside or bool(cell_kind(found[0])))
     if owner_of_variable(sought, found[1]) == MODULE:
         for path, source in other_cells(found[0], sought.sources):
             yield from _variables_in(sought, path, source, unbound=True)
