@@ -15,6 +15,7 @@ from tenure.analysis.host.pinned_growth import find_pinned_growth
 from tenure.analysis.host.running_profiler import find_profiler_growth
 from tenure.analysis.host.system_growth import find_makers, find_system_growth, with_what_threads_hold
 from tenure.analysis.idle.autocast_cache import find_autocast_cache
+from tenure.analysis.idle.built_anyway import find_built_anyway
 from tenure.analysis.idle.idle_at_peak import find_idle_at_peak
 from tenure.analysis.idle.idle_modules import without_used
 from tenure.analysis.idle.never_read_again import find_never_read_again
@@ -79,7 +80,8 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     regions = tuple(find_makers("autocast", "", "", evidence.sources)) if evidence.peaks else ()
     casts = [each for peak in evidence.peaks for each in find_autocast_cache(*peak, regions)]
     located = (locate(suspect, evidence.sources) for suspect in found)
-    return (*located, *_told_at_the_highest_peak(with_higher_peaks(casts, evidence.peaks)))
+    built = [each for peak in evidence.peaks for each in find_built_anyway(*peak, evidence.sources)]
+    return (*located, *_told_at_the_highest_peak(with_higher_peaks((*casts, *built), evidence.peaks)))
 
 
 def _told_at_the_highest_peak(suspects: Iterable[Suspect]) -> Iterable[Suspect]:

@@ -2,16 +2,42 @@
 there is one."""
 
 import ast
+import dataclasses
 from collections.abc import Iterator
 
+from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.rules.source_claim import claim_source, told_by_source_alone
+from tenure.model.suspect import BUILT_ANYWAY, Suspect
+from tenure.model.units import format_bytes
+from tenure.rules.claim import claim
+from tenure.rules.source_claim import claim_source
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.values.tensor_values import tensor_values
+
+NOTABLE_SHARE = 0.10
+"""Of the peak. What takes less off it is a hint."""
+_LOOK_FIRST = "if key not in table: table[key] = build()"
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """A default that the profiled steps built and dropped unused, at their peak."""
+    built = suspect.facts.get(BUILT_ANYWAY)
+    if built is None:
+        return None
+    finding = claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"`{built}` is built in each step though `{suspect.holder.expression}` has it already, and dropped "
+        f"unused: {format_bytes(suspect.retained_bytes)} at the peak.",
+        remedies=(f"look first: `{_LOOK_FIRST}`",),
+    )
+    notable = (suspect.peak_drop_bytes or 0) >= NOTABLE_SHARE * (suspect.peak_bytes or 0)
+    return dataclasses.replace(finding, confidence="certain" if notable else "possible")
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
@@ -34,7 +60,7 @@ def _of_keys(function: Function) -> Iterator[tuple[ast.Call, str, str]]:
     """Calls of `setdefault`, what they ask for, and what to write instead."""
     for call in function.calls_of("setdefault"):
         if len(call.args) == 2:
-            yield call, "key", "if key not in table: table[key] = build()"
+            yield call, "key", _LOOK_FIRST
 
 
 def _of_attributes(function: Function) -> Iterator[tuple[ast.Call, str, str]]:
@@ -76,6 +102,7 @@ RULE = Rule(
     code="TN206",
     name="default-built-anyway",
     summary='setdefault(key, build()) and getattr(self, "x", build()) build a default on every call, needed or not.',
-    check_suspect=told_by_source_alone,
+    check_suspect=check_suspect,
+    priority=12,
     check_source=check_source,
 )

@@ -1,0 +1,101 @@
+"""Defaults that a step builds at its peak and throws away unused, because the key was there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
+from tenure.analysis.heap.storage_facts import bytes_by_role, identities, storage_rows
+from tenure.analysis.idle.idle_at_peak import PEAK
+from tenure.analysis.idle.step_replay import Replay
+from tenure.analysis.idle.weights import is_news
+from tenure.model.heap import Census
+from tenure.model.profile import ALIVE, BEFORE, StepProfile
+from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.suspect import BUILT_ANYWAY, HoldingReference, Series, Suspect
+from tenure.syntax.text.default_builders import DefaultBuilder, default_builders
+from tenure.syntax.text.scopes import enclosing_function
+
+BASIS = "replayed the profiled step without what it builds and drops"
+
+
+def find_built_anyway(profile: StepProfile, census: Census, sources: Mapping[str, SourceFile]) -> tuple[Suspect, ...]:
+    """Suspects of symptom "peak", one for each default of the program's that both profiled steps built, and that no
+    operation of another function used before it was gone.
+
+    Costs a replay of the second step for each such default, and nothing where the program's text has none.
+    """
+    builders = [(path, each) for path, source in sources.items() if source.origin == "yours"
+                for each in default_builders(source)]  # fmt: skip
+    replay = Replay(profile, census) if builders else None
+    if replay is None or not replay.meets_peak():
+        return ()
+    view = view_census(census, Shapes())
+    found: list[Suspect] = []
+    for path, builder in builders:
+        place = SourceLocation(path, builder.line, enclosing_function(sources[path], builder.line))
+        found += _suspects(view, replay, place, builder)
+    return tuple(found)
+
+
+def _suspects(view: View, replay: Replay, place: SourceLocation, builder: DefaultBuilder) -> Iterator[Suspect]:
+    rows = _thrown_away(replay.profile, place, builder)
+    births = replay.profile.storages.birth
+    drop = replay.drop_if_freed({row: int(births[row]) - 1 for row in rows}) if rows else 0
+    if not is_news(drop, replay.peak_bytes):
+        return
+    nodes = np.array(sorted(replay.node_of_row[row] for row in rows if row in replay.node_of_row), dtype=np.int64)
+    holder = HoldingReference(
+        kind="item", name=builder.table.rpartition(".")[2], expression=builder.table, sites=(place,)
+    )
+    second = [row for row in rows if births[row] >= replay.profile.second]
+    sizes = replay.profile.storages.bytes
+    step = view.census.step
+    yield Suspect(
+        key=0,
+        symptom="peak",
+        path=(),
+        path_text=(),
+        holder=holder,
+        cut=(),
+        retained_bytes=int(view.graph.bytes_of_node[nodes].sum()),
+        num_objects=len(nodes),
+        num_graph_nodes=0,
+        device=replay.device,
+        bytes_by_role=bytes_by_role(view, storage_rows(view, nodes)),
+        first_step=step - 1,
+        last_step=step,
+        series=Series(PEAK, (step,), (int(sizes[second].sum()),), (len(second),), (0,)),
+        growth_bytes_per_step=None,
+        growth_objects_per_step=None,
+        fingerprint=fingerprint_of(f"built anyway {builder.table} {builder.builds}"),
+        facts={BUILT_ANYWAY: builder.text},
+        storages=identities(view, nodes),
+        storages_at=step,
+        peak_bytes=replay.peak_bytes,
+        peak_drop_bytes=drop,
+        peak_basis=BASIS,
+    )
+
+
+def _thrown_away(profile: StepProfile, place: SourceLocation, builder: DefaultBuilder) -> list[int]:
+    """Storages of both steps that the default's function, or its statement, made; none where one of them was used
+    elsewhere, or is there still: that default was needed."""
+    storages, operations = profile.storages, profile.operations
+    inside = np.array(
+        [_is_inside(profile, site, place, builder) for site in range(len(profile.sites.line))], dtype=bool
+    )
+    of_builder = (operations.site >= 0) & inside[operations.site] if len(inside) else np.zeros(0, dtype=bool)
+    rows = [row for row in np.flatnonzero(storages.birth != BEFORE).tolist() if of_builder[storages.birth[row]]]
+    needed = any(storages.death[row] == ALIVE or not of_builder[storages.last_use[row]] for row in rows)
+    in_both = {bool(storages.birth[row] >= profile.second) for row in rows} == {False, True}
+    return rows if in_both and not needed else []
+
+
+def _is_inside(profile: StepProfile, site: int, place: SourceLocation, builder: DefaultBuilder) -> bool:
+    sites = profile.sites
+    function = profile.text(int(sites.function[site])).split(".")
+    by_line = builder.line <= int(sites.line[site]) <= builder.end_line
+    return builder.builds in function or (by_line and profile.text(int(sites.file[site])) == place.file)
