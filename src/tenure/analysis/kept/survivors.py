@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.carriers import drop_the_carrier
+from tenure.analysis.heap.carriers import drop_the_carrier, with_parts
 from tenure.analysis.heap.cuts import LARGEST_CUT, freed_storages
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
@@ -22,6 +22,7 @@ from tenure.model.heap import CALLED, CALLED_BY_ANY, ROOT_KINDS, Ints, NodeKind,
 from tenure.model.suspect import Suspect
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
+_WEIGHTS = (Role.PARAMETER, Role.BUFFER)
 _PASSING = (
     ReferenceKind.GRAD_FN,
     ReferenceKind.NEXT,
@@ -48,13 +49,17 @@ class _Binding:
         return not self.scope
 
 
+_Parameter = tuple[int, int, int]
+"""A tensor by its address, its bytes, and the number of its storage."""
+
+
 @dataclass(frozen=True)
 class _Module:
     """A module that no other module contains, by address."""
 
     node: int
     type_name: str
-    parameters: frozenset[tuple[int, int]]
+    parameters: frozenset[_Parameter]
     bindings: frozenset[_Binding]
     collections: frozenset[_Binding]
     """Attributes by which lists and dicts go that it is in."""
@@ -72,9 +77,9 @@ class _Module:
 
 @dataclass(frozen=True)
 class _Release:
-    """What was let go between two censuses: parameters by address and size, and the names that went."""
+    """What was let go between two censuses: its parameters, and the names that went."""
 
-    parameters: frozenset[tuple[int, int]]
+    parameters: frozenset[_Parameter]
     type_name: str
     gone: frozenset[_Binding]
     step: int
@@ -112,12 +117,13 @@ def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
     last, suspects = ordered[-1], []
     for address, release in _final_releases(ordered, found):
         nodes = _alive_parameters(last, release)
-        if len(nodes) and not _is_in_use(last, address, nodes, found[-1]):
+        if len(nodes) and not _is_in_use(last, _same(found[-1], address, release.type_name), nodes, found[-1]):
             suspects.append(_suspect(ordered, last, release, nodes))
     for address, release in _final_releases(ordered, carriers):
         nodes = _alive_parameters(last, release)
         others = {at: each for at, each in found[-1].items() if {name.owner for name in each.bindings} != {address}}
-        if len(nodes) and address in carriers[-1] and not _is_in_use(last, address, nodes, others | carriers[-1]):
+        mine = carriers[-1].get(address)
+        if len(nodes) and mine is not None and not _is_in_use(last, mine, nodes, others | carriers[-1]):
             suspects.append(_suspect(ordered, last, release, nodes, carrier=carriers[-1][address].node))
     return tuple(suspects)
 
@@ -146,13 +152,19 @@ def _final_releases(ordered: Sequence[View], found: Sequence[dict[int, _Module]]
     for at, (before_modules, after_modules) in enumerate(pairwise(found), start=1):
         called |= {address for address, module in before_modules.items() if module.is_called or module.was_called}
         for address, module in before_modules.items():
-            release = _find_release(ordered[at], at, address, module, after_modules.get(address)) or _find_left_behind(
-                ordered[at], at, address, before_modules, after_modules
-            )
+            release = _find_release(
+                ordered[at], at, address, module, _same(after_modules, address, module.type_name)
+            ) or _find_left_behind(ordered[at], at, address, before_modules, after_modules)
             if release is not None and (release.is_attribute or address in called):
                 releases.setdefault(address, release)
     final = {at: each for at, each in sorted(releases.items()) if _is_final(each, at, ordered, found)}
     return [(at, each) for at, each in final.items() if not each.list_only] + _whole_lists(final, found)
+
+
+def _same(modules: Mapping[int, _Module], address: int, type_name: str) -> _Module | None:
+    """The module at an address, where that is not one of another class that came there after it."""
+    found = modules.get(address)
+    return found if found is not None and found.type_name == type_name else None
 
 
 def _whole_lists(final: Mapping[int, _Release], found: Sequence[dict[int, _Module]]) -> list[tuple[int, _Release]]:
@@ -207,7 +219,9 @@ def _modules(view: View) -> dict[int, _Module]:
         if is_inside_module(graph, node):
             continue
         below = reach(graph, np.array([node]), without=np.isin(graph.census.references.kind, _PASSING))
-        parameters = frozenset((address, size) for address, size, storage in tensors if below[storage])
+        parameters = frozenset(
+            (address, size, _identity(graph, storage)) for address, size, storage in tensors if below[storage]
+        )
         if parameters:
             bindings = frozenset(_bindings(view, node))
             containers = _names_of_containers(view, node)
@@ -355,7 +369,8 @@ def _is_final(release: _Release, address: int, views: Sequence[View], found: Seq
     before = found[release.position - 1][address]
     gone = _lasting(release.gone)
     known = _lasting(before.bindings | before.collections | before.lists) - gone
-    for at, module in ((at, found[at][address]) for at in range(release.position, len(found)) if address in found[at]):
+    later = ((at, _same(found[at], address, before.type_name)) for at in range(release.position, len(found)))
+    for at, module in ((at, module) for at, module in later if module is not None):
         used = module.is_called or (module.was_called and at > release.position)
         names = _lasting(module.bindings | module.collections | module.lists)
         new_attributes = {name for name in names - known if isinstance(name[0], int)}
@@ -391,20 +406,33 @@ def _is_bound(view: View, binding: _Binding) -> bool:
     return False
 
 
+def _identity(graph: Graph, storage: int) -> int:
+    return int(graph.census.storage_identities[graph.storage_row[storage]])
+
+
 def _alive_parameters(view: View, release: _Release) -> Ints:
-    alive = [node for address, size, node in all_tensors(view.graph) if (address, size) in release.parameters]
+    """Storages of those of its parameters that are still there: in the memory that they had, be it for a view of it
+    alone, or moved to other. What else than weights has a tensor of their address and size, but other memory, came
+    after them."""
+    graph, roles = view.graph, view.census.storages.role
+    moved = {(address, size) for address, size, _ in release.parameters}
+    same = {identity for _, _, identity in release.parameters}
+    alive = [
+        node
+        for address, size, node in all_tensors(graph)
+        if _identity(graph, node) in same or ((address, size) in moved and roles[graph.storage_row[node]] in _WEIGHTS)
+    ]
     nodes = np.array(sorted(set(alive)), dtype=np.int64)
     return nodes[[view.paths.held_by_root(node) for node in nodes.tolist()]] if len(nodes) else nodes
 
 
-def _is_in_use(view: View, address: int, nodes: Ints, modules: dict[int, _Module]) -> bool:
-    """Another module contains the parameters, or an optimizer updates them for a module that is still there."""
-    if any(view.census.nodes.address[module.node] != address and _reaches(view, module.node, nodes)
-           for module in modules.values() if _has_name(module)):  # fmt: skip
+def _is_in_use(view: View, mine: _Module | None, nodes: Ints, modules: dict[int, _Module]) -> bool:
+    """Another module than the released one contains the parameters, or an optimizer updates them for that one, which is
+    still there."""
+    others = (module for module in modules.values() if module is not mine and _has_name(module))
+    if any(_reaches(view, module.node, nodes) for module in others):
         return True
-    if address not in modules or not modules[address].optimizers:
-        return False
-    return bool(modules[address].optimizers & _optimizers_at_hand(view))
+    return mine is not None and bool(mine.optimizers & _optimizers_at_hand(view))
 
 
 def _optimizers_at_hand(view: View) -> set[int]:
@@ -460,7 +488,8 @@ def _suspect(
         whole = dataclasses.replace(group, targets=np.array([carrier]))
         group = min((whole, group), key=lambda each: len(cut_of(each)) or LARGEST_CUT)
     in_tables = _out_of_library_tables(last, nodes) if carrier is None else ()
-    cut = in_tables or drop_the_carrier(last, cut_of(group), nodes)
+    held_by = in_tables or cut_of(group)
+    cut = in_tables or _by_the_carrier(last, held_by, nodes, release)
     found = assemble_suspect(
         dataclasses.replace(group, cut=cut),
         symptom="survivor",
@@ -470,4 +499,17 @@ def _suspect(
         ),
         fingerprint=fingerprint_of(f"survivor {release.type_name} {release.name}"),
     )
-    return dataclasses.replace(found, holder=found.cut[0], holder_is_yours=False) if in_tables else found
+    if in_tables:
+        return dataclasses.replace(found, holder=found.cut[0], holder_is_yours=False)
+    return with_parts(found, last, held_by)
+
+
+def _by_the_carrier(
+    view: View, held_by: tuple[Droppable, ...], nodes: Ints, release: _Release
+) -> tuple[Droppable, ...]:
+    """What is dropped, by the object's name that has it; not that of one whose own attribute was let go: it stays for
+    what else it does."""
+    cut = drop_the_carrier(view, held_by, nodes)
+    carriers = view.census.nodes.address[[view.census.references.target[dropped.reference] for dropped in cut]]
+    releases_itself = {binding.owner for binding in release.gone if binding.is_attribute}
+    return held_by if cut != held_by and releases_itself & set(carriers.tolist()) else cut
