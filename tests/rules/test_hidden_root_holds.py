@@ -94,3 +94,14 @@ def test_functions_in_a_list_that_a_library_calls_through() -> None:
 )
 def test_other_lists_below_a_module_are_collections(path: tuple[Hop, ...]) -> None:
     assert check_suspect(suspect(path=path, path_text=("`gc.callbacks`", "[3]"))) is None
+
+
+def test_what_a_function_that_only_c_code_keeps_closes_over_and_gains() -> None:
+    root = "a callback that only C code keeps (an exit handler or a pack hook, probably): wrap.<locals>.hook"
+    closed = suspect(path_text=(root, "closure variable `plain`"), holder=PLAIN)
+    found = check_suspect(closed)
+
+    assert found is not None
+    assert found.message == "The callback that only C code keeps holds `plain`: 1.00 MiB per step."
+    assert check_suspect(replace(closed, holder=SPECIMENS["TN202"].holder)) is None
+    assert check_suspect(replace(closed, symptom="survivor")) is None

@@ -73,6 +73,8 @@ IN_WINDOW = "in_window"
 """The fact that the memory is entries of a container that states a bound and keeps it: the last few are meant."""
 KEPT_SHORT = "kept_short_at"
 """The fact that says at which line the program looks how much the container holds, and takes entries out of it."""
+ONLY_C_CODE = "a callback that only C code keeps"
+"""How the text of a path begins whose root is a function that no object of Python's leads to."""
 RUNNING = "running"
 """The fact that lists, where no name holds the memory, the program's own functions that were running then, innermost
 first, each by file, line and name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tenure.model.suspect import SUSPENDED_TYPES, Hop, Suspect
+from tenure.model.suspect import ONLY_C_CODE, SUSPENDED_TYPES, Hop, Suspect
 
 CALLBACKS = "callbacks of"
 FUNCTIONS_IN = "functions in"
@@ -34,12 +34,15 @@ def short_type(qualified: str) -> str:
 def hidden_root(suspect: Suspect) -> str:
     """The root no frame walk shows (`signal handler of SIGTERM`), a notebook's outputs, a hook of the interpreter's
     (`sys.excepthook`), a library's list of functions to call (`gc.callbacks`), a library's function that the program
-    put one of its own for, or a thread's own data that the path comes from, or ""."""
+    put one of its own for, a function that C code keeps, by what it closes over, or a thread's own data that the path
+    comes from, or ""."""
     first = suspect.path[0] if suspect.path else None
     if first and first.source_kind == "HIDDEN":
         return first.source_name or short_type(first.source_type)
     if suspect.path_text and suspect.path_text[0].startswith((_CELL_OUTPUTS, CALLBACKS)):
         return suspect.path_text[0]
+    if suspect.grows and suspect.holder.kind == "closure" and "".join(suspect.path_text[:1]).startswith(ONLY_C_CODE):
+        return ONLY_C_CODE.removeprefix("a ")
     if _is_library_list_of_functions(suspect):
         return f"{FUNCTIONS_IN} {suspect.path_text[0]}"
     if suspect.path_text and _INTERPRETER_HOOK.fullmatch(suspect.path_text[0]):

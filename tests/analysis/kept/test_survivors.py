@@ -240,3 +240,42 @@ def test_a_list_that_went_with_its_function_or_comes_again_says_nothing() -> Non
 
     assert survivors_of(elsewhere, BOTH_BUILT) == []
     assert survivors_of(here, BOTH_BUILT, BOTH_BUILT, BOTH_LISTED + BOTH_BUILT, BOTH_BUILT) == []
+
+
+MEMORY = "._parameters dict -> ['w'] parameter at=here 8MiB serial=3"
+HAS = f"{TRAINER} -> .encoder __main__.Encoder#enc -> {MEMORY}\n"
+
+
+@pytest.mark.parametrize(
+    ("at_the_address", "found"),
+    [
+        ("tensor at=here 8MiB serial=3", ["self.row"]),
+        ("tensor at=there 8MiB serial=3 view=1024", ["self.row"]),  # a row of the weight, whose tensor is gone
+        ("tensor at=here 8MiB serial=9", None),  # what came to the address after it
+    ],
+)
+def test_a_weight_lives_on_in_its_memory_and_not_in_what_came_to_its_address(
+    at_the_address: str, found: list[str] | None
+) -> None:
+    after = f"{TRAINER} -> .row {at_the_address}\n"
+
+    assert suspects_of(HAS, after) == ([("survivor", found, "encoder")] if found else [])
+
+
+def test_a_model_of_another_class_at_the_address_is_not_the_one_that_was_let_go() -> None:
+    other = "main.student -> __main__.Student#enc -> ._parameters dict -> ['s'] parameter#s 2MiB\n"
+
+    assert suspects_of(HAS, f"{TRAINER} -> .row tensor at=there 8MiB serial=3\n{other}") == [
+        ("survivor", ["self.row"], "encoder")
+    ]
+
+
+STAGE = "main(t.py:9).stage -> __main__.Stage#stage"
+
+
+def test_an_object_whose_own_attribute_was_let_go_stays_and_drops_the_other_one() -> None:
+    kept = f"{STAGE} -> .stages tuple -> [0] __main__.Encoder#enc -> {ENCODER}\n"
+
+    assert suspects_of(f"{STAGE} -> .encoder __main__.Encoder#enc -> {ENCODER}\n{kept}", kept) == [
+        ("survivor", ["stage.stages"], "encoder")
+    ]

@@ -7,7 +7,7 @@ import pytest
 from profiles import MIB, profile
 from suspects import SPECIMENS
 from tenure.analysis.sites.binding_sites import resolve_sites
-from tenure.analysis.sites.gradient_sites import told_by_other_backward
+from tenure.analysis.sites.gradient_sites import name_of_gradients, told_by_other_backward
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 
@@ -88,3 +88,33 @@ def test_where_it_is_not_known_which_pass_left_them_none_is_named(
     texts: tuple[str, ...], used: bool, passes: bool
 ) -> None:
     assert told(*texts, used=used, passes=passes) is None
+
+
+ADAPTS = """\
+def adapt(loss, params):
+    grads = torch.autograd.grad(loss, params, create_graph=True)
+    for p, g in zip(params, grads):
+        p.grad = g
+
+
+def collect(params, sums):
+    for p, g in zip(params, sums):
+        p.grad = None
+        p.grad = g
+"""
+
+
+def test_gradients_that_the_program_stores_itself_are_told_there_and_not_where_none_has_a_graph() -> None:
+    sources = {"/me/maml.py": SourceFile("/me/maml.py", ADAPTS, "yours")}
+
+    sites = resolve_sites(GRADIENT, sources, growing=False)
+
+    assert sites == (SourceLocation("/me/maml.py", 4, "adapt"),)
+    assert name_of_gradients(sites[0], sources, "backward") == "grad"
+    assert name_of_gradients(SourceLocation("/me/maml.py", 2, "adapt"), sources, "backward") == "backward"
+
+
+def test_what_a_library_stores_is_not_the_program_s() -> None:
+    sources = {"/lib/maml.py": SourceFile("/lib/maml.py", ADAPTS, "library")}
+
+    assert resolve_sites(GRADIENT, sources, growing=False) == ()

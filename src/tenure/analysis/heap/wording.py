@@ -14,10 +14,9 @@ from tenure.analysis.heap.graph import MODULE_TABLES, Bools, Graph, of_types, un
 from tenure.analysis.heap.loops import is_iterator
 from tenure.analysis.heap.paths import CONTEXTS
 from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
-from tenure.model.suspect import Hop
+from tenure.model.suspect import ONLY_C_CODE, Hop
 from tenure.model.units import format_bytes
 
-ONLY_C_CODE = "a callback that only C code keeps"
 LARGE_CONTAINER = 16
 """From this length on, an element's key or index says nothing to a reader: it is written `[*]`."""
 

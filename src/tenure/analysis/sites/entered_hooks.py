@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tenure.analysis.heap.wording import ONLY_C_CODE
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import ONLY_C_CODE, HoldingReference, Suspect
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.scopes import dotted, enclosing_function, parse
 from tenure.syntax.text.store_calls import PACK_HOOKS

@@ -1,4 +1,4 @@
-"""Calls of `backward`: no statement of the program names the gradients that they store."""
+"""Calls of `backward`: no statement names the gradients that they store, unless the program stores them itself."""
 
 from __future__ import annotations
 
@@ -6,23 +6,52 @@ import ast
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from tenure.analysis.sites.site_search import LIKELY, SURE, RankedSite, Sought
+from tenure.analysis.sites.site_search import LIKELY, SURE, UNLIKELY, RankedSite, Sought
 from tenure.errors import SourceError
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import Suspect
-from tenure.syntax.text.scopes import dotted, enclosing_function, parse
+from tenure.syntax.text.scopes import dotted, enclosing_function, parse, text_around
 
 _BACKWARD = ("backward", "manual_backward")
 
 
 def backward_calls(sought: Sought) -> Iterator[RankedSite]:
-    """Calls that ask for a graph of the gradients, the user's own first."""
+    """Calls that ask for a graph of the gradients, the user's own first; and in the program's own files the statements
+    that store what `torch.autograd.grad` gave: `p.grad = g`."""
     for source in sought.sources.values():
         if "create_graph" in source.text:
             for node in _calls(source, _stores_graph):
                 plausibility = SURE if source.origin == "yours" else LIKELY
                 yield RankedSite(_location(source, node), node.end_lineno or node.lineno, plausibility)
+            for stored in _stored_gradients(source) if source.origin == "yours" else ():
+                beside = "create_graph" in text_around(source, stored.lineno)
+                level = LIKELY if beside else UNLIKELY
+                yield RankedSite(_location(source, stored), stored.end_lineno or stored.lineno, level)
+
+
+def name_of_gradients(site: SourceLocation, sources: Mapping[str, SourceFile], name: str) -> str:
+    """What stores gradients at a statement: `grad` where the program assigns them, else `name`, the call's."""
+    source = sources.get(site.file)
+    stored = _stored_gradients(source) if source is not None else []
+    return "grad" if any(node.lineno == site.line for node in stored) else name
+
+
+def _stored_gradients(source: SourceFile) -> list[ast.Assign]:
+    """Statements that give a tensor its gradient, and no None."""
+    if ".grad = " not in source.text:
+        return []
+    try:
+        tree = parse(source)
+    except SourceError:
+        return []
+    assigned = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+    return [
+        node
+        for node in assigned
+        if any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in node.targets)
+        and not (isinstance(node.value, ast.Constant) and node.value.value is None)
+    ]
 
 
 def told_by_other_backward(
@@ -67,7 +96,7 @@ def _calls(source: SourceFile, wanted: Callable[[ast.Call], bool]) -> list[ast.C
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and wanted(node)]
 
 
-def _location(source: SourceFile, node: ast.Call) -> SourceLocation:
+def _location(source: SourceFile, node: ast.Call | ast.Assign) -> SourceLocation:
     return SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
 
 

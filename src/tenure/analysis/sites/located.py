@@ -8,8 +8,10 @@ from itertools import chain
 
 from tenure.analysis.sites.asked_of_library import by_the_call_that_asked
 from tenure.analysis.sites.binding_sites import is_unambiguous, name_that_stores, resolve_sites
+from tenure.analysis.sites.context_sites import by_the_context_variable
 from tenure.analysis.sites.emptied import emptied_by
 from tenure.analysis.sites.entered_hooks import by_the_hooks_entered, by_their_own_name
+from tenure.analysis.sites.gradient_sites import name_of_gradients
 from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
@@ -32,6 +34,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         sites = resolve_sites(named, sources, growing=growing)
         sites = places_of_change(named, sites, sources) if growing and suspect.through_graph else sites
         name = name_at(named, sites[0], sources) if sites else named.name
+        name = name_of_gradients(sites[0], sources, name) if sites and named.kind == "gradient" else name
         return by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
 
     empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
@@ -69,6 +72,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     )
     found = by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
     found = by_the_calls_name(by_the_registration(found, sources), sources)
+    found = by_the_context_variable(found, sources)
     return _by_what_is_left_on_ctx(found, sources)
 
 
