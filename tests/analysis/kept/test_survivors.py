@@ -279,3 +279,11 @@ def test_an_object_whose_own_attribute_was_let_go_stays_and_drops_the_other_one(
     assert suspects_of(f"{STAGE} -> .encoder __main__.Encoder#enc -> {ENCODER}\n{kept}", kept) == [
         ("survivor", ["stage.stages"], "encoder")
     ]
+
+
+def test_a_function_that_closes_over_the_module_goes_by_the_attribute_that_has_it() -> None:
+    kept = f"{STAGE} -> .embed function#f name=embed -> <cell encoder> __main__.Encoder#enc -> {ENCODER}\n"
+
+    assert suspects_of(f"{STAGE} -> .encoder __main__.Encoder#enc -> {ENCODER}\n{kept}", kept) == [
+        ("survivor", ["stage.embed"], "encoder")
+    ]

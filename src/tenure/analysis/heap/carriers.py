@@ -12,6 +12,7 @@ from tenure.analysis.heap.graph import GRAPH_REFERENCES, Graph, is_builtin_type,
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import THREAD_LOCAL, Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
+from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
 from tenure.model.suspect import Suspect
 
@@ -40,6 +41,17 @@ def drop_the_carrier(view: View, cut: tuple[Droppable, ...], nodes: Ints) -> tup
     if not (find_droppable(graph) & graph.user_made)[names[0]] or not _carries_only(view, owner, nodes):
         return cut
     return (Droppable(names[0]),)
+
+
+def by_the_functions_name(view: View, cut: tuple[Droppable, ...]) -> tuple[Droppable, ...]:
+    """The cut; where it is one closure's variable, by the one attribute that has the function: nobody drops the
+    variable of another's closure."""
+    graph, references = view.graph, view.census.references
+    if len(cut) != 1 or references.kind[cut[0].reference] != ReferenceKind.CELL:
+        return cut
+    names = graph.references_to(int(references.source[cut[0].reference]))
+    named = len(names) == 1 and bool(attribute_name(graph, names[0]))
+    return (Droppable(names[0]),) if named and (find_droppable(graph) & graph.user_made)[names[0]] else cut
 
 
 def with_parts(suspect: Suspect, view: View, cut: tuple[Droppable, ...]) -> Suspect:

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.carriers import drop_the_carrier, with_parts
+from tenure.analysis.heap.carriers import by_the_functions_name, drop_the_carrier, with_parts
 from tenure.analysis.heap.cuts import LARGEST_CUT, freed_storages
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
@@ -488,7 +488,7 @@ def _suspect(
         whole = dataclasses.replace(group, targets=np.array([carrier]))
         group = min((whole, group), key=lambda each: len(cut_of(each)) or LARGEST_CUT)
     in_tables = _out_of_library_tables(last, nodes) if carrier is None else ()
-    held_by = in_tables or cut_of(group)
+    held_by = in_tables or by_the_functions_name(last, cut_of(group))
     cut = in_tables or _by_the_carrier(last, held_by, nodes, release)
     found = assemble_suspect(
         dataclasses.replace(group, cut=cut),
