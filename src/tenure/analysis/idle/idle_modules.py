@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.carriers import drop_the_carrier, with_parts
+from tenure.analysis.heap.carriers import by_the_functions_name, drop_the_carrier, with_parts
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group, cut_of
@@ -343,7 +343,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
     memory = _memory(group)
     group_of = Group(last, memory, memory, parts=frozenset(idle.node for idle in group))
     went = {name_that_went(ordered, int(last.census.nodes.address[idle.node])) for idle in group}
-    cut = cut_of(group_of)
+    cut = by_the_functions_name(last, cut_of(group_of))
     suspect = assemble_suspect(
         replace(group_of, cut=drop_the_carrier(last, cut, memory)),
         symptom="survivor",
