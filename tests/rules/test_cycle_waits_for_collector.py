@@ -88,3 +88,20 @@ def test_the_sentence_stays_where_no_collection_was_tried() -> None:
     tested = replace(found, evidence=(*found.evidence, failed))
 
     assert (retell(found), retell(tested)) == (found, tested)
+
+
+@pytest.mark.parametrize(
+    ("retained", "rate", "confidence"),
+    [
+        (2 << 10, 54.0, "possible"),
+        (2 << 10, 2048.0, "certain"),
+        (64 << 10, None, "certain"),
+        (2 << 10, None, "possible"),
+    ],
+)
+def test_a_small_ring_that_comes_to_little_is_a_hint(retained: int, rate: float | None, confidence: str) -> None:
+    ring = suspect(symptom="cycle", cyclic=True, holder=RING, retained_bytes=retained, growth_bytes_per_step=rate)
+    found = check_suspect(ring)
+
+    assert found is not None
+    assert found.confidence == confidence

@@ -16,6 +16,9 @@ _BREAK_IT = (
 _PACK_DETACHED = (
     "let the pack hook return `tensor.detach()`: a graph node that saves its own result as it is refers to itself"
 )
+NOTABLE_BYTES = 64 << 10
+NOTABLE_PACE = 1 << 10
+"""Bytes per step. A ring of less, that comes to less, is what a library leaves for the collector on purpose: a hint."""
 _FREES_IT = "only the cyclic collector frees it."
 _MAY_NOT = "C++ code owns part of it too, so that the cyclic collector may not free it."
 _DOES_NOT = "C++ code owns part of it too, so that not even a collection frees it."
@@ -36,7 +39,12 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         f"{format_bytes(suspect.retained_bytes)} no one can use any more; "
         f"{_MAY_NOT if suspect.facts.get('owned_by_cpp_too') else _FREES_IT}",
         remedies=(_PACK_DETACHED if packed else _BREAK_IT,),
+        at_most="certain" if _comes_to_much(suspect) else "possible",
     )
+
+
+def _comes_to_much(suspect: Suspect) -> bool:
+    return suspect.retained_bytes >= NOTABLE_BYTES or (suspect.growth_bytes_per_step or 0) >= NOTABLE_PACE
 
 
 def retell(finding: Finding) -> Finding:
