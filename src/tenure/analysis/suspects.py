@@ -14,7 +14,7 @@ from tenure.analysis.heap.groups import Searched, Shapes, View, search, view_cen
 from tenure.analysis.heap.host_part import host_part, tensor_part
 from tenure.analysis.host.host_growth import find_host_growth
 from tenure.analysis.idle.idle_modules import find_idle_modules
-from tenure.analysis.kept.carried import find_carried
+from tenure.analysis.kept.carried import find_carried, find_left_with_graphs
 from tenure.analysis.kept.cycles import find_cycles
 from tenure.analysis.kept.gradients_left import find_gradients_left
 from tenure.analysis.kept.hidden_only import find_hidden_only
@@ -49,6 +49,7 @@ def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ())
     growing, grown_shapes = (*growing, *beyond), grown_shapes | cut_short
     growing = (*growing, *find_shared_chains(by_moment[watched], told=growing))
     carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
+    carried += find_left_with_graphs(by_moment["step-end"], shapes, growing=grown_shapes, told=(*growing, *carried))
     cycles = find_cycles(by_moment[watched])
     growing = _with_what_is_out_of_sight(by_moment[watched], growing, cycles)
     host = _find_host_growth(censuses, watched)

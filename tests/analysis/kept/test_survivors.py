@@ -287,3 +287,16 @@ def test_a_function_that_closes_over_the_module_goes_by_the_attribute_that_has_i
     assert suspects_of(f"{STAGE} -> .encoder __main__.Encoder#enc -> {ENCODER}\n{kept}", kept) == [
         ("survivor", ["stage.embed"], "encoder")
     ]
+
+
+def test_of_a_variable_and_an_attribute_the_attribute_is_told_and_both_are_dropped() -> None:
+    variable = "main(t.py:2).encoder -> __main__.Encoder#enc\n"
+    censuses = [census(DENOISER + BOUND + CACHED + variable, step=step) for step in (1, 2, 3)]
+    censuses += [census(DENOISER + CACHED + variable, step=step) for step in (4, 6, 8)]
+
+    (found,) = find_suspects(censuses)
+
+    assert (found.holder.expression, {each.expression for each in found.cut}) == (
+        "self.cache.encoder",
+        {"self.cache.encoder", "encoder"},
+    )

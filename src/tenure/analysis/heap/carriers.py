@@ -14,9 +14,10 @@ from tenure.analysis.heap.holders import THREAD_LOCAL, Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import Suspect, is_of_optimizers
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL, ReferenceKind.CELL)
+_PLAIN = ("local", "global")
 
 
 def drop_the_carrier(view: View, cut: tuple[Droppable, ...], nodes: Ints) -> tuple[Droppable, ...]:
@@ -62,6 +63,14 @@ def with_parts(suspect: Suspect, view: View, cut: tuple[Droppable, ...]) -> Susp
         return suspect
     holder = replace(suspect.holder, fields=(parts,))
     return replace(suspect, holder=holder, cut=(holder,))
+
+
+def by_an_object_s_name(suspect: Suspect) -> Suspect:
+    """The suspect; where variables and attributes both have it, told by an attribute: the variable of whoever made it
+    is plain to see, and goes with its function."""
+    others = [each for each in suspect.cut if each.kind not in _PLAIN and not is_of_optimizers(each.owner_type)]
+    plain = suspect.holder.kind in _PLAIN and suspect.holder in suspect.cut
+    return replace(suspect, holder=others[0]) if plain and others else suspect
 
 
 def _callback_to(graph: Graph, names: Sequence[int]) -> int:

@@ -17,7 +17,7 @@ from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded
 from tenure.analysis.heap.held_group import Group, belong_together, cut_of
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.heap.paths import path_to
-from tenure.analysis.heap.storage_facts import storage_rows
+from tenure.analysis.heap.storage_facts import identities, storage_rows
 from tenure.analysis.heap.wording import expression
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
@@ -88,6 +88,29 @@ def find_carried(
     return tuple(
         _suspect(entries, places, _less(group, skipped), members, ends=ends, lasting=lasting)
         for group, members in groups
+    )
+
+
+def find_left_with_graphs(
+    ends: Sequence[View], shapes: Shapes, *, growing: Collection[int] = (), told: Collection[Suspect] = ()
+) -> tuple[Suspect, ...]:
+    """The same of graphs that the run's last two censuses at a step's end both found, whole steps apart, where no entry
+    showed them: what an evaluation late in a short run leaves until the next one. Never more than possible.
+
+    None of what is `told` already, nor graphs that backward went through.
+    """
+    if len(ends) < 2 or ends[-1].census.step - ends[-2].census.step < 2:
+        return ()
+    last, skipped = ends[-1], _below(shapes, growing)
+    places = {key: each for key, each in _find_places(last, ends[-2], shapes, skipped).items() if each.in_graph}
+    known = frozenset().union(*(suspect.storages for suspect in told))
+    keys = [key for key in _significant_keys(last, places) if known.isdisjoint(identities(last, places[key].nodes))]
+    groups = _merge_aliases([last], [places], keys, np.empty(0, dtype=np.int64), skipped)
+    found = (_suspect([last], [places], group, members, ends=ends, lasting=set(keys)) for group, members in groups)
+    return tuple(
+        dataclasses.replace(suspect, facts=suspect.facts | {OUTLASTS_A_STEP: True})
+        for suspect in found
+        if suspect.through_graph and not suspect.graph_freed
     )
 
 
