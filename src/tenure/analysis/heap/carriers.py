@@ -65,7 +65,7 @@ def with_parts(suspect: Suspect, view: View, cut: tuple[Droppable, ...]) -> Susp
     return replace(suspect, holder=holder, cut=(holder,))
 
 
-def by_an_object_s_name(suspect: Suspect) -> Suspect:
+def by_an_attribute(suspect: Suspect) -> Suspect:
     """The suspect; where variables and attributes both have it, told by an attribute: the variable of whoever made it
     is plain to see, and goes with its function."""
     others = [each for each in suspect.cut if each.kind not in _PLAIN and not is_of_optimizers(each.owner_type)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.carriers import by_an_object_s_name, by_the_functions_name, drop_the_carrier, with_parts
+from tenure.analysis.heap.carriers import by_an_attribute, by_the_functions_name, drop_the_carrier, with_parts
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group, cut_of
@@ -361,7 +361,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
         ),
         fingerprint=fingerprint_of(f"idle {shape}"),
     )
-    suspect = by_an_object_s_name(with_parts(_by_the_modules_own_name(suspect), last, cut))
+    suspect = by_an_attribute(with_parts(_by_the_modules_own_name(suspect), last, cut))
     return replace(suspect, peak_drop_bytes=int(last.graph.bytes_of_node[memory].sum()), peak_basis=BASIS)
 
 

@@ -106,7 +106,7 @@ def find_left_with_graphs(
     known = frozenset().union(*(suspect.storages for suspect in told))
     keys = [key for key in _significant_keys(last, places) if known.isdisjoint(identities(last, places[key].nodes))]
     groups = _merge_aliases([last], [places], keys, np.empty(0, dtype=np.int64), skipped)
-    found = (_suspect([last], [places], group, members, ends=ends, lasting=set(keys)) for group, members in groups)
+    found = (_suspect([last], [places], group, members, ends=ends, lasting=set(members)) for group, members in groups)
     return tuple(
         dataclasses.replace(suspect, facts=suspect.facts | {OUTLASTS_A_STEP: True})
         for suspect in found

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.carriers import by_an_object_s_name, by_the_functions_name, drop_the_carrier, with_parts
+from tenure.analysis.heap.carriers import by_an_attribute, by_the_functions_name, drop_the_carrier, with_parts
 from tenure.analysis.heap.cuts import LARGEST_CUT, freed_storages
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
@@ -501,7 +501,7 @@ def _suspect(
     )
     if in_tables:
         return dataclasses.replace(found, holder=found.cut[0], holder_is_yours=False)
-    return by_an_object_s_name(with_parts(found, last, held_by))
+    return by_an_attribute(with_parts(found, last, held_by))
 
 
 def _by_the_carrier(
