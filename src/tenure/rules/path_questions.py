@@ -39,16 +39,17 @@ def hidden_root(suspect: Suspect) -> str:
     first = suspect.path[0] if suspect.path else None
     if first and first.source_kind == "HIDDEN":
         return first.source_name or short_type(first.source_type)
-    if suspect.path_text and suspect.path_text[0].startswith((_CELL_OUTPUTS, CALLBACKS)):
-        return suspect.path_text[0]
-    if suspect.grows and suspect.holder.kind == "closure" and "".join(suspect.path_text[:1]).startswith(ONLY_C_CODE):
+    root = suspect.path_text[0] if suspect.path_text else ""
+    if root.startswith((_CELL_OUTPUTS, CALLBACKS)):
+        return root
+    if suspect.grows and suspect.holder.kind == "closure" and root.startswith(ONLY_C_CODE):
         return ONLY_C_CODE.removeprefix("a ")
     if _is_library_list_of_functions(suspect):
-        return f"{FUNCTIONS_IN} {suspect.path_text[0]}"
-    if suspect.path_text and _INTERPRETER_HOOK.fullmatch(suspect.path_text[0]):
-        return suspect.path_text[0]
+        return f"{FUNCTIONS_IN} {root}"
+    if _INTERPRETER_HOOK.fullmatch(root):
+        return root
     if replaced_function(suspect):
-        return f"`{suspect.facts['stands_in']}`" if "stands_in" in suspect.facts else suspect.path_text[0]
+        return f"`{suspect.facts['stands_in']}`" if "stands_in" in suspect.facts else root
     return "thread-local object" if any(hop.source_type == "_thread._local" for hop in suspect.path) else ""
 
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tenure.analysis.heap.graph import own_references
+from tenure.analysis.heap.graph import object_of, own_references
 from tenure.analysis.heap.groups import View, owners_of
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.storage_facts import storage_rows
+from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
 
 _SHARE_OF_OLD = 0.9
@@ -72,8 +73,6 @@ def given_to_layers(view: View, nodes: Ints) -> tuple[Droppable, ...] | None:
 
 
 def _is_on_layer(view: View, reference: int) -> bool:
-    source, kind = int(view.census.references.source[reference]), view.census.references.kind[reference]
-    in_table = bool(view.graph.instance_tables[source])
-    owner = int(owners_of(view, np.array([source]))[0]) if in_table else source
-    is_named = kind == (ReferenceKind.ITEM if in_table else ReferenceKind.ATTRIBUTE)
+    owner = object_of(view.graph, int(view.census.references.source[reference]))
+    is_named = bool(attribute_name(view.graph, reference))
     return is_named and view.graph.type_names[owner].startswith("torch.nn.modules.")

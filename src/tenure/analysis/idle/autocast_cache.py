@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
-from tenure.analysis.heap.storage_facts import bytes_by_role, identities, storage_rows
-from tenure.analysis.idle.idle_at_peak import BASIS, PEAK
+from tenure.analysis.heap.groups import Shapes, View, view_census
+from tenure.analysis.idle.idle_at_peak import BASIS
 from tenure.analysis.idle.step_replay import Replay
+from tenure.analysis.idle.told_by_statement import told_by_statement
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints
 from tenure.model.profile import ALIVE, StepProfile
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import HoldingReference, Series, Suspect
+from tenure.model.suspect import HoldingReference, Suspect
 
 LEAST_WEIGHTS = 3
 _CAST = "aten._to_copy."
@@ -59,30 +60,6 @@ def _kept_casts(view: View, replay: Replay) -> list[int]:
 def _suspect(view: View, replay: Replay, nodes: Ints, drop: int, regions: Sequence[Region]) -> Suspect:
     sites = tuple(site for site, _ in regions)
     holder = HoldingReference(kind="unknown", name=regions[0][1], expression=regions[0][1], sites=sites)
-    size, step = int(view.graph.bytes_of_node[nodes].sum()), view.census.step
-    return Suspect(
-        key=0,
-        symptom="peak",
-        path=(),
-        path_text=(),
-        holder=holder,
-        cut=(holder,),
-        retained_bytes=size,
-        num_objects=len(nodes),
-        num_graph_nodes=0,
-        device=replay.device,
-        bytes_by_role=bytes_by_role(view, storage_rows(view, nodes)),
-        first_step=step,
-        last_step=step,
-        series=Series(PEAK, (step,), (size,), (len(nodes),), (0,)),
-        growth_bytes_per_step=None,
-        growth_objects_per_step=None,
-        fingerprint=fingerprint_of("autocast keeps casts"),
-        ambiguous=len(sites) > 1,
-        facts={"idle_at_peak": True, "autocast_cache": True},
-        storages=identities(view, nodes),
-        storages_at=step,
-        peak_bytes=replay.peak_bytes,
-        peak_drop_bytes=drop,
-        peak_basis=BASIS,
-    )
+    found = told_by_statement(view, replay, nodes, holder, drop=drop, basis=BASIS, name="autocast keeps casts")
+    facts: dict[str, object] = {"idle_at_peak": True, "autocast_cache": True}
+    return replace(found, cut=(holder,), ambiguous=len(sites) > 1, facts=facts)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, view_census
-from tenure.analysis.heap.storage_facts import bytes_by_role, identities, storage_rows
+from tenure.analysis.heap.groups import Shapes, View, view_census
 from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.analysis.idle.step_replay import Replay
+from tenure.analysis.idle.told_by_statement import told_by_statement
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census
 from tenure.model.profile import ALIVE, BEFORE, StepProfile
@@ -25,59 +26,35 @@ def find_built_anyway(profile: StepProfile, census: Census, sources: Mapping[str
     """Suspects of symptom "peak", one for each default of the program's that both profiled steps built, and that no
     operation of another function used before it was gone.
 
-    Costs a replay of the second step for each such default, and nothing where the program's text has none.
+    Costs a replay of the second step for each such default, and a search of the census for each that is told; nothing
+    where the program's text has none.
     """
     builders = [(path, each) for path, source in sources.items() if source.origin == "yours"
                 for each in default_builders(source)]  # fmt: skip
     replay = Replay(profile, census) if builders else None
     if replay is None or not replay.meets_peak():
         return ()
-    view = view_census(census, Shapes())
     found: list[Suspect] = []
     for path, builder in builders:
         place = SourceLocation(path, builder.line, enclosing_function(sources[path], builder.line))
-        found += _suspects(view, replay, place, builder)
+        rows = _thrown_away(profile, place, builder)
+        drop = replay.drop_if_freed({row: int(profile.storages.birth[row]) - 1 for row in rows}) if rows else 0
+        if is_news(drop, replay.peak_bytes):
+            found.append(_suspect(view_census(census, Shapes()), replay, rows, place, builder, drop))
     return tuple(found)
 
 
-def _suspects(view: View, replay: Replay, place: SourceLocation, builder: DefaultBuilder) -> Iterator[Suspect]:
-    rows = _thrown_away(replay.profile, place, builder)
-    births = replay.profile.storages.birth
-    drop = replay.drop_if_freed({row: int(births[row]) - 1 for row in rows}) if rows else 0
-    if not is_news(drop, replay.peak_bytes):
-        return
+def _suspect(
+    view: View, replay: Replay, rows: Sequence[int], place: SourceLocation, builder: DefaultBuilder, drop: int
+) -> Suspect:
+    name = f"built anyway {builder.table} {builder.builds}"
+    holder = HoldingReference("item", builder.table.rpartition(".")[2], builder.table, sites=(place,))
     nodes = np.array(sorted(replay.node_of_row[row] for row in rows if row in replay.node_of_row), dtype=np.int64)
-    holder = HoldingReference(
-        kind="item", name=builder.table.rpartition(".")[2], expression=builder.table, sites=(place,)
-    )
-    second = [row for row in rows if births[row] >= replay.profile.second]
-    sizes = replay.profile.storages.bytes
-    step = view.census.step
-    yield Suspect(
-        key=0,
-        symptom="peak",
-        path=(),
-        path_text=(),
-        holder=holder,
-        cut=(),
-        retained_bytes=int(view.graph.bytes_of_node[nodes].sum()),
-        num_objects=len(nodes),
-        num_graph_nodes=0,
-        device=replay.device,
-        bytes_by_role=bytes_by_role(view, storage_rows(view, nodes)),
-        first_step=step - 1,
-        last_step=step,
-        series=Series(PEAK, (step,), (int(sizes[second].sum()),), (len(second),), (0,)),
-        growth_bytes_per_step=None,
-        growth_objects_per_step=None,
-        fingerprint=fingerprint_of(f"built anyway {builder.table} {builder.builds}"),
-        facts={BUILT_ANYWAY: builder.text},
-        storages=identities(view, nodes),
-        storages_at=step,
-        peak_bytes=replay.peak_bytes,
-        peak_drop_bytes=drop,
-        peak_basis=BASIS,
-    )
+    found = told_by_statement(view, replay, nodes, holder, drop=drop, basis=BASIS, name=name)
+    storages = replay.profile.storages
+    second = [row for row in rows if storages.birth[row] >= replay.profile.second]
+    series = Series(PEAK, (view.census.step,), (int(storages.bytes[second].sum()),), (len(second),), (0,))
+    return replace(found, first_step=view.census.step - 1, series=series, facts={BUILT_ANYWAY: builder.text})
 
 
 def _thrown_away(profile: StepProfile, place: SourceLocation, builder: DefaultBuilder) -> list[int]:

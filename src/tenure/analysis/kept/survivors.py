@@ -124,7 +124,7 @@ def find_survivors(views: Sequence[View]) -> tuple[Suspect, ...]:
         others = {at: each for at, each in found[-1].items() if {name.owner for name in each.bindings} != {address}}
         mine = carriers[-1].get(address)
         if len(nodes) and mine is not None and not _is_in_use(last, mine, nodes, others | carriers[-1]):
-            suspects.append(_suspect(ordered, last, release, nodes, carrier=carriers[-1][address].node))
+            suspects.append(_suspect(ordered, last, release, nodes, carrier=mine.node))
     return tuple(suspects)
 
 

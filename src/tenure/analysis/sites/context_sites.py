@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
-from tenure.syntax.text.scopes import dotted, enclosing_function, parse
+from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.scopes import dotted, enclosing_function
 
 _VARIABLE = re.compile(r"context variable `(\w+)`")
 
@@ -30,11 +30,6 @@ def _calls_that_set(name: str, sources: Mapping[str, SourceFile]) -> Iterator[So
     for path, source in sources.items():
         if source.origin != "yours" or f"{name}.set(" not in source.text:
             continue
-        try:
-            tree = parse(source)
-        except SourceError:
-            continue
-        calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
-        for call in calls:
-            if f".{dotted(call.func)}".endswith(f".{name}.set"):
-                yield SourceLocation(path, call.lineno, enclosing_function(source, call.lineno))
+        for node in nodes_in(source):
+            if isinstance(node, ast.Call) and f".{dotted(node.func)}".endswith(f".{name}.set"):
+                yield SourceLocation(path, node.lineno, enclosing_function(source, node.lineno))

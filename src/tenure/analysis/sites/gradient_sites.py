@@ -7,11 +7,11 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from tenure.analysis.sites.site_search import LIKELY, SURE, UNLIKELY, RankedSite, Sought
-from tenure.errors import SourceError
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import Suspect
-from tenure.syntax.text.scopes import dotted, enclosing_function, parse, text_around
+from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.scopes import dotted, enclosing_function, text_around
 
 _BACKWARD = ("backward", "manual_backward")
 
@@ -41,15 +41,11 @@ def _stored_gradients(source: SourceFile) -> list[ast.Assign]:
     """Statements that give a tensor its gradient, and no None."""
     if ".grad = " not in source.text:
         return []
-    try:
-        tree = parse(source)
-    except SourceError:
-        return []
-    assigned = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
     return [
         node
-        for node in assigned
-        if any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in node.targets)
+        for node in nodes_in(source)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in node.targets)
         and not (isinstance(node.value, ast.Constant) and node.value.value is None)
     ]
 
@@ -89,11 +85,7 @@ def _lines(source: SourceFile, node: ast.Call) -> set[tuple[str, int]]:
 
 
 def _calls(source: SourceFile, wanted: Callable[[ast.Call], bool]) -> list[ast.Call]:
-    try:
-        tree = parse(source)
-    except SourceError:
-        return []
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and wanted(node)]
+    return [node for node in nodes_in(source) if isinstance(node, ast.Call) and wanted(node)]
 
 
 def _location(source: SourceFile, node: ast.Call | ast.Assign) -> SourceLocation:

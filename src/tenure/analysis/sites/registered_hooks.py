@@ -63,7 +63,7 @@ def _registrations(function: str, sources: Mapping[str, SourceFile], origin: str
     scope = around.removesuffix(_LOCALS) if around.endswith(_LOCALS) else ""
     maker = scope.rpartition(".")[2]
     for path, source in sources.items():
-        if source.origin != origin or (name not in source.text and maker not in source.text):
+        if source.origin != origin or not any(word in source.text for word in (name, maker) if word):
             continue
         made = bindings_of(source)
         for binding in made:

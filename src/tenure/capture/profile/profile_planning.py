@@ -87,15 +87,18 @@ class ProfilePlan:
         """
         over = self._chosen is None and self._profiler.is_over
         if over and self._profiler.steps_differed and (turn := next(self._turns, 0)):
-            self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=1), turn=turn)
+            self._plan_next(step, turn=turn)
         elif not self._is_free(training=training):
             self._bytes = tensor_bytes
             if over and self._rises.has_settled(tensor_bytes):
-                self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=1))
+                self._plan_next(step)
         elif tensor_bytes >= GROWN * self._bytes > 0 and self._num_for_growth < MOST_FOR_GROWTH:
             self._num_for_growth += 1
             self._bytes = tensor_bytes
-            self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=1))
+            self._plan_next(step)
+
+    def _plan_next(self, step: int, *, turn: int = 1) -> None:
+        self._profiler.plan(choose_step(self._schedule(), after=step, warm_up=1), turn=turn)
 
     def _is_free(self, *, training: bool) -> bool:
         alone = not training and not optimizer_was_made()

@@ -6,7 +6,7 @@ Pure state machines over small numbers: nothing here knows torch or holds an obj
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, KeysView, Sequence
 
 REMEMBERED = 64
 ACTIVE_WITHIN = 32
@@ -34,7 +34,6 @@ class OptimizerSequence:
 
     def __init__(self) -> None:
         self._history: deque[int] = deque(maxlen=REMEMBERED)
-        self._known: set[int] = set()
         self._new_in_a_row = 0
         self._runs = _Runs()
         self.asks_for_forward = False
@@ -46,11 +45,8 @@ class OptimizerSequence:
         `after_forward` says that a root module was called since the optimizer step before, where that was asked for.
         """
         self._history.append(optimizer)
-        self._runs.take(optimizer)
-        is_new = optimizer not in self._known
-        if is_new:
-            self._known.add(optimizer)
-        if len(self._known) == 1:
+        is_new = self._runs.take(optimizer)
+        if len(self._runs.known) == 1:
             return True
         self._count_new(optimizer, is_new=is_new)
         if is_new:
@@ -71,7 +67,7 @@ class OptimizerSequence:
     def _count_new(self, optimizer: int, *, is_new: bool) -> None:
         if is_new:
             self._new_in_a_row += 1
-        elif optimizer != max(self._known):
+        elif optimizer != max(self._runs.known):
             self._new_in_a_row = 0
         self.asks_for_forward = self._new_in_a_row >= MAX_NEW_IN_A_ROW
 
@@ -87,17 +83,23 @@ class _Runs:
         self.num_brief = 0
         """Optimizers with one run, a short one, that is over."""
 
-    def take(self, optimizer: int) -> None:
-        """An optimizer steps."""
+    @property
+    def known(self) -> KeysView[int]:
+        """All that have stepped."""
+        return self._num.keys()
+
+    def take(self, optimizer: int) -> bool:
+        """An optimizer steps; whether it is its first."""
         if optimizer == self._newest:
             self._length[optimizer] += 1
-            return
+            return False
         self.num_brief += self._is_single(self._newest)
         self.num_brief -= self._is_single(optimizer)
         self._newest = optimizer
         self._num[optimizer] = self._num.get(optimizer, 0) + 1
         self._length[optimizer] = 1
         self._num_returned += self._num[optimizer] == 3
+        return self._num[optimizer] == 1
 
     def _is_single(self, optimizer: int) -> bool:
         return self._num.get(optimizer) == 1 and self._length[optimizer] <= BRIEF

@@ -6,11 +6,10 @@ import ast
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.scopes import dotted, parse
-from tenure.syntax.text.tree_walks import walk
+from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.scopes import dotted
 
 _ARGUMENTS = {"setdefault": 2, "getattr": 3}
 
@@ -32,10 +31,7 @@ def default_builders(source: SourceFile) -> tuple[DefaultBuilder, ...]:
     """All of a file; none where it cannot be parsed."""
     if not any(f"{name}(" in source.text for name in _ARGUMENTS):
         return ()
-    try:
-        calls = [node for node in walk(parse(source)) if isinstance(node, ast.Call)]
-    except SourceError:
-        return ()
+    calls = (node for node in nodes_in(source) if isinstance(node, ast.Call))
     return tuple(found for call in calls for found in _builder(call))
 
 
