@@ -12,11 +12,10 @@ from pathlib import Path
 from tenure.analysis.growth.trend import FEWEST_POINTS, WARM_UP_STEP
 from tenure.analysis.heap.groups import Searched, search
 from tenure.analysis.heap.host_part import tensor_part
-from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.errors import RecordingError
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
-from tenure.model.recording import COMPILES, EVALUATION, OUT_OF_MEMORY, Recording
+from tenure.model.recording import COMPILES, EVALUATION, LOADING, PEAK, SAVING, Recording, is_within_step
 from tenure.model.source import SourceFile
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import read_census, read_sources
@@ -46,6 +45,11 @@ class Evidence:
         inside = [census for census in self.of_tensors if census.moment.startswith(EVALUATION)]
         steps = sorted({census.step for census in inside})
         return tuple(tuple(census for census in inside if census.step == step) for step in steps)
+
+    @cached_property
+    def at_state_calls(self) -> tuple[Census, ...]:
+        """The censuses as calls began that load or save the state of a model."""
+        return tuple(census for census in self.of_tensors if census.moment.startswith((LOADING, SAVING)))
 
     @cached_property
     def of_tensors(self) -> tuple[Census, ...]:
@@ -110,7 +114,7 @@ def read_evidence(recording: Recording) -> Evidence:
 
 
 def _is_between_steps(census: Census) -> bool:
-    return census.moment not in (PEAK, OUT_OF_MEMORY) and not census.moment.startswith(EVALUATION)
+    return not is_within_step(census.moment)
 
 
 def _read_censuses(recording: Recording) -> Iterable[Census]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.model.experiment import (
     CONFIRMED_SHARE,
     CONTRADICTED_SHARE,
@@ -17,7 +16,10 @@ from tenure.model.experiment import (
 )
 from tenure.model.finding import Confidence, Finding, evidence_of
 from tenure.model.heap import Census
+from tenure.model.recording import LOADING, PEAK, SAVING
 
+IN_PASSING = (PEAK, LOADING, SAVING)
+"""What was seen at these moments is gone a moment later."""
 MOST_FINDINGS = 12
 """Findings that are tested, those that save most first."""
 LEAST_PRESENT = 0.2
@@ -34,7 +36,7 @@ def plan_experiments(findings: Sequence[Finding], censuses: Sequence[Census]) ->
     drops = [
         _plan("drop", finding, censuses)
         for finding in findings
-        if finding.drops and finding.storages and _moment(finding) != PEAK
+        if finding.drops and finding.storages and not _moment(finding).startswith(IN_PASSING)
     ][:MOST_FINDINGS]
     rings = [finding for finding in findings if finding.symptom == "cycle" and finding.storages]
     collections = [_plan("collect", finding, censuses) for finding in rings[:MOST_FINDINGS]]

@@ -15,6 +15,7 @@ from tenure.analysis.host.pinned_growth import find_pinned_growth
 from tenure.analysis.host.running_profiler import find_profiler_growth
 from tenure.analysis.host.system_growth import find_makers, find_system_growth, with_what_threads_hold
 from tenure.analysis.idle.autocast_cache import find_autocast_cache
+from tenure.analysis.idle.beside_state import find_beside_state
 from tenure.analysis.idle.built_anyway import find_built_anyway
 from tenure.analysis.idle.idle_at_peak import find_idle_at_peak
 from tenure.analysis.idle.idle_modules import without_used
@@ -77,6 +78,8 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census)]
     found = list(_told_at_the_highest_peak(with_higher_peaks(found, evidence.peaks)))
     found += find_never_read_again(evidence.searched, evidence.sources)
+    between = evidence.of_tensors_between_steps
+    found += find_beside_state(evidence.at_state_calls, between, evidence.peaks, evidence.sources)
     regions = tuple(find_makers("autocast", "", "", evidence.sources)) if evidence.peaks else ()
     casts = [each for peak in evidence.peaks for each in find_autocast_cache(*peak, regions)]
     located = (locate(suspect, evidence.sources) for suspect in found)

@@ -29,6 +29,7 @@ from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.options import MonitorOptions
 from tenure.capture.profile.profile_planning import ProfilePlan
 from tenure.capture.sampling.between_steps import BetweenSteps
+from tenure.capture.state_calls import StateCalls
 from tenure.capture.steps.boundaries import OptimizerSequence, RootCalls
 from tenure.capture.steps.calls import RunningSteps, has_gradients, optimizer_was_made
 from tenure.capture.steps.census_steps import is_geometric, next_watched_calls, watches_calls
@@ -47,7 +48,7 @@ from tenure.capture.steps.schedule import (
     can_afford_within,
     is_due,
 )
-from tenure.capture.steps.skipped_steps import ScalerWatch
+from tenure.capture.steps.skipped_steps import watch_scalers
 from tenure.capture.steps.stopping import Stopper
 from tenure.capture.steps.watched_steps import WatchedSteps
 from tenure.capture.system.ranks import find_place
@@ -56,15 +57,12 @@ from tenure.capture.writing.history_writing import TREND, HistoryOfRecording, Wr
 from tenure.capture.writing.journal import Journal
 from tenure.capture.writing.parameter_hashes import hash_parameters
 from tenure.capture.writing.profile_writing import ProfileOfRecording
-from tenure.model.recording import COMPILES, EVALUATION, OUT_OF_MEMORY
+from tenure.model.recording import COMPILES, OUT_OF_MEMORY, is_within_step
 from tenure.store.format import name_census_file
 
 MAX_FIRST_CALLS = 4
 """Root modules whose first call, before any optimizer step, brings a census: what is let go later is seen in use."""
 STEP_END, FORWARD_ENTRY, FIRST_CALL, REQUEST = "step-end", "forward-entry", "first-call", "request"
-
-WITHIN_STEPS = (EVALUATION, OUT_OF_MEMORY)
-"""Censuses at these moments leave to the next one which modules were called."""
 
 
 class Monitor:
@@ -140,7 +138,10 @@ class Monitor:
             register_optimizer_step_pre_hook(self._make_hook(self._before_optimizer_step)),
             register_optimizer_step_post_hook(self._make_hook(self._after_optimizer_step)),
         ]
-        self._scalers = ScalerWatch(lambda: self._optimizer_steps, self._after_skipped_step)
+        self._scalers = watch_scalers(lambda: self._optimizer_steps, self._after_skipped_step)
+        self._state_calls = StateCalls(
+            self._guard.run, self._optimizers.live, self._can_look_at_state, self._record_census
+        )
         self._plan = ProfilePlan(self._profiler, lambda: self._schedule, self._options.profile_step)
         self._guard.run(self._plan.begin)
         self._compiled = CompiledCalls(self, self._guard, self._modules, self._scalers, self._profiler)
@@ -204,6 +205,7 @@ class Monitor:
             self._handles.clear()
             self._compiled.close()
             self._scalers.close()
+            self._state_calls.close()
             self._samples.give_back_signal()
 
     def abandon(self) -> None:
@@ -343,6 +345,12 @@ class Monitor:
     def _can_afford_look(self) -> bool:
         return can_afford_look(self._schedule, self._censuses.spending, elapsed=self._clock.elapsed)
 
+    def _can_look_at_state(self) -> bool:
+        """Before the first step as at a model's first call; later as within a step."""
+        if self.step == 0:
+            return self._schedule.steps is None
+        return can_afford_within(self._schedule, self._censuses.spending, elapsed=self._clock.elapsed)
+
     def _enter_forward(self, inputs: Any) -> None:
         if self._entry_due:
             self._set_entry_due(False)
@@ -462,7 +470,8 @@ class Monitor:
 
     def _record_census(self, moment: str, inputs: Any) -> None:
         """Take and write one; what it takes within a step is not counted as the step's."""
-        called = CalledModules() if moment.startswith(WITHIN_STEPS) else self._modules.take_called()
+        # Those within a step leave to the next one which modules were called.
+        called = CalledModules() if is_within_step(moment) else self._modules.take_called()
         try:
             with self._clock.left_out():
                 self._censuses.write(

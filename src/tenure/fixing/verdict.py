@@ -11,6 +11,7 @@ from tenure.fixing.measured import DEVICE, PROFILE, Measured
 from tenure.fixing.outputs import Comparison, compare_outputs
 from tenure.fixing.runs import Run
 from tenure.model.finding import Finding, evidence_of
+from tenure.model.recording import LOADING, SAVING
 from tenure.model.units import format_bytes
 
 PEAK_NOISE = 0.01
@@ -249,14 +250,17 @@ def _peak_fall(before: Measured, after: Measured) -> int:
 def _peaks(before: Measured, after: Measured) -> tuple[int, int]:
     """Both runs' peaks where both were looked at: a program that grows is higher at a look that only one of them has.
 
-    All of each where they have no look into a step in common; 0 where one has none at all.
+    All of each where they have no look into a step in common; 0 where one has none at all. A call that loads or saves
+    state is looked at where something lies beside the model then, and only there: it counts for the one that has it.
     """
     common = before.peaks.keys() & after.peaks.keys()
     if not before.peaks or not after.peaks:
         return 0, 0
     if not any(what in (PROFILE, DEVICE) for _, what in common):
         return max(before.peaks.values()), max(after.peaks.values())
-    return max(before.peaks[at] for at in common), max(after.peaks[at] for at in common)
+    old, new = ([size for at, size in run.peaks.items() if at in common or at[1].startswith((LOADING, SAVING))]
+                for run in (before, after))  # fmt: skip
+    return max(old), max(new)
 
 
 def _key(finding: Finding) -> tuple[str, str]:

@@ -12,6 +12,12 @@ EVALUATION = "evaluation-"
 OUT_OF_MEMORY = "out-of-memory"
 """Moment of a census taken where device memory ran out, inside the step."""
 
+LOADING, SAVING = "loading-", "saving-"
+"""Begin the moments of censuses as a call begins that loads or saves the state of a model; a number follows."""
+
+PEAK = "peak"
+"""Moment of a census at a profiled step's peak, inside the step."""
+
 AUTOCAST_CACHE = "autocast weight cache"
 """Name of the root, in a census, that holds what only autocast's cache keeps."""
 
@@ -23,6 +29,11 @@ COMPILES = "The program compiles code: calls of modules from within it were not 
 
 GROWS = "Memory grows:"
 """Begins the notes of the recorder's own closer looks."""
+
+
+def is_within_step(moment: str) -> bool:
+    """Whether a census was taken where the program was at work on something, which it has in hand then."""
+    return moment in (PEAK, OUT_OF_MEMORY) or moment.startswith((EVALUATION, LOADING, SAVING))
 
 
 @dataclass(frozen=True)

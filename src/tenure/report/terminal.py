@@ -34,6 +34,11 @@ _BYTES_ARE = {
     "fragmentation": "reserved, not in use",
     "host": "of host memory",
 }
+_BYTES_AT = {
+    "peak": "idle at the peak",
+    "loading": "in memory while state is loaded",
+    "saving": "in memory while state is saved",
+}
 
 
 def terminal_form(stream: TextIO) -> tuple[int, bool, bool]:
@@ -108,11 +113,14 @@ def weight(finding: Finding) -> str:
     if nodes:
         return f"{nodes:,} autograd nodes held at step {finding.last_step:,} and growing"
     if finding.retained_bytes:
-        at_peak = evidence_of(finding, "series").get("moment") == "peak"
-        bytes_are = "idle at the peak" if at_peak else _BYTES_ARE[finding.symptom].format(step=f"{finding.last_step:,}")
-        return f"{format_bytes(finding.retained_bytes)} {bytes_are}"
+        return f"{format_bytes(finding.retained_bytes)} {_what_bytes_are(finding)}"
     objects = f"{finding.num_objects:,} object{'' if finding.num_objects == 1 else 's'}"
     return f"{objects}, bytes not measured" if finding.retained_bytes is None else f"{objects}, no tensor memory"
+
+
+def _what_bytes_are(finding: Finding) -> str:
+    moment = str(evidence_of(finding, "series").get("moment", "")).partition("-")[0]
+    return _BYTES_AT.get(moment) or _BYTES_ARE[finding.symptom].format(step=f"{finding.last_step:,}")
 
 
 def _nodes_that_outweigh(finding: Finding) -> int:

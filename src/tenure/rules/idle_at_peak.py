@@ -4,7 +4,8 @@ import dataclasses
 
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import IN_WINDOW, SHARE_IN_GENERATOR, UNREAD_FIELD, Suspect
+from tenure.model.suspect import BESIDE_STATE, IN_WINDOW, SHARE_IN_GENERATOR, UNREAD_FIELD, Suspect
+from tenure.rules import beside_state
 from tenure.rules.claim import claim, plural, subject
 
 NOTABLE_SHARE = 0.10
@@ -26,6 +27,8 @@ MANY_FUNCTIONS = 3
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Memory that the profiled step shows to be idle at its peak."""
+    if BESIDE_STATE in suspect.facts:
+        return _beside_state(suspect)
     if not suspect.facts.get("idle_at_peak"):
         return None
     suspect = _with_statement_seen(suspect)
@@ -37,6 +40,12 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         at_most = "likely" if (suspect.peak_drop_bytes or 0) >= NOTABLE_COPY else "possible"
     order = ("possible", "likely", "certain").index
     return dataclasses.replace(finding, confidence=min(_confidence(suspect), at_most, key=order))
+
+
+def _beside_state(suspect: Suspect) -> Finding:
+    message, remedies = beside_state.message(suspect), (beside_state.remedy(suspect),)
+    finding = claim(suspect, rule=RULE.code, name=RULE.name, message=message, remedies=remedies)
+    return dataclasses.replace(finding, confidence=beside_state.confidence(suspect))
 
 
 def _with_statement_seen(suspect: Suspect) -> Suspect:

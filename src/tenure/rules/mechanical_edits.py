@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from tenure.model.finding import Edit, Finding
 from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
-from tenure.model.suspect import CARRIED_ON, Hop, Suspect
+from tenure.model.suspect import BESIDE_STATE, CARRIED_ON, Hop, Suspect
 from tenure.rules.path_questions import goes_through_cache, short_type
 from tenure.syntax.edits.bounded_caches import bound_cache, reads_caches
 from tenure.syntax.edits.dropped_names import drop_names
@@ -28,6 +28,7 @@ from tenure.syntax.edits.kept_values import (
 )
 from tenure.syntax.edits.last_use import drop_each
 from tenure.syntax.edits.left_gradients import drop_behind_step, drop_gradients_of
+from tenure.syntax.edits.mapped_loads import map_load
 from tenure.syntax.edits.saved_on_ctx import save_for_backward
 from tenure.syntax.text.number_flows import may_be_number
 from tenure.syntax.text.raised_again import needs_traceback
@@ -58,6 +59,8 @@ def _suggest_edits(suspect: Suspect, kind: str, sources: Mapping[str, SourceFile
     source = sources.get(site.file)
     if source is None:
         return ()
+    if BESIDE_STATE in suspect.facts:
+        return map_load(source, site.line) if suspect.facts[BESIDE_STATE] == "loading" else ()
     if kind == "drop":
         return _drop(suspect, source)
     if kind == "save-for-backward":

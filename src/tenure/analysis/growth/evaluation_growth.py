@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from tenure.analysis.growth.growing import find_growing
 from tenure.analysis.heap.groups import Shapes, View, view_census
-from tenure.model.heap import NAMED_BY_LIBRARY, Census, NodeKind
+from tenure.analysis.heap.running import running_functions
+from tenure.model.heap import Census
 from tenure.model.recording import EVALUATION
 from tenure.model.suspect import RUNNING, Suspect
 
@@ -56,7 +55,7 @@ def _call(census: Census) -> int:
 
 def _of_evaluation(suspect: Suspect, last: Census) -> Suspect:
     """Calls count here as steps do elsewhere; what is told per step is unknown, for the evaluation is one."""
-    running = {RUNNING: _running_functions(last)} if suspect.holder.kind == "unknown" else {}
+    running = {RUNNING: running_functions(last)} if suspect.holder.kind == "unknown" else {}
     return replace(
         suspect,
         symptom="sawtooth",
@@ -69,13 +68,4 @@ def _of_evaluation(suspect: Suspect, last: Census) -> Suspect:
         storages_at=last.step,
         drops=(),
         facts={**suspect.facts, **running, PER_CALL: round(suspect.growth_bytes_per_step or 0.0), "calls": _call(last)},
-    )
-
-
-def _running_functions(census: Census) -> tuple[tuple[str, int, str], ...]:
-    nodes = census.nodes
-    is_own = (nodes.kind == NodeKind.FRAME) & ((nodes.flags & NAMED_BY_LIBRARY) == 0)
-    return tuple(
-        (census.text(int(nodes.file[at])), int(nodes.line[at]), census.text(int(nodes.name[at])))
-        for at in np.flatnonzero(is_own).tolist()
     )

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from tenure.analysis.heap.groups import Shapes, View, view_census
-from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.told_by_statement import told_by_statement
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census
 from tenure.model.profile import ALIVE, BEFORE, StepProfile
+from tenure.model.recording import PEAK
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import BUILT_ANYWAY, HoldingReference, Series, Suspect
 from tenure.syntax.text.default_builders import DefaultBuilder, default_builders

@@ -23,9 +23,9 @@ from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import Phase, StepProfile
+from tenure.model.recording import PEAK
 from tenure.model.suspect import IN_WINDOW, SUSPENDED_TYPES, HoldingReference, Series, Suspect
 
-PEAK = "peak"
 """Moment of the census that goes with a profile."""
 MOST_STORAGES = 64
 BASIS = "replayed the profiled step without it"

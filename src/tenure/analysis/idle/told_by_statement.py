@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tenure.analysis.heap.groups import View, fingerprint_of
 from tenure.analysis.heap.storage_facts import bytes_by_role, identities, storage_rows
-from tenure.analysis.idle.idle_at_peak import PEAK
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Ints
+from tenure.model.recording import PEAK
 from tenure.model.suspect import HoldingReference, Series, Suspect
 
 

@@ -53,10 +53,13 @@ def _asks_for(text: str, module: str, name: str) -> bool:
     return False
 
 
-def unread_variables(view: View, program: Program) -> list[int]:
+def unread_variables(view: View, program: Program, *, called: bool = False) -> list[int]:
     """References by variables of the user's running functions, waiting generators and modules that no statement reads
     any more, as far as these are inside the calls that they execute now; of generators until they bind them anew.
-    Costs a look at each variable's source."""
+
+    Where these calls have `called` for the census, what their statements read is read already. Costs a look at each
+    variable's source.
+    """
     references, nodes, census = view.census.references, view.census.nodes, view.census
     found = []
     variables = np.isin(references.kind, (ReferenceKind.LOCAL, ReferenceKind.GLOBAL))
@@ -71,7 +74,7 @@ def unread_variables(view: View, program: Program) -> list[int]:
         function = MODULE if is_module else census.text(int(nodes.name[owner]))
         known_elsewhere = is_module and program.is_known_elsewhere(source, name)
         waits = nodes.kind[owner] == NodeKind.OBJECT
-        if not known_elsewhere and not is_read_later(source, function, name, line, waits=waits):
+        if not known_elsewhere and not is_read_later(source, function, name, line, waits=waits, called=called):
             found.append(reference)
     return found
 

@@ -26,7 +26,10 @@ from tenure.syntax.text.scopes import text_around
 
 
 def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
-    """The suspect with the statements that made its references, as far as the recorded sources show them."""
+    """The suspect with the statements that made its references, as far as the recorded sources show them; as it is
+    where no name holds the memory and the statement is known."""
+    if suspect.holder.kind == "unknown" and suspect.holder.sites:
+        return suspect
     growing = suspect.grows
 
     def located(reference: HoldingReference) -> HoldingReference:

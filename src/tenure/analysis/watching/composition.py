@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenure.model.outlook import CarriedIntoForward, StepPeak
-from tenure.model.recording import OUT_OF_MEMORY, CensusEntry
+from tenure.model.recording import OUT_OF_MEMORY, PEAK, CensusEntry, is_within_step
 
-PEAK, FORWARD_ENTRY = "peak", "forward-entry"
+FORWARD_ENTRY = "forward-entry"
 EXPECTED = frozenset({"parameter", "buffer", "gradient", "optimizer_state", "input"})
 """Roles of what a forward begins with; all else was carried over from the step before."""
 
@@ -17,7 +17,7 @@ def bytes_by_role(entries: Sequence[CensusEntry]) -> tuple[tuple[int, dict[str, 
     return tuple(
         (entry.step, entry.bytes_by_role)
         for entry in entries
-        if entry.bytes_by_role and entry.moment not in (PEAK, OUT_OF_MEMORY)
+        if entry.bytes_by_role and not is_within_step(entry.moment)
     )
 
 

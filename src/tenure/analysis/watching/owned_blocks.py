@@ -13,9 +13,10 @@ from tenure.analysis.heap.wording import render_path
 from tenure.model.allocator import NO_STACK, BlockState, Frame, Snapshot
 from tenure.model.heap import Census, Role
 from tenure.model.live_block import OwnedBlock, OwnerKind
-from tenure.model.recording import OUT_OF_MEMORY, CensusEntry, HistoryEntry
+from tenure.model.recording import OUT_OF_MEMORY, CensusEntry, HistoryEntry, is_within_step
 
-_WITHIN_STEPS = ("peak", "evaluation-", "first-call-", "forward-entry", OUT_OF_MEMORY)
+_AT_CALLS = ("first-call-", "forward-entry")
+"""Moments between steps at which no copy of the allocator's blocks is made."""
 
 
 def census_of_the_moment(history: HistoryEntry, censuses: Sequence[CensusEntry]) -> CensusEntry | None:
@@ -27,7 +28,7 @@ def census_of_the_moment(history: HistoryEntry, censuses: Sequence[CensusEntry])
     if history.reason.startswith(OUT_OF_MEMORY):
         found = [entry for entry in same if entry.moment == history.reason]
     else:
-        found = [entry for entry in same if not entry.moment.startswith(_WITHIN_STEPS)]
+        found = [entry for entry in same if not (is_within_step(entry.moment) or entry.moment.startswith(_AT_CALLS))]
     return found[-1] if found else None
 
 

@@ -14,9 +14,8 @@ from tenure.analysis.watching.counter_series import Numbers, counter_series
 from tenure.analysis.watching.robust import theil_sen
 from tenure.analysis.watching.step_phases import phase_of_peak
 from tenure.model.outlook import PeakShares, StepPeak
-from tenure.model.recording import CensusEntry, Step
+from tenure.model.recording import PEAK, CensusEntry, Step
 
-PEAK = "peak"
 FEWEST_PEAKS = 5
 SAFETY_STEPS = 3
 """Steps at the start whose peaks are those of making state and tuning kernels."""

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from tenure.capture.compiled.compiled import CompilationWatch
 from tenure.capture.compiled.compiled_steps import CompiledSteps
 from tenure.capture.guarding.guard import Guard
+from tenure.capture.guarding.replaced import Replaced
 from tenure.capture.heap.frames import locals_of
 from tenure.capture.profile.step_profile import StepProfiler
 from tenure.capture.steps.calls import is_inside_module_call, is_inside_step_or_backward
 from tenure.capture.steps.module_calls import ModuleCalls
-from tenure.capture.steps.skipped_steps import ScalerWatch
 
 UNSEEN_COMPILED_CALLS = (
     "This torch does not tell of compiled calls (2.6 and later do): forward entries were seen at calls of compiled "
@@ -51,7 +51,7 @@ class CompiledCalls:
     """A `CompiledCallListener`. Holds optimizers of running calls weakly."""
 
     def __init__(
-        self, steps: StepCounting, guard: Guard, modules: ModuleCalls, scalers: ScalerWatch, profiler: StepProfiler
+        self, steps: StepCounting, guard: Guard, modules: ModuleCalls, scalers: Replaced, profiler: StepProfiler
     ) -> None:
         self._steps = steps
         self._guard = guard

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tenure.model.profile import StepProfile
     from tenure.model.stream import StepStream
 
-PEAK = "peak"
 EARLIEST_STEP = 5
 """Optimizer state, caches and buffers are made in the first steps."""
 WATCH_SECONDS = 3.0

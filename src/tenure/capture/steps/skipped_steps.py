@@ -13,13 +13,13 @@ from typing import Any
 import torch
 from torch.amp.grad_scaler import GradScaler
 
+from tenure.capture.guarding.replaced import Replaced
 
-class ScalerWatch:
-    """Tells of each optimizer whose step a scaler was asked for and did not take."""
 
-    def __init__(self, count_steps: Callable[[], int], on_skipped: Callable[[Any], None]) -> None:
-        self._original = original = GradScaler.step
+def watch_scalers(count_steps: Callable[[], int], on_skipped: Callable[[Any], None]) -> Replaced:
+    """Tells, until closed, of each optimizer whose step a scaler was asked for and did not take."""
 
+    def make(original: Any) -> Any:
         @functools.wraps(original)
         def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             if torch.compiler.is_compiling():
@@ -30,21 +30,6 @@ class ScalerWatch:
                 on_skipped(optimizer)
             return result
 
-        self._replacement = step
-        self._closed = False
-        self.resume()
+        return step
 
-    def suspend(self) -> None:
-        """Leave the class as it was found, until `resume`."""
-        if GradScaler.__dict__.get("step") is self._replacement:
-            GradScaler.step = self._original
-
-    def resume(self) -> None:
-        """Watch again, unless somebody else has replaced the function since."""
-        if not self._closed and GradScaler.__dict__.get("step") is self._original:
-            GradScaler.step = self._replacement
-
-    def close(self) -> None:
-        """Leave the class as it was found, for good."""
-        self._closed = True
-        self.suspend()
+    return Replaced(GradScaler, "step", make)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from tenure.capture.profile.step_profile import PEAK
 from tenure.capture.steps.module_calls import CalledModules
 from tenure.capture.steps.spending import WORK_OF_RECORDED, Cost, Spending
 from tenure.capture.writing.journal import Journal
-from tenure.model.recording import EVALUATION
+from tenure.model.recording import PEAK, is_within_step
 
 if TYPE_CHECKING:
     from tenure.model.heap import Census
@@ -59,9 +58,8 @@ class CensusWriter:
         census = take_census(step=step, moment=moment, inputs=inputs, optimizers=optimizers, ignore=ignore)
         _mark_called(census, called)
         self._journal.write_census(census)
-        within_step = moment.startswith(EVALUATION)
         cost = Cost.since(started, work=_work_of(census))
-        self.spending.add(cost, step=step, counters=counters, within_step=within_step)
+        self.spending.add(cost, step=step, counters=counters, within_step=is_within_step(moment))
         self.num_written += 1
         self.tensor_bytes = int(census.storages.bytes.sum())
 

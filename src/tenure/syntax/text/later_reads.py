@@ -17,14 +17,17 @@ _INSPECTING = frozenset({"locals", "globals", "vars", "eval", "exec", "dir"})
 
 
 @lru_cache(maxsize=4096)
-def is_read_later(source: SourceFile, function: str, name: str, line: int, *, waits: bool = False) -> bool:
+def is_read_later(
+    source: SourceFile, function: str, name: str, line: int, *, waits: bool = False, called: bool = False
+) -> bool:
     """Whether a frame of `function` that executes `line` may yet read the variable, as far as its text tells.
 
     The statement being executed counts, so do the loop around it, loops around that where their turns do not begin
     by binding the variable anew, functions defined inside, and `locals()` or the like. True wherever that cannot be
     told: source that cannot be parsed, no such function at this line, and for parameters, which are their callers'
     to drop. Of a generator that `waits` there, the loop around the line counts as those around it do: what a turn has
-    read before it hands out its result is idle while others work with that.
+    read before it hands out its result is idle while others work with that. Where the call is what the statement does
+    last (`called`), all that it reads itself is read already.
     """
     try:
         scope = _scope(parse(source), function, line)
@@ -35,6 +38,8 @@ def is_read_later(source: SourceFile, function: str, name: str, line: int, *, wa
     around = _around(scope.body, line)
     loops = [node for node in around if isinstance(node, _LOOPS)]
     first = max((node.lineno for node in (loops if loops and not waits else around)), default=line)
+    if called and around and not loops and (last := max(around, key=lambda node: node.lineno)).lineno == first:
+        first = (last.end_lineno or first) + 1
     return any(mention < 0 or mention >= first or _comes_again(loops, mention, name) for mention in _reads(scope, name))
 
 

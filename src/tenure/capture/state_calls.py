@@ -1,0 +1,118 @@
+"""Calls that load or save the state of a model: while one runs, what is loaded or saved lies beside the model.
+
+No step's census sees that, for it is gone when the call is over. So one is taken as the call begins, of the first
+few that are given more than those before them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch.optim.optimizer import Optimizer
+
+from tenure.capture.guarding.replaced import Replaced
+from tenure.capture.system.file_mappings import find_mapped
+from tenure.capture.tensors.storages import StorageFacts, StorageTable
+from tenure.model.recording import LOADING, SAVING
+
+MOST_LOOKS = 3
+"""At calls of each kind."""
+MOST_CALLS = 64
+"""Of each kind are asked what they are given: a target network takes its weights over and over."""
+LEAST_BYTES = 128 << 10
+"""What is given less is not looked at."""
+LEAST_RISE = 1.25
+"""So many times what was given to the calls before."""
+
+
+class StateCalls:
+    """Watches `load_state_dict` of modules and optimizers and `torch.save` until closed.
+
+    `guard` runs our own code, `optimizers` are the program's, `is_affordable` says whether a census may be taken now,
+    `look(moment, given)` takes it. What the optimizers work on is no copy, and weights that are mapped from a file are
+    no memory of the process: `torch.load(..., mmap=True)` is what we advise.
+    """
+
+    def __init__(
+        self,
+        guard: Callable[..., None],
+        optimizers: Callable[[], Iterable[Optimizer]],
+        is_affordable: Callable[[], bool],
+        look: Callable[[str, object], None],
+    ) -> None:
+        self._guard = guard
+        self._optimizers = optimizers
+        self._is_affordable = is_affordable
+        self._look = look
+        self._num_calls = {LOADING: 0, SAVING: 0}
+        self._num_looks = {LOADING: 0, SAVING: 0}
+        self._most_given = {LOADING: 0, SAVING: 0}
+        save = self._saving(torch.save)
+        self._replaced = (
+            Replaced(torch.nn.Module, "load_state_dict", self._loading),
+            Replaced(Optimizer, "load_state_dict", self._loading),
+            Replaced(torch, "save", lambda _: save),
+            Replaced(
+                torch.serialization, "save", lambda _: save
+            ),  # the same by its own name, or nobody could pickle it
+        )
+
+    def close(self) -> None:
+        """Leave torch as it was found."""
+        for each in self._replaced:
+            each.close()
+
+    def _loading(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def load_state_dict(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            self._begin(LOADING, args[0] if args else kwargs.get("state_dict"))
+            return original(self_, *args, **kwargs)
+
+        return load_state_dict
+
+    def _saving(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def save(*args: Any, **kwargs: Any) -> Any:
+            self._begin(SAVING, args[0] if args else kwargs.get("obj"))
+            return original(*args, **kwargs)
+
+        return save
+
+    def _begin(self, moment: str, given: object) -> None:
+        if not torch.compiler.is_compiling() and self._num_calls[moment] < MOST_CALLS:
+            self._guard(self._take, moment, given)
+
+    def _take(self, moment: str, given: object) -> None:
+        self._num_calls[moment] += 1
+        if self._num_looks[moment] >= MOST_LOOKS:
+            return
+        num_bytes = _bytes_beside(given, self._optimizers())
+        if num_bytes < max(LEAST_BYTES, LEAST_RISE * self._most_given[moment]) or not self._is_affordable():
+            return
+        self._most_given[moment] = num_bytes
+        self._num_looks[moment] += 1
+        self._look(f"{moment}{self._num_looks[moment]}", (given,))
+
+
+def _bytes_beside(given: object, optimizers: Iterable[Optimizer]) -> int:
+    """Of all storages of the tensors that are given, but of those that optimizers work on and those in mapped files."""
+    # Here, for NumPy is loaded with it.
+    from tenure.capture.heap.roles import tensors_in
+
+    work = (value for each in optimizers for value in (each.param_groups, each.state))
+    with torch._C.DisableTorchFunction():
+        storages = _storages(tensors_in(given))
+        used = _storages(tensor for each in work for tensor in tensors_in(each))
+    in_files = find_mapped(facts.pointer for facts in storages.values() if facts.device == "cpu")
+    return sum(facts.num_bytes for known, facts in storages.items()
+               if known not in used and facts.pointer not in in_files)  # fmt: skip
+
+
+def _storages(tensors: Iterable[torch.Tensor]) -> dict[int, StorageFacts]:
+    table = StorageTable()
+    for tensor in tensors:
+        table.add(tensor)
+    return table.by_id
