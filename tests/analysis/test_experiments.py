@@ -41,8 +41,9 @@ def test_for_a_ring_a_collection_is_tried_as_well() -> None:
     assert kinds == [("drop", (DROP,), True), ("collect", (), True), ("clear caches", (), False)]
 
 
-def test_what_has_no_references_no_storages_or_lives_at_the_peak_alone_is_not_tested() -> None:
-    untested = [claim(drops=()), claim(storages=frozenset()), claim("TN106", moment="peak")]
+def test_what_has_no_references_no_storages_or_lives_at_the_peak_or_within_a_call_alone_is_not_tested() -> None:
+    passing = [claim("TN106", moment=moment) for moment in ("peak", "loading-1", "saving-2")]
+    untested = [claim(drops=()), claim(storages=frozenset()), *passing]
     assert plan_experiments(untested, []) == ()
 
 

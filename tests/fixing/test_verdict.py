@@ -214,6 +214,19 @@ def test_peaks_are_compared_at_the_looks_that_both_runs_have() -> None:
     assert [each.why for each in told] == ["growth falls from 1000 B to 0 B per step", "the peak rises to 8.98 KiB"]
 
 
+def test_a_call_that_has_nothing_beside_the_model_any_more_counts_as_a_lower_peak() -> None:
+    beside = replace(CARRIED, confidence="possible", peak_drop_bytes=8_000)
+    before = measured((beside,), growth=0.0, peaks={(0, "loading-1"): 18_000, (6, "profile"): 9_000})
+    after, worse = (
+        measured((), growth=0.0, alive=FREED, peaks=peaks)
+        for peaks in ({(6, "profile"): 9_000}, {(0, "loading-1"): 20_000, (6, "profile"): 9_000})
+    )
+
+    told = [judge(make_baseline(before, run_of(), SAME), each, each.run, (beside,)).why for each in (after, worse)]
+
+    assert told == ["the peak falls by 8.79 KiB", "the peak rises to 19.53 KiB"]
+
+
 def test_peaks_are_compared_whole_where_no_step_was_looked_into_in_both_runs() -> None:
     before = measured(peaks={(3, "step-end"): 5_000, (6, "profile"): 9_000})
     after = measured((), growth=0.0, alive=FREED, peaks={(3, "step-end"): 4_500, (7, "profile"): 9_500})

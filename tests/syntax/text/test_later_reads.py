@@ -161,3 +161,18 @@ def test_a_function_that_is_not_known_may_be_in_a_loop() -> None:
 
 def test_a_parameter_is_its_callers_to_drop() -> None:
     assert read_later("def main(state):\n    model = build(state)\n    while True:\n        step(model)\n", "state", 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def main():\n    parts = read()\n    use(\n        parts[0])\n    return 1\n", False),
+        ("def main():\n    parts = read()\n    use(\n        parts[0])\n    return parts\n", True),
+        ("def main():\n    parts = read()\n    while wanted():\n        use(parts[0])\n", True),
+    ],
+)
+def test_what_a_statement_reads_that_has_called_already_is_read(text: str, expected: bool) -> None:
+    line = 4 if "while" in text else 3
+
+    assert is_read_later(SourceFile("a.py", text), "main", "parts", line, called=True) is expected
+    assert is_read_later(SourceFile("a.py", text), "main", "parts", line) is True
