@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from suspects import SPECIMENS, carried, finding
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import CARRIED_ON, Suspect
 from tenure.rules.suspended_frames import check_suspect
 
 REMEDY = (
@@ -26,6 +26,7 @@ def test_generators_that_pile_up() -> None:
 OTHERS = {
     "a running function": SPECIMENS["TN202"],
     "a generator that the loop draws from": carried(path=SPECIMENS["TN305"].path),
+    "what a generator carries on from one result to the next": replace(SPECIMENS["TN305"], facts={CARRIED_ON: True}),
     "a list that a running coroutine fills": replace(SPECIMENS["TN305"], facts={"fills_running": True}),
 }
 

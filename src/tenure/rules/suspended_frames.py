@@ -2,7 +2,7 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import CARRIED_ON, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import suspended_hop
@@ -10,9 +10,9 @@ from tenure.rules.path_questions import suspended_hop
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """The path goes through a suspended generator's or coroutine's variable; a loop's own generator is in use, and so
-    is one that fills what grows."""
+    is one that fills what grows, or makes it from what it has made before."""
     hop = suspended_hop(suspect)
-    if hop is None or suspect.symptom == "peak" or suspect.facts.get("fills_running"):
+    if hop is None or suspect.symptom == "peak" or suspect.facts.get("fills_running") or CARRIED_ON in suspect.facts:
         return None
     what = growth(suspect) if suspect.grows else format_bytes(suspect.retained_bytes)
     return claim(

@@ -209,6 +209,37 @@ def test_several_names_of_one_function_are_one_suspect(function: str) -> None:
     ]
 
 
+PIPELINE = f"{FRAME}.self -> Pipeline#p"
+IN_SLOT = f"{PIPELINE} -> .slots list#l -> [0]"
+IN_CONTEXT = f"{PIPELINE} -> .context Context#c -> .batch"
+
+
+@pytest.mark.parametrize(
+    ("way", "others", "expected"),
+    [
+        (IN_CONTEXT, (IN_CONTEXT,) * 3, "self.context.batch"),
+        (IN_CONTEXT, (IN_CONTEXT,) * 2, "self.context"),
+        (IN_CONTEXT, (IN_CONTEXT.replace("#c", "#d"), *(IN_CONTEXT,) * 3), "self.context.batch"),
+        (IN_CONTEXT, (IN_CONTEXT, IN_CONTEXT.replace("#c", "#d"), *(IN_CONTEXT,) * 2), "self.context"),
+        (IN_SLOT, (IN_SLOT,) * 3, "self.slots[*]"),
+        (IN_SLOT, (), "self.slots"),
+    ],
+)
+def test_of_what_lives_on_from_step_to_step_a_field_or_an_entry_is_to_be_dropped(
+    way: str, others: tuple[str, ...], expected: str
+) -> None:
+    between = [
+        census(f"{each} tensor 4MiB activation", step=step, moment="step-end") for step, each in enumerate(others, 1)
+    ]
+
+    model = f"{PIPELINE} -> .net Net -> .weight tensor 2MiB parameter"
+    peak = seen(f"{way} tensor 4MiB activation", model, addresses=(LOGITS, WEIGHTS))
+
+    (found,) = find_idle_at_peak(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), peak, between)
+
+    assert found.holder.expression == expected
+
+
 RECORD = (
     f"{FRAME}.output -> Output#o -> .masks tensor 4MiB activation",
     f"{FRAME}.output -> Output#o -> .features tensor 2MiB activation",

@@ -810,6 +810,23 @@ CASES = [
         },
     ),
     Case(
+        "a dataclass that is copied with another value",
+        attribute("mean", "train.Stats"),
+        {
+            "train.py": """\
+            from dataclasses import dataclass, replace
+            @dataclass(frozen=True)
+            class Stats:
+                count: int = 0
+                mean: object = 0.0
+                def add(self, loss):
+                    other = replace(self, count=self.count + 1)
+                    return replace(other, mean=self.mean + loss)  # site 1 Stats.add
+            """
+        },
+        growing=True,
+    ),
+    Case(
         "a dataclass filled with what a call gives",
         attribute("logits", "train.Output"),
         {

@@ -32,6 +32,14 @@ def test_what_a_context_variable_holds_is_told_by_the_call_that_set_it() -> None
     assert told() == ("active", (SourceLocation("/p/stage.py", 5, "Stage.load"),), False)
 
 
+def test_a_variable_that_the_program_calls_otherwise_is_told_by_the_program_s_name() -> None:
+    renamed = STAGE.replace('active = ContextVar("active")', 'ACTIVE: Any = ContextVar("active", default=None)')
+
+    assert told(renamed.replace("active.set", "ACTIVE.set")) == (
+        "ACTIVE", (SourceLocation("/p/stage.py", 5, "Stage.load"),), False
+    )  # fmt: skip
+
+
 def test_of_several_calls_none_is_sure_and_without_any_the_variable_is_named_alone() -> None:
     assert told(STAGE + "        context.active.set(1)\n")[2]
     assert told("def broken(:\n    active.set(1)") == ("active", (), False)

@@ -153,6 +153,22 @@ def test_variables_of_suspended_generators_and_coroutines_are_named() -> None:
     coroutine.close()
 
 
+def test_a_suspended_generator_s_variable_that_a_function_inside_shares_goes_by_its_name() -> None:
+    def generate():
+        batch, parts = kib(), [1, 2]
+        yield lambda: (batch, parts, unbound)
+        unbound = 1
+
+    generator = generate()
+    next(generator)
+
+    census = read()
+
+    frame = [(Kind.ATTRIBUTE, "gi_frame")] if sys.version_info < (3, 11) else []
+    batch = census.path(*frame, (Kind.LOCAL, "batch"), (Kind.CONTENTS, ""), start=census.node_of(generator))
+    assert census.kind(batch) == NodeKind.TENSOR
+
+
 @pytest.mark.slow
 def test_every_threads_frames_are_roots() -> None:
     entered, leave = threading.Event(), threading.Event()

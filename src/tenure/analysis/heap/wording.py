@@ -128,13 +128,15 @@ def root_text(census: Census, node: int) -> str:
 
 
 def attribute_name(graph: Graph, reference: int) -> str:
-    """The attribute a reference stands for: `a` for `x.__dict__['a']` and for `x._modules['a']`; else ""."""
+    """The attribute a reference stands for: `a` for `x.__dict__['a']` and for `x._modules['a']`; else "", as of what a
+    ModuleDict has under a key."""
     kind, label = _kind(graph, reference), unquoted(graph.labels[reference])
     if _merged_table(graph, reference):
         return ""
     if kind == ReferenceKind.ATTRIBUTE:
         return label
-    if kind == ReferenceKind.ITEM and graph.instance_tables[_source(graph, reference)]:
+    source = _source(graph, reference)
+    if kind == ReferenceKind.ITEM and graph.instance_tables[source] and not graph.lists_of_modules[source]:
         return label if _is_name(label) else ""
     return ""
 

@@ -10,6 +10,9 @@ from tenure.model.source import SourceFile
 from tenure.syntax.text.bindings import Call
 from tenure.syntax.text.scopes import MODULE
 
+_COPYING = ("replace", "_replace")
+"""Functions that copy a dataclass or a named tuple but for what they are given by keyword."""
+
 
 def attributes(sought: Sought) -> Iterator[RankedSite]:
     """In the user's own files; in libraries only where those have none."""
@@ -41,7 +44,8 @@ def _attributes_in(sought: Sought, path: str, source: SourceFile) -> Iterator[Ra
 
 
 def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
-    """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple; inside it `cls(x)`."""
+    """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple; inside it `cls(x)`, anywhere
+    `replace(batch, loss=loss)`."""
     last = sought.owner_type.rpartition(".")[2]
     fields = [
         b.name
@@ -54,12 +58,15 @@ def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
         return
     for file, source in sought.sources.items():
         inside = {qualname for path, qualname in sought.family if path == file}
-        if (f"{last}(" in source.text or inside) and (source.origin == "yours" or position is not None):
+        names_it = any(f"{name}(" in source.text for name in (last, *(_COPYING if position is not None else ())))
+        if (names_it or inside) and (source.origin == "yours" or position is not None):
             for call in calls_of(source):
                 keys = [key for key, _ in call.arguments]
                 given = any(key in sought.names or key == position for key in keys)
                 made_here = call.callee == "cls" and call.class_name in inside
-                if given and (made_here or call.callee.rpartition(".")[2] == last):
+                called = call.callee.rpartition(".")[2]
+                copied = called in _COPYING and position is not None and any(key in sought.names for key in keys)
+                if (given and (made_here or called == last)) or copied:
                     level = SURE if sought.family else LIKELY
                     yield sought.site(file, call, _level_of_repeated(call, level) if sought.growing else level)
 

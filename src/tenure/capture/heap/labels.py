@@ -177,8 +177,23 @@ def _of_suspended(owner: Any) -> Iterator[Named]:
         attribute = {types.GeneratorType: "gi_frame", types.CoroutineType: "cr_frame"}.get(type(owner), "ag_frame")
         yield getattr(owner, attribute), Kind.ATTRIBUTE, attribute
         return
-    for name, value in frames.suspended_locals(owner) or ():
+    variables = frames.suspended_locals(owner)
+    for name, value in variables:
         yield value, Kind.LOCAL, name
+    yield from _cells_of(owner, variables)
+
+
+def _cells_of(suspended: object, variables: frames.Locals) -> Iterator[Named]:
+    """The cells of those variables that a function inside shares, as a comprehension does until Python 3.12."""
+    cells = [each for each in gc.get_referents(suspended) if type(each) is types.CellType]
+    names = {id(value): name for name, value in variables} if cells else {}
+    for cell in cells:
+        try:
+            name = names.get(id(cell.cell_contents))
+        except ValueError:  # nothing is bound to it
+            continue
+        if name is not None:
+            yield cell, Kind.LOCAL, name
 
 
 def _of_frame(owner: types.FrameType) -> Iterator[Named]:
