@@ -18,7 +18,7 @@ from tenure.capture.system.file_mappings import find_mapped
 from tenure.capture.tensors.storages import StorageFacts, StorageTable
 from tenure.model.recording import LOADING, SAVING
 
-MOST_LOOKS = 3
+MOST_LOOKS = 2
 """At calls of each kind."""
 MOST_CALLS = 64
 """Of each kind are asked what they are given: a target network takes its weights over and over."""

@@ -810,6 +810,33 @@ CASES = [
         },
     ),
     Case(
+        "an attribute that is set by a computed name",
+        attribute("sparse", "train.Feed"),
+        {
+            "train.py": """\
+            class Feed:
+                def load(self, values):
+                    for name, value in zip(NAMES, values):
+                        setattr(self, name, value)  # site 1 Feed.load
+            class Other:
+                def load(self, values):
+                    for name, value in zip(NAMES, values):
+                        setattr(self, name, value)
+            """
+        },
+    ),
+    Case(
+        "an attribute that comes with others into an object's table",
+        attribute("sparse", "train.Feed"),
+        {
+            "train.py": """\
+            class Feed:
+                def load(self, values):
+                    vars(self).update(zip(NAMES, values))  # site 1 Feed.load
+            """
+        },
+    ),
+    Case(
         "a dataclass that is copied with another value",
         attribute("mean", "train.Stats"),
         {

@@ -23,6 +23,7 @@ def attributes(sought: Sought) -> Iterator[RankedSite]:
         found.extend((*constructor_calls(sought), *_calls_with_ctx(sought)) if origin == "yours" else ())
         if any(site.plausibility <= LIKELY for site in found):
             break
+        found.extend(_set_by_computed_name(sought) if origin == "yours" and not sought.growing else ())
         found.extend(_set_on_ctx(sought) if origin == "yours" else ())
     yield from found
 
@@ -69,6 +70,15 @@ def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
                 if (given and (made_here or called == last)) or copied:
                     level = SURE if sought.family else LIKELY
                     yield sought.site(file, call, _level_of_repeated(call, level) if sought.growing else level)
+
+
+def _set_by_computed_name(sought: Sought) -> Iterator[RankedSite]:
+    """`setattr(self, name, x)` or `vars(self).update(...)` in the owner's own methods; of what grows `state_sites` asks
+    which of them comes last."""
+    for path, qualname in sought.family:
+        for b in bindings_of(sought.sources[path]):
+            if b.kind == "attribute" and not b.name and b.class_name == qualname and b.on_self:
+                yield sought.site(path, b, LIKELY)
 
 
 def _calls_with_ctx(sought: Sought) -> Iterator[RankedSite]:

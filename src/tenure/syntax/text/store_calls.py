@@ -70,6 +70,8 @@ def _grow(node: ast.Call, container: ast.expr, method: str) -> Iterator[Store]:
         for keyword in node.keywords:
             if keyword.arg and namespace:
                 yield Store("attribute", keyword.arg, namespace, keyword.value, "__dict__")
+        if namespace and (computed := [*node.args, *(each.value for each in node.keywords if not each.arg)]):
+            yield Store("attribute", "", namespace, computed[0], "__dict__")
         return
     receiver, name = split_receiver(container)
     if name:
