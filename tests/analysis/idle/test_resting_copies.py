@@ -29,8 +29,8 @@ def test_a_module_that_is_no_copy_of_the_one_in_use_may_be_called_in_another_pha
     assert told((COPY.format(kind, size), KEPT)) == []
 
 
-def test_a_copy_that_was_there_from_the_start_is_the_programs_own() -> None:
+def test_a_copy_that_was_there_from_the_start_rests_as_well_for_it_is_no_data() -> None:
     copy = (COPY.format("__main__.Net", "2MiB"), KEPT)
 
-    assert told(copy, at_start=copy) == []
+    assert told(copy, at_start=copy) == [("self.resume_from", 2 * MIB)]
     assert told(copy, at_start=(copy[0], OTHER)) == [("self.resume_from", 2 * MIB)]

@@ -35,6 +35,26 @@ def test_entries_are_taken_out_where_the_program_looks_how_many_there_are(look: 
     assert line_that_keeps_short(source, 3, "members") == line
 
 
+@pytest.mark.parametrize(
+    ("keeps", "line"),
+    [
+        ("self.members = (self.members + [model])[-self.size :]", 3),
+        ("self.members = self.members[-8:]", 3),
+        ("self.members[:] = self.members[-8:]", 3),
+        ("del self.members[:-8]", 3),
+        ("self.members = self.members[1:]", 0),
+        ("self.members = self.others[-8:]", 0),
+        ("self.members = self.members[-8]", 0),
+        ("del self.members[-8:]", 0),
+        ("self.members[0] = model[-8:]", 0),
+    ],
+)
+def test_the_newest_entries_alone_are_kept_by_a_slice_from_the_end(keeps: str, line: int) -> None:
+    text = f"class Ensemble:\n    def keep(self, model):\n        {keeps}\n"
+
+    assert line_that_keeps_short(SourceFile("a.py", text), 3, "members") == line
+
+
 def test_another_method_of_the_class_may_do_it_and_a_function_alone_by_its_own_text() -> None:
     method = """\
 class Pool:

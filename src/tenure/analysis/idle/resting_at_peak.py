@@ -70,8 +70,8 @@ def find_resting_at_peak(
     was touched is in use with it, but for fields that no statement of the program reads; what only variables hold is
     told where the text of their functions in `sources` reads none of them any more; what a container with a bound
     holds is meant. What was there before the first forward is taken for the program's data,
-    unless a module has it, other memory took its place since, or an earlier phase was seen to use it (`used_before`):
-    then it is that phase's.
+    unless a module has it, it is a copy of one, other memory took its place since, or an earlier phase was seen to use
+    it (`used_before`): then it is that phase's.
     Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.
     """
     replay = Replay(profile, census)
@@ -241,7 +241,9 @@ def _suspect(
     names = {Name.of(heap.graph, reference) for reference in held_by}
     history = follow(between, names, mine, step=step, roles=[Role(role) for role in roles])
     is_data = history is None or (history.from_start and not history.times_replaced and not mine <= used_before)
-    is_data &= history is None or not any(_is_on_a_module(heap, reference) for reference in held_by)
+    is_data &= history is None or not (
+        any(_is_on_a_module(heap, reference) for reference in held_by) or set(roles) <= set(_WEIGHTS)
+    )
     if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
         return None
     facts = _facts(history) | ({"rests_in_each_entry": True} if len(held_by) > 1 else {})

@@ -1,4 +1,5 @@
-"""Where a container's entries are taken out once there are enough of them: `if len(self.rows) > 100: self.rows.pop(0)`.
+"""Where a container's entries are taken out once there are enough of them: `if len(self.rows) > 100: self.rows.pop(0)`,
+or `self.rows = self.rows[-100:]`.
 
 Seen from one statement that fills it, by the text of the class around it, or of its function.
 """
@@ -21,20 +22,44 @@ _TAKES_OUT = frozenset({"clear", "pop", "popleft", "popitem", "remove"})
 @lru_cache(maxsize=1024)
 def line_that_keeps_short(source: SourceFile, line: int, name: str) -> int:
     """The line of a look at how much `name`, the last part of what it goes by, holds, over a statement that takes
-    something out of it or keeps a part of it alone; 0 where there is none, or the text cannot be parsed."""
+    something out of it or keeps a part of it alone; or of one that keeps its newest entries whatever it holds. 0 where
+    there is none, or the text cannot be parsed."""
     try:
         tree = parse(source)
     except SourceError:
         return 0
     around = class_around(source, line) or function_around(tree, [line])
     looks = (node for node in walk(around) if isinstance(node, (ast.If, ast.While)) and measures(node.test, name))
-    return next((look.lineno for look in looks if any(_takes_out(each, name) for each in look.body)), 0)
+    looked = (look.lineno for look in looks if any(_takes_out(each, name) for each in look.body))
+    newest = (node.lineno for node in walk(around) if isinstance(node, ast.stmt) and _keeps_newest(node, name))
+    return next(looked, 0) or next(newest, 0)
 
 
 def measures(test: ast.expr, name: str) -> bool:
     """Whether a condition asks how much `name` holds."""
     calls = (node for node in walk(test) if isinstance(node, ast.Call) and called_name(node) == "len")
     return any(each.args and _is_named(each.args[0], name) for each in calls)
+
+
+def _keeps_newest(statement: ast.stmt, name: str) -> bool:
+    """`rows = (rows + [x])[-n:]`, `rows[:] = rows[-n:]` or `del rows[:-n]`."""
+    if isinstance(statement, ast.Delete):
+        parts = [each for each in statement.targets if isinstance(each, ast.Subscript)]
+        return any(_is_named(each.value, name) and _is_from_the_end(each.slice, "upper") for each in parts)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Subscript):
+        return False
+    targets = [each.value if isinstance(each, ast.Subscript) else each for each in statement.targets]
+    own = any(_is_named(node, name) for node in walk(statement.value.value)) or _is_named(statement.value.value, name)
+    return own and any(_is_named(each, name) for each in targets) and _is_from_the_end(statement.value.slice, "lower")
+
+
+def _is_from_the_end(part: ast.expr, end: str) -> bool:
+    """Whether a slice counts one of its ends from the container's, and gives no other."""
+    if not isinstance(part, ast.Slice):
+        return False
+    other = part.lower if end == "upper" else part.upper
+    counted = part.upper if end == "upper" else part.lower
+    return other is None and isinstance(counted, ast.UnaryOp) and isinstance(counted.op, ast.USub)
 
 
 def _takes_out(statement: ast.stmt, name: str) -> bool:
