@@ -93,6 +93,26 @@ def test_graphs_that_are_seen_again_or_never_were_do_not_grow_out_of_sight(cut_s
     assert find_growing_out_of_sight([view_census(made, shapes) for made in runs], shapes) == ((), frozenset())
 
 
+def sum_of_an_epoch(step: int, *, cut_short: bool) -> str:
+    """A sum that keeps two nodes of each step and begins anew every 25; a census cut short sees eight of them."""
+    terms = (step - 1) % 25 + 1
+    nodes = 8 if cut_short else 2 * terms
+    flag = " continues" if cut_short else ""
+    lines = [f"main(t.py:9).total -> tensor#total{step} 4B -> .grad_fn AddBackward0#n{step // 26} -> .next"
+             f" MulBackward0#n{step // 26}-{n}{flag}" for n in range(nodes)]  # fmt: skip
+    return MODEL + "\n".join(lines)
+
+
+def test_a_graph_that_begins_anew_is_told_with_its_period_though_some_censuses_see_a_part_of_it() -> None:
+    steps, cut_short = (1, 2, 3, 4, 6, 8, 13, 16, 32, 44), {13, 16, 44}
+    runs = [census(sum_of_an_epoch(step, cut_short=step in cut_short), step=step) for step in steps]
+
+    (suspect,) = find_suspects(runs)
+
+    assert (suspect.symptom, suspect.holder.name, suspect.period_steps) == ("sawtooth", "total", 25)
+    assert suspect.series.steps == (1, 2, 3, 4, 6, 8, 32)
+
+
 def test_a_loss_list_with_its_graphs_holds_activations() -> None:
     (suspect,) = find_suspects(
         growing(

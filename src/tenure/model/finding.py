@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 from tenure.model.experiment import Drop
@@ -129,6 +130,17 @@ class Finding:
 def gained_per_step(values: Sequence[float], steps: Sequence[int]) -> float:
     """Over a whole series; 0 where it has no two steps."""
     return (values[-1] - values[0]) / (steps[-1] - steps[0]) if values and steps[-1] > steps[0] else 0.0
+
+
+def rise_between_falls(values: Sequence[float], steps: Sequence[int], period: int) -> float | None:
+    """Gain per step between the falls of a sawtooth: the median over pairs of measurements less than a period apart;
+    None where no such pair rises."""
+    rises = [
+        (second - first) / (after - before)
+        for (before, after), (first, second) in zip(pairwise(steps), pairwise(values), strict=True)
+        if second > first and after - before < period
+    ]
+    return sorted(rises)[len(rises) // 2] if rises else None
 
 
 def evidence_of(finding: Finding, kind: str) -> dict[str, Any]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenure.model.finding import AUTOGRAD_NODE_BYTES, Confidence, CutReference, Finding, Holder, Remedy, gained_per_step
+from tenure.model.finding import (
+    AUTOGRAD_NODE_BYTES,
+    Confidence,
+    CutReference,
+    Finding,
+    Holder,
+    Remedy,
+    gained_per_step,
+    rise_between_falls,
+)
 from tenure.model.source import SourceLocation
 from tenure.model.suspect import KEPT_SHORT, Falls, HoldingReference, Suspect
 from tenure.model.units import format_bytes
@@ -137,15 +146,16 @@ def _falls_evidence(falls: Falls) -> dict[str, Any]:
 
 def _say_falls(falls: Falls) -> str:
     """`88.00 KiB and 12 objects every 12 steps, the interval of `step % self.log_every` (train.py:8)`."""
-    objects = falls.amplitude_objects
-    held = f" and {count(objects, 'object')}" if objects else ""
+    amounts = [format_bytes(falls.amplitude_bytes)] if falls.amplitude_bytes else []
+    amounts += [count(falls.amplitude_objects, "object")] if falls.amplitude_objects else []
     coincides = {
         "collector": ", when the collector goes through all objects",
         "interval": f", the interval of `{falls.expression}` ({where(falls.where)})",
         "": "",
     }
     every = f"every {falls.every_steps} steps" if falls.every_steps > 1 else "every step"
-    return f"{format_bytes(falls.amplitude_bytes)}{held} {every}{coincides[falls.with_what]}"
+    held = " and ".join(amounts) + " " if amounts else ""
+    return f"{held}{every}{coincides[falls.with_what]}"
 
 
 def _path_evidence(suspect: Suspect) -> dict[str, Any]:
@@ -226,8 +236,12 @@ def within_evaluation(suspect: Suspect) -> bool:
 
 
 def nodes_per_step(suspect: Suspect) -> float:
-    """Autograd nodes gained per step over the whole series; 0 where it has no two steps."""
-    return gained_per_step(suspect.series.graph_nodes, suspect.series.steps)
+    """Autograd nodes gained per step over the whole series, of a sawtooth between its falls; 0 where it has no two
+    steps."""
+    nodes, steps = suspect.series.graph_nodes, suspect.series.steps
+    if suspect.period_steps:
+        return rise_between_falls(nodes, steps, suspect.period_steps) or 0.0
+    return gained_per_step(nodes, steps)
 
 
 def outweighs_tensors(suspect: Suspect) -> bool:

@@ -5,7 +5,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tenure.analysis.growth.trend import FLAT, Trend, find_trend, is_steady, late_part, theil_sen
+from tenure.analysis.growth.trend import (
+    FLAT,
+    Trend,
+    find_period_in_part,
+    find_trend,
+    is_steady,
+    late_part,
+    theil_sen,
+)
 
 GEOMETRIC = (2, 3, 4, 6, 9, 13, 19, 28, 42, 63)
 
@@ -158,3 +166,31 @@ def test_counts_of_millions_that_fall_are_looked_at_for_periods_within_the_run_a
     nodes = [1_000_003, 1_500_001, 2_000_005, 1_750_000, 2_500_007, 2_250_001, 3_000_011, 2_750_003]
 
     assert find_trend(steps, nodes).kind == "flat"
+
+
+STEPS_IN_PART = (1, 2, 3, 4, 6, 8, 13, 16, 32, 44)
+IN_PART = (10, 20, 30, 40, 60, 80, 90, 90, 70, 90)
+WHOLE = [value != 90 for value in IN_PART]
+
+
+def test_a_period_is_fitted_to_counts_some_of_which_may_be_more() -> None:
+    assert find_period_in_part(STEPS_IN_PART, IN_PART, WHOLE) == 25
+
+
+@pytest.mark.parametrize(
+    ("values", "whole"),
+    [
+        ((*IN_PART[:-2], 320, 90), WHOLE),
+        (IN_PART, [True] * len(IN_PART)),
+        ((*IN_PART[:-1], 2000), WHOLE),
+        (IN_PART, [value == 70 for value in IN_PART]),
+    ],
+    ids=[
+        "it never falls",
+        "the others are whole as well",
+        "the part is more than the period gives",
+        "too few are whole",
+    ],
+)
+def test_no_period_is_fitted_where_counts_do_not_come_to_it(values: tuple[int, ...], whole: list[bool]) -> None:
+    assert find_period_in_part(STEPS_IN_PART, values, whole) is None

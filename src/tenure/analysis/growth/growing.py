@@ -18,6 +18,7 @@ from tenure.analysis.growth.trend import (
     FEWEST_POINTS,
     WARM_UP_STEP,
     Trend,
+    find_period_in_part,
     find_trend,
     is_steady,
     late_part,
@@ -42,6 +43,7 @@ from tenure.analysis.heap.held_group import Group, without_what_is_in_use
 from tenure.analysis.heap.storage_facts import pinned_bytes, storage_rows
 from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
+from tenure.model.finding import rise_between_falls
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
 from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, ON_LAYERS, Series, Suspect
 
@@ -89,21 +91,42 @@ def find_growing(
 def find_growing_out_of_sight(
     views: Sequence[View], shapes: Shapes, *, told: Collection[int] = ()
 ) -> tuple[tuple[Suspect, ...], frozenset[int]]:
-    """The same of graphs that grew until a census could not follow them to their ends, nor could any later one: what
-    the censuses before saw of them. `told` are shapes that are accounted for already."""
+    """The same of graphs that grew until a census could not follow them to their ends: what the censuses before saw of
+    them, where no later one could either; where one could, a period that all of them fit. `told` are shapes that are
+    accounted for already."""
     whole = [not _is_cut_short(view) for view in views]
     seen = whole.index(False) if False in whole else len(views)
-    if seen == len(views) or seen < FEWEST_POINTS or any(whole[seen:]):
+    if seen == len(views) or seen < FEWEST_POINTS:
         return (), frozenset()
-    weights = weigh(views[:seen], shapes)
+    watched = [view for view, is_whole in zip(views, whole, strict=True) if is_whole]
+    comes_back = len(watched) > seen
+    weights = weigh(watched, shapes)
+    points = _sawteeth(views, shapes, whole) if comes_back else _accumulation_points(watched, shapes, weights)
     known = {*told}
     found = []
-    for point in _accumulation_points(views[:seen], shapes, weights):
+    for point in points:
         if known.isdisjoint((point.shape, *shapes.lineage(point.shape))):
-            suspect = _suspect(views[:seen], shapes, weights, point, by_element=False)
+            suspect = _suspect(watched, shapes, weights, point, by_element=False)
             if suspect is not None and suspect.through_graph:
                 found.append((point.shape, suspect))
     return tuple(suspect for _, suspect in found), frozenset(shape for shape, _ in found)
+
+
+def _sawteeth(views: Sequence[View], shapes: Shapes, whole: Sequence[bool]) -> list[Grown]:
+    """The topmost shapes whose graph nodes rise and fall with a period, where some censuses saw a part of them only."""
+    weights = weigh(views, shapes)
+    steps = [view.census.step for view in views]
+    seen_whole = [view for view, is_whole in zip(views, whole, strict=True) if is_whole]
+    found: dict[int, Grown] = {}
+    counts = weights.members + weights.graph_nodes
+    for shape in np.flatnonzero(weights.graph_nodes.max(axis=0) != weights.graph_nodes.min(axis=0)).tolist():
+        if any(above in found for above in shapes.lineage(shape)):
+            continue
+        period = find_period_in_part(steps, counts[:, shape].tolist(), whole)
+        trend = Trend("sawtooth", period=period)
+        if period and _members_stay(seen_whole, shape, counts[list(whole), shape], trend):
+            found[shape] = Grown(shape, trend)
+    return list(found.values())
 
 
 def _is_cut_short(view: View) -> bool:
@@ -226,7 +249,7 @@ def _suspect_at(
     series = series_of(views, weights, grown.shape)
     measured = Measured(
         series=series,
-        bytes_per_step=_rise(series, series.bytes, grown.trend.period)
+        bytes_per_step=rise_between_falls(series.bytes, series.steps, grown.trend.period or 1)
         if sawtooth
         else _late_slope(series, series.bytes),
         objects_per_step=_rate(series, grown),
@@ -343,14 +366,4 @@ def _rate(series: Series, grown: Grown) -> float | None:
     """Members per step; of a sawtooth between its falls."""
     if grown.trend.kind == "growing":
         return None if grown.bytes_only else _late_slope(series, series.objects) or None
-    return _rise(series, series.objects, grown.trend.period)
-
-
-def _rise(series: Series, values: Sequence[int], period: int | None) -> float | None:
-    """Gain per step between the falls of a sawtooth: the median over pairs of censuses less than a period apart."""
-    rises = [
-        (second - first) / (after - before)
-        for (before, after), (first, second) in zip(pairwise(series.steps), pairwise(values), strict=True)
-        if second > first and after - before < (period or 1)
-    ]
-    return sorted(rises)[len(rises) // 2] if rises else None
+    return rise_between_falls(series.objects, series.steps, grown.trend.period or 1)

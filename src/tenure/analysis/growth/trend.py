@@ -167,6 +167,15 @@ def find_period(steps: Sequence[int], values: Sequence[int], *, counted: bool = 
     return fitted or _seen_period(steps, values, falls)
 
 
+def find_period_in_part(steps: Sequence[int], values: Sequence[int], whole: Sequence[bool]) -> int | None:
+    """The same of counts some of which are of what could be seen, and may be more: those that are `whole` fit a period,
+    and what it gives for the others is no less. None where it falls in none of the whole ones."""
+    counted = [value for value, is_whole in zip(values, whole, strict=True) if is_whole]
+    if all(later >= earlier for earlier, later in pairwise(counted)):
+        return None
+    return _fit(steps, values, np.zeros(len(values), dtype=bool), at_least=~np.array(whole, dtype=bool))
+
+
 def _middle(steps: Sequence[int]) -> int:
     """The census nearest to the middle of the run by position, never the first or the last."""
     return min(max(1, len(steps) // 2), len(steps) - 2)
@@ -190,23 +199,26 @@ def _fitted_period(steps: Sequence[int], values: Sequence[int]) -> int | None:
     return whole or (_fit(steps, values, empty) if empty.any() else None)
 
 
-def _fit(steps: Sequence[int], values: Sequence[int], left_out: Bools) -> int | None:
-    """The same of the values that are not `left_out`, which must all have the first place after a fall.
+def _fit(steps: Sequence[int], values: Sequence[int], left_out: Bools, *, at_least: Bools | None = None) -> int | None:
+    """The same of the values that are not `left_out`, which must all have the first place after a fall. Of those that
+    are `at_least` what was seen the fit may give more.
 
     Half of a period must have been seen, so that none is longer than twice the run, nor, as each step adds something,
     than twice the highest count. Costs the square of the longest period looked for, some tenths of a second at most.
     """
     at, seen, before = np.array(steps)[~left_out], np.array(values)[~left_out], np.array(steps)[left_out]
-    if len(seen) < FITTED_POINTS:
+    part = np.zeros(len(seen), dtype=bool) if at_least is None else at_least[~left_out]
+    if np.count_nonzero(~part) < FITTED_POINTS:
         return None
-    highest, lowest = int(seen.argmax()), int(seen.argmin())
+    highest, lowest = (int(np.flatnonzero(~part)[find(seen[~part])]) for find in (np.argmax, np.argmin))
     for period in range(2, min(2 * int(seen.max()) + 2, 2 * int(at.max()) + 2, LONGEST_FITTED) + 1):
         shifts = np.arange(period)[:, None]
         phases = (at[None, :] - shifts) % period
         run = phases[:, highest] - phases[:, lowest]
         rise = seen[highest] - seen[lowest]
         rate = np.where(run > 0, rise // np.maximum(run, 1), 0)
-        fits = (rate > 0) & np.all(seen == seen[lowest] + rate[:, None] * (phases - phases[:, lowest][:, None]), axis=1)
+        fitted = seen[lowest] + rate[:, None] * (phases - phases[:, lowest][:, None])
+        fits = (rate > 0) & np.all((seen == fitted) | (part & (seen <= fitted)), axis=1)
         reaches_far = phases.max(axis=1) * 2 >= period - 1
         first = (before[None, :] - shifts) % period
         come_first = np.all(first == first[:, :1], axis=1) & np.all(first < phases.min(axis=1)[:, None], axis=1)
