@@ -52,3 +52,11 @@ def test_a_copy_that_is_made_to_be_saved_is_a_hint() -> None:
     assert message == "`shards`, made to be saved, lies beside the model: no step of the run needs as much memory."
     assert sure == "possible"
     assert remedy.startswith("save the tensors themselves")
+
+
+def test_what_lies_on_a_device_is_to_be_read_into_the_host_s_memory() -> None:
+    facts = {BESIDE_STATE: "loading", GIVEN: True}
+    found = check_suspect(suspect(holder=SHARDS, cut=(SHARDS,), facts=facts, symptom="peak", device="cuda:0"))
+
+    assert found is not None
+    assert found.remedies[0].summary.startswith('`torch.load(..., map_location="cpu")`')

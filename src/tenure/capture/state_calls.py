@@ -55,9 +55,8 @@ class StateCalls:
             Replaced(torch.nn.Module, "load_state_dict", self._loading),
             Replaced(Optimizer, "load_state_dict", self._loading),
             Replaced(torch, "save", lambda _: save),
-            Replaced(
-                torch.serialization, "save", lambda _: save
-            ),  # the same by its own name, or nobody could pickle it
+            # The same where it is defined, or nobody could pickle it.
+            Replaced(torch.serialization, "save", lambda _: save),
         )
 
     def close(self) -> None:

@@ -31,6 +31,11 @@ def remedy(suspect: Suspect) -> str:
     """How to get by with less at that moment."""
     if suspect.facts[BESIDE_STATE] == "saving":
         return "save the tensors themselves, for `torch.save` reads them where they are, or copy to the host one by one"
+    if suspect.device not in ("", "cpu"):
+        return (
+            '`torch.load(..., map_location="cpu")`, so that the device is given one tensor after the other; or load '
+            "only what is used"
+        )
     if GIVEN in suspect.facts:
         return (
             "`torch.load(..., mmap=True)`, so that weights are read from the file where they are used, or a model made "

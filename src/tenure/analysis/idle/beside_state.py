@@ -14,7 +14,6 @@ from tenure.analysis.heap.holders import Droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.running import running_functions
-from tenure.analysis.heap.storage_facts import main_device
 from tenure.analysis.heap.wording import attribute_name, is_merged
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.unread import Program, unread_variables
@@ -40,14 +39,14 @@ def find_beside_state(
     what it was given, and of a call that loads, what other variables held, where that is gone by the next census
     `between` steps. None where the run needs as much elsewhere, or no step was profiled.
 
-    Costs a search of one census, and a cut for each of them.
+    Costs a search of one census.
     """
-    calls = [call for each in at_calls if (call := _Call.of(each, between, peaks)) is not None]
-    highest = max(calls, key=lambda call: call.bytes_alive, default=None)
-    if highest is None or highest.bytes_alive <= highest.elsewhere:
+    highest = max(at_calls, key=lambda each: _bytes_on(each, _device_of(each)), default=None)
+    call = _Call.of(highest, between, peaks) if highest is not None else None
+    if call is None or call.bytes_alive <= call.elsewhere:
         return ()
-    unread = frozenset(unread_variables(highest.view, Program(sources), called=True))
-    return tuple(_suspect(highest, held, unread) for held in _groups(highest))
+    unread = frozenset(unread_variables(call.view, Program(sources), called=True))
+    return tuple(_suspect(call, held, unread) for held in _groups(call))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +65,7 @@ class _Call:
         met = [(profile, at) for profile, at in peaks if Replay(profile, at).meets_peak()]
         if after is None or not met:
             return None
-        view = view_census(census, Shapes())
-        device = main_device(view, np.flatnonzero(census.storages.role == Role.INPUT))
+        view, device = view_census(census, Shapes()), _device_of(census)
         here = census.storages.node[_is_on(census, device)]
         later = set(after.storage_identities.tolist())
         row_of = view.graph.storage_row
@@ -103,6 +101,17 @@ class _Held:
     """Whether that is what the call was given; else it lies beside that."""
 
 
+def _device_of(census: Census) -> str:
+    """Where most lies of what the call was given."""
+    storages = census.storages
+    given = storages.role == Role.INPUT
+    weighed = {
+        place: int(storages.bytes[given & (storages.device == place)].sum())
+        for place in storages.device[given].tolist()
+    }
+    return census.text(max(weighed, key=lambda place: weighed[place])) if weighed else ""
+
+
 def _is_on(census: Census, device: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.array([census.text(place) == device for place in census.storages.device.tolist()], dtype=bool)
 
@@ -133,7 +142,7 @@ def _named_path(view: View, node: int) -> tuple[int, ...]:
     if path and references.kind[path[0]] not in _VARIABLES:
         for above in view.graph.references_to(int(references.source[path[0]])):
             before = path_to(view.graph, view.paths, int(references.source[above]))
-            if (before or (above,))[0] != path[0] and references.kind[(*before, above)[0]] in _VARIABLES:
+            if references.kind[(*before, above)[0]] in _VARIABLES:
                 return (*before, above, *path)
     return path if path and references.kind[path[0]] in _VARIABLES else ()
 

@@ -1,4 +1,5 @@
-"""A checkpoint that is mapped instead of read: `torch.load(path, mmap=True)`."""
+"""A checkpoint that takes no memory of the device while it is loaded: `torch.load(path, mmap=True)`, or
+`map_location="cpu"`."""
 
 from __future__ import annotations
 
@@ -19,19 +20,33 @@ _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
 _STREAMS = ("open", "BytesIO", "urlopen", "TemporaryFile", "NamedTemporaryFile")
 
 
+def load_to_host(source: SourceFile, line: int) -> tuple[Edit, ...]:
+    """The edit by which the one `torch.load` of the statement around `line` reads into the host's memory; none where
+    it says itself where to."""
+    load = _only_load(source, line)
+    placed = load is None or len(load.args) > 1 or any(each.arg in ("map_location", None) for each in load.keywords)
+    return () if load is None or placed else set_argument(source, load, "map_location", '"cpu"')
+
+
 def map_load(source: SourceFile, line: int) -> tuple[Edit, ...]:
-    """The edit that maps what the one `torch.load` of the statement around `line` reads.
+    """The edit that maps what that call reads.
 
     None where it says itself whether to map, and where it is given an open file or a buffer: only files that have a
     name can be mapped (torch 2.1 and later).
     """
+    load = _only_load(source, line)
+    told = load is None or any(each.arg in ("mmap", None) for each in load.keywords)
+    return () if load is None or told or _is_stream(source, load) else set_argument(source, load, "mmap", "True")
+
+
+def _only_load(source: SourceFile, line: int) -> ast.Call | None:
+    """The one call of the statement around the line; None where there are several, or it is given no file."""
     try:
         statements = (each for kind in _STATEMENTS for each in nodes_of(source, kind) if spans(each, [line]))
         calls = [node for statement in statements for node in walk(statement) if _is_load(node)]
-        plain = len(calls) == 1 and bool(calls[0].args) and not any(each.arg == "mmap" for each in calls[0].keywords)
-        return set_argument(source, calls[0], "mmap", "True") if plain and not _is_stream(source, calls[0]) else ()
     except SourceError:
-        return ()
+        return None
+    return calls[0] if len(calls) == 1 and calls[0].args else None
 
 
 def _is_load(node: ast.AST) -> TypeGuard[ast.Call]:
