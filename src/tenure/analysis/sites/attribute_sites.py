@@ -73,9 +73,9 @@ def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
 
 
 def _set_by_computed_name(sought: Sought) -> Iterator[RankedSite]:
-    """`setattr(self, name, x)` or `vars(self).update(...)` in the owner's own methods; of what grows `state_sites` asks
-    which of them comes last."""
-    for path, qualname in sought.family:
+    """`setattr(self, name, x)` or `vars(self).update(...)` in methods of the owner's that are the user's; of what grows
+    `state_sites` asks which of them comes last."""
+    for path, qualname in (each for each in sought.family if sought.sources[each[0]].origin == "yours"):
         for b in bindings_of(sought.sources[path]):
             if b.kind == "attribute" and not b.name and b.class_name == qualname and b.on_self:
                 yield sought.site(path, b, LIKELY)
