@@ -15,7 +15,7 @@ from tenure.analysis.heap.host_part import tensor_part
 from tenure.errors import RecordingError
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
-from tenure.model.recording import COMPILES, EVALUATION, LOADING, PEAK, SAVING, Recording, is_within_step
+from tenure.model.recording import COMPILES, EVALUATION, PEAK, Recording, is_within_step
 from tenure.model.source import SourceFile
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import read_census, read_sources
@@ -45,11 +45,6 @@ class Evidence:
         inside = [census for census in self.of_tensors if census.moment.startswith(EVALUATION)]
         steps = sorted({census.step for census in inside})
         return tuple(tuple(census for census in inside if census.step == step) for step in steps)
-
-    @cached_property
-    def at_state_calls(self) -> tuple[Census, ...]:
-        """The censuses as calls began that load or save the state of a model."""
-        return tuple(census for census in self.of_tensors if census.moment.startswith((LOADING, SAVING)))
 
     @cached_property
     def of_tensors(self) -> tuple[Census, ...]:

@@ -79,7 +79,7 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census, between)]
     found = list(_told_at_the_highest_peak(with_higher_peaks(found, evidence.peaks)))
     found += find_never_read_again(evidence.searched, evidence.sources)
-    found += find_beside_state(evidence.at_state_calls, between, evidence.peaks, evidence.sources)
+    found += find_beside_state(evidence.of_tensors, evidence.peaks, evidence.sources)
     regions = tuple(find_makers("autocast", "", "", evidence.sources)) if evidence.peaks else ()
     casts = [each for peak in evidence.peaks for each in find_autocast_cache(*peak, regions)]
     located = (locate(suspect, evidence.sources) for suspect in found)

@@ -36,10 +36,9 @@ def told(
 ) -> list[Suspect]:
     call = census("\n".join([*at_call, MODEL]), step=0, moment=moment)
     later = census("\n".join(after), step=1)
-    found = find_beside_state(
-        [call], [later], [(STEPS, peak(*after))], {"l.py": SourceFile("l.py", text, origin="yours")}
-    )
-    return list(found)
+    at_peak = peak(*after)
+    sources = {"l.py": SourceFile("l.py", text, origin="yours")}
+    return list(find_beside_state([call, later, at_peak], [(STEPS, at_peak)], sources))
 
 
 def test_what_a_model_loads_is_told_by_its_variable_where_no_step_needs_as_much() -> None:
@@ -91,5 +90,5 @@ def test_nothing_is_told_where_a_step_needs_as_much_or_the_memory_stays_or_no_st
 
     assert told(STATE, after=(MODEL, kept)) == []
     assert told(STATE, after=(MODEL, STATE.replace("load(l.py:4)", "f(t.py:3)"))) == []
-    assert find_beside_state([call], [census(MODEL)], [], {}) == ()
-    assert find_beside_state([call], [], [(STEPS, peak(MODEL))], {}) == ()
+    assert find_beside_state([call, census(MODEL)], [], {}) == ()
+    assert find_beside_state([peak(MODEL), call], [(STEPS, peak(MODEL))], {}) == ()

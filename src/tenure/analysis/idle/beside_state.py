@@ -20,29 +20,29 @@ from tenure.analysis.idle.unread import Program, unread_variables
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints, ReferenceKind, Role
 from tenure.model.profile import StepProfile
-from tenure.model.recording import LOADING
+from tenure.model.recording import LOADING, SAVING
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import BESIDE_STATE, GIVEN, UNREAD, HoldingReference, Suspect
 
-BASIS = "a census as the call began, beside those at the peaks of profiled steps and between steps"
+BASIS = "a census as the call began, beside all others, those at profiled steps' peaks among them"
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
 NAMELESS = -1
 
 
 def find_beside_state(
-    at_calls: Sequence[Census],
-    between: Sequence[Census],
-    peaks: Sequence[tuple[StepProfile, Census]],
-    sources: Mapping[str, SourceFile],
+    censuses: Sequence[Census], peaks: Sequence[tuple[StepProfile, Census]], sources: Mapping[str, SourceFile]
 ) -> tuple[Suspect, ...]:
-    """Suspects of symptom "peak" for the call at which most was alive, `at_calls` being the censuses as each began:
-    what it was given, and of a call that loads, what other variables held, where that is gone by the next census
-    `between` steps. None where the run needs as much elsewhere, or no step was profiled.
+    """Suspects of symptom "peak" for the call at which most was alive, by the census as it began: what it was given,
+    and of a call that loads, what other variables held, where that is gone by the next of all `censuses`. None where
+    one of them shows as much elsewhere, or no profiled step's peak was met.
 
     Costs a search of one census.
     """
-    highest = max(at_calls, key=lambda each: _bytes_on(each, _device_of(each)), default=None)
-    call = _Call.of(highest, between, peaks) if highest is not None else None
+    at_calls = [at for at, census in enumerate(censuses) if _is_at_call(census)]
+    highest = max(at_calls, key=lambda at: _bytes_on(censuses[at], _device_of(censuses[at])), default=-1)
+    if highest < 0 or not any(Replay(profile, at).meets_peak() for profile, at in peaks):
+        return ()
+    call = _Call.of(censuses, highest)
     if call is None or call.bytes_alive <= call.elsewhere:
         return ()
     unread = frozenset(unread_variables(call.view, Program(sources), called=True))
@@ -60,10 +60,10 @@ class _Call:
     """Storages on the device that are gone by the next census."""
 
     @classmethod
-    def of(cls, census: Census, between: Sequence[Census], peaks: Sequence[tuple[StepProfile, Census]]) -> _Call | None:
-        after = next((each for each in between if each.step > census.step), None)
-        met = [(profile, at) for profile, at in peaks if Replay(profile, at).meets_peak()]
-        if after is None or not met:
+    def of(cls, censuses: Sequence[Census], position: int) -> _Call | None:
+        census, others = censuses[position], [each for each in censuses if not _is_at_call(each)]
+        after = next((each for each in censuses[position:] if not _is_at_call(each)), None)
+        if after is None:
             return None
         view, device = view_census(census, Shapes()), _device_of(census)
         here = census.storages.node[_is_on(census, device)]
@@ -74,7 +74,7 @@ class _Call:
             view=view,
             device=device,
             bytes_alive=_bytes_on(census, device),
-            elsewhere=max(_bytes_on(each, device) for each in (*between, *(at for _, at in met))),
+            elsewhere=max(_bytes_on(each, device) for each in others),
             passing=np.array(gone, dtype=np.int64),
         )
 
@@ -99,6 +99,10 @@ class _Held:
     nodes: Ints
     given: bool
     """Whether that is what the call was given; else it lies beside that."""
+
+
+def _is_at_call(census: Census) -> bool:
+    return census.moment.startswith((LOADING, SAVING))
 
 
 def _device_of(census: Census) -> str:

@@ -34,6 +34,7 @@ from tenure.analysis.idle.peak_figures import BASIS_OF_RESTING
 from tenure.analysis.idle.resting_copies import find_resting_copies
 from tenure.analysis.idle.resting_fields import container_of, find_resting_fields
 from tenure.analysis.idle.resting_history import History, Memory, Name, follow
+from tenure.analysis.idle.resting_optimizers import find_resting_optimizers
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.unread import Program, unread_variables
 from tenure.analysis.idle.unread_fields import find_unread_fields
@@ -51,6 +52,7 @@ _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
 _NOT_NAMED = ("unknown", "hidden", "hook", "cycle", "gradient", "handler")
 _DATA = "torch.utils.data."
 _WEIGHTS = (Role.PARAMETER, Role.BUFFER)
+_NO_DATA = (*_WEIGHTS, Role.OPTIMIZER_STATE)
 
 
 def find_resting_at_peak(
@@ -65,13 +67,13 @@ def find_resting_at_peak(
     """Suspects of symptom "peak", the heaviest first: what no operation of the two steps touched though it lay on
     their device at the peak, and that was made in the run and stays to its end, itself or others in its place.
 
-    None of it is a parameter or buffer, but of a copy of a module in use, or a gradient, state, input, a data loader's,
-    in a graph, or `told` already. What lies in one container, or in one object's own attributes, with something that
-    was touched is in use with it, but for fields that no statement of the program reads; what only variables hold is
-    told where the text of their functions in `sources` reads none of them any more; what a container with a bound
-    holds is meant. What was there before the first forward is taken for the program's data,
-    unless a module has it, it is a copy of one, other memory took its place since, or an earlier phase was seen to use
-    it (`used_before`): then it is that phase's.
+    None of it is a parameter or buffer, but of a copy of a module in use, or state, but of an optimizer beside one in
+    use, or a gradient, input, a data loader's, in a graph, or `told` already. What lies in one container, or in one
+    object's own attributes, with something that was touched is in use with it, but for fields that no statement of the
+    program reads; what only variables hold is told where the text of their functions in `sources` reads none of them
+    any more; what a container with a bound holds is meant. What was there before the first forward is taken for the
+    program's data, unless a module has it, it is a copy of one, other memory took its place since, or an earlier phase
+    was seen to use it (`used_before`): then it is that phase's.
     Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.
     """
     replay = Replay(profile, census)
@@ -82,8 +84,8 @@ def find_resting_at_peak(
     told = tuple(told)
     heap = _Heap(view, replay, frozenset().union(*(suspect.storages for suspect in told)), sources)
     found = []
-    copies = {(reference,): nodes for reference, nodes in find_resting_copies(view, heap.resting_weights).items()}
-    for held_by, nodes in (*_by_holder(heap).items(), *copies.items()):
+    whole = find_resting_copies(view, heap.resting_weights) | find_resting_optimizers(view, heap.resting_state)
+    for held_by, nodes in (*_by_holder(heap).items(), *(((reference,), nodes) for reference, nodes in whole.items())):
         if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=LEAST_SHARE):
             continue
         suspect = _suspect(heap, held_by, nodes, between, profile.step, used_before)
@@ -107,6 +109,7 @@ class _Heap:
         on_device = np.array([view.census.text(int(place)) == replay.device for place in storages.device], dtype=bool)
         here = storages.node[on_device]
         self.resting, self.resting_weights = here[self._rests(on_device)], here[self._rests_as_weight(on_device)]
+        self.resting_state = here[self._is_free(on_device, self._replay.untouched(), (Role.OPTIMIZER_STATE,))]
         self._in_use = np.setdiff1d(here, self.resting)
 
     def _rests(self, chosen: Bools) -> Bools:
@@ -242,7 +245,7 @@ def _suspect(
     history = follow(between, names, mine, step=step, roles=[Role(role) for role in roles])
     is_data = history is None or (history.from_start and not history.times_replaced and not mine <= used_before)
     is_data &= history is None or not (
-        any(_is_on_a_module(heap, reference) for reference in held_by) or set(roles) <= set(_WEIGHTS)
+        any(_is_on_a_module(heap, reference) for reference in held_by) or set(roles) <= set(_NO_DATA)
     )
     if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
         return None
