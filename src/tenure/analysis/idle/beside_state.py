@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -128,9 +128,10 @@ def _groups(call: _Call) -> Iterable[_Held]:
     """What goes, by the variable or attribute that has it, and what the call's arguments alone hold."""
     view, storages = call.view, call.view.census.storages
     given = set(storages.node[storages.role == Role.INPUT].tolist())
+    modules = frozenset(module_nodes(view.graph))
     held: dict[int, list[int]] = {}
     for node in call.passing.tolist():
-        held.setdefault(_name_of(view, _named_path(view, node)), []).append(node)
+        held.setdefault(_name_of(view, modules, _named_path(view, node)), []).append(node)
     for reference, nodes in held.items():
         beside = [node for node in nodes if node not in given]
         if call.loads and reference != NAMELESS and call.is_news(beside):
@@ -151,11 +152,10 @@ def _named_path(view: View, node: int) -> tuple[int, ...]:
     return path if path and references.kind[path[0]] in _VARIABLES else ()
 
 
-def _name_of(view: View, path: Sequence[int]) -> int:
+def _name_of(view: View, modules: Collection[int], path: Sequence[int]) -> int:
     """The variable at the start of a path, or the attribute that leads out of the objects that it goes through; of a
     module the variable. NAMELESS where there is no path."""
     references, graph = view.census.references, view.graph
-    modules = module_nodes(graph)
     name = NAMELESS
     for reference in path:
         if name != NAMELESS and not (is_merged(graph, reference) or attribute_name(graph, reference)):

@@ -8,33 +8,28 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.fresh_records import fields_of_record, name_of_record
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, reach
+from tenure.analysis.heap.graph import reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, lie_in_bounded, view_census
 from tenure.analysis.heap.held_group import Group, belong_together, cut_of
-from tenure.analysis.heap.holders import is_element
 from tenure.analysis.heap.paths import path_to
+from tenure.analysis.idle.owners_on_the_way import Owners, find_owners
 from tenure.analysis.idle.peak_figures import Name, names_of
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news
-from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import Census, Ints, ReferenceKind, Role
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
-from tenure.model.suspect import IN_WINDOW, SUSPENDED_TYPES, HoldingReference, Series, Suspect
+from tenure.model.suspect import IN_WINDOW, HoldingReference, Series, Suspect
 
 MOST_STORAGES = 64
-FEWEST_CENSUSES = 3
 BASIS = "replayed the profiled step without it"
 BASIS_OF_COPIES = "replayed the profiled step without the old copy"
-_Link = tuple[int, str, int]
-"""Address of an object, what leads on from it, and the address where that leads."""
-_LISTS = ("list", "collections.deque")
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
@@ -53,7 +48,7 @@ def find_idle_at_peak(profile: StepProfile, census: Census, between: Sequence[Ce
     rows = [row for row in rows if not (replay.is_handed_on(row) and _is_in_graph(view, [replay.node_of_row[row]]))]
     rows = sorted(rows, key=lambda row: -int(profile.storages.bytes[row]))[:MOST_STORAGES]
     found = []
-    for group in _groups(view, replay, rows, _owners_of(view, replay, rows, between)):
+    for group in _groups(view, replay, rows, find_owners(view, replay, rows, between)):
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
         in_graph = _is_in_graph(view, group.nodes.tolist())
         drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())
@@ -90,83 +85,7 @@ def _together(view: View, replay: Replay, group: Group) -> list[set[int]]:
     return [{replay.row_of_node[node] for node in group.nodes.tolist() if nodes[node]} for nodes in reached]
 
 
-@dataclasses.dataclass(frozen=True)
-class _Owners:
-    """Objects on the way to idle storages."""
-
-    spent: frozenset[int]
-    """Those that lead to nothing which the step's statements use after the peak, and are the step's own: a person drops
-    the variable that stands for such a record, not an attribute of it."""
-    lists: frozenset[int]
-    """Lists that live on from step to step, an entry of which is to be dropped."""
-
-
-def _owners_of(view: View, replay: Replay, rows: Iterable[int], between: Sequence[Census]) -> _Owners:
-    """Of a suspended function the variable inside is to be dropped, of an object that lives on from step to step an
-    attribute. A list several of whose entries idle is emptied. Costs a search per object."""
-    references, kinds, types = view.census.references, view.census.nodes.kind, view.graph.type_names
-    ways = [path_to(view.graph, view.paths, replay.node_of_row[row]) for row in rows]
-    owners = {int(references.source[reference]) for way in ways for reference in way}
-    lasting = _living_on(view, ways, between) - _with_several_entries(view, ways)
-    in_graph = np.isin(references.kind, GRAPH_REFERENCES)
-    spent = (
-        node
-        for node in owners - lasting
-        if kinds[node] == NodeKind.OBJECT
-        and types[node].rpartition(".")[2] not in SUSPENDED_TYPES
-        and _is_spent_record(view, replay, node, in_graph)
-    )
-    return _Owners(frozenset(spent), frozenset(node for node in lasting if types[node] in _LISTS))
-
-
-def _living_on(view: View, ways: Iterable[Sequence[int]], between: Sequence[Census]) -> set[int]:
-    """What an object, a class or a module has led to by the same name at the same address in all censuses since it was
-    seen there first, three and more: what each step makes anew alternates between addresses, for it is made before the
-    old one goes. What a function's variable stands for may be made anew each time at the same."""
-    kinds, references = view.census.nodes.kind, view.census.references
-    steps = {reference for way in ways for reference in way if kinds[references.source[reference]] != NodeKind.FRAME}
-    links = dict(zip(sorted(steps), _links(view.census, sorted(steps)), strict=True))
-    sources = np.array([source for source, _, _ in links.values()], dtype=np.int64)
-    present = [_links_from(each, sources) for each in between if each.step < view.census.step]
-    found = set()
-    for reference, link in links.items():
-        seen = [link in each for each in present]
-        if sum(seen) >= FEWEST_CENSUSES and all(seen[seen.index(True) :]):
-            found.add(int(references.target[reference]))
-    return found
-
-
-def _links_from(census: Census, sources: Ints) -> set[_Link]:
-    references = census.references
-    chosen = np.flatnonzero(np.isin(census.nodes.address[references.source], sources))
-    return set(_links(census, chosen.tolist()))
-
-
-def _links(census: Census, chosen: Sequence[int]) -> Iterator[_Link]:
-    addresses, references = census.nodes.address, census.references
-    for reference in chosen:
-        source, target = int(references.source[reference]), int(references.target[reference])
-        yield int(addresses[source]), census.text(int(references.label[reference])), int(addresses[target])
-
-
-def _with_several_entries(view: View, ways: Iterable[Sequence[int]]) -> set[int]:
-    """Containers by several of whose entries the ways go on: to empty them is one thing to do."""
-    references, entries = view.census.references, defaultdict[int, set[int]](set)
-    for way in ways:
-        for reference in way:
-            if is_element(view.graph, reference):
-                entries[int(references.source[reference])].add(reference)
-    return {container for container, each in entries.items() if len(each) > 1}
-
-
-def _is_spent_record(view: View, replay: Replay, node: int, in_graph: Bools) -> bool:
-    reached = reach(view.graph, np.array([node]), without=in_graph)
-    storages = view.census.storages.node
-    found = [replay.row_of_node.get(storage) for storage in storages[reached[storages]].tolist()]
-    return all(row is not None and replay.is_spent(row) for row in found)
-
-
-def _groups(view: View, replay: Replay, rows: Sequence[int], owners: _Owners) -> list[Group]:
+def _groups(view: View, replay: Replay, rows: Sequence[int], owners: Owners) -> list[Group]:
     """Storages whose cuts share a reference, or that variables of one function hold, go in one line; what was there
     before the step, as its batch is, apart from what the step made."""
     groups: list[Group] = []
@@ -185,7 +104,7 @@ def _groups(view: View, replay: Replay, rows: Sequence[int], owners: _Owners) ->
     return groups
 
 
-def _merged(view: View, one: Group, other: Group, owners: _Owners) -> Group:
+def _merged(view: View, one: Group, other: Group, owners: Owners) -> Group:
     """Both in one, with a cut of its own; variables of one function stay those that are dropped, for to drop a
     generator that several of its variables weigh on is no advice."""
     nodes = np.union1d(one.nodes, other.nodes)
@@ -194,7 +113,7 @@ def _merged(view: View, one: Group, other: Group, owners: _Owners) -> Group:
     return Group(view, nodes, nodes, passing=owners.spent, cut=(*(one.cut or ()), *(other.cut or ())), freed=nodes)
 
 
-def _with_cut(view: View, nodes: Ints, owners: _Owners) -> Group:
+def _with_cut(view: View, nodes: Ints, owners: Owners) -> Group:
     group = Group(view, nodes, nodes, passing=owners.spent, many=owners.lists)
     return dataclasses.replace(group, cut=cut_of(group), freed=nodes)
 
