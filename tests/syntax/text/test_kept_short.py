@@ -44,6 +44,7 @@ def test_entries_are_taken_out_where_the_program_looks_how_many_there_are(look: 
         ("del self.members[:-8]", 3),
         ("self.members = self.members[1:]", 0),
         ("self.members = self.others[-8:]", 0),
+        ("members = self.members[-8:]", 0),
         ("self.members = self.members[-8]", 0),
         ("del self.members[-8:]", 0),
         ("self.members[0] = model[-8:]", 0),

@@ -169,6 +169,7 @@ def test_a_parameter_is_its_callers_to_drop() -> None:
         ("def main():\n    parts = read()\n    use(\n        parts[0])\n    return 1\n", False),
         ("def main():\n    parts = read()\n    use(\n        parts[0])\n    return parts\n", True),
         ("def main():\n    parts = read()\n    while wanted():\n        use(parts[0])\n", True),
+        ("def main():\n    parts = read()\n    if use(parts[0]):\n        return parts\n", True),
     ],
 )
 def test_what_a_statement_reads_that_has_called_already_is_read(text: str, expected: bool) -> None:

@@ -49,8 +49,9 @@ def _keeps_newest(statement: ast.stmt, name: str) -> bool:
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Subscript):
         return False
     targets = [each.value if isinstance(each, ast.Subscript) else each for each in statement.targets]
-    own = any(_is_named(node, name) for node in walk(statement.value.value)) or _is_named(statement.value.value, name)
-    return own and any(_is_named(each, name) for each in targets) and _is_from_the_end(statement.value.slice, "lower")
+    own = {dotted(node) for node in walk(statement.value)}
+    kept = any(_is_named(each, name) and dotted(each) in own for each in targets)
+    return kept and _is_from_the_end(statement.value.slice, "lower")
 
 
 def _is_from_the_end(part: ast.expr, end: str) -> bool:

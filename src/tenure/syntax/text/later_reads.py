@@ -38,8 +38,9 @@ def is_read_later(
     around = _around(scope.body, line)
     loops = [node for node in around if isinstance(node, _LOOPS)]
     first = max((node.lineno for node in (loops if loops and not waits else around)), default=line)
-    if called and around and not loops and (last := max(around, key=lambda node: node.lineno)).lineno == first:
-        first = (last.end_lineno or first) + 1
+    innermost = max(around, key=lambda node: node.lineno, default=None)
+    if called and innermost is not None and not loops and not hasattr(innermost, "body"):
+        first = (innermost.end_lineno or first) + 1
     return any(mention < 0 or mention >= first or _comes_again(loops, mention, name) for mention in _reads(scope, name))
 
 
