@@ -48,7 +48,7 @@ from tenure.capture.steps.schedule import (
     can_afford_within,
     is_due,
 )
-from tenure.capture.steps.skipped_steps import watch_scalers
+from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
 from tenure.capture.steps.watched_steps import WatchedSteps
 from tenure.capture.system.ranks import find_place
@@ -138,7 +138,7 @@ class Monitor:
             register_optimizer_step_pre_hook(self._make_hook(self._before_optimizer_step)),
             register_optimizer_step_post_hook(self._make_hook(self._after_optimizer_step)),
         ]
-        self._scalers = watch_scalers(lambda: self._optimizer_steps, self._after_skipped_step)
+        self._scalers = ScalerWatch(lambda: self._optimizer_steps, self._after_skipped_step)
         self._state_calls = StateCalls(
             self._guard.run, self._optimizers.live, self._can_look_at_state, self._record_census
         )

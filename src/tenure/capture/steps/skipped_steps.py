@@ -16,20 +16,21 @@ from torch.amp.grad_scaler import GradScaler
 from tenure.capture.guarding.replaced import Replaced
 
 
-def watch_scalers(count_steps: Callable[[], int], on_skipped: Callable[[Any], None]) -> Replaced:
+class ScalerWatch(Replaced):
     """Tells, until closed, of each optimizer whose step a scaler was asked for and did not take."""
 
-    def make(original: Any) -> Any:
-        @functools.wraps(original)
-        def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling():
-                return original(self, optimizer, *args, **kwargs)
-            before = count_steps()
-            result = original(self, optimizer, *args, **kwargs)
-            if count_steps() == before:
-                on_skipped(optimizer)
-            return result
+    def __init__(self, count_steps: Callable[[], int], on_skipped: Callable[[Any], None]) -> None:
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+                if torch.compiler.is_compiling():
+                    return original(self, optimizer, *args, **kwargs)
+                before = count_steps()
+                result = original(self, optimizer, *args, **kwargs)
+                if count_steps() == before:
+                    on_skipped(optimizer)
+                return result
 
-        return step
+            return step
 
-    return Replaced(GradScaler, "step", make)
+        super().__init__(GradScaler, "step", make)
