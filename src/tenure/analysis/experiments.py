@@ -16,10 +16,8 @@ from tenure.model.experiment import (
 )
 from tenure.model.finding import Confidence, Finding, evidence_of
 from tenure.model.heap import Census
-from tenure.model.recording import LOADING, PEAK, SAVING
+from tenure.model.recording import PEAK, is_at_state_call
 
-IN_PASSING = (PEAK, LOADING, SAVING)
-"""What was seen at these moments is gone a moment later."""
 MOST_FINDINGS = 12
 """Findings that are tested, those that save most first."""
 LEAST_PRESENT = 0.2
@@ -36,7 +34,7 @@ def plan_experiments(findings: Sequence[Finding], censuses: Sequence[Census]) ->
     drops = [
         _plan("drop", finding, censuses)
         for finding in findings
-        if finding.drops and finding.storages and not _moment(finding).startswith(IN_PASSING)
+        if finding.drops and finding.storages and not _is_passing(_moment(finding))
     ][:MOST_FINDINGS]
     rings = [finding for finding in findings if finding.symptom == "cycle" and finding.storages]
     collections = [_plan("collect", finding, censuses) for finding in rings[:MOST_FINDINGS]]
@@ -126,6 +124,11 @@ def _plan(kind: ExperimentKind, finding: Finding, censuses: Sequence[Census]) ->
         _moment(finding),
         independent=finding.symptom == "cycle",
     )
+
+
+def _is_passing(moment: str) -> bool:
+    """Whether what was seen then is gone a moment later."""
+    return moment == PEAK or is_at_state_call(moment)
 
 
 def _moment(finding: Finding) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -26,6 +27,15 @@ LEAST_BYTES = 128 << 10
 """What is given less is not looked at."""
 LEAST_RISE = 1.25
 """So many times what was given to the calls before."""
+
+
+@dataclass
+class _Seen:
+    """Calls of one kind until now."""
+
+    num_calls: int = 0
+    num_looks: int = 0
+    most_given: int = 0
 
 
 class StateCalls:
@@ -47,9 +57,7 @@ class StateCalls:
         self._optimizers = optimizers
         self._is_affordable = is_affordable
         self._look = look
-        self._num_calls = {LOADING: 0, SAVING: 0}
-        self._num_looks = {LOADING: 0, SAVING: 0}
-        self._most_given = {LOADING: 0, SAVING: 0}
+        self._seen = {LOADING: _Seen(), SAVING: _Seen()}
         save = self._saving(torch.save)
         self._replaced = (
             Replaced(torch.nn.Module, "load_state_dict", self._loading),
@@ -81,19 +89,20 @@ class StateCalls:
         return save
 
     def _begin(self, moment: str, given: object) -> None:
-        if not torch.compiler.is_compiling() and self._num_calls[moment] < MOST_CALLS:
+        seen = self._seen[moment]
+        is_over = seen.num_calls >= MOST_CALLS or seen.num_looks >= MOST_LOOKS
+        if not is_over and not torch.compiler.is_compiling():
             self._guard(self._take, moment, given)
 
     def _take(self, moment: str, given: object) -> None:
-        self._num_calls[moment] += 1
-        if self._num_looks[moment] >= MOST_LOOKS:
-            return
+        seen = self._seen[moment]
+        seen.num_calls += 1
         num_bytes = _bytes_beside(given, self._optimizers())
-        if num_bytes < max(LEAST_BYTES, LEAST_RISE * self._most_given[moment]) or not self._is_affordable():
+        if num_bytes < max(LEAST_BYTES, LEAST_RISE * seen.most_given) or not self._is_affordable():
             return
-        self._most_given[moment] = num_bytes
-        self._num_looks[moment] += 1
-        self._look(f"{moment}{self._num_looks[moment]}", (given,))
+        seen.most_given = num_bytes
+        seen.num_looks += 1
+        self._look(f"{moment}{seen.num_looks}", (given,))
 
 
 def _bytes_beside(given: object, optimizers: Iterable[Optimizer]) -> int:

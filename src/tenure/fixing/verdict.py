@@ -11,7 +11,7 @@ from tenure.fixing.measured import DEVICE, PROFILE, Measured
 from tenure.fixing.outputs import Comparison, compare_outputs
 from tenure.fixing.runs import Run
 from tenure.model.finding import Finding, evidence_of
-from tenure.model.recording import LOADING, SAVING
+from tenure.model.recording import is_at_state_call
 from tenure.model.units import format_bytes
 
 PEAK_NOISE = 0.01
@@ -258,7 +258,7 @@ def _peaks(before: Measured, after: Measured) -> tuple[int, int]:
         return 0, 0
     if not any(what in (PROFILE, DEVICE) for _, what in common):
         return max(before.peaks.values()), max(after.peaks.values())
-    old, new = ([size for at, size in run.peaks.items() if at in common or at[1].startswith((LOADING, SAVING))]
+    old, new = ([size for at, size in run.peaks.items() if at in common or is_at_state_call(at[1])]
                 for run in (before, after))  # fmt: skip
     return max(old), max(new)
 

@@ -31,9 +31,14 @@ GROWS = "Memory grows:"
 """Begins the notes of the recorder's own closer looks."""
 
 
+def is_at_state_call(moment: str) -> bool:
+    """Whether a census was taken as a call began that loads or saves the state of a model."""
+    return moment.startswith((LOADING, SAVING))
+
+
 def is_within_step(moment: str) -> bool:
     """Whether a census was taken where the program was at work on something, which it has in hand then."""
-    return moment in (PEAK, OUT_OF_MEMORY) or moment.startswith((EVALUATION, LOADING, SAVING))
+    return moment in (PEAK, OUT_OF_MEMORY) or moment.startswith(EVALUATION) or is_at_state_call(moment)
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def find_growing_out_of_sight(
     watched = [view for view, is_whole in zip(views, whole, strict=True) if is_whole]
     comes_back = len(watched) > seen
     weights = weigh(watched, shapes)
-    points = _sawteeth(views, shapes, whole) if comes_back else _accumulation_points(watched, shapes, weights)
+    points = _sawteeth(views, watched, shapes, whole) if comes_back else _accumulation_points(watched, shapes, weights)
     known = {*told}
     found = []
     for point in points:
@@ -112,11 +112,10 @@ def find_growing_out_of_sight(
     return tuple(suspect for _, suspect in found), frozenset(shape for shape, _ in found)
 
 
-def _sawteeth(views: Sequence[View], shapes: Shapes, whole: Sequence[bool]) -> list[Grown]:
+def _sawteeth(views: Sequence[View], seen_whole: Sequence[View], shapes: Shapes, whole: Sequence[bool]) -> list[Grown]:
     """The topmost shapes whose graph nodes rise and fall with a period, where some censuses saw a part of them only."""
     weights = weigh(views, shapes)
     steps = [view.census.step for view in views]
-    seen_whole = [view for view, is_whole in zip(views, whole, strict=True) if is_whole]
     found: dict[int, Grown] = {}
     counts = weights.members + weights.graph_nodes
     for shape in np.flatnonzero(weights.graph_nodes.max(axis=0) != weights.graph_nodes.min(axis=0)).tolist():

@@ -20,7 +20,7 @@ from tenure.analysis.heap.groups import View, fingerprint_of, series_of_nodes
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.islands import unseen_owned
 from tenure.analysis.heap.loops import is_iterator
-from tenure.analysis.heap.storage_facts import identities
+from tenure.analysis.heap.storage_facts import identities, is_on
 from tenure.analysis.heap.wording import is_known_owner
 from tenure.analysis.kept.cycles import below_rings
 from tenure.model.heap import Ints, NodeKind
@@ -81,7 +81,7 @@ def _is_unexplained(views: Sequence[View], device: str, told: Sequence[Suspect])
 def _on(view: View, device: str) -> Ints:
     """Per node: the bytes of a storage on that device, 0 for all others."""
     storages, weights = view.census.storages, np.zeros(view.graph.size, dtype=np.int64)
-    here = np.array([view.census.text(each) == device for each in storages.device.tolist()], dtype=bool)
+    here = is_on(view.census, device)
     weights[storages.node[here]] = storages.bytes[here]
     return weights
 

@@ -67,7 +67,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         retained_bytes=int(graph.bytes_of_node[freed].sum()),
         num_objects=series.objects[-1] if symptom == "growth" else max(series.objects[-1], len(rows)),
         num_graph_nodes=len(graph_nodes),
-        device=main_device(view, rows),
+        device=main_device(view.census, rows),
         bytes_by_role=bytes_by_role(view, rows),
         first_step=steps[0],
         last_step=max(steps),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tenure.analysis.heap.graph import Bools
 from tenure.analysis.heap.groups import View
-from tenure.model.heap import BUFFERS_FREED, Ints, ReferenceKind, Role
+from tenure.model.heap import BUFFERS_FREED, Census, Ints, ReferenceKind, Role
 
 SCALAR_BYTES = 512
 """A scalar's storage on a device, rounded as allocators round."""
@@ -47,9 +48,14 @@ def bytes_by_role(view: View, rows: Ints) -> dict[str, int]:
     return dict(sorted(((name, size) for name, size in found.items() if size), key=lambda item: -item[1]))
 
 
-def main_device(view: View, rows: Ints) -> str:
-    """The device of most of the bytes."""
-    storages = view.census.storages
+def is_on(census: Census, device: str) -> Bools:
+    """Per storage: whether it lies on this device."""
+    return np.array([census.text(place) == device for place in census.storages.device.tolist()], dtype=bool)
+
+
+def main_device(census: Census, rows: Ints) -> str:
+    """The device of most of the bytes of these storages, of all where there are none."""
+    storages = census.storages
     if len(rows) == 0:
         rows = np.arange(len(storages.node))
     if len(rows) == 0:
@@ -58,7 +64,7 @@ def main_device(view: View, rows: Ints) -> str:
     heaviest_device = max(
         devices.tolist(), key=lambda d: (int(storages.bytes[rows][storages.device[rows] == d].sum()), -d)
     )
-    return view.census.text(heaviest_device)
+    return census.text(heaviest_device)
 
 
 def is_graph_freed(view: View, graph_nodes: Ints) -> bool:

@@ -14,13 +14,14 @@ from tenure.analysis.heap.holders import Droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.running import running_functions
+from tenure.analysis.heap.storage_facts import is_on, main_device
 from tenure.analysis.heap.wording import attribute_name, is_merged
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.unread import Program, unread_variables
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints, ReferenceKind, Role
 from tenure.model.profile import StepProfile
-from tenure.model.recording import LOADING, SAVING
+from tenure.model.recording import LOADING, is_at_state_call
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import BESIDE_STATE, GIVEN, UNREAD, HoldingReference, Suspect
 
@@ -38,7 +39,7 @@ def find_beside_state(
 
     Costs a search of one census.
     """
-    at_calls = [at for at, census in enumerate(censuses) if _is_at_call(census)]
+    at_calls = [at for at, census in enumerate(censuses) if is_at_state_call(census.moment)]
     highest = max(at_calls, key=lambda at: _bytes_on(censuses[at], _device_of(censuses[at])), default=-1)
     if highest < 0 or not any(Replay(profile, at).meets_peak() for profile, at in peaks):
         return ()
@@ -61,12 +62,12 @@ class _Call:
 
     @classmethod
     def of(cls, censuses: Sequence[Census], position: int) -> _Call | None:
-        census, others = censuses[position], [each for each in censuses if not _is_at_call(each)]
-        after = next((each for each in censuses[position:] if not _is_at_call(each)), None)
+        census, others = censuses[position], [each for each in censuses if not is_at_state_call(each.moment)]
+        after = next((each for each in censuses[position:] if not is_at_state_call(each.moment)), None)
         if after is None:
             return None
         view, device = view_census(census, Shapes()), _device_of(census)
-        here = census.storages.node[_is_on(census, device)]
+        here = census.storages.node[is_on(census, device)]
         later = set(after.storage_identities.tolist())
         row_of = view.graph.storage_row
         gone = [node for node in here.tolist() if int(census.storage_identities[row_of[node]]) not in later]
@@ -101,27 +102,14 @@ class _Held:
     """Whether that is what the call was given; else it lies beside that."""
 
 
-def _is_at_call(census: Census) -> bool:
-    return census.moment.startswith((LOADING, SAVING))
-
-
 def _device_of(census: Census) -> str:
-    """Where most lies of what the call was given."""
-    storages = census.storages
-    given = storages.role == Role.INPUT
-    weighed = {
-        place: int(storages.bytes[given & (storages.device == place)].sum())
-        for place in storages.device[given].tolist()
-    }
-    return census.text(max(weighed, key=lambda place: weighed[place])) if weighed else ""
-
-
-def _is_on(census: Census, device: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return np.array([census.text(place) == device for place in census.storages.device.tolist()], dtype=bool)
+    """Where most lies of what the call was given; "" where it was given nothing but weights in use."""
+    given = np.flatnonzero(census.storages.role == Role.INPUT)
+    return main_device(census, given) if len(given) else ""
 
 
 def _bytes_on(census: Census, device: str) -> int:
-    return int(census.storages.bytes[_is_on(census, device)].sum())
+    return int(census.storages.bytes[is_on(census, device)].sum())
 
 
 def _groups(call: _Call) -> Iterable[_Held]:

@@ -13,6 +13,7 @@ from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
+from tenure.analysis.heap.storage_facts import is_on
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.kept.survivors import name_that_went
@@ -319,10 +320,8 @@ def _used_by_graphs(view: View) -> set[int]:
 
 def _is_on_device(last: View, idle: _Idle) -> bool:
     """Its memory lies where memory is scarce: on a device, where the program uses one at all."""
-    storages, text = last.census.storages, last.census.text
-    on_cpu = np.array([text(int(device)) == "cpu" for device in storages.device], dtype=bool)
-    on_meta = np.array([text(int(device)) == "meta" for device in storages.device], dtype=bool)
-    mine = np.isin(storages.node, idle.storages)
+    on_cpu, on_meta = is_on(last.census, "cpu"), is_on(last.census, "meta")
+    mine = np.isin(last.census.storages.node, idle.storages)
     scarce = ~on_meta if bool((on_cpu | on_meta).all()) else ~on_cpu & ~on_meta
     return bool(scarce[mine].all())
 

@@ -21,7 +21,7 @@ from tenure.analysis.heap.groups import (
 )
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable
-from tenure.analysis.heap.storage_facts import main_device
+from tenure.analysis.heap.storage_facts import is_on, main_device
 from tenure.analysis.idle.unread import Program, find_calls_of_loops, unread_variables
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Ints, NodeKind, Role
@@ -108,14 +108,12 @@ def _held_by(view: View, cut: Sequence[Droppable]) -> Ints:
     freed = freed_storages(view.graph, cut)
     storages = view.census.storages
     passing = np.isin(storages.role, (Role.INPUT, Role.GRADIENT))
-    main = _device(view)
-    here = [view.census.text(device) == main for device in storages.device.tolist()]
-    return np.intersect1d(freed, storages.node[~passing & np.array(here, dtype=bool)])
+    return np.intersect1d(freed, storages.node[~passing & is_on(view.census, _device(view))])
 
 
 def _device(view: View) -> str:
     storages = view.census.storages
-    return main_device(view, np.flatnonzero(storages.role == Role.PARAMETER))
+    return main_device(view.census, np.flatnonzero(storages.role == Role.PARAMETER))
 
 
 def _matters(view: View, nodes: Ints) -> bool:

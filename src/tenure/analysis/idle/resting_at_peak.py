@@ -29,7 +29,7 @@ from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
-from tenure.analysis.heap.storage_facts import identities
+from tenure.analysis.heap.storage_facts import identities, is_on
 from tenure.analysis.idle.peak_figures import BASIS_OF_RESTING
 from tenure.analysis.idle.resting_copies import find_resting_copies
 from tenure.analysis.idle.resting_fields import container_of, find_resting_fields
@@ -105,9 +105,8 @@ class _Heap:
         self._replay, self._told = replay, told
         self._in_graph = np.isin(view.census.references.kind, GRAPH_REFERENCES)
         self.modules = frozenset(module_nodes(view.graph))
-        storages = view.census.storages
-        on_device = np.array([view.census.text(int(place)) == replay.device for place in storages.device], dtype=bool)
-        here = storages.node[on_device]
+        on_device = is_on(view.census, replay.device)
+        here = view.census.storages.node[on_device]
         self.resting, self.resting_weights = here[self._rests(on_device)], here[self._rests_as_weight(on_device)]
         self.resting_state = here[self._is_free(on_device, self._replay.untouched(), (Role.OPTIMIZER_STATE,))]
         self._in_use = np.setdiff1d(here, self.resting)

@@ -17,7 +17,7 @@ from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded
 from tenure.analysis.heap.held_group import Group, belong_together, cut_of
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.heap.paths import path_to
-from tenure.analysis.heap.storage_facts import identities, storage_rows
+from tenure.analysis.heap.storage_facts import identities, is_on, storage_rows
 from tenure.analysis.heap.wording import expression
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Series, Suspect
@@ -192,8 +192,7 @@ def _on_main_device(view: View) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     devices = {view.census.text(d) for d in np.unique(storages.device[storages.role == Role.PARAMETER]).tolist()}
     if not devices or devices == {"cpu"}:
         return np.ones(len(storages.node), dtype=bool)
-    on_host = np.array([view.census.text(d) == "cpu" for d in storages.device.tolist()], dtype=bool)
-    return np.asarray(~on_host, dtype=bool)
+    return np.asarray(~is_on(view.census, "cpu"), dtype=bool)
 
 
 def _was_there(view: View, end: View) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -98,7 +98,7 @@ def _suspect(
         retained_bytes=sizes[at],
         num_objects=len(rows),
         num_graph_nodes=sum(each.num_graph_nodes for each in islands),
-        device=main_device(view, rows),
+        device=main_device(view.census, rows),
         bytes_by_role=bytes_by_role(view, rows),
         first_step=views[seen[0]].census.step,
         last_step=views[seen[-1]].census.step,

@@ -77,7 +77,7 @@ def _set_by_computed_name(sought: Sought) -> Iterator[RankedSite]:
     `state_sites` asks which of them comes last."""
     for path, qualname in (each for each in sought.family if sought.sources[each[0]].origin == "yours"):
         for b in bindings_of(sought.sources[path]):
-            if b.kind == "attribute" and not b.name and b.class_name == qualname and b.on_self:
+            if b.sets_computed_name and b.class_name == qualname and b.on_self:
                 yield sought.site(path, b, LIKELY)
 
 
@@ -98,7 +98,7 @@ def _set_on_ctx(sought: Sought) -> Iterator[RankedSite]:
         return
     for path, qualname in sought.family:
         for b in bindings_of(sought.sources[path]):
-            if b.kind == "attribute" and not b.name and b.class_name == qualname and b.receiver == "ctx":
+            if b.sets_computed_name and b.class_name == qualname and b.receiver == "ctx":
                 yield sought.site(path, b, LIKELY)
 
 

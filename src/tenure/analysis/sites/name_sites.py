@@ -24,7 +24,7 @@ def by_the_statement_that_adds_names(suspect: Suspect, sources: Mapping[str, Sou
         for path, source in sources.items()
         if source.origin == "yours"
         for binding in bindings_of(source)
-        if binding.kind == "attribute" and not binding.name
+        if binding.sets_computed_name
     }
     by_name = {at: each for at, each in found.items() if _last(each.receiver) == _last(suspect.holder.name)}
     by_self = {at: each for at, each in found.items() if each.on_self}

@@ -28,7 +28,7 @@ def places_of_change(
     sought = Sought(reference, sources, growing=True)
     changes = list(_changes(sought))
     in_place = [b for b in changes if b[1].kind in _IN_PLACE and b[1].name in sought.names]
-    by_computed_name = [b for b in changes if b[1].kind == "attribute" and not b[1].name and b[1].on_self]
+    by_computed_name = [b for b in changes if b[1].sets_computed_name and b[1].on_self]
     chosen = _of_nearest_class(sought, in_place or by_computed_name)
     ordered = sorted((sought.site(path, binding, LIKELY) for path, binding in chosen), key=_last_first)
     return tuple(dict.fromkeys(site.location for site in ordered)) or tuple(sites)

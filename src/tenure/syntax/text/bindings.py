@@ -55,6 +55,11 @@ class Binding:
     key: str = ""
     """The constant key of an item assignment, or of what a call adds to: `'loss'` of `stats["loss"].append(x)`."""
 
+    @property
+    def sets_computed_name(self) -> bool:
+        """Whether an attribute is set whose name is computed: `setattr(self, name, x)`, `register_buffer(key, x)`."""
+        return self.kind == "attribute" and not self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
