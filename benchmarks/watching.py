@@ -135,7 +135,7 @@ def hooks(step_seconds: float, steps: int, folder: Path) -> dict[str, float]:
     monitor.end_step()
     before, started = monitor.own_seconds, time.thread_time()
     for _ in range(steps):
-        monitor._last_step_time -= step_seconds
+        monitor._recorder._clock.leave_out(-step_seconds)
         monitor.end_step()
     processor = (time.thread_time() - started) / steps
     own = (monitor.own_seconds - before) / steps
@@ -168,8 +168,8 @@ def found_steps(step_seconds: float, steps: int, folder: Path) -> dict[str, floa
         started = time.thread_time()
         for _ in range(count):
             if monitor is not None:
-                monitor._last_step_time -= step_seconds
-                monitor._start -= step_seconds
+                monitor._recorder._clock.leave_out(-step_seconds)
+                monitor._recorder._clock.start -= step_seconds
             optimizer.zero_grad()
             model(rows).mean().backward()
             optimizer.step()

@@ -30,7 +30,7 @@ def test_a_step_marked_in_code_costs_so_little_python(tmp_path: Path) -> None:
             monitor.end_step()
 
         def one() -> None:
-            monitor._clock.leave_out(-0.05)
+            monitor._recorder._clock.leave_out(-0.05)
             monitor.end_step()
 
         counted = [count_executed(one) for _ in range(21)]
@@ -44,7 +44,7 @@ def test_a_step_outside_of_the_schedule_reads_resident_memory_and_opens_no_file(
     with recording(tmp_path, CensusLog(), census_at=(), profile_step=0) as monitor:
         for _ in range(33):
             monitor.end_step()
-        monitor._clock.leave_out(-0.05)
+        monitor._recorder._clock.leave_out(-0.05)
         counted = count_executed(monitor.end_step)  # an even one: read on a machine too slow for a reading after each
 
     assert {name for name in counted.c_names if "open" in name or "read" in name} == {"pread"}
@@ -73,7 +73,7 @@ def test_a_step_that_hooks_find_costs_so_little_more_than_without_them(tmp_path:
             step()
 
         def one() -> None:
-            monitor._clock.leave_out(-0.05)
+            monitor._recorder._clock.leave_out(-0.05)
             step()
 
         watched = [count_executed(one) for _ in range(21)]
@@ -92,7 +92,7 @@ def test_a_step_that_hooks_find_with_nothing_to_decide_costs_a_fourth_of_that(tm
             step()
 
         def one() -> None:
-            monitor._clock.leave_out(-0.05)
+            monitor._recorder._clock.leave_out(-0.05)
             step()
 
         quiet = [count_executed(one) for _ in range(21)]

@@ -218,13 +218,13 @@ def test_where_no_step_ends_any_more_calls_of_models_are_watched_again(tmp_path:
         model.eval()
         for _ in range(5):
             model(torch.ones(2, 3))
-        monitor._watch_where_no_step_ends(time.perf_counter() + 0.9)
+        monitor._recorder._watch_where_no_step_ends(time.perf_counter() + 0.9)
         assert not monitor._modules.is_watching
-        monitor._watch_where_no_step_ends(time.perf_counter() + 3600)
+        monitor._recorder._watch_where_no_step_ends(time.perf_counter() + 3600)
         for _ in range(100):
             model(torch.ones(2, 3))
         watches_after = monitor._modules.is_watching
-        monitor._watch_where_no_step_ends(time.perf_counter() + 3600)
+        monitor._recorder._watch_where_no_step_ends(time.perf_counter() + 3600)
 
     numbers = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
     assert [call for call in log.calls if call[1].startswith("evaluation")] == [(3, f"evaluation-{n}") for n in numbers]
@@ -575,7 +575,7 @@ def test_a_census_that_is_asked_for_from_outside_is_taken_at_the_next_steps_end(
     with recording(tmp_path, log, census_at=(2,)) as monitor:
         for step in range(1, 6):
             if step in (2, 4):
-                monitor._samples._sampler.census_wanted = True
+                monitor._recorder._samples._sampler.census_wanted = True
             train_step(model, optimizer)
 
     assert log.calls == [(2, "step-end"), (2, "forward-entry"), (4, "request")]
@@ -626,7 +626,7 @@ def test_the_environment_replaces_the_budget_of_a_recording_and_must_be_a_share(
     monkeypatch.setenv("TENURE_BUDGET", "0.5%")
     with record(tmp_path / "a") as run:
         assert run._monitor is not None
-        assert run._monitor._options.budget_percent == 0.5
+        assert run._monitor._recorder._options.budget_percent == 0.5
     monkeypatch.setenv("TENURE_BUDGET", "much")
     with pytest.raises(UsageError, match="TENURE_BUDGET: 'much' is no share from 0% to 100%"), record(tmp_path / "b"):
         pass

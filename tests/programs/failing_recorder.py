@@ -17,6 +17,7 @@ from torch import nn
 
 MODULES = (
     "tenure.capture.monitor",
+    "tenure.capture.step_recorder",
     "tenure.capture.guarding.guard",
     "tenure.capture.steps.stopping",
     "tenure.capture.writing.profile_writing",
@@ -41,6 +42,7 @@ KEEP = {  # what stands guard over the rest, what the program itself calls, the 
     "ModuleCalls._before_forward", "ModuleCalls._at_root_call", "Monitor.enter_root", "Monitor.stop_if_asked",
     "call_in_forked_children", "check_free", "_find_free", "_read_budget", "Stopper.check",
     "Guard.run", "Guard.is_shut", "Guard.switch_off", "Guard.say_once", "Monitor.abandon", "Monitor.close",
+    "StepRecorder._make_samples", "StepRecorder.give_back_signal", "StepRecorder.mark_steps", "StepRecorder.abandon",
     "StateCalls._begin", "StateCalls._loading", "StateCalls._saving", "StateCalls.close",
     "Monitor.begin_step", "Monitor.end_step", "record", "Run.step", "Run.census",
 }  # fmt: skip

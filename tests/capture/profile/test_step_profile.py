@@ -430,7 +430,7 @@ def test_no_dynamo_is_loaded_and_nothing_is_left_behind(tmp_path: Path) -> None:
     monitor = train(step, tmp_path)
 
     assert ("torch._dynamo" in sys.modules) == before
-    assert monitor._profiler._watch is None
+    assert monitor._recorder.profiler._watch is None
 
 
 def test_a_program_that_ends_after_the_second_step_keeps_its_profile_and_one_that_ends_sooner_has_none(
@@ -590,7 +590,7 @@ def test_a_time_limit_of_the_program_that_strikes_inside_our_code_is_the_program
 
 def test_when_something_is_wanted_next_is_told_before_the_profiled_steps_and_after_them(tmp_path: Path) -> None:
     with recording(tmp_path, CensusLog(), census_at=(), profile_step=0) as monitor:
-        profiler = monitor._profiler
+        profiler = monitor._recorder.profiler
         assert profiler.find_entry(3, 20) == 20
 
         profiler.plan(9)

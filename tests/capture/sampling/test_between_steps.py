@@ -47,7 +47,7 @@ def test_a_census_is_asked_for_by_a_file(tmp_path: Path) -> None:
     with recording(tmp_path, log, census_at=(9,)) as monitor:
         step()
         wanted.touch()
-        wait_until(lambda: not wanted.exists() and monitor._samples._sampler.census_wanted)
+        wait_until(lambda: not wanted.exists() and monitor._recorder._samples._sampler.census_wanted)
         step()
         step()
 
@@ -84,7 +84,7 @@ def test_a_reading_that_fails_is_noted_and_steps_are_recorded_on(
     step = make_step()
     with recording(tmp_path, CensusLog()) as monitor:
         step()
-        wait_until(lambda: monitor._samples._sampler._turn is None)
+        wait_until(lambda: monitor._recorder._samples._sampler._turn is None)
         step()
         assert monitor.is_recording
 
@@ -107,7 +107,7 @@ def test_a_driver_that_is_missing_or_fails_midway_is_told_in_the_recording(
     step = make_step()
     with recording(tmp_path, CensusLog()) as monitor:
         step()
-        reader = monitor._samples._device
+        reader = monitor._recorder._samples._device
         if driver is not None:
             wait_until(lambda: "nvmlDeviceGetComputeRunningProcesses" in driver.asked)
             driver.answers["nvmlDeviceGetMemoryInfo"] = NVMLError("GPU is lost")

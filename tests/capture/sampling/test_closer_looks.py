@@ -122,10 +122,10 @@ def test_a_recorder_takes_them_at_steps_ends_and_keeps_to_the_schedule_with_seve
     step, log = make_step(), CensusLog()
     later = time.perf_counter() + 1000  # than the recorder's own thread looks
     with recording(tmp_path, log, budget_percent=100.0) as monitor:
-        monitor._counters = Growing(monitor)  # type: ignore[assignment]
+        monitor._recorder._counters = Growing(monitor)  # type: ignore[assignment]
         for number in range(1, 301):
             step()
-            monitor._samples._closer.look(later + 10 * number)
+            monitor._recorder._samples._closer.look(later + 10 * number)
 
     extra = [at for at, moment in log.calls if moment == "step-end" and at not in PLANNED]
     notes = [note for note in open_recording(tmp_path).notes if note.text.startswith(GROWS)]

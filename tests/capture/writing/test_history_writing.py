@@ -164,9 +164,9 @@ def test_a_trend_and_a_wish_from_outside_bring_a_census_and_a_copy_of_the_same_m
     step, log = make_step(), CensusLog()
     with recording(tmp_path, log, census_at=(9,)) as monitor:
         step()
-        monitor._samples.is_closer_look_due = lambda step, may_be_paid: step == 2  # type: ignore[method-assign]
+        monitor._recorder._samples.is_closer_look_due = lambda step, may_be_paid: step == 2  # type: ignore[method-assign]
         step()
-        monitor._samples.take_request = lambda: monitor.step == 3  # type: ignore[method-assign]
+        monitor._recorder._samples.take_request = lambda: monitor.step == 3  # type: ignore[method-assign]
         step()
         step()
 
