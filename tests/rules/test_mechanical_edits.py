@@ -101,6 +101,61 @@ for number in range(24):
 """,
         "kept.append((number, scale.detach(), most.detach(), most.detach()))",
     ),
+    "record-that-each-step-makes-anew": (
+        "TN101",
+        """\
+class Point:
+    def __init__(self, raw, smooth):
+        self.raw, self.smooth = raw, smooth
+
+
+class Curve:
+    def __init__(self):
+        self.last = Point(0.0, torch.zeros(()))
+
+    def update(self, loss):
+        self.last = Point(float(loss), 0.8 * self.last.smooth + 0.2 * loss)
+
+
+def main():
+    curve = Curve()
+    for number in range(24):
+        print(step(model(torch.randn(128, 64))))
+        curve.update(model(torch.randn(128, 64)).abs().sum())
+    print(round(float(curve.last.smooth), 5), round(curve.last.raw, 5))
+
+
+main()
+""",
+        "self.last = Point(float(loss), (0.8 * self.last.smooth + 0.2 * loss).detach())",
+    ),
+    "frozen-record-that-is-replaced": (
+        "TN101",
+        """from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Stats:
+    mean: object
+    count: int = 0
+
+    def add(self, loss):
+        count = self.count + 1
+        return replace(self, mean=self.mean + (loss - self.mean) / count, count=count)
+
+
+def main():
+    stats = Stats(torch.zeros(()))
+    for number in range(24):
+        print(step(model(torch.randn(128, 64))))
+        stats = stats.add(model(torch.randn(128, 64)).abs().sum())
+    print(round(float(stats.mean), 5), stats.count)
+
+
+main()
+""",
+        "replace(self, mean=(self.mean + (loss - self.mean) / count).detach(), count=count)",
+    ),
     "moving-average": (
         "TN105",
         """\

@@ -13,6 +13,7 @@ from tenure.model.source import SourceFile
 from tenure.model.suspect import BESIDE_STATE, CARRIED_ON, Hop, Suspect
 from tenure.rules.path_questions import goes_through_cache, short_type
 from tenure.syntax.edits.bounded_caches import bound_cache, reads_caches
+from tenure.syntax.edits.class_fields import given_in, given_on
 from tenure.syntax.edits.dropped_names import drop_names
 from tenure.syntax.edits.kept_values import (
     Kept,
@@ -25,6 +26,7 @@ from tenure.syntax.edits.kept_values import (
     part_of,
     rebind_after,
     selects,
+    statements_around,
 )
 from tenure.syntax.edits.last_use import drop_each
 from tenure.syntax.edits.left_gradients import drop_behind_step, drop_gradients_of
@@ -73,7 +75,7 @@ def _suggest_edits(suspect: Suspect, kind: str, sources: Mapping[str, SourceFile
         return drop_behind_step(_yours(sources), site.file, site.line)
     if kind == "bound":
         return () if reads_caches(_yours(sources)) else _bound(suspect, source, site.line)
-    kept = find_kept(source, site.line, suspect.holder.name)
+    kept = find_kept(source, site.line, suspect.holder.name) or _given_to_field(suspect, source, site.line, sources)
     if kept is None:
         return ()
     if suspect.holder.element:
@@ -84,7 +86,17 @@ def _suggest_edits(suspect: Suspect, kind: str, sources: Mapping[str, SourceFile
         return ()
     if kind == "clone":
         return _clone(suspect, source, kept)
-    return () if _is_trained_through(suspect, sources) else _detach(suspect, source, kept)
+    return () if _is_trained_through(suspect, sources) else _detach(suspect, source, kept, sources)
+
+
+def _given_to_field(suspect: Suspect, source: SourceFile, line: int, sources: Mapping[str, SourceFile]) -> Kept | None:
+    """What the call on a line gives for the field that keeps the memory, of an object that is made or copied there."""
+    holder = suspect.holder
+    if holder.kind != "attribute" or not holder.owner_type:
+        return None
+    value = given_on(_yours(sources), source, line, short_type(holder.owner_type), holder.name)
+    around = statements_around(source, line)
+    return Kept(around[0], value) if value is not None and around else None
 
 
 def _may_hold_numbers(suspect: Suspect, source: SourceFile, kept: Kept, sources: Mapping[str, SourceFile]) -> bool:
@@ -92,7 +104,7 @@ def _may_hold_numbers(suspect: Suspect, source: SourceFile, kept: Kept, sources:
     labels = _labels_below_holder(suspect, kept)
     if labels is None or kept.value is None:
         return False
-    value = part_of(kept.value, [hop.label for hop in labels])
+    value = _part_of(kept, [hop.label for hop in labels], sources)
     return value is not None and may_be_number(_yours(sources), source, value)
 
 
@@ -122,29 +134,37 @@ def _is_trained_through(suspect: Suspect, sources: Mapping[str, SourceFile]) -> 
     )
 
 
-def _detach(suspect: Suspect, source: SourceFile, kept: Kept) -> tuple[Edit, ...]:
+def _part_of(kept: Kept, labels: Sequence[str], sources: Mapping[str, SourceFile]) -> ast.expr | None:
+    """The part of what is kept that the labels lead to, be it an argument of a call that makes an object."""
+    if kept.value is None:
+        return None
+    found = part_of(kept.value, labels)
+    if found is None and len(labels) == 1 and isinstance(kept.value, ast.Call):
+        return given_in(_yours(sources), kept.value, labels[0])
+    return found
+
+
+def _detach(suspect: Suspect, source: SourceFile, kept: Kept, sources: Mapping[str, SourceFile]) -> tuple[Edit, ...]:
     labels = _labels_below_holder(suspect, kept)
     if labels is None:
         return ()
-    value = part_of(kept.value, [hop.label for hop in labels]) if kept.value is not None else None
+    value = _part_of(kept, [hop.label for hop in labels], sources)
     if value is None:
         return _rebind(suspect, source, kept, labels)
     if ends_with_call(value, *_DETACHED):
         return ()
-    values = [value, *_parts_beside(suspect, kept, labels)]
+    values = [value, *_parts_beside(suspect, kept, labels, sources)]
     stores = suspect.holder.element
     copies = stores and (any(map(selects, values)) or bool(suspect.facts.get("kept_pins_bytes")))
     return call_method_of_all(source, values, ".detach().clone()" if copies else ".detach()")
 
 
-def _parts_beside(suspect: Suspect, kept: Kept, labels: list[Hop]) -> list[ast.expr]:
+def _parts_beside(suspect: Suspect, kept: Kept, labels: list[Hop], sources: Mapping[str, SourceFile]) -> list[ast.expr]:
     """What else of the kept tuple, dict or object carries a graph; of what is not written there, something that takes
     no edit: to detach one alone would leave the others' graphs."""
     beside = suspect.facts.get("graphs_beside") if labels else None
     above = [hop.label for hop in labels[:-1]]
-    parts = (
-        [part_of(kept.value, [*above, label]) for label in beside] if isinstance(beside, list) and kept.value else []
-    )
+    parts = [_part_of(kept, [*above, label], sources) for label in beside] if isinstance(beside, list) else []
     return [ast.Constant(None) if part is None else part for part in parts]
 
 

@@ -66,3 +66,39 @@ def test_a_variable_is_told_where_the_loop_changes_it() -> None:
 
 def test_what_nothing_is_seen_to_change_stays_where_it_was_bound() -> None:
     assert lines("running = torch.zeros(8)\n", RUNNING, "train.py") == [1]
+
+
+POINT = """\
+class Point:
+    def __init__(self, raw, smooth=None):
+        self.raw, self.smooth = raw, smooth
+        {more}
+class Curve:
+    def __init__(self):
+        self.last = Point(0.0, torch.zeros(()))
+    def update(self, loss):
+        self.last = Point({given})
+    def reset(self):
+        {reset}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "reset", "expected"),
+    [
+        ("loss, self.last.smooth + loss", "pass", "pass", [9]),
+        ("loss, smooth=self.last.smooth + loss", "pass", "pass", [9]),
+        ("loss", "pass", "pass", [3]),
+        ("loss, self.last.smooth + loss", "self.smooth = smooth or raw", "pass", [3, 4]),
+        ("loss, self.last.smooth + loss", "pass", "self.last.smooth = 0", [9]),
+    ],
+)
+def test_a_record_that_is_made_anew_is_told_where_it_is_made_with_the_value(
+    given: str, more: str, reset: str, expected: list[int]
+) -> None:
+    smooth = HoldingReference(
+        "attribute", "smooth", "curve.last.smooth", owner_type="train.Point", scope_file="train.py"
+    )
+
+    found = lines(POINT.format(given=given, more=more, reset=reset), smooth, "train.py")
+    assert found[: len(expected)] == expected

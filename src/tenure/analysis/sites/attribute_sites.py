@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tenure.analysis.sites.container_aliases import stores_through_aliases, stores_through_helpers
 from tenure.analysis.sites.site_search import LIKELY, SURE, WEAK, RankedSite, Sought, bindings_of, calls_of
 from tenure.model.source import SourceFile
 from tenure.syntax.text.bindings import Call
 from tenure.syntax.text.scopes import MODULE
-
-_COPYING = ("replace", "_replace")
-"""Functions that copy a dataclass or a named tuple but for what they are given by keyword."""
+from tenure.syntax.text.store_calls import COPYING_FUNCTIONS
 
 
 def attributes(sought: Sought) -> Iterator[RankedSite]:
@@ -47,7 +45,6 @@ def _attributes_in(sought: Sought, path: str, source: SourceFile) -> Iterator[Ra
 def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
     """`Batch(x, loss=loss)` where the attribute is a field of a dataclass or named tuple; inside it `cls(x)`, anywhere
     `replace(batch, loss=loss)`."""
-    last = sought.owner_type.rpartition(".")[2]
     fields = [
         b.name
         for path, qualname in reversed(sought.family)
@@ -55,18 +52,39 @@ def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
         if b.kind == "field" and b.function == qualname
     ]
     position = next((n for n, name in enumerate(fields) if name in sought.names), None)
-    if sought.element or not last or (sought.family and position is None):
+    if not sought.family or position is not None:
+        yield from _calls_that_give(sought, sought.names, position)
+
+
+def calls_that_give(sought: Sought) -> Iterator[RankedSite]:
+    """`Point(loss, mean)` where the constructor sets the attribute to what it is given as `mean`."""
+    for path, qualname in sought.family:
+        made = f"{qualname}.__init__"
+        inside = [b for b in bindings_of(sought.sources[path]) if b.function == made]
+        parameters = [b.name for b in inside if b.kind == "parameter"][1:]
+        set_to = {b.value_text for b in inside if b.kind == "attribute" and b.on_self and b.name in sought.names}
+        given = next((n for n, name in enumerate(parameters) if set_to == {name}), None)
+        if given is not None:
+            yield from _calls_that_give(sought, (parameters[given],), given)
+
+
+def _calls_that_give(sought: Sought, names: Sequence[str], position: int | None) -> Iterator[RankedSite]:
+    """Calls of the owner's class with an argument by one of the names, or at the position; where they are those of the
+    attribute itself, copies too."""
+    last = sought.owner_type.rpartition(".")[2]
+    if sought.element or not last:
         return
+    copying = COPYING_FUNCTIONS if position is not None and names is sought.names else ()
     for file, source in sought.sources.items():
         inside = {qualname for path, qualname in sought.family if path == file}
-        names_it = any(f"{name}(" in source.text for name in (last, *(_COPYING if position is not None else ())))
+        names_it = any(f"{name}(" in source.text for name in (last, *copying))
         if (names_it or inside) and (source.origin == "yours" or position is not None):
             for call in calls_of(source):
                 keys = [key for key, _ in call.arguments]
-                given = any(key in sought.names or key == position for key in keys)
+                given = any(key in names or key == position for key in keys)
                 made_here = call.callee == "cls" and call.class_name in inside
                 called = call.callee.rpartition(".")[2]
-                copied = called in _COPYING and position is not None and any(key in sought.names for key in keys)
+                copied = called in copying and any(key in names for key in keys)
                 if (given and (made_here or called == last)) or copied:
                     level = SURE if sought.family else LIKELY
                     yield sought.site(file, call, _level_of_repeated(call, level) if sought.growing else level)

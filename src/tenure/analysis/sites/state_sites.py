@@ -1,4 +1,5 @@
-"""The statement that hangs a graph on a state: one that changes it in place, or binds it by a computed name.
+"""The statement that hangs a graph on a state: one that changes it in place, binds it by a computed name, or makes the
+object that has it anew.
 
 What bound the name at first (`register_buffer("mean", zeros)`) made no graph.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from tenure.analysis.sites.attribute_sites import calls_that_give
 from tenure.analysis.sites.site_search import BINDERS, LIKELY, RankedSite, Sought, bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
@@ -30,7 +32,9 @@ def places_of_change(
     in_place = [b for b in changes if b[1].kind in _IN_PLACE and b[1].name in sought.names]
     by_computed_name = [b for b in changes if b[1].sets_computed_name and b[1].on_self]
     chosen = _of_nearest_class(sought, in_place or by_computed_name)
-    ordered = sorted((sought.site(path, binding, LIKELY) for path, binding in chosen), key=_last_first)
+    found = [sought.site(path, binding, LIKELY) for path, binding in chosen]
+    made_anew = () if found else (site for site in calls_that_give(sought) if site.plausibility <= LIKELY)
+    ordered = sorted((*found, *made_anew), key=_last_first)
     return tuple(dict.fromkeys(site.location for site in ordered)) or tuple(sites)
 
 

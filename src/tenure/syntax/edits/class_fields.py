@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from tenure.model.source import SourceFile
-from tenure.syntax.text.expressions import called_name, split_receiver
+from tenure.syntax.text.expressions import assigned_parts, called_name, split_receiver
 from tenure.syntax.text.file_nodes import nodes_in, nodes_of
 from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.store_calls import COPYING_FUNCTIONS
 from tenure.syntax.text.tree_walks import walk
 
 
@@ -42,14 +43,42 @@ def fields_of_class(sources: Sequence[SourceFile], name: str) -> list[str]:
 
 def given_for(sources: Sequence[SourceFile], name: str, field: str) -> tuple[SourceFile, ast.expr] | None:
     """What a class of the program is given for a field, where it is made in one place; None of what is unpacked."""
-    fields = fields_of_class(sources, name)
     made = [(source, node) for source in sources for node in nodes_of(source, ast.Call) if called_name(node) == name]
-    if field not in fields or len(made) != 1:
+    if len(made) != 1:
         return None
-    (source, call), at = made[0], fields.index(field)
+    source, call = made[0]
+    value = given_in(sources, call, field)
+    return None if value is None else (source, value)
+
+
+def given_in(sources: Sequence[SourceFile], call: ast.Call, field: str) -> ast.expr | None:
+    """What a call of a class of the program gives for a field; None of a constant and of what may be unpacked."""
+    return _given(call, field, fields_of_class(sources, called_name(call)))
+
+
+def given_on(sources: Sequence[SourceFile], source: SourceFile, line: int, name: str, field: str) -> ast.expr | None:
+    """What the call on a line that makes a class of the program, or copies one of its objects by `replace`, gives for a
+    field; None where several do."""
+    near = [node for node in nodes_of(source, ast.Call) if node.lineno <= line <= (node.end_lineno or line)]
+    fields = fields_of_class(sources, name)
+    making = [_given(node, field, fields) for node in near if called_name(node) == name]
+    copying = [
+        _given(node, field, fields, by_position=False) for node in near if called_name(node) in COPYING_FUNCTIONS
+    ]
+    found = [value for value in (*making, *copying) if value is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def _given(call: ast.Call, field: str, fields: Sequence[str], *, by_position: bool = True) -> ast.expr | None:
+    """What a call gives for one of the fields; None of a constant, and of what may be unpacked."""
+    if field not in fields:
+        return None
+    before = call.args[: fields.index(field) + 1] if by_position else []
+    if any(isinstance(each, ast.Starred) for each in before):
+        return None
     by_name = next((each.value for each in call.keywords if each.arg == field), None)
-    value = call.args[at] if at < len(call.args) else by_name
-    return None if value is None or isinstance(value, (ast.Constant, ast.Starred)) else (source, value)
+    value = before[-1] if len(before) == fields.index(field) + 1 else by_name
+    return None if isinstance(value, ast.Constant) else value
 
 
 def _fields_of(cls: ast.ClassDef) -> Iterator[str]:
@@ -60,9 +89,11 @@ def _fields_of(cls: ast.ClassDef) -> Iterator[str]:
         )
         return
     kept = {
-        node.value.id: split_receiver(node.targets[0])[1]
+        value.id: split_receiver(target)[1]
         for node in walk(made)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
+        if isinstance(node, ast.Assign)
+        for target, value in assigned_parts(node.targets[0], node.value)
+        if isinstance(value, ast.Name)
     }
     yield from (kept.get(each.arg, each.arg) for each in made.args.args[1:])
 

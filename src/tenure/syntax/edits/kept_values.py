@@ -11,7 +11,7 @@ from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line
-from tenure.syntax.text.expressions import split_receiver, target_pairs
+from tenure.syntax.text.expressions import assigned_parts, split_receiver
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import begins_its_line, indent_of
 from tenure.syntax.text.scopes import dotted, parse
@@ -39,7 +39,7 @@ class Kept:
 
 def find_kept(source: SourceFile, line: int, name: str) -> Kept | None:
     """What the statement around `line` keeps under `name`: an attribute, variable or container of that name."""
-    for statement in _statements_around(source, line):
+    for statement in statements_around(source, line):
         found = [kept for stored, kept in _stores(statement) if stored == name.partition("[")[0]]
         if len(found) == 1:
             return found[0]
@@ -49,14 +49,14 @@ def find_kept(source: SourceFile, line: int, name: str) -> Kept | None:
 def kept_at(source: SourceFile, line: int) -> tuple[str, Kept] | None:
     """What the innermost statement around `line` keeps, with the name it keeps it under; None where it keeps several
     things, or none, or shares its line."""
-    around = _statements_around(source, line)
+    around = statements_around(source, line)
     if not around or any(each.lineno == around[0].lineno for each in around[1:]):
         return None
     found = list(_stores(around[0]))
     return found[0] if len(found) == 1 else None
 
 
-def _statements_around(source: SourceFile, line: int) -> list[ast.stmt]:
+def statements_around(source: SourceFile, line: int) -> list[ast.stmt]:
     """Simple ones, the innermost first."""
     around = [node for node in _simple_statements(source) if node.lineno <= line <= (node.end_lineno or node.lineno)]
     return sorted(around, key=lambda node: -node.lineno)
@@ -76,7 +76,7 @@ def _simple_statements(source: SourceFile) -> tuple[ast.stmt, ...]:
 def _stores(statement: ast.stmt) -> Iterator[tuple[str, Kept]]:
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
-            for part, value in _parts(target, statement.value):
+            for part, value in assigned_parts(target, statement.value):
                 yield split_receiver(part)[1], Kept(statement, value, part)
     elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)) and statement.value is not None:
         extends = isinstance(statement, ast.AugAssign) and isinstance(statement.value, (ast.List, ast.Tuple))
@@ -96,13 +96,6 @@ def _subscripts(container: ast.expr | None) -> int:
     while isinstance(container, ast.Subscript):
         container, found = container.value, found + 1
     return found
-
-
-def _parts(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
-    """Targets with their own values; None for those of a value that is taken apart."""
-    if not isinstance(target, (ast.Tuple, ast.List)):
-        return [(target, value)]
-    return [(part, None if own is value else own) for part, own in target_pairs(target, value)]
 
 
 def part_of(value: ast.expr, labels: Sequence[str]) -> ast.expr | None:

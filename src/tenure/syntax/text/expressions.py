@@ -130,3 +130,10 @@ def target_pairs(target: ast.Tuple | ast.List, value: ast.expr | None) -> list[t
     ):
         return list(zip(target.elts, value.elts, strict=True))
     return [(item, value) for item in target.elts]
+
+
+def assigned_parts(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
+    """What is assigned to, each with its own value; None for those of a value that is taken apart."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return [(target, value)]
+    return [(part, None if own is value else own) for part, own in target_pairs(target, value)]

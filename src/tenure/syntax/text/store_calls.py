@@ -14,6 +14,8 @@ GROWING_METHODS = frozenset(
     {"append", "appendleft", "extend", "extendleft", "insert", "add", "push", "put", "put_nowait", "update"}
     | {"setdefault"}
 )
+COPYING_FUNCTIONS = ("replace", "_replace")
+"""They copy a dataclass or a named tuple but for what they are given by keyword."""
 GROWING_FUNCTIONS = frozenset({"heappush", "heappushpop", "insort", "insort_left", "insort_right"})
 HOOK_CALLS = frozenset({"atexit.register", "signal.signal", "weakref.finalize", "sys.settrace", "sys.setprofile"})
 PACK_HOOKS = "saved_tensors_hooks"
