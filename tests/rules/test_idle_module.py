@@ -6,7 +6,7 @@ import pytest
 
 from suspects import ENCODER, IDLE, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row
 from tenure.model.finding import CutReference, Finding, Holder
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import PASSED_BY, Suspect
 from tenure.rules.idle_module import check_suspect
 
 MIB = 1 << 20
@@ -65,3 +65,14 @@ def test_a_doubt_makes_it_a_possibility() -> None:
 @pytest.mark.parametrize("code", ["TN401", "TN404", "TN405"])
 def test_other_survivors_are_left_to_other_rules(code: str) -> None:
     assert check_suspect(SPECIMENS[code]) is None
+
+
+def test_an_optimizer_that_passes_it_by_has_to_let_it_go_too() -> None:
+    told = found(replace(SPECIMENS["TN403"], facts=IDLE | {PASSED_BY: True}))
+
+    assert told.message.endswith("which was not seen called after step 7 and which no optimizer steps.")
+    assert [remedy.summary for remedy in told.remedies] == [
+        REMEDY,
+        "the optimizer that goes on has its parameters and their state too: make a new one for what is still trained, "
+        "or take the group out of `param_groups` and each of its parameters out of `state`",
+    ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from suspects import MIB, SPECIMENS, finding, series, suspect
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import OF_LOSSES, Suspect
 from tenure.rules.outputs_kept_with_graph import check_suspect
 
 REMEDY = (
@@ -64,8 +64,14 @@ OTHERS = {
     "not all of them are results": replace(RESULTS, bytes_by_role={"ACTIVATION": 2 * MIB, "OTHER": MIB}),
     "scalars with nodes are losses": replace(RESULTS, scalars=True),
     "scalars are losses": replace(SPECIMENS["TN107"], facts={"kept_shape": "[1]"}),
+    "rows of losses are losses": replace(SPECIMENS["TN107"], facts={"kept_shape": "[3]", OF_LOSSES: True}),
     "one name that is no container collects nothing": SPECIMENS["TN105"],
 }
+
+
+@pytest.mark.parametrize("facts", [{"kept_shape": "[3]"}, {"kept_shape": "[3, 8]", OF_LOSSES: True}])
+def test_rows_of_no_losses_and_tables_are_outputs(facts: dict[str, object]) -> None:
+    assert check_suspect(replace(SPECIMENS["TN107"], facts=facts)) is not None
 
 
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)

@@ -14,6 +14,8 @@ from tenure.model.source import SourceLocation
 
 IDLE_FROM = "idle_from_step"
 """The fact from which step on nobody is known to use the memory: what a later profiled step touches is in use."""
+PASSED_BY = "passed_by_optimizer"
+"""The fact that an optimizer which goes on stepping has the memory, and has not stepped it since."""
 SHARE_IN_GENERATOR = "share_in_generator"
 """The fact which share of all memory a waiting generator's variables hold that it does not read again."""
 NODE_HOOK = "node_hook"
@@ -73,7 +75,8 @@ UNREAD = "unread"
 UNREAD_FIELD = "unread_field"
 """The fact that no statement of the program reads the attribute that holds the memory."""
 OF_LOSSES = "of_losses"
-"""The fact that the function which averages what is kept, or its statement in a module, says that these are losses."""
+"""The fact that the function which averages what is kept, its statement in a module, or the one that adds to a
+container says that these are losses."""
 CARRIED_ON = "carried_on"
 """The fact that the statement which makes the holding reference computes its value from the one that was there."""
 IN_WINDOW = "in_window"

@@ -2,9 +2,14 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import PASSED_BY, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
+
+_FROM_OPTIMIZER = (
+    "the optimizer that goes on has its parameters and their state too: make a new one for what is still trained, or "
+    "take the group out of `param_groups` and each of its parameters out of `state`"
+)
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -13,7 +18,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return None
     step = suspect.facts["last_called_step"]
     when = f"after step {step}" if step else "since the first step began"
-    trained = "no optimizer steps" if "in_optimizer" in suspect.facts else "is in no optimizer"
+    passed = PASSED_BY in suspect.facts
+    trained = "which no optimizer steps" if passed or "in_optimizer" in suspect.facts else "is in no optimizer"
     module = str(suspect.facts.get("module", "module")).rpartition(".")[2]
     return claim(
         suspect,
@@ -24,6 +30,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         remedies=(
             "where its work ends, delete every reference listed under `to free`; or move it away until it is "
             'needed again: `.to("cpu")`, or `.to("meta")` where it never is',
+            *((_FROM_OPTIMIZER,) if passed else ()),
         ),
         at_most="possible" if suspect.facts.get("doubt") else "likely",
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import OF_LOSSES, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, nodes_per_step, outweighs_tensors, plural, subject, within_evaluation
 from tenure.rules.path_questions import collects_unused_graphs, keeps_scalar
@@ -45,8 +45,13 @@ def _keeper(suspect: Suspect) -> str:
 
 
 def _keeps_graphs_of_tensors(suspect: Suspect) -> bool:
-    through = suspect.through_graph and not keeps_scalar(suspect)
+    through = suspect.through_graph and not keeps_scalar(suspect) and not _keeps_several_losses(suspect)
     return through or _gains_more_graph_than_tensors(suspect)
+
+
+def _keeps_several_losses(suspect: Suspect) -> bool:
+    """Whether each of what is collected is a row of losses, of tasks or of samples."""
+    return OF_LOSSES in suspect.facts and "," not in str(suspect.facts.get("kept_shape"))
 
 
 def _gains_more_graph_than_tensors(suspect: Suspect) -> bool:

@@ -142,6 +142,45 @@ main(t.py:9).optimizer -> torch.optim.sgd.SGD#sgd -> .param_groups list -> [0] p
     assert [found[1:] for found in idle_of(used_at=(1, 2, 3), used=used, idle=teacher, others=others)] == [(3, "")]
 
 
+STAGES = """
+Trainer.fit(t.py:9).self -> __main__.Trainer#trainer -> .adam torch.optim.adam.Adam#adam
+unseen -> torch.optim.adam.Adam#adam -> .param_groups list#groups -> [0] parameter#s
+unseen -> torch.optim.adam.Adam#adam -> .param_groups list#groups -> [1] parameter#w
+unseen -> torch.optim.adam.Adam#adam -> .state dict#state -> [0] dict -> ['exp_avg'] tensor#m 8MiB state
+unseen -> dict#state -> <member> parameter#w
+"""
+GRADIENT = "unseen -> parameter#{} -> .grad tensor#{}g 1MiB gradient\n"
+
+
+@pytest.mark.parametrize(
+    ("trained", "moment", "told"),
+    [
+        ("s", "step-end", True),
+        ("sw", "step-end", False),
+        ("", "step-end", False),
+        ("s", "forward-entry", False),
+    ],
+)
+def test_a_first_stage_that_the_optimizer_of_all_stages_passes_by_is_told_with_doubt_and_its_state(
+    trained: str, moment: str, told: bool
+) -> None:
+    """Of a step's end gradients tell what was trained; those that are left zeroed, or dropped before, tell nothing."""
+    student = STUDENT.strip().splitlines()[0] + "\n"
+    later = student + "".join(GRADIENT.format(each, each) for each in trained)
+    drawn = [student + USED + STAGES if step < 9 else later + TEACHER + STAGES for step in STEPS]
+    censuses = [census(text, step=step, moment=moment) for step, text in zip(STEPS, drawn, strict=True)]
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+
+    assert [
+        (suspect.holder.expression, [cut.name for cut in suspect.cut], suspect.retained_bytes >> 20, suspect.drops)
+        for suspect in found
+    ] == [("self.teacher", ["teacher"], 16, ())] * told
+    assert [suspect.facts["doubt"] for suspect in found] == [
+        "an optimizer that goes on has its parameters: the program may come back to it"
+    ] * told
+
+
 BY_HAND = STUDENT.replace("torch.optim.sgd.SGD#sgd", "__main__.Steps").replace(".param_groups list", ".tensors list")
 COPY = TEACHER.replace("Teacher#", "Student#").replace("8MiB", "2MiB")
 LARGE_STUDENT = STUDENT.replace("1MiB", "2MiB")

@@ -175,3 +175,16 @@ def test_what_backward_leaves_on_ctx_is_told_where_the_program_puts_it_there_and
 
     assert (found.holder.expression, found.holder.sites[0].line) == told
     assert [(each.expression, each.sites[0].line) for each in found.cut] == [(holder.expression, 8)]
+
+
+@pytest.mark.parametrize(
+    ("given", "element", "told"), [("losses", True, True), ("figures", True, None), ("losses", False, None)]
+)
+def test_what_a_container_gains_is_of_losses_where_the_statement_that_adds_it_calls_it_so(
+    given: str, element: bool, told: bool | None
+) -> None:
+    text = f"class Balancer:\n    def backward(self, {given}):\n        self.latest.append({given})\n"
+    holder = HoldingReference("attribute", "latest", "self.latest[*]", owner_type="a.Balancer", element=element)
+    kept = replace(SPECIMENS["TN107"], holder=holder, cut=(holder,))
+
+    assert locate(kept, {"a.py": SourceFile("a.py", text)}).facts.get(OF_LOSSES) == told

@@ -14,12 +14,13 @@ from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
 from tenure.analysis.heap.storage_facts import is_on
+from tenure.analysis.idle.passing_optimizers import names_of_modules, passed_by, with_state
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.kept.survivors import name_that_went
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
 from tenure.model.profile import StepProfile
-from tenure.model.suspect import IDLE_FROM, Suspect, is_of_optimizers
+from tenure.model.suspect import IDLE_FROM, PASSED_BY, Suspect, is_of_optimizers
 
 LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
@@ -297,7 +298,7 @@ def _weighed(
 
 
 def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
-    """No optimizer has its parameters, no module in use leads to them, no later graph was made with them."""
+    """No optimizer steps its parameters, no module in use leads to them, no later graph was made with them."""
     last = ordered[-1]
     graph, nodes = last.graph, last.census.nodes
     if not len(idle.storages):
@@ -305,9 +306,10 @@ def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
     used = np.flatnonzero(np.isin(nodes.address, sorted(idle.rest.used_later)))
     seeds = np.union1d(used, np.array(optimizer_nodes(graph), dtype=np.int64))
     without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | idle.by_registry | never_stepped(graph)
-    below = reach(graph, seeds, without=without)
-    if below[idle.storages].any():
-        return False
+    if reach(graph, seeds, without=without)[idle.storages].any():
+        without |= passed_by(ordered[idle.rest.since :])
+        if reach(graph, seeds, without=without)[idle.storages].any():
+            return False
     mine = {address for address, _ in idle.parameters} | set(nodes.address[idle.storages].tolist())
     return not any(mine & _used_by_graphs(view) for view in ordered[idle.rest.since :])
 
@@ -339,8 +341,11 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
     last, heaviest = ordered[-1], max(group, key=lambda idle: len(idle.parameters))
     parameters = frozenset().union(*(idle.parameters for idle in group))
     alive = [_alive(view, parameters) for view in ordered]
-    memory = _memory(group)
-    group_of = Group(last, memory, memory, parts=frozenset(idle.node for idle in group))
+    nodes, passed = frozenset(idle.node for idle in group), any(_is_in_optimizer(last.graph, idle) for idle in group)
+    memory = with_state(last, _memory(group)) if passed else _memory(group)
+    group_of = Group(last, memory, memory, parts=nodes)
+    if passed:
+        group_of = replace(group_of, cut=names_of_modules(last, nodes), freed=memory)
     went = {name_that_went(ordered, int(last.census.nodes.address[idle.node])) for idle in group}
     cut = by_the_functions_name(last, cut_of(group_of))
     suspect = assemble_suspect(
@@ -356,12 +361,16 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
                 "windows_idle": min(idle.rest.times_idle for idle in group),
                 "doubt": next(filter(None, (_doubt(ordered, idle) for idle in group)), ""),
             }
-            | ({} if "" in went else {"released": min(went)}),
+            | ({} if "" in went else {"released": min(went)})
+            | ({PASSED_BY: True} if passed else {}),
         ),
         fingerprint=fingerprint_of(f"idle {shape}"),
     )
     suspect = by_an_attribute(with_parts(_by_the_modules_own_name(suspect), last, cut))
-    return replace(suspect, peak_drop_bytes=int(last.graph.bytes_of_node[memory].sum()), peak_basis=BASIS)
+    weight = int(last.graph.bytes_of_node[memory].sum())
+    if passed:  # without the optimizer's own references, which nobody drops one by one, nothing goes
+        suspect = replace(suspect, holder=suspect.cut[0], drops=())
+    return replace(suspect, peak_drop_bytes=weight, peak_basis=BASIS)
 
 
 def _by_the_modules_own_name(suspect: Suspect) -> Suspect:
@@ -382,6 +391,8 @@ def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
     last, rest = ordered[-1], idle.rest
     if not optimizer_nodes(last.graph):
         return "no optimizer exists: the program may come back to it"
+    if _is_in_optimizer(last.graph, idle):
+        return "an optimizer that goes on has its parameters: the program may come back to it"
     if rest.times_called < 2 and not rest.at_first_call:
         return "it was seen in use only once"
     if rest.began_late:
@@ -393,6 +404,13 @@ def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
     if _has_twin(last, idle):
         return "a module in use is made like it: it may be its copy or average, updated without a call"
     return ""
+
+
+def _is_in_optimizer(graph: Graph, idle: _Idle) -> bool:
+    """One that has stepped it."""
+    without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | never_stepped(graph)
+    below = reach(graph, np.array(optimizer_nodes(graph), dtype=np.int64), without=without)
+    return bool(below[idle.storages].any())
 
 
 def _has_twin(last: View, idle: _Idle) -> bool:

@@ -200,7 +200,7 @@ def _suspect(
     path: tuple[int, ...],
 ) -> Suspect:
     graph = last.graph
-    memory = _memory_of(graph, parameters)
+    memory = memory_of(graph, parameters)
     addresses = graph.census.nodes.address[parameters].tolist()
     rows = [_weight(view, addresses) for view in ordered]
     holder = innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
@@ -220,11 +220,11 @@ def _suspect(
 def _weight(view: View, addresses: Iterable[int]) -> tuple[int, int]:
     """Bytes of some parameters in one census, with what belongs to them, and how many storages that is."""
     tensors = parameters_of(view)
-    memory = _memory_of(view.graph, tensors[np.isin(view.census.nodes.address[tensors], list(addresses))])
+    memory = memory_of(view.graph, tensors[np.isin(view.census.nodes.address[tensors], list(addresses))])
     return int(view.graph.bytes_of_node[memory].sum()), len(memory)
 
 
-def _memory_of(graph: Graph, parameters: Ints) -> Ints:
+def memory_of(graph: Graph, parameters: Ints) -> Ints:
     """Storages of parameters, of their gradients, and of what optimizers keep for them."""
     references = graph.census.references
     seeds = set(parameters.tolist())

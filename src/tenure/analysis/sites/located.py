@@ -70,7 +70,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         | ({"emptied_by": empties} if empties else {})
         | _short_facts(suspect, holder, sources)
         | ({CARRIED_ON: True} if carrying else {})
-        | ({OF_LOSSES: True} if _averages_losses(suspect, holder, sources) else {})
+        | ({OF_LOSSES: True} if _is_of_losses(suspect, holder, sources) else {})
         | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
     )
     found = by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
@@ -98,13 +98,16 @@ def _by_what_is_left_on_ctx(suspect: Suspect, sources: Mapping[str, SourceFile])
     return dataclasses.replace(suspect, holder=dataclasses.replace(kept, sites=sites), ambiguous=not sure)
 
 
-def _averages_losses(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
-    """Whether an average is made of losses, by the words of its function, or of its own lines in a module."""
+def _is_of_losses(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
+    """Whether an average is made of losses, by the words of its function, or of its own lines in a module; or what is
+    collected is called so where it is added."""
     site = holder.sites[0] if holder.sites else None
     source = sources.get(site.file) if site is not None else None
-    if site is None or source is None or "kept_average" not in suspect.facts:
+    if site is None or source is None:
         return False
-    return "loss" in text_around(source, site.line).lower()
+    if holder.element:
+        return any("loss" in b.value_text.lower() for b in bindings_of(source) if b.line == site.line)
+    return "kept_average" in suspect.facts and "loss" in text_around(source, site.line).lower()
 
 
 def _short_facts(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> dict[str, object]:

@@ -1,0 +1,60 @@
+"""Optimizers that go on stepping and pass some of their parameters by: those of a phase that is over."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from tenure.analysis.heap.graph import Bools, reach
+from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.holders import Droppable, find_droppable
+from tenure.analysis.heap.modules import references_to_submodules
+from tenure.analysis.kept.left_in_optimizers import memory_of, optimizer_nodes, parameters_of
+from tenure.model.heap import Ints, NodeKind, ReferenceKind
+
+LEAST_STEP_ENDS = 3
+
+
+def passed_by(views: Sequence[View]) -> Bools:
+    """Per reference of the last census: an optimizer has a parameter by it, in its groups or as a key of its state,
+    that got no gradient by the end of any step that was looked at, in which others of the same optimizer got theirs.
+
+    No reference is where fewer than three steps' ends were looked at, or one that left no gradients.
+    """
+    last = views[-1]
+    references, kinds = last.census.references, last.census.nodes.kind
+    found = np.zeros(len(references.kind), dtype=bool)
+    trained = [_with_gradient(view) for view in views if view.census.moment == "step-end"]
+    if len(trained) < LEAST_STEP_ENDS:
+        return found
+    to_tensors = np.asarray(kinds[references.target] == NodeKind.TENSOR)
+    for optimizer in optimizer_nodes(last.graph):
+        tables = reach(last.graph, np.array([optimizer]), without=to_tensors)
+        own = to_tensors & tables[references.source]
+        addresses = last.census.nodes.address[references.target]
+        mine = frozenset(addresses[own].tolist())
+        if all(mine & each for each in trained):
+            found |= own & ~np.isin(addresses, sorted(frozenset().union(*trained)))
+    return found
+
+
+def names_of_modules(view: View, modules: Collection[int]) -> tuple[Droppable, ...]:
+    """The references of the program by which it has modules, those of other modules among them."""
+    named = find_droppable(view.graph) | references_to_submodules(view.graph, modules)
+    found = (reference for module in sorted(modules) for reference in view.graph.references_to(module))
+    return tuple(Droppable(reference) for reference in found if named[reference])
+
+
+def with_state(view: View, memory: Ints) -> Ints:
+    """Storages of parameters with those of their gradients and of what optimizers keep for them."""
+    tensors, references = parameters_of(view), view.census.references
+    stores = (references.kind == ReferenceKind.STORAGE) & np.isin(references.target, memory)
+    return np.union1d(memory, memory_of(view.graph, np.intersect1d(tensors, references.source[stores])))
+
+
+def _with_gradient(view: View) -> frozenset[int]:
+    """Addresses of the tensors that have one."""
+    references = view.census.references
+    sources = references.source[references.kind == ReferenceKind.GRAD]
+    return frozenset(view.census.nodes.address[sources].tolist())
