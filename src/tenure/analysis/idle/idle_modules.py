@@ -17,7 +17,7 @@ from tenure.analysis.heap.storage_facts import is_on
 from tenure.analysis.idle.passing_optimizers import names_of_modules, passed_by, with_state
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
-from tenure.analysis.kept.survivors import name_that_went
+from tenure.analysis.kept.named_modules import name_that_went
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
 from tenure.model.profile import StepProfile
 from tenure.model.suspect import IDLE_FROM, PASSED_BY, Suspect, is_of_optimizers
