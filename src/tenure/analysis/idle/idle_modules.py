@@ -15,22 +15,16 @@ from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
 from tenure.analysis.heap.storage_facts import is_on
 from tenure.analysis.idle.passing_optimizers import names_of_modules, passed_by, with_state
+from tenure.analysis.idle.rests import LEAST_WINDOWS, Rest, Window, count_steps, find_rest, windows_of
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.kept.named_modules import name_that_went
-from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind
+from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.profile import StepProfile
 from tenure.model.suspect import IDLE_FROM, PASSED_BY, Suspect, is_of_optimizers
 
 LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
-LEAST_WINDOWS = 3
-LEAST_SPAN = 1 / 3
-"""Of the run's steps, those before training left out: so long nobody may have called it, in so many watched windows."""
-LEAST_STEPS = 8
-"""Of a rest that fewer windows show: a run's last windows are long ones."""
-LEAST_STEPS_AFTER_EARLY_USE = 16
-"""The same where the run began with its use: without a phase before, nothing says yet that this program has phases."""
 BASIS = "nobody called it in the later steps, all through which it is alive"
 _LAST_CALL = "last_called_step"
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
@@ -44,50 +38,9 @@ copies on other devices, as a transformer's layer, a scripted module and DataPar
 
 
 @dataclass(frozen=True)
-class _Window:
-    """The steps in which calls were watched between two censuses, with the addresses of the modules called."""
-
-    step: int
-    """The first of them; 1 for the first window, which begins with the program."""
-    at_first_call: frozenset[int]
-    """Called when a module was called for the first time, before the first step ended."""
-    only_then: frozenset[int]
-    """Those of them that were not called between the last such first call and the first step's end."""
-    called: frozenset[int]
-    present: frozenset[int]
-    """Addresses of all nodes in the census that ends the window."""
-    position: int
-    """Of the first census after it."""
-    sees_inside: bool
-    """Whether calls by other modules were watched too."""
-    end: int
-    """The last of its steps."""
-    last_calls: Mapping[int, int]
-    """By address, the step in which a module was seen called last; nothing where the recording does not say."""
-    prepares: bool
-    """It ended before the first step of an optimizer: what counts as steps there are single calls."""
-
-
-@dataclass(frozen=True)
-class _Rest:
-    """When a module was called, and that it was not since."""
-
-    last_step: int
-    times_called: int
-    times_idle: int
-    at_first_call: bool
-    since: int
-    """Position of the first census after the window with its last call."""
-    used_later: frozenset[int]
-    """Addresses of the modules that were called since."""
-    began_late: bool
-    """It had been there for a while when its use began, and has not rested long enough to say that this is over."""
-
-
-@dataclass(frozen=True)
 class _Idle:
     node: int
-    rest: _Rest
+    rest: Rest
     storages: Ints
     parameters: frozenset[tuple[int, int]]
     by_registry: Bools
@@ -109,7 +62,7 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     were not watched cannot be seen: findings of this kind are never certain.
     """
     ordered = in_program_order(views)
-    windows, unfinished = _windows(ordered)
+    windows, unfinished = windows_of(ordered)
     if len(windows) <= LEAST_WINDOWS:
         return ()
     last = ordered[-1]
@@ -146,57 +99,7 @@ def _is_used_later(suspect: Suspect, profiles: Iterable[StepProfile]) -> bool:
     return any(suspect.storages & each.used_from_before() for each in profiles if each.step - 1 >= idle_from)
 
 
-def _windows(ordered: Sequence[View]) -> tuple[list[_Window], frozenset[int]]:
-    """Windows in which at least one call was seen, and what was called since the last of them."""
-    ends = {view.census.step for view in ordered if view.census.moment == "step-end"}
-    windows: list[_Window] = []
-    called: set[int] = set()
-    first_calls: set[int] = set()
-    last_calls: dict[int, int] = {}
-    sees_inside = False
-    step = 1
-    for at, view in enumerate(ordered):
-        moment = view.census.moment
-        now = _called(view, CALLED | CALLED_BY_ANY)
-        called |= now
-        last_calls |= _last_calls(view)
-        sees_inside |= bool(_called(view, CALLED_BY_ANY))
-        if moment.startswith("first-call"):
-            first_calls |= now
-        if moment != "step-end" and (moment != "forward-entry" or view.census.step in ends):
-            continue
-        if called:
-            windows.append(
-                _Window(
-                    step=step,
-                    at_first_call=frozenset(first_calls),
-                    only_then=frozenset(first_calls - now),
-                    called=frozenset(called),
-                    present=frozenset(view.census.nodes.address.tolist()),
-                    position=at + 1,
-                    sees_inside=sees_inside,
-                    end=view.census.step,
-                    last_calls=last_calls,
-                    prepares=view.census.step < min(ends, default=0),
-                )
-            )
-        step = view.census.step + 1
-        called, first_calls, last_calls, sees_inside = set(), set(), {}, False
-    return windows, frozenset(called)
-
-
-def _called(view: View, flags: int) -> set[int]:
-    nodes = view.census.nodes
-    return set(nodes.address[(nodes.flags & flags) != 0].tolist())
-
-
-def _last_calls(view: View) -> dict[int, int]:
-    nodes = view.census.nodes
-    known = nodes.called_in > 0
-    return dict(zip(nodes.address[known].tolist(), nodes.called_in[known].tolist(), strict=True))
-
-
-def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished: frozenset[int]) -> list[_Idle]:
+def _candidates(ordered: Sequence[View], windows: Sequence[Window], unfinished: frozenset[int]) -> list[_Idle]:
     """The outermost modules of the last census that rest, with what they weigh."""
     last = ordered[-1]
     graph, address = last.graph, last.census.nodes.address
@@ -205,7 +108,7 @@ def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished:
     ever_called = unfinished.union(*(window.called for window in windows))
     sees_inside = all(window.sees_inside for window in windows)
     tensors = parameter_tensors(graph)
-    steps = _count_steps(last.census.step, windows)
+    steps = count_steps(last.census.step, windows)
     waiting, seen = [node for node in children if node not in inside], set()
     found = []
     while waiting:
@@ -215,7 +118,7 @@ def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished:
         seen.add(node)
         below = all_below(children, node)
         subtree = frozenset(address[sorted(below)].tolist())
-        rest = _find_rest(subtree, int(address[node]), windows, unfinished, steps)
+        rest = find_rest(subtree, int(address[node]), windows, unfinished, steps)
         if rest is not None and not (sees_inside and _is_one_of_several(last, children, node, rest)):
             found.append(_weighed(graph, node, rest, tensors, below if sees_inside else set()))
         elif int(address[node]) not in ever_called or (sees_inside and _calls_its_parts(graph, node)):
@@ -223,13 +126,7 @@ def _candidates(ordered: Sequence[View], windows: Sequence[_Window], unfinished:
     return found
 
 
-def _count_steps(last: int, windows: Sequence[_Window]) -> float:
-    """The run's steps, those before training left out; as many at least as ask for a rest of some steps."""
-    prepared = max((window.end for window in windows if window.prepares), default=0)
-    return max(last - prepared, LEAST_STEPS / LEAST_SPAN) if prepared else last
-
-
-def _is_one_of_several(last: View, children: Mapping[int, Sequence[int]], node: int, rest: _Rest) -> bool:
+def _is_one_of_several(last: View, children: Mapping[int, Sequence[int]], node: int, rest: Rest) -> bool:
     """A list of modules has it and another of its type that is in use: an expert that data may choose again, a layer
     that chance leaves out."""
     types, address = last.graph.type_names, last.census.nodes.address
@@ -246,42 +143,8 @@ def _calls_its_parts(graph: Graph, node: int) -> bool:
     return not name.startswith(_TORCH) or name.startswith(_CALLING)
 
 
-def _find_rest(
-    subtree: frozenset[int], address: int, windows: Sequence[_Window], unfinished: frozenset[int], steps: float
-) -> _Rest | None:
-    """When the modules of a subtree were called last, if that was once and for all."""
-    hits = [at for at, window in enumerate(windows) if window.called & subtree]
-    if not hits or unfinished & subtree:
-        return None
-    first = next(at for at, window in enumerate(windows) if address in window.present or at == hits[0])
-    later = windows[hits[-1] + 1 :]
-    missed = set(range(hits[0], hits[-1])) - set(hits)
-    if not all(windows[at].prepares for at in missed) or not later:
-        return None
-    ending = windows[hits[-1]]
-    last_call = max((step for address, step in ending.last_calls.items() if address in subtree), default=0)
-    last_step = 0 if hits[-1] == 0 and ending.called & subtree <= ending.only_then else ending.step
-    rests = later[-1].end - (last_call or ending.end)
-    often = len(later) >= LEAST_WINDOWS and later[-1].step - last_step >= LEAST_SPAN * steps
-    least = LEAST_STEPS if hits[0] > 0 else LEAST_STEPS_AFTER_EARLY_USE
-    long = len(hits) >= LEAST_WINDOWS and rests >= max(least, LEAST_SPAN * steps)
-    if not (often or long):
-        return None
-    waited = 0 if windows[hits[0]].prepares else windows[hits[0]].step - windows[first].step
-    phase = ending.end - windows[hits[0]].step
-    return _Rest(
-        last_step=last_call if last_step and last_call else last_step,
-        times_called=len(hits),
-        times_idle=len(later),
-        at_first_call=bool(windows[0].at_first_call & subtree),
-        since=ending.position,
-        used_later=unfinished.union(*(window.called for window in later)),
-        began_late=waited > 0 and (len(hits) < LEAST_WINDOWS or rests < max(2 * waited, phase)),
-    )
-
-
 def _weighed(
-    graph: Graph, node: int, rest: _Rest, tensors: Iterable[tuple[int, int, int]], calls_seen: Collection[int]
+    graph: Graph, node: int, rest: Rest, tensors: Iterable[tuple[int, int, int]], calls_seen: Collection[int]
 ) -> _Idle:
     """`calls_seen`: the modules, itself among them, whose calls by other modules would have been seen."""
     below = reach(graph, np.array([node]), without=np.isin(graph.census.references.kind, _PASSING))
