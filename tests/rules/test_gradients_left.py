@@ -6,7 +6,7 @@ import pytest
 
 from suspects import LEFT, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row, suspect
 from tenure.model.finding import CutReference, Holder
-from tenure.model.suspect import GRADIENTS_IN_TURN
+from tenure.model.suspect import GRADIENTS_IN_TURN, TRAINED_BEFORE
 from tenure.rules.gradients_left import check_suspect
 
 MIB = 1 << 20
@@ -48,6 +48,16 @@ def test_what_another_pass_left_is_told_by_its_gradients_and_how_such_a_pass_lea
     assert [remedy.summary for remedy in found.remedies] == [
         "after that pass `zero_grad(set_to_none=True)` of the module; or ask for what is wanted alone, "
         "`torch.autograd.grad(output, inputs)`, which leaves nothing on parameters"
+    ]
+
+
+def test_what_was_trained_in_an_earlier_phase_is_not_to_be_frozen() -> None:
+    found = check_suspect(replace(SPECIMENS["TN405"], facts=SPECIMENS["TN405"].facts | {TRAINED_BEFORE: True}))
+
+    assert found is not None
+    assert found.message == "Parameters of `self.encoder` are in no optimizer any more and keep 3.00 MiB of gradients."
+    assert [remedy.summary for remedy in found.remedies] == [
+        "where their training ends `zero_grad(set_to_none=True)` of the module, or `p.grad = None` for each of them"
     ]
 
 

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
-from suspects import HISTORY, TRAIN, carried, finding, suspect
+import pytest
+
+from suspects import HISTORY, TRAIN, carried, finding, hop, suspect
 from tenure.model.finding import CutReference
 from tenure.model.source import SourceLocation
 from tenure.rules.module_copied_every_step import check_suspect
@@ -27,9 +29,35 @@ def test_several_holders_collect_together() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "library", "parts"), [("ModuleDict", True, True), ("ModuleDict", False, False), ("Net", True, False)]
+)
+def test_parts_that_a_librarys_call_adds_to_a_model_are_no_copies(kind: str, library: bool, parts: bool) -> None:
+    """`model.add_adapter(name)` once per task; a list of the program's own models holds copies, mostly."""
+    added = replace(HISTORY, library_sites=(SourceLocation("peft/layer.py", 263, "update_layer"),) if library else ())
+    path = (hop("OTHER", "__dict__", f"torch.nn.{kind}", "dict"), hop("ITEM", "'_modules'", "dict", "dict"))
+
+    found = check_suspect(replace(suspect(holder=added, cut=(added,), **COPIES), path=path))
+
+    assert found is not None
+    assert ("gains another ConfusionMatrix each time and loses none" in found.message) is parts
+    assert ("`delete_adapter` for `add_adapter`" in found.remedies[0].summary) is parts
+
+
 def test_one_copy_that_stays_and_growth_of_plain_tensors_are_none() -> None:
     assert [check_suspect(other) for other in (carried(**COPIES), suspect())] == [None, None]
 
 
 def test_objects_that_keep_graphs_are_no_copies() -> None:
     assert check_suspect(suspect(copies_of="evaluate.ValResult", through_graph=True)) is None
+
+
+@pytest.mark.parametrize(
+    ("pace", "size", "confidence"),
+    [(0.06, 7 << 10, "possible"), (0.06, 256 << 10, "certain"), (1.0, 7 << 10, "certain")],
+)
+def test_a_few_small_copies_one_per_epoch_may_be_meant(pace: float, size: int, confidence: str) -> None:
+    found = check_suspect(replace(suspect(**COPIES), growth_objects_per_step=pace, retained_bytes=size))
+
+    assert found is not None
+    assert found.confidence == confidence

@@ -16,7 +16,7 @@ from tenure.model.finding import (
     rise_between_falls,
 )
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import KEPT_SHORT, Falls, HoldingReference, Suspect
+from tenure.model.suspect import KEPT_SHORT, REBUILT, Falls, HoldingReference, Suspect
 from tenure.model.units import format_bytes
 
 MIN_MEASUREMENTS = 3
@@ -85,7 +85,7 @@ def _confidence(suspect: Suspect) -> Confidence:
 
     What has risen twice may do so a third time, or be full: possible. So is what the program's text keeps short, what
     an evaluation collects, unless with graphs, which it has no use for, and a graph that looks the same at all entries:
-    it may be in use.
+    it may be in use. What is built anew in each step may be the work of steps that do ever more: likely.
     """
     if within_evaluation(suspect):
         return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"
@@ -95,7 +95,8 @@ def _confidence(suspect: Suspect) -> Confidence:
     measured = isinstance(seen, int) and seen >= MIN_MEASUREMENTS
     path_seen = bool(suspect.path) and suspect.holder.kind != "unknown"
     if measured and path_seen:
-        return "certain" if suspect.holder.sites and not suspect.ambiguous else "likely"
+        one_statement = bool(suspect.holder.sites) and not suspect.ambiguous
+        return "certain" if one_statement and REBUILT not in suspect.facts else "likely"
     return "likely" if measured or path_seen else "possible"
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import GRADIENTS_IN_TURN, HoldingReference, Suspect
+from tenure.model.suspect import GRADIENTS_IN_TURN, TRAINED_BEFORE, HoldingReference, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 
@@ -17,14 +17,14 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return None
     each = "" if str(suspect.facts["gradients_of"]).endswith("Parameter") else ".*"
     gradients = _gradients_of(suspect.holder, each)
-    left = bool(suspect.facts.get("left_by_backward"))
+    left, before = bool(suspect.facts.get("left_by_backward")), TRAINED_BEFORE in suspect.facts
     return claim(
         dataclasses.replace(suspect, holder=gradients if left else suspect.holder, cut=(gradients,)),
         rule=RULE.code,
         name=RULE.name,
-        message=f"Parameters of `{suspect.holder.expression}` are in no optimizer and keep "
-        f"{format_bytes(suspect.retained_bytes)} of gradients{_LEFT if left else ''}.",
-        remedies=(_AFTER_THAT_PASS if left else _NEVER_TRAINED,),
+        message=f"Parameters of `{suspect.holder.expression}` are in no optimizer{' any more' if before else ''} "
+        f"and keep {format_bytes(suspect.retained_bytes)} of gradients{_LEFT if left else ''}.",
+        remedies=(_AFTER_THAT_PASS if left else _AFTER_THAT_PHASE if before else _NEVER_TRAINED,),
         at_most="likely",
     )
 
@@ -51,6 +51,9 @@ _LEFT = " that a backward pass beside the training's left"
 _NEVER_TRAINED = (
     "say that they are not trained, before the first backward: `requires_grad_(False)`; gradients left from an earlier "
     "phase go with `zero_grad(set_to_none=True)` of the module, or `p.grad = None`"
+)
+_AFTER_THAT_PHASE = (
+    "where their training ends `zero_grad(set_to_none=True)` of the module, or `p.grad = None` for each of them"
 )
 _AFTER_THAT_PASS = (
     "after that pass `zero_grad(set_to_none=True)` of the module; or ask for what is wanted alone, "

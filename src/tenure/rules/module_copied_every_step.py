@@ -1,28 +1,50 @@
 """TN402: whole modules, state dicts or metrics are copied and kept, one more every few steps."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.path_questions import NOTABLE_BYTES, comes_at_pace, short_type
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.program.program import Program
+
+_TABLES_OF_MODULES = ("ModuleDict", "ModuleList")
+_KEEP_ONE = "keep the last or best copy only, on the CPU, and overwrite it; keep numbers instead of objects"
+_TAKE_OUT = (
+    "take out what its part of the program is done with, by what undoes the call that added it (`delete_adapter` for "
+    "`add_adapter`) or `del modules[name]`; of copies keep the last or best one"
+)
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Growth made of further objects of one class of module or metric, or of parameter copies."""
     if not suspect.grows or not suspect.copies_of or suspect.through_graph:
         return None
+    type_name = short_type(suspect.copies_of)
+    parts = bool(suspect.holder.library_sites) and _is_table_of_modules(suspect)
+    verb = (
+        f"{plural(suspect, 'gains', 'gain')} another {type_name} each time and {plural(suspect, 'loses', 'lose')} none"
+        if parts
+        else f"{plural(suspect, 'collects', 'collect')} copies of {type_name}"
+    )
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{subject(suspect)} {plural(suspect, 'collects', 'collect')} copies of "
-        f"{suspect.copies_of.rsplit('.', 1)[-1]}: {growth(suspect)}.",
-        remedies=("keep the last or best copy only, on the CPU, and overwrite it; keep numbers instead of objects",),
+        message=f"{subject(suspect)} {verb}: {growth(suspect)}.",
+        remedies=(_TAKE_OUT if parts else _KEEP_ONE,),
+        at_most="certain" if comes_at_pace(suspect) or suspect.retained_bytes >= NOTABLE_BYTES else "possible",
     )
+
+
+def _is_table_of_modules(suspect: Suspect) -> bool:
+    """What gains elements is a ModuleDict or a ModuleList."""
+    owners = [before.source_type for before, hop in pairwise(suspect.path) if hop.label == "'_modules'"]
+    return bool(owners) and short_type(owners[-1]) in _TABLES_OF_MODULES
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

@@ -120,10 +120,15 @@ def comes_to_much(suspect: Suspect) -> bool:
     """What is collected has many bytes, in more than a few objects, or comes at every other step at least, and by a few
     kilobytes, to a holder that has a name: a few small things on the evaluation stack are mostly a list in the making,
     `[first, *generator()]`."""
-    at_pace = (suspect.growth_objects_per_step or 1) >= NOTABLE_PACE
+    at_pace = comes_at_pace(suspect)
     gains = suspect.growth_bytes_per_step is None or suspect.growth_bytes_per_step >= NOTABLE_GAIN
     many = suspect.retained_bytes >= NOTABLE_BYTES and (at_pace or suspect.num_objects > FEW_OBJECTS)
     return many or (at_pace and gains and suspect.holder.kind != "unknown")
+
+
+def comes_at_pace(suspect: Suspect) -> bool:
+    """An object comes at every other step at least."""
+    return (suspect.growth_objects_per_step or 1) >= NOTABLE_PACE
 
 
 def is_left_on_a_layer(suspect: Suspect) -> bool:

@@ -68,3 +68,22 @@ def test_tables_of_the_programs_own_object_are_told_one_by_one() -> None:
 @pytest.mark.parametrize("options", [{"called": "called"}, {"one_optimizer": True}], ids=["in use", "one optimizer"])
 def test_layers_that_are_in_use_or_trained_together_are_a_model_that_grows(options: dict[str, object]) -> None:
     assert "keeper.models[*]" not in [name for cut, _, _ in told(LIBRARY, **options) for name in cut]
+
+
+def test_tables_of_the_same_library_objects_are_told_together() -> None:
+    """As PEFT's layers have them: each adapter adds one part to both tables of every layer that it adapts."""
+    layer = "main.net -> __main__.Net -> .layers list#layers -> [{at}] {kind}#{at} -> .{table} dict#{at}{table} -> ['{key}'] tensor#{at}{table}{key} 1MiB\n"
+
+    def drawn(step: int, kind: str) -> str:
+        rows = [(at, table, key) for at in (0, 1) for table in ("lora_A", "lora_B") for key in range(step)]
+        return "".join(layer.format(at=at, table=table, key=f"task{key}", kind=kind) for at, table, key in rows)
+
+    found = {
+        kind: [
+            suspect.retained_bytes >> 20
+            for suspect in find_suspects([census(drawn(step, kind), step=step) for step in STEPS])
+        ]
+        for kind in ("torch.hub.Layer", "__main__.Layer")
+    }
+
+    assert found == {"torch.hub.Layer": [48], "__main__.Layer": [48, 48]}

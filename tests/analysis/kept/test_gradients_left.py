@@ -4,7 +4,7 @@ import pytest
 
 from heaps import census
 from tenure.analysis.suspects import find_suspects
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import TRAINED_BEFORE, Suspect
 
 TRAINER = "Trainer.fit(t.py:9).self -> __main__.Trainer"
 BACKBONE = f"{TRAINER} -> .model __main__.Model -> ._modules dict -> ['backbone'] __main__.Backbone"
@@ -36,6 +36,17 @@ def test_gradients_of_a_backbone_that_no_optimizer_has(moment: str) -> None:
     assert found[0].cut == (found[0].holder,)
     assert found[0].facts == {"gradients_of": "__main__.Backbone", "parameters_with_gradient": 1}
     assert (found[0].series.moment, found[0].bytes_by_role) == (moment, {"GRADIENT": 8 << 20})
+
+
+@pytest.mark.parametrize(("optimized", "told"), [("w", True), ("h", None)])
+def test_gradients_of_a_phase_whose_optimizer_went_are_known_as_trained_before(
+    optimized: str, told: bool | None
+) -> None:
+    before = f"{TRAINER} -> .warm_up torch.optim.sgd.SGD -> .param_groups list -> [0] parameter#{optimized}\n"
+
+    found = gradients_of(TRAINED + LEFT + before, TRAINED + LEFT)
+
+    assert [suspect.facts.get(TRAINED_BEFORE) for suspect in found] == [told]
 
 
 def test_layers_of_one_list_are_told_together_and_a_single_parameter_by_its_name() -> None:

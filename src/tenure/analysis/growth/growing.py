@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ from tenure.analysis.growth.batch_sizes import is_batch
 from tenure.analysis.growth.copied_types import copied_type, has_module_tables
 from tenure.analysis.growth.filled_attributes import filled_attributes, given_to_layers
 from tenure.analysis.growth.gained_optimizers import optimizer_facts
+from tenure.analysis.growth.rebuilt import is_rebuilt
 from tenure.analysis.growth.tables_of_one_owner import join_tables
 from tenure.analysis.growth.training_more import is_growing_model, is_only_used, is_training_more
 from tenure.analysis.growth.trend import (
@@ -45,7 +46,7 @@ from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
 from tenure.model.finding import rise_between_falls
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, ON_LAYERS, Series, Suspect
+from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, ON_LAYERS, REBUILT, Series, Suspect
 
 KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
@@ -60,6 +61,8 @@ class Grown:
     shape: int
     trend: Trend
     bytes_only: bool = False
+    rebuilt: bool = False
+    """No member stays: all are made anew, and become more."""
 
 
 def find_growing(
@@ -139,13 +142,19 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
     steps = [view.census.step for view in views]
     counts = weights.members + weights.graph_nodes
     found: dict[int, Grown] = {}
+    rebuilt: list[Grown] = []
     for shape in np.flatnonzero(counts.max(axis=0) != counts.min(axis=0)).tolist():
         if any(above in found for above in shapes.lineage(shape)):
             continue
         trend = find_trend(steps, counts[:, shape].tolist())
-        moved = trend.kind == "growing" and not weights.graph_nodes[-1, shape] and _were_all_there(views, shape)
-        if trend.kind != "flat" and not moved and _members_stay(views, shape, counts[:, shape], trend):
+        plain = trend.kind == "growing" and not weights.graph_nodes[-1, shape]
+        if trend.kind == "flat" or (plain and _were_all_there(views, shape)):
+            continue
+        if _members_stay(views, shape, counts[:, shape], trend):
             found[shape] = Grown(shape, trend)
+        elif plain and is_rebuilt(views, shape, counts[:, shape].tolist()):
+            rebuilt.append(Grown(shape, trend, rebuilt=True))
+    found |= {point.shape: point for point in _not_copied(rebuilt, found, shapes, counts)}
     for shape in np.flatnonzero(weights.own_bytes.max(axis=0) != weights.own_bytes.min(axis=0)).tolist():
         values, counts_there = weights.own_bytes[:, shape].tolist(), weights.own_storages[:, shape].tolist()
         if any(above in found for above in (shape, *shapes.lineage(shape))) or not is_steady(steps, values):
@@ -156,6 +165,16 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
         if trend.kind == "growing" and not _are_made_anew(views, shape, counts_there, values):
             found[shape] = Grown(shape, trend, bytes_only=True)
     return list(found.values())
+
+
+def _not_copied(rebuilt: Sequence[Grown], found: Collection[int], shapes: Shapes, counts: Ints) -> Iterator[Grown]:
+    """The topmost of those whose members are made anew, but for copies of others that stay and become as many."""
+    told = {counts[:, shape].tobytes() for shape in found}
+    taken = set(found)
+    for point in rebuilt:
+        if taken.isdisjoint(shapes.lineage(point.shape)) and counts[:, point.shape].tobytes() not in told:
+            taken.add(point.shape)
+            yield point
 
 
 def _were_all_there(views: Sequence[View], shape: int) -> bool:
@@ -258,6 +277,7 @@ def _suspect_at(
         | _name_facts(view, shapes, grown.shape, members)
         | _owner_facts(view, members)
         | ({FILLED: len(members)} if filled else {})
+        | ({REBUILT: True} if grown.rebuilt else {})
         | ({ON_LAYERS: True} if on_layers else {})
         | _gradient_facts(view, members)
         | optimizer_facts(view, members, nodes),

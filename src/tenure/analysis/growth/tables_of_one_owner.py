@@ -1,4 +1,5 @@
-"""Several tables of one library object that grow together: one call of the program fills them, and one empties them.
+"""Several tables of one library object, or of the same ones, that grow together: one call of the program fills them,
+and one empties them.
 
 What lies in two of them is freed by neither alone: a model that an object keeps beside its optimizer.
 """
@@ -24,14 +25,13 @@ from tenure.model.suspect import Suspect
 
 def join_tables(view: View, found: Sequence[tuple[Suspect, Collection[int]]]) -> tuple[Suspect, ...]:
     """The suspects of growth, each found with the containers that gain elements in the last census `view`; those whose
-    containers are attributes of one library object as one, with all that emptying them together frees.
+    containers are attributes of the same library objects as one, with all that emptying them together frees.
 
-    Told as the heaviest. A search of the census for each such object.
+    Told as the heaviest. A search of the census for each such group.
     """
-    tables: dict[int, list[int]] = {}
+    tables: dict[frozenset[int], list[int]] = {}
     for at, (_, containers) in enumerate(found):
-        owner = _library_owner(view, containers)
-        tables.setdefault(owner if owner >= 0 else -1 - at, []).append(at)
+        tables.setdefault(_library_owners(view, containers) or frozenset((-1 - at,)), []).append(at)
     joined = [
         _joined(view, [found[at] for at in group]) if len(group) > 1 else found[group[0]][0]
         for group in tables.values()
@@ -39,15 +39,18 @@ def join_tables(view: View, found: Sequence[tuple[Suspect, Collection[int]]]) ->
     return tuple(joined)
 
 
-def _library_owner(view: View, containers: Collection[int]) -> int:
-    """The one object of a library's that has the only container as an attribute; -1 where there is none."""
-    if len(containers) != 1:
-        return -1
-    graph, references = view.graph, view.census.references
-    (container,) = containers
+def _library_owners(view: View, containers: Collection[int]) -> frozenset[int]:
+    """The objects of libraries that have the containers as attributes, one each; none where it is otherwise."""
+    owners = [_owners_of(view.graph, container) for container in containers]
+    return frozenset().union(*owners) if all(len(each) == 1 for each in owners) else frozenset()
+
+
+def _owners_of(graph: Graph, container: int) -> frozenset[int]:
+    """The objects that have a container as an attribute, where all of them are a library's."""
+    sources = graph.census.references.source
     named = [reference for reference in graph.references_to(container) if attribute_name(graph, reference)]
-    owners = {object_of(graph, int(references.source[reference])) for reference in named}
-    return owners.pop() if len(owners) == 1 and all(graph.library[owner] for owner in owners) else -1
+    owners = frozenset(object_of(graph, int(sources[reference])) for reference in named)
+    return owners if all(graph.library[owner] for owner in owners) else frozenset()
 
 
 def _joined(view: View, group: Sequence[tuple[Suspect, Collection[int]]]) -> Suspect:

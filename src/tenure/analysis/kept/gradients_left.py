@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.heap import Ints, ReferenceKind, Role
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import TRAINED_BEFORE, Suspect
 
 LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.02
@@ -38,6 +38,8 @@ class _Left:
     owner: int
     gradients: Ints
     """Storages."""
+    addresses: frozenset[int]
+    """Of the parameters that have them."""
 
 
 def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect, ...]:
@@ -141,12 +143,13 @@ def _find_left(view: View, lasting: frozenset[int]) -> list[_Left]:
             waiting += children[node]
             continue
         waiting_leaves -= mine
-        found.append(_Left(node, _storages(leaves, mine)))
-    return found + [_Left(leaf, _storages(leaves, [leaf])) for leaf in sorted(waiting_leaves)]
+        found.append(_left(leaves, node, mine))
+    return found + [_left(leaves, leaf, [leaf]) for leaf in sorted(waiting_leaves)]
 
 
-def _storages(leaves: _Leaves, chosen: Iterable[int]) -> Ints:
-    return np.array(sorted({leaves.gradient_of[leaf] for leaf in chosen}), dtype=np.int64)
+def _left(leaves: _Leaves, owner: int, chosen: Collection[int]) -> _Left:
+    gradients = np.array(sorted({leaves.gradient_of[leaf] for leaf in chosen}), dtype=np.int64)
+    return _Left(owner, gradients, frozenset(leaves.graph.census.nodes.address[sorted(chosen)].tolist()))
 
 
 def _memory(group: Sequence[_Left]) -> Ints:
@@ -165,13 +168,22 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Left], shape: str) -> Sus
         symptom="survivor",
         measured=Measured(
             series=series_of_rows(last.census.moment, ordered, rows),
-            facts={"gradients_of": last.graph.type_names[heaviest.owner], "parameters_with_gradient": len(memory)},
+            facts={"gradients_of": last.graph.type_names[heaviest.owner], "parameters_with_gradient": len(memory)}
+            | ({TRAINED_BEFORE: True} if _were_trained(ordered, heaviest) else {}),
         ),
         fingerprint=fingerprint_of(f"gradients left {shape}"),
     )
     holder = holding_reference(last.graph, last.paths, dropped)
     drops = drops_of(last.graph, (Droppable(reference) for reference in _gradient_references(last, memory)))
     return dataclasses.replace(suspect, holder=holder, cut=(holder,), drops=drops)
+
+
+def _were_trained(ordered: Sequence[View], left: _Left) -> bool:
+    """An optimizer had some of the parameters in an earlier census."""
+    return any(
+        np.isin(view.census.nodes.address[_Leaves(view.graph, frozenset()).trained], sorted(left.addresses)).any()
+        for view in ordered[:-1]
+    )
 
 
 def _gradient_references(view: View, storages: Ints) -> list[int]:

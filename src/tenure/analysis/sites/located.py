@@ -13,6 +13,7 @@ from tenure.analysis.sites.emptied import emptied_by
 from tenure.analysis.sites.entered_hooks import by_the_hooks_entered, by_their_own_name
 from tenure.analysis.sites.gradient_sites import name_of_gradients
 from tenure.analysis.sites.key_sites import name_at
+from tenure.analysis.sites.keyed_calls import by_the_call_that_gives_the_keys
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
 from tenure.analysis.sites.record_sites import fields_to_drop, record_that_is_kept
@@ -42,6 +43,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
 
     empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
     holder = by_their_own_name(by_the_call_that_asked(located(suspect.holder), sources), sources)
+    holder = by_the_call_that_gives_the_keys(holder, suspect.facts.get("keys"), sources)
     named = name_that_stores(suspect.holder, sources, growing=growing)
     record = record_that_is_kept(suspect.holder, sources)
     kept = located(record) if record is not None else None
