@@ -165,6 +165,7 @@ LIBTORCH: dict[str, Any] = {
     "shapes_vary": True,
     "keeps_pace": True,
     "is_short": False,
+    "beside_growth": False,
 }
 LEFT = {"gradients_of": "models.Encoder", "parameters_with_gradient": 4}
 

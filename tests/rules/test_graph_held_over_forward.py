@@ -5,6 +5,7 @@ import pytest
 from suspects import HISTORY, HOP, MIB, TRAIN, carried, carried_finding, hop, path_row, roles_row, series_row, suspect
 from tenure.model.finding import CutReference, evidence_of
 from tenure.model.source import SourceLocation
+from tenure.model.suspect import CUT_IN_LIBRARY
 from tenure.rules.graph_held_over_forward import check_suspect
 from tenure.rules.outputs_kept_with_graph import check_suspect as outputs_kept_with_graph
 
@@ -144,3 +145,15 @@ def test_what_backward_left_on_a_ctx_could_be_freed_by_backward() -> None:
         {"kind": "facts", **facts, "left_on_ctx": True},
         {"kind": "facts", **facts},
     ]
+
+
+@pytest.mark.parametrize(("in_library", "confidence"), [(True, "possible"), (False, "certain")])
+def test_a_graph_that_a_librarys_objects_keep_too_does_not_go_with_the_users_names(
+    in_library: bool, confidence: str
+) -> None:
+    facts: dict[str, object] = {CUT_IN_LIBRARY: True} if in_library else {}
+
+    found = check_suspect(carried(through_graph=True, facts=facts))
+
+    assert found is not None
+    assert found.confidence == confidence

@@ -58,3 +58,11 @@ def test_what_slows_down_was_seen_shortly_or_has_no_place_is_a_possibility(chang
 
 def test_a_process_without_a_profiled_step_has_no_operators() -> None:
     assert found_with(operators=[], devices=[], shapes_vary=False).confidence == "possible"
+
+
+@pytest.mark.parametrize(("beside", "num_remedies"), [(True, 2), (False, 1)])
+def test_other_growth_that_is_told_is_to_be_mended_first(beside: bool, num_remedies: int) -> None:
+    remedies = [remedy.summary for remedy in found_with(operators=[], beside_growth=beside).remedies]
+
+    assert len(remedies) == num_remedies
+    assert remedies[0].startswith("mend the growth that is told beside this one first") is beside

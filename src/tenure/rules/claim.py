@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 from tenure.model.finding import (
@@ -16,7 +17,7 @@ from tenure.model.finding import (
     rise_between_falls,
 )
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import KEPT_SHORT, REBUILT, Falls, HoldingReference, Suspect
+from tenure.model.suspect import ALSO_KEPT_BY, KEPT_SHORT, REBUILT, Falls, HoldingReference, Suspect
 from tenure.model.units import format_bytes
 
 MIN_MEASUREMENTS = 3
@@ -41,7 +42,7 @@ def claim(
         symptom=suspect.symptom,
         confidence=min(_confidence(suspect), at_most, key=_ORDER.index),
         origin="yours" if suspect.holder_is_yours else "library",
-        message=message + _kept_short(suspect),
+        message=message + _kept_short(suspect) + _also_kept_by(suspect),
         holder=Holder(
             kind=holder.kind,
             name=_registration(holder.name) if holder.kind == "hook" else holder.name,
@@ -77,6 +78,11 @@ def _kept_short(suspect: Suspect) -> str:
     return f" Line {line} takes entries out once there are enough." if line else ""
 
 
+def _also_kept_by(suspect: Suspect) -> str:
+    other = suspect.facts.get(ALSO_KEPT_BY)
+    return f" `{other}` keeps most of these nodes as well: only both together let them go." if other else ""
+
+
 _ORDER: tuple[Confidence, ...] = ("possible", "likely", "certain")
 
 
@@ -91,6 +97,8 @@ def _confidence(suspect: Suspect) -> Confidence:
         return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"
     if suspect.facts.get("rises_seen") == 2 or suspect.facts.get("never_remade") or KEPT_SHORT in suspect.facts:
         return "possible"
+    if _may_fall(suspect):
+        return "possible"
     seen = suspect.facts.get("censuses_while_growing", len(suspect.series.steps))
     measured = isinstance(seen, int) and seen >= MIN_MEASUREMENTS
     path_seen = bool(suspect.path) and suspect.holder.kind != "unknown"
@@ -98,6 +106,16 @@ def _confidence(suspect: Suspect) -> Confidence:
         one_statement = bool(suspect.holder.sites) and not suspect.ambiguous
         return "certain" if one_statement and REBUILT not in suspect.facts else "likely"
     return "likely" if measured or path_seen else "possible"
+
+
+def _may_fall(suspect: Suspect) -> bool:
+    """Growth that was seen to fall, and so uneven that it may as well be none: neither its bytes nor its objects surely
+    become more. Graphs that stay are nobody's wish, however they come."""
+    if suspect.symptom != "growth" or suspect.through_graph:
+        return False
+    rates = (suspect.bytes_interval, suspect.objects_interval)
+    fell = any(after < before for before, after in pairwise(suspect.series.objects))
+    return fell and all(rate is not None and rate[0] < 0 for rate in rates)
 
 
 def _cut_reference(reference: HoldingReference) -> CutReference:

@@ -2,7 +2,7 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import CUT_IN_LIBRARY, Suspect
 from tenure.rules.claim import claim, plural, subject
 from tenure.rules.path_questions import collects_unused_graphs, is_left_on_a_layer, short_type
 
@@ -30,7 +30,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{subject(suspect)} still {plural(suspect, 'holds', 'hold')} step N's {what} "
         "while step N+1's forward runs.",
         remedies=(f"{drop}; keep only detached scalars (`.item()`, `.detach()`) for later", *_off_the_ctx(suspect)),
-        at_most="certain" if _matters(suspect) and not left_by_hook else "possible",
+        at_most="certain" if _matters(suspect) and not left_by_hook and _can_be_dropped(suspect) else "possible",
     )
 
 
@@ -49,6 +49,11 @@ def _matters(suspect: Suspect) -> bool:
     """A graph, many bytes, or outputs that the profiled step shows to add to its peak."""
     of_peak = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or 1)
     return suspect.through_graph or suspect.retained_bytes >= NOTABLE_OUTPUTS or of_peak >= NOTABLE_SHARE
+
+
+def _can_be_dropped(suspect: Suspect) -> bool:
+    """By the user alone: what a library's objects keep as well, as its caches, does not go with the user's names."""
+    return CUT_IN_LIBRARY not in suspect.facts
 
 
 RULE = Rule(

@@ -41,7 +41,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         rule=RULE.code,
         name=RULE.name,
         message=_message(suspect, matches, called),
-        remedies=tuple(match.leak.workaround for match in matches) or (_LOOK,),
+        remedies=tuple(match.leak.workaround for match in matches)
+        or ((_OTHER_FIRST,) if facts["beside_growth"] else ()) + (_LOOK,),
         at_most="likely" if matches and holder.sites and _is_sure(facts) else "possible",
     )
 
@@ -65,6 +66,10 @@ def _of_profiler(suspect: Suspect) -> Finding:
 _SCHEDULE = (
     "profile a few steps: `profile(schedule=torch.profiler.schedule(wait=1, warmup=1, active=3, repeat=1), ...)` with "
     "`prof.step()` after each, or stop it after some"
+)
+_OTHER_FIRST = (
+    "mend the growth that is told beside this one first and measure again: small objects that stay lie between what is "
+    "freed, and C's allocator cannot give such pages back"
 )
 _LOOK = (
     "find the step's part that does it: run it with one fixed input, and with each library call left out; growth that "

@@ -57,7 +57,14 @@ def test_resident_memory_that_rises_in_both_halves_is_a_suspect_without_a_holder
         "shapes_vary": False,
         "keeps_pace": True,
         "is_short": False,
+        "beside_growth": False,
     }
+
+
+def test_other_growth_that_is_told_is_known_to_be_beside_it() -> None:
+    (found,) = found_in(steady, explained=4096.0)
+
+    assert facts(found)["beside_growth"] is True
 
 
 def test_the_operators_of_the_profiled_step_are_told_with_phases_and_a_place() -> None:

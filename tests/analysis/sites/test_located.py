@@ -7,7 +7,7 @@ import pytest
 from suspects import SPECIMENS
 from tenure.analysis.sites.located import locate
 from tenure.model.source import SourceFile
-from tenure.model.suspect import KEPT_SHORT, OF_LOSSES, HoldingReference
+from tenure.model.suspect import CUT_IN_LIBRARY, KEPT_SHORT, OF_LOSSES, HoldingReference
 
 PROMPT = """import sys
 
@@ -188,3 +188,15 @@ def test_what_a_container_gains_is_of_losses_where_the_statement_that_adds_it_ca
     kept = replace(SPECIMENS["TN107"], holder=holder, cut=(holder,))
 
     assert locate(kept, {"a.py": SourceFile("a.py", text)}).facts.get(OF_LOSSES) == told
+
+
+@pytest.mark.parametrize(("owner", "told"), [("lib.Cache", True), ("a.Run", None)])
+def test_references_of_a_librarys_beside_the_users_are_known(owner: str, told: bool | None) -> None:
+    mine = HoldingReference("attribute", "loss", "run.loss", owner_type="a.Run")
+    other = HoldingReference("attribute", "memo", "cache.memo", owner_type=owner)
+    texts = {"a.py": "class Run:\n    def step(self):\n        self.loss = self.memo = f()\n"}
+    sources = {path: SourceFile(path, text) for path, text in texts.items()}
+    sources["lib.py"] = SourceFile("lib.py", "class Cache:\n    def put(self, x):\n        self.memo = x\n", "library")
+    held = replace(SPECIMENS["TN102"], holder=mine, cut=(mine, other))
+
+    assert locate(held, sources).facts.get(CUT_IN_LIBRARY) == told

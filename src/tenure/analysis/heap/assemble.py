@@ -14,6 +14,7 @@ from tenure.analysis.heap.held_group import Group, heaviest
 from tenure.analysis.heap.holders import Droppable, holding_reference
 from tenure.analysis.heap.library_slots import slot_facts
 from tenure.analysis.heap.path_facts import path_facts
+from tenure.analysis.heap.shared_graphs import also_kept_by
 from tenure.analysis.heap.storage_facts import (
     bytes_by_role,
     identities,
@@ -27,7 +28,7 @@ from tenure.analysis.heap.wording import hops, owner_text, render_path, render_t
 from tenure.model.experiment import Drop
 from tenure.model.finding import Symptom
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import HoldingReference, Series, Suspect
+from tenure.model.suspect import ALSO_KEPT_BY, HoldingReference, Series, Suspect
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
     in_slot = slot_facts(view, held_by, group.nodes) if collects else {}
     through_graph = any(view.census.references.kind[r] == ReferenceKind.GRAD_FN for r in path)
     one_state = collects and through_graph and not holder.element
+    others = also_kept_by(view, graph_nodes, chosen.cut) if collects and through_graph and chosen.cut else ""
     return Suspect(
         key=0,
         symptom=symptom,
@@ -82,7 +84,11 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         copies_of=measured.copies_of,
         period_steps=measured.period,
         holder_is_yours=held_by is None or not is_of_library(view, held_by),
-        facts=measured.facts | path_facts(view, path, graph_nodes, group.many) | _chain_facts(view, held_by) | in_slot,
+        facts=measured.facts
+        | path_facts(view, path, graph_nodes, group.many)
+        | _chain_facts(view, held_by)
+        | in_slot
+        | ({ALSO_KEPT_BY: others} if others else {}),
         storages=identities(view, freed),
         storages_at=view.census.step,
         chain_entries=chain_entries(view, graph_nodes) if one_state else (),

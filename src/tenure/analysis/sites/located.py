@@ -21,7 +21,16 @@ from tenure.analysis.sites.registered_hooks import by_the_calls_name, by_the_reg
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import CARRIED_ON, COMPUTED_ONCE, FILLED, KEPT_SHORT, OF_LOSSES, HoldingReference, Suspect
+from tenure.model.suspect import (
+    CARRIED_ON,
+    COMPUTED_ONCE,
+    CUT_IN_LIBRARY,
+    FILLED,
+    KEPT_SHORT,
+    OF_LOSSES,
+    HoldingReference,
+    Suspect,
+)
 from tenure.syntax.text.kept_short import line_that_keeps_short
 from tenure.syntax.text.scopes import text_around
 
@@ -72,6 +81,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         | ({"emptied_by": empties} if empties else {})
         | _short_facts(suspect, holder, sources)
         | ({CARRIED_ON: True} if carrying else {})
+        | ({CUT_IN_LIBRARY: True} if _are_partly_of_libraries(holder, cut, sources) else {})
         | ({OF_LOSSES: True} if _is_of_losses(suspect, holder, sources) else {})
         | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
     )
@@ -127,6 +137,15 @@ def _is_computed_once(suspect: Suspect, sites: Sequence[SourceLocation], sources
     source = sources.get(sites[0].file) if sites and FILLED in suspect.facts else None
     found = bindings_of(source) if source is not None else ()
     return any(b.kind == "cache" and b.line == sites[0].line and b.method == "cached_property" for b in found)
+
+
+def _are_partly_of_libraries(
+    holder: HoldingReference, cut: Sequence[HoldingReference], sources: Mapping[str, SourceFile]
+) -> bool:
+    """Whether the holder is the user's, and another reference of the cut is made by a library."""
+    if not _is_yours(holder.sites, sources, default=False):
+        return False
+    return any(not _is_yours(each.sites, sources, default=True) for each in cut)
 
 
 def _last_error_of_own_prompt(
