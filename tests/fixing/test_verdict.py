@@ -79,7 +79,10 @@ def test_of_what_is_only_possible_memory_that_goes_earlier_is_no_gain() -> None:
     baseline = make_baseline(measured((possible,), growth=0.0), run_of(), SAME)
     lower_peak = measured((), growth=0.0, peak=17_000)
 
-    assert judge(baseline, FIXED, FIXED.run, (possible,)).why == "nothing was freed by it"
+    assert judge(baseline, FIXED, FIXED.run, (possible,)).why == (
+        "9.28 KiB go earlier, but neither growth nor the peak falls"
+    )
+    assert not judge(baseline, FIXED, FIXED.run, (possible,)).keeps
     assert judge(baseline, lower_peak, lower_peak.run, (possible,)).why == "the peak falls by 2.93 KiB"
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from suspects import HISTORY, MIB, TRAIN, finding, series, series_row, suspect
-from tenure.model.finding import CutReference, Finding, Holder, Interval
+from tenure.model.finding import CutReference, Finding, Holder
 from tenure.model.source import SourceLocation
 from tenure.model.suspect import ALSO_KEPT_BY, KEPT_SHORT, REBUILT, Falls, Suspect
 from tenure.rules.claim import claim, growth, plural, subject, where
@@ -194,24 +194,6 @@ def test_what_the_text_keeps_short_is_a_hint_with_the_line_that_does() -> None:
 
     assert (plain.confidence, short.confidence) == ("certain", "possible")
     assert short.message == f"{plain.message} Line 16 takes entries out once there are enough."
-
-
-@pytest.mark.parametrize(
-    ("objects", "of_bytes", "of_objects", "confidence"),
-    [
-        ((1, 3, 2), (-54.0, 295.0), (-0.2, 1.1), "possible"),
-        ((1, 2, 3), (-54.0, 295.0), (-0.2, 1.1), "certain"),
-        ((1, 3, 2), (-54.0, 295.0), (0.9, 1.1), "certain"),
-        ((1, 3, 2), None, None, "certain"),
-    ],
-)
-def test_growth_that_fell_and_may_as_well_be_none_is_a_possibility(
-    objects: tuple[int, ...], of_bytes: Interval | None, of_objects: Interval | None, confidence: str
-) -> None:
-    row = replace(suspect().series, objects=objects)
-    uneven = replace(suspect(), series=row, bytes_interval=of_bytes, objects_interval=of_objects)
-
-    assert claimed(uneven).confidence == confidence
 
 
 def test_what_else_keeps_the_graphs_is_told() -> None:

@@ -28,7 +28,7 @@ from tenure.analysis.sites.gradient_sites import told_by_other_backward
 from tenure.analysis.sites.located import locate
 from tenure.analysis.sites.unfinished import named_by_its_cycle, named_by_what_builds_it
 from tenure.analysis.suspects import find_suspects
-from tenure.analysis.watching.forecast import with_outlook
+from tenure.analysis.watching.forecast import may_be_none, with_outlook
 from tenure.model.suspect import Suspect
 
 
@@ -46,6 +46,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))
     found = with_falls(found, steps, sources)
     found = with_outlook(found, steps, evidence.recording.samples, processes=evidence.processes_here)
+    found = tuple(each for each in found if not may_be_none(each))
     found = (*found, *copied, *_piled_up_in_evaluations(evidence, found))
     for profile, census in evidence.peaks:
         found = give_figures_of_what_rests(found, profile, census)

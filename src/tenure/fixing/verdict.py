@@ -91,7 +91,7 @@ def judge(
     outputs = compare_outputs(baseline.first.run.outputs, baseline.second.outputs, run.outputs)
     worse = _what_got_worse(baseline.first, after)
     instead, helped = _what_came_instead(since, after), _what_helped(since, after, findings)
-    why = parameters_why or _say_outputs(outputs) or worse or instead or helped or "nothing was freed by it"
+    why = parameters_why or _say_outputs(outputs) or worse or instead or helped or _what_it_came_to(since, after, findings)
     return Verdict(
         helped=bool(helped) and not instead,
         same=not (parameters_why or outputs.equal is False or worse),
@@ -202,6 +202,14 @@ def _what_helped(before: Measured, after: Measured, findings: tuple[Finding, ...
     if weightless and _num_alive(before, after) >= 0:
         return f"{weightless[0].rule} is gone; it held no tensor memory"
     return ""
+
+
+def _what_it_came_to(before: Measured, after: Measured, findings: tuple[Finding, ...]) -> str:
+    """What an edit did that did not help."""
+    fallen, held = _alive_fall(before, after), max((each.retained_bytes or 0 for each in findings), default=0)
+    if held and fallen >= FREED_SHARE * held and all(each.confidence == "possible" for each in findings):
+        return f"{format_bytes(fallen)} go earlier, but neither growth nor the peak falls"
+    return "nothing was freed by it"
 
 
 def _holds_no_memory(finding: Finding) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Any
 
 from tenure.model.finding import (
@@ -97,8 +96,6 @@ def _confidence(suspect: Suspect) -> Confidence:
         return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"
     if suspect.facts.get("rises_seen") == 2 or suspect.facts.get("never_remade") or KEPT_SHORT in suspect.facts:
         return "possible"
-    if _may_fall(suspect):
-        return "possible"
     seen = suspect.facts.get("censuses_while_growing", len(suspect.series.steps))
     measured = isinstance(seen, int) and seen >= MIN_MEASUREMENTS
     path_seen = bool(suspect.path) and suspect.holder.kind != "unknown"
@@ -106,16 +103,6 @@ def _confidence(suspect: Suspect) -> Confidence:
         one_statement = bool(suspect.holder.sites) and not suspect.ambiguous
         return "certain" if one_statement and REBUILT not in suspect.facts else "likely"
     return "likely" if measured or path_seen else "possible"
-
-
-def _may_fall(suspect: Suspect) -> bool:
-    """Growth that was seen to fall, and so uneven that it may as well be none: neither its bytes nor its objects surely
-    become more. Graphs that stay are nobody's wish, however they come."""
-    if suspect.symptom != "growth" or suspect.through_graph:
-        return False
-    rates = (suspect.bytes_interval, suspect.objects_interval)
-    fell = any(after < before for before, after in pairwise(suspect.series.objects))
-    return fell and all(rate is not None and rate[0] < 0 for rate in rates)
 
 
 def _cut_reference(reference: HoldingReference) -> CutReference:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from suspects import MIB, suspect
-from tenure.analysis.watching.forecast import with_outlook
+from tenure.analysis.watching.forecast import may_be_none, with_outlook
 from tenure.analysis.watching.limits import Room, room_left
-from tenure.model.finding import Forecast
+from tenure.model.finding import Forecast, Interval
 from tenure.model.recording import Sample, Step
 from tenure.model.suspect import Series
 
@@ -96,3 +96,32 @@ def test_what_does_not_grow_is_left_as_it_is() -> None:
     still = replace(growing(), symptom="peak", growth_bytes_per_step=None)
 
     assert with_outlook([still], rows(ON_HOST)) == (still,)
+
+
+FELL, ROSE = (1, 3, 2), (1, 2, 3)
+MAY_FALL, RISES = (-0.2, 1.1), (0.9, 1.1)
+
+
+@pytest.mark.parametrize(
+    ("objects", "of_bytes", "of_objects", "through_graph", "expected"),
+    [
+        (FELL, MAY_FALL, MAY_FALL, False, True),
+        (ROSE, MAY_FALL, MAY_FALL, False, False),
+        (FELL, MAY_FALL, RISES, False, False),
+        (FELL, RISES, MAY_FALL, False, False),
+        (FELL, None, None, False, False),
+        (FELL, MAY_FALL, MAY_FALL, True, False),
+    ],
+)
+def test_growth_that_fell_and_may_as_well_be_none_is_known(
+    objects: tuple[int, ...],
+    of_bytes: Interval | None,
+    of_objects: Interval | None,
+    through_graph: bool,
+    expected: bool,
+) -> None:
+    row = replace(suspect().series, objects=objects)
+    uneven = suspect(series=row, bytes_interval=of_bytes, objects_interval=of_objects, through_graph=through_graph)
+
+    assert may_be_none(uneven) is expected
+    assert not may_be_none(replace(uneven, symptom="sawtooth"))

@@ -80,8 +80,9 @@ def find_native_growth(
     """At most one suspect of symptom "host", where findings explain next to nothing of how the process grows.
 
     Its fact `native_growth` has what known issues are looked up by: torch's version, the operators of the profiled
-    step with phases and places, devices, whether shapes differ between the two profiled steps; whether growth
-    keeps its pace, and whether findings tell of other growth beside it. A cache by shape meets fewer new shapes as time goes on: where shapes differ, growth may slow down.
+    step with phases and places, devices, whether shapes differ between the two profiled steps; whether growth keeps
+    its pace, and whether findings tell of other growth beside it. A cache by shape meets fewer new shapes as time goes
+    on: where shapes differ, growth may slow down.
     """
     shapes_vary = profile is not None and _shapes_vary(profile)
     rise = find_rise(steps, slowing=shapes_vary)

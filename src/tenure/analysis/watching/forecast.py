@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from tenure.analysis.growth.slope_interval import slope_interval
 from tenure.analysis.growth.trend import late_part
@@ -31,6 +32,16 @@ def with_outlook(
             rooms[suspect.device] = room_left(suspect.device, steps, samples, processes=processes)
         told.append(_with_outlook(suspect, rooms.get(suspect.device), each))
     return tuple(told)
+
+
+def may_be_none(suspect: Suspect) -> bool:
+    """Growth that was seen to fall, and so uneven that it may as well be none: neither its bytes nor its objects surely
+    become more. Graphs that stay are nobody's wish, however they come."""
+    if suspect.symptom != "growth" or suspect.through_graph:
+        return False
+    rates = (suspect.bytes_interval, suspect.objects_interval)
+    fell = any(after < before for before, after in pairwise(suspect.series.objects))
+    return fell and all(rate is not None and rate[0] < 0 for rate in rates)
 
 
 def _with_outlook(suspect: Suspect, room: Room | None, each: float | None) -> Suspect:
