@@ -27,6 +27,16 @@ def test_memory_that_only_a_ring_holds_waits_for_the_collector() -> None:
     )
 
 
+def test_a_ring_that_a_library_closes_is_to_be_collected() -> None:
+    found = check_suspect(suspect(symptom="cycle", cyclic=True, holder=RING, holder_is_yours=False))
+
+    assert found is not None
+    assert [remedy.summary for remedy in found.remedies] == [
+        "`gc.collect()` every few steps, where such objects are made: no statement of the program's own closes the "
+        "ring; or change the object in place, so that no other is made"
+    ]
+
+
 def test_memory_that_a_root_reaches_does_not() -> None:
     assert check_suspect(suspect()) is None
 

@@ -13,6 +13,10 @@ _BREAK_IT = (
     "break the ring: hold the owner weakly (`weakref.ref`, `weakref.proxy`), pass it as an argument, or set the "
     "reference to None when done; do not copy objects that refer back to their owner"
 )
+_COLLECT = (
+    "`gc.collect()` every few steps, where such objects are made: no statement of the program's own closes the ring; "
+    "or change the object in place, so that no other is made"
+)
 _PACK_DETACHED = (
     "let the pack hook return `tensor.detach()`: a graph node that saves its own result as it is refers to itself"
 )
@@ -38,7 +42,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{closes} closes a reference cycle that holds "
         f"{format_bytes(suspect.retained_bytes)} no one can use any more; "
         f"{_MAY_NOT if suspect.facts.get('owned_by_cpp_too') else _FREES_IT}",
-        remedies=(_PACK_DETACHED if packed else _BREAK_IT,),
+        remedies=(_PACK_DETACHED if packed else _BREAK_IT if suspect.holder_is_yours else _COLLECT,),
         at_most="certain" if _comes_to_much(suspect) else "possible",
     )
 
