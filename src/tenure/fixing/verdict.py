@@ -91,14 +91,8 @@ def judge(
     outputs = compare_outputs(baseline.first.run.outputs, baseline.second.outputs, run.outputs)
     worse = _what_got_worse(baseline.first, after)
     instead, helped = _what_came_instead(since, after), _what_helped(since, after, findings)
-    why = (
-        parameters_why
-        or _say_outputs(outputs)
-        or worse
-        or instead
-        or helped
-        or _what_it_came_to(since, after, findings)
-    )
+    changed = parameters_why or _say_outputs(outputs) or worse
+    why = changed or instead or helped or _what_it_came_to(since, after, findings)
     return Verdict(
         helped=bool(helped) and not instead,
         same=not (parameters_why or outputs.equal is False or worse),
