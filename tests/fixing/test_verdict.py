@@ -100,7 +100,9 @@ def test_graphs_without_memory_are_freed_where_their_finding_is_gone() -> None:
     baseline = make_baseline(measured((WEIGHTLESS,), growth=0.0), run_of(), SAME)
     gone, left = measured((), growth=0.0), measured((WEIGHTLESS,), growth=0.0)
 
+    with_nodes = replace(WEIGHTLESS, evidence=({"kind": "series", "graph_nodes": [0, 1200, 5748]},))
     assert judge(baseline, gone, gone.run, (WEIGHTLESS,)).why == "TN101 is gone; it held no tensor memory"
+    assert judge(baseline, gone, gone.run, (with_nodes,)).why == "TN101 is gone; it held up to 5,748 autograd nodes"
     assert not judge(baseline, left, left.run, (WEIGHTLESS,)).helped
 
 

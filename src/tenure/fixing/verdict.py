@@ -201,7 +201,9 @@ def _what_helped(before: Measured, after: Measured, findings: tuple[Finding, ...
     if said:
         return said[0]
     if weightless and _num_alive(before, after) >= 0:
-        return f"{weightless[0].rule} is gone; it held no tensor memory"
+        nodes = max(evidence_of(weightless[0], "series").get("graph_nodes", ()), default=0)
+        held = f"up to {nodes:,} autograd nodes" if nodes else "no tensor memory"
+        return f"{weightless[0].rule} is gone; it held {held}"
     return ""
 
 

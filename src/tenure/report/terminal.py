@@ -343,7 +343,8 @@ def _not_looked_at(diagnosis: Diagnosis) -> list[str]:
     if diagnosis.looked_until is None or not diagnosis.findings:
         return []
     return [
-        f"not seen: what began after step {diagnosis.looked_until:,} of {diagnosis.steps:,}; no census was taken later"
+        f"not seen: what began after step {diagnosis.looked_until:,} of {diagnosis.steps:,}; no census was taken later "
+        f"(`--census-at {_spread(diagnosis.steps)}` takes some up to the end)"
     ]
 
 

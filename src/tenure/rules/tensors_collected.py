@@ -20,6 +20,7 @@ _REMEDY = (
     "keep a number, a running sum or a `deque(maxlen=n)` instead of every tensor; move to the CPU or to disk what must "
     "be kept"
 )
+_OF_TABLE = "take an entry out where its session, task or episode ends: `del table[key]`; or keep a number of each"
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -50,7 +51,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} tensors and "
         f"{plural(suspect, 'loses', 'lose')} none{until}: "
         f"{growth(suspect)}.",
-        remedies=(*_reset(suspect), *_without_graph(suspect), _REMEDY),
+        remedies=(*_reset(suspect), *_without_graph(suspect), _OF_TABLE if is_mapping else _REMEDY),
         at_most=_at_most(suspect),
     )
 
