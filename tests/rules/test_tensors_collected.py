@@ -153,3 +153,13 @@ def test_an_object_that_can_be_reset_is_to_be_reset() -> None:
         "call `auroc.reset()` once its result is read, as at the end of an epoch",
         REMEDY,
     ]
+
+
+def test_of_a_table_whose_keys_count_up_entries_are_to_be_taken_out() -> None:
+    facts = {"keys": ["'chat7'", "'chat8'"], "keys_count_up": True}
+    found = check_suspect(replace(SPECIMENS["TN202"], facts=facts))
+
+    assert found is not None
+    assert [remedy.summary for remedy in found.remedies] == [
+        "take an entry out where its session, task or episode ends: `del table[key]`; or keep a number of each"
+    ]
