@@ -226,6 +226,22 @@ def test_object_arrays_deques_and_dict_keys_are_looked_into() -> None:
 
 
 @pytest.mark.slow
+def test_arrays_of_tensors_are_found_in_tuples_that_a_collection_stopped_tracking() -> None:
+    """A tuple of arrays is nothing to the collector; `(predictions.numpy(), labels.numpy())` keeps two tensors."""
+    rounds = [(kib(1).numpy(), kib(2).numpy())]
+    gc.collect()
+    assert not gc.is_tracked(rounds[0])
+
+    census = read()
+
+    tensor = census.path(
+        (Kind.LOCAL, "rounds"), (Kind.INDEX, "0"), (Kind.INDEX, "0"), (Kind.ATTRIBUTE, "base"),
+        start=census.frame("stopped_tracking"),
+    )  # fmt: skip
+    assert list(census.storages_below(tensor).values()) == [(KIB, Role.OTHER)]
+
+
+@pytest.mark.slow
 def test_an_optimizers_bound_is_among_its_defaults() -> None:
     optimizer = torch.optim.LBFGS([nn.Parameter(kib())], history_size=7)
 

@@ -742,3 +742,50 @@ def test_a_sequence_that_is_still_being_filled_is_told_from_a_full_one(is_filled
 
 
 SECOND_FIRST = ["second", "first"]
+
+
+def inside_of(array: object) -> list[object]:
+    return CONTENTS.get(int(array.real), [])  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "leads"),
+    [
+        (lambda array: (array, "text"), True),
+        (lambda array: {"array": array, "number": 3}, True),
+        (lambda array: ("text", (1, (array, 2))), True),
+        (lambda array: ((((((array,),),),),),), False),
+        (lambda array: (str(array), array.real), False),
+    ],
+    ids=["tuple", "dict", "nested", "too deep", "no array"],
+)
+@walks
+def test_tables_that_the_collector_does_not_track_lead_on_through_arrays(
+    walk: Callable[..., Walk], wrapped: Callable[[complex], object], leads: bool
+) -> None:
+    """As a tuple of NumPy arrays that are views of tensors; a collection stops tracking it."""
+    array, target = complex(float("7001")), Target()
+    CONTENTS[7_001] = [target]
+    table = wrapped(array)
+    rows = [table, target]
+    for _ in range(6):
+        gc.collect()  # untracks tuples from the inside out
+    assert not gc.is_tracked(table)
+    options: dict[str, Any] = {"classify": complex_is_an_array, "contents": inside_of}
+
+    found = walk([rows, target], least_bytes=1 << 20, **options)
+
+    reached = {id(node) for node in found.nodes}
+    assert (id(table) in reached, id(array) in reached) == (leads, leads)
+    assert_same([rows, target], weights=(0, 1, 200, 1 << 20), extra=[table], **options)
+
+
+@walks
+def test_arrays_that_hold_nothing_make_no_table_a_node(walk: Callable[..., Walk]) -> None:
+    target = Target()
+    rows = [(complex(float("7002")), "text"), target]
+    gc.collect()
+
+    found = walk([rows, target], classify=complex_is_an_array, contents=inside_of, least_bytes=1 << 20)
+
+    assert names_of(found, rows=rows, target=target) == (["rows", "target"], ["rows -> target"])

@@ -24,6 +24,10 @@ NATIVE: bool = _heapwalk is not None
 """True where the C walk is in use. The twin gives the same result at many times the cost."""
 
 
+MOST_NESTED = 4
+"""Tables within one that the collector does not track: so deep an array is looked for."""
+
+
 class Category(IntEnum):
     """What the walk does with the objects of a type."""
 
@@ -272,19 +276,32 @@ class _References:
             self.add(found)
 
     def number_of(self, item: object) -> int:
-        """The number of a candidate, which an array and a heavy table become by being met; -1 for all others."""
+        """The number of a candidate, which an array and some tables become by being met; -1 for all others."""
         number = self.number.get(id(item), -1)
-        if number < 0 and (self.category(item) == Category.ARRAY or self.is_heavy_table(item)):
+        if number < 0 and (self.category(item) == Category.ARRAY or self.is_own_table(item)):
             number = self.number[id(item)] = len(self.objects) + len(self.arrays)
             self.arrays.append(item)
             self.marks.append(0)
         return number
 
-    def is_heavy_table(self, item: object) -> bool:
-        """A dict or tuple that the collector does not track, as it holds nothing but text, numbers and arrays."""
-        if not self.least_bytes or not (type(item) is dict or type(item) is tuple) or gc.is_tracked(item):
+    def is_own_table(self, item: object) -> bool:
+        """A dict or tuple that the collector does not track, as it holds nothing but text, numbers and arrays, and that
+        is heavy, or has an array which holds objects: a view of a tensor's memory."""
+        if not self.least_bytes or not _is_plain_table(item) or id(item) in self.overrides:
             return False
-        return id(item) not in self.overrides and self.bytes_inside(item) >= self.least_bytes
+        return self.bytes_inside(item) >= self.least_bytes or self.leads_on(item)
+
+    def leads_on(self, item: object, depth: int = 0) -> bool:
+        """Whether a table, or one in it, has an array that holds objects."""
+        for referent in gc.get_referents(item):
+            if _is_plain_table(referent):
+                if depth < MOST_NESTED and self.leads_on(referent, depth + 1):
+                    return True
+            elif self.categories.of(type(referent)) == Category.ARRAY:
+                told = self.contents(referent)
+                if not isinstance(told, int) and told:
+                    return True
+        return False
 
     def weigh(self) -> None:
         """Fills `weights`, and marks what weighs enough."""
@@ -305,8 +322,7 @@ class _References:
         for referent in gc.get_referents(item):
             if sys.getrefcount(referent) == _ALONE:
                 found += _leaf_bytes(referent)
-                is_plain = type(referent) is dict or type(referent) is tuple
-                if is_plain and not gc.is_tracked(referent) and id(referent) not in self.number:
+                if _is_plain_table(referent) and id(referent) not in self.number:
                     found += 0 if id(referent) in self.overrides else self.bytes_inside(referent)
         return found
 
@@ -330,6 +346,10 @@ class _References:
                     found[number] = self.bytes_of_array[id(item)]
                 number += 1
         return found
+
+
+def _is_plain_table(item: object) -> bool:
+    return (type(item) is dict or type(item) is tuple) and not gc.is_tracked(item)
 
 
 def _growing(items: list[object]) -> Iterator[object]:

@@ -43,7 +43,15 @@ table_bytes(PyObject *object)
 
 static int note_pending(Walk *walk, PyTypeObject *type);
 
-/* Own bytes of an array inside a container that the collector does not track. Runs `contents`. */
+static inline int
+is_plain_table(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    return (type == &PyDict_Type || type == &PyTuple_Type) && !PyObject_GC_IsTracked(object);
+}
+
+/* Own bytes of an array inside a container that the collector does not track; one that holds objects has none, and
+ * says so in `leads_on`. Runs `contents`. */
 static uint64_t
 bytes_of_inner_array(Walk *walk, PyObject *object)
 {
@@ -59,24 +67,52 @@ bytes_of_inner_array(Walk *walk, PyObject *object)
     if (contents != NULL && PyLong_CheckExact(contents)) {
         bytes = PyLong_AsUnsignedLongLong(contents);
     }
+    else if (contents != NULL && PyList_Check(contents)) {
+        walk->leads_on |= PyList_GET_SIZE(contents) > 0;
+    }
     Py_XDECREF(contents);
     walk->failed |= PyErr_Occurred() != NULL;
     return walk->failed ? 0 : bytes;
+}
+
+/* Looks for arrays that hold objects, in tables within tables, which weigh nothing here. */
+static int
+look_deeper(PyObject *object, void *arg)
+{
+    Walk *walk = arg;
+    if (object == NULL || walk->failed || walk->leads_on || leaf_bytes(object, Py_TYPE(object)) != 0) {
+        return 0;
+    }
+    if (!is_plain_table(object)) {
+        (void)bytes_of_inner_array(walk, object);
+    }
+    else if (walk->depth < MOST_NESTED) {
+        walk->depth++;
+        Py_TYPE(object)->tp_traverse(object, look_deeper, walk);
+        walk->depth--;
+    }
+    return 0;
 }
 
 static int
 weigh_inner(PyObject *object, void *arg)
 {
     Walk *walk = arg;
-    if (object != NULL && Py_REFCNT(object) == 1 && !walk->failed) {
-        uint64_t bytes = leaf_bytes(object, Py_TYPE(object));
-        walk->weight += bytes != 0 ? bytes : bytes_of_inner_array(walk, object);
+    if (object == NULL || walk->failed) {
+        return 0;
     }
+    uint64_t bytes = leaf_bytes(object, Py_TYPE(object));
+    if (bytes == 0 && is_plain_table(object)) {
+        return look_deeper(object, arg);
+    }
+    bytes = bytes != 0 ? bytes : bytes_of_inner_array(walk, object);
+    walk->weight += Py_REFCNT(object) == 1 ? bytes : 0;
     return 0;
 }
 
-/* Dicts and tuples of nothing but text, numbers and arrays are mostly not tracked. A heavy one becomes an array of
- * the walk; a light one counts as its owner's, if it has only one. */
+/* Dicts and tuples of nothing but text, numbers and arrays are mostly not tracked. One that is heavy, or has an array
+ * that holds objects (a view of a tensor's memory), becomes an array of the walk; a light one counts as its owner's,
+ * if it has only one. */
 static uint32_t
 untracked_number(Walk *walk, PyObject *object)
 {
@@ -89,10 +125,11 @@ untracked_number(Walk *walk, PyObject *object)
     }
     uint64_t before = walk->weight;
     walk->weight = table_bytes(object);
+    walk->leads_on = walk->depth = 0;
     Py_TYPE(object)->tp_traverse(object, weigh_inner, walk);
     uint64_t own = walk->weight;
     walk->weight = before;
-    if (own >= walk->least && !walk->failed) {
+    if ((own >= walk->least || walk->leads_on) && !walk->failed) {
         number = add_array(walk, object, -1, 0);
         walk->failed |= number == NOT_FOUND;
         return number == NOT_FOUND ? NOT_FOUND : num_fixed(walk) + number;
@@ -104,8 +141,7 @@ untracked_number(Walk *walk, PyObject *object)
 static inline int
 is_untracked(const Walk *walk, PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
-    return walk->least != 0 && (type == &PyDict_Type || type == &PyTuple_Type) && !PyObject_GC_IsTracked(object);
+    return walk->least != 0 && is_plain_table(object);
 }
 
 /* The references of the object at `next_bound - 1` have all been looked at. */

@@ -5,6 +5,7 @@
 #define BUFFER 2048
 #define BATCH 256
 #define BLOOM_BITS 65536
+#define MOST_NESTED 4
 
 /* An object that the collector does not track, or a tracked one whose contents must be looked into.
  * Also an object that starts in the middle of a granule (statically allocated ones do): it has no contents. */
@@ -47,6 +48,7 @@ typedef struct {
     uint32_t first_number;
     unsigned bounds[BATCH + 1];
     uint64_t tables[BATCH + 1]; /* what the entries of a container take, by object of the batch */
+    int leads_on, depth;        /* in a container that is not tracked: an array there holds objects; how deep it lies */
     uint64_t weight;            /* of the object whose references are being looked at */
     PyObject *buffer[BUFFER];
 } Walk;
