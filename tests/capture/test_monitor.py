@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 import traceback
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -691,3 +692,22 @@ def test_each_of_several_ranks_records_a_part_of_its_program_below_one_folder(
     assert [Path(path).name for path in list_recordings(tmp_path / "run")] == [
         *("rank-00000", "rank-00001", "rank-00001-attempt-2")
     ]
+
+
+def test_a_program_that_makes_warnings_errors_is_recorded_to_its_end(tmp_path: Path) -> None:
+    """Weights that an inner step computes are no leaves: torch warns of their `.grad`, even where that is only asked
+    for. torchopt has modules of such weights."""
+    model, optimizer = linear_and_sgd()
+    fast = torch.nn.Linear(3, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with record(tmp_path / "run", census_at=(2, 3)):
+            for _ in range(4):
+                fast._parameters["weight"] = model[0].weight - 0.1 * model[0].weight.detach()  # type: ignore[assignment]
+                fast(torch.ones(2, 3)).sum().backward()
+                optimizer.step()
+                optimizer.zero_grad()
+
+    opened = open_recording(tmp_path / "run")
+    assert [note.text for note in opened.notes if note.level in ("failure", "warning")] == []
+    assert len(opened.steps) == 4

@@ -31,3 +31,14 @@ def preds(expression: str, owner_type: str, *, element: bool = True) -> HoldingR
 )
 def test_an_object_is_emptied_by_its_reset(reference: HoldingReference, call: str) -> None:
     assert emptied_by(reference, SOURCES) == call
+
+
+@pytest.mark.parametrize(
+    ("own_reset", "call"), [("", ""), ("    def reset(self):\n        self.preds.clear()\n", "env.reset")]
+)
+def test_a_reset_that_was_written_before_the_attribute_knows_nothing_of_it(own_reset: str, call: str) -> None:
+    """A wrapper that keeps frames has the `reset` of the environment below it."""
+    text = f"class Recorder(Metric):\n    def __init__(self):\n        self.preds = []\n{own_reset}"
+    mine = {"run.py": SourceFile("run.py", f"from metrics.metric import Metric\n\n\n{text}")}
+
+    assert emptied_by(preds("env.preds[*]", "run.Recorder"), SOURCES | mine) == call

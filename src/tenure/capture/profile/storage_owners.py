@@ -98,7 +98,7 @@ def _of_module(module: Any, name: str, parameter_names: dict[int, tuple[str, str
             yield from ((part, owner, own, name) for part in parts_of(tensor))
             if owner is Owner.PARAMETER:
                 parameter_names[id(tensor)] = own, name
-                gradient = tensor.grad
+                gradient = tensor.grad if tensor.is_leaf else None
                 if gradient is not None:
                     yield from ((part, Owner.GRADIENT, own, name) for part in parts_of(gradient))
 

@@ -77,7 +77,7 @@ def has_parameters(module: Any) -> bool:
 
 def has_gradients(module: Any) -> bool:
     """Whether a parameter of a module or of one of its submodules has a gradient."""
-    return any(parameter.grad is not None for parameter in module.parameters())
+    return any(parameter.is_leaf and parameter.grad is not None for parameter in module.parameters())
 
 
 def optimizer_was_made() -> bool:
