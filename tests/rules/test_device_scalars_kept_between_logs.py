@@ -53,6 +53,19 @@ def test_a_few_scalars_that_go_with_the_next_log_are_a_hint(objects: int | None,
     assert found.confidence == confidence
 
 
+@pytest.mark.parametrize(
+    ("pace", "size", "pinned", "confidence"),
+    [(0.12, 28, 0, "possible"), (0.12, 28, 4096, "certain"), (1.0, 28, 0, "certain"), (0.12, 1 << 20, 0, "certain")],
+)
+def test_a_curve_of_one_point_per_epoch_is_a_hint(pace: float, size: int, pinned: int, confidence: str) -> None:
+    points = suspect(scalars=True, growth_objects_per_step=pace, retained_bytes=size, pinned_bytes=pinned)
+
+    found = check_suspect(points)
+
+    assert found is not None
+    assert found.confidence == confidence
+
+
 def test_scalars_of_several_names_agree_with_their_verb() -> None:
     found = check_suspect(suspect(scalars=True, cut=(HISTORY, replace(HISTORY, name="accuracies"))))
 

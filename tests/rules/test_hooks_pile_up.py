@@ -5,8 +5,9 @@ from unittest.mock import ANY
 
 import pytest
 
-from suspects import HISTORY, SPECIMENS, TRAIN, carried, finding, suspect
+from suspects import HISTORY, HOOKS, SPECIMENS, TRAIN, carried, finding, suspect
 from tenure.model.finding import CutReference, Holder
+from tenure.model.source import SourceLocation
 from tenure.model.suspect import Suspect
 from tenure.rules.cycle_waits_for_collector import check_suspect as check_cycle
 from tenure.rules.hooks_pile_up import check_suspect
@@ -107,3 +108,21 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_other_suspects_are_left_to_other_rules(other: Suspect) -> None:
     assert check_suspect(other) is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "library", "handed_over"),
+    [
+        ("engine._event_handlers[*]", True, True),
+        ("net._forward_hooks[*]", True, False),
+        ("self.calls[*]", False, False),
+    ],
+)
+def test_functions_in_a_librarys_own_table_are_to_be_handed_over_once(
+    expression: str, library: bool, handed_over: bool
+) -> None:
+    inside = (SourceLocation("engine.py", 443, "on"),) if library else ()
+    found = check_suspect(suspect(holder=replace(HOOKS, expression=expression, library_sites=inside)))
+
+    assert found is not None
+    assert found.remedies[0].summary.startswith("hand the function over once") is handed_over

@@ -7,6 +7,7 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, count, plural, subject
+from tenure.rules.path_questions import comes_at_pace
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.program.program import Program
 
@@ -33,7 +34,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
             "add each into one running tensor on the device (`total += loss.detach()`, a counter beside it) and read "
             "it with `.item()` only when logging: constant memory, no synchronisation per step",
         ),
-        at_most="possible" if _is_emptied_soon(suspect) else "certain",
+        at_most="possible" if _is_emptied_soon(suspect) or _is_a_curve(suspect) else "certain",
     )
 
 
@@ -42,6 +43,11 @@ def _is_emptied_soon(suspect: Suspect) -> bool:
     what saves a synchronisation at every step."""
     scalars = suspect.falls.amplitude_objects if suspect.falls else None
     return scalars is not None and not suspect.pinned_bytes and scalars * BLOCK_BYTES < NOTABLE_BYTES
+
+
+def _is_a_curve(suspect: Suspect) -> bool:
+    """Whether a scalar comes now and then, one per epoch or evaluation, of nothing larger: it is to be drawn."""
+    return not comes_at_pace(suspect) and not suspect.pinned_bytes and suspect.retained_bytes < NOTABLE_BYTES
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

@@ -16,6 +16,14 @@ from tenure.syntax.kept.unremoved_hooks import find_left_hooks
 from tenure.syntax.program.program import Program
 
 _EACH = "[*]"
+_REGISTERED = (
+    "register once, before the loop, or keep the handle that `register_..._hook` returns and call `handle.remove()` "
+    "(also in a `finally`); let a hook reach its owner by `weakref`"
+)
+_HANDED_OVER = (
+    "hand the function over once, before the loop, or take it out again where its turn ends, by what the call that "
+    "takes it gives back (`handle.remove()`) or by the call that undoes it"
+)
 _WITHOUT_IT = "give the hook what it needs without the tensor: `x.detach()`, or remove it by its handle"
 
 
@@ -33,11 +41,13 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"`{suspect.holder.expression or suspect.holder.name}` gains hooks that are not removed, and each "
         f"keeps what it closes over: {growth(suspect)}.",
-        remedies=(
-            "register once, before the loop, or keep the handle that `register_..._hook` returns and call "
-            "`handle.remove()` (also in a `finally`); let a hook reach its owner by `weakref`",
-        ),
+        remedies=(_HANDED_OVER if _is_anothers_table(suspect) else _REGISTERED,),
     )
+
+
+def _is_anothers_table(suspect: Suspect) -> bool:
+    """Whether a library keeps the functions in a table of its own, none of torch's: those are all named for hooks."""
+    return bool(suspect.holder.library_sites) and "hook" not in suspect.holder.expression
 
 
 def _ring(suspect: Suspect) -> Finding:

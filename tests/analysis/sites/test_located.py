@@ -113,6 +113,21 @@ def test_what_the_program_keeps_short_is_known_of_growing_containers_without_gra
     assert locate(kept, {"a.py": SourceFile("a.py", KEEPING)}).facts.get(KEPT_SHORT) == short
 
 
+@pytest.mark.parametrize(
+    ("idle", "kind", "short"), [(True, "attribute", 6), (False, "attribute", None), (True, "local", None)]
+)
+def test_what_a_cache_with_an_end_holds_idle_at_the_peak_is_known_to_be_kept_short(
+    idle: bool, kind: str, short: int | None
+) -> None:
+    holder = replace(MEMBERS, element=False, kind=kind)
+    facts: dict[str, object] = {"idle_at_peak": True} if idle else {}
+    kept = replace(SPECIMENS["TN202"], symptom="peak", holder=holder, cut=(holder,), facts=facts)
+    made = "class Ensemble:\n    def __init__(self):\n        self.members = []\n"
+
+    text = KEEPING.replace("class Ensemble:\n", made)
+    assert locate(kept, {"a.py": SourceFile("a.py", text)}).facts.get(KEPT_SHORT) == short
+
+
 AVERAGING = """class Ledger:
     def blend(self, {given}):
         self.drift = self.drift.lerp({given}, 0.1)

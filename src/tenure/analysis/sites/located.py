@@ -12,6 +12,7 @@ from tenure.analysis.sites.context_sites import by_the_context_variable
 from tenure.analysis.sites.emptied import emptied_by
 from tenure.analysis.sites.entered_hooks import by_the_hooks_entered, by_their_own_name
 from tenure.analysis.sites.gradient_sites import name_of_gradients
+from tenure.analysis.sites.kept_functions import by_the_function_that_is_kept
 from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.keyed_calls import by_the_call_that_gives_the_keys
 from tenure.analysis.sites.library_calls import by_the_users_call
@@ -53,6 +54,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
     holder = by_their_own_name(by_the_call_that_asked(located(suspect.holder), sources), sources)
     holder = by_the_call_that_gives_the_keys(holder, suspect.facts.get("keys"), sources)
+    holder = by_the_function_that_is_kept(holder, suspect, sources)
     named = name_that_stores(suspect.holder, sources, growing=growing)
     record = record_that_is_kept(suspect.holder, sources)
     kept = located(record) if record is not None else None
@@ -123,9 +125,12 @@ def _is_of_losses(suspect: Suspect, holder: HoldingReference, sources: Mapping[s
 
 
 def _short_facts(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> dict[str, object]:
-    """What growth may come to: until there are enough nothing is taken out. What hangs on a graph nobody meant."""
+    """What growth may come to, and what idles at a peak, as a cache's entries do: until there are enough nothing is
+    taken out. What hangs on a graph nobody meant."""
     site = holder.sites[0] if holder.sites else None
-    if suspect.symptom != "growth" or suspect.through_graph or not holder.element or site is None:
+    grows = suspect.symptom == "growth" and holder.element
+    idles = suspect.symptom == "peak" and "idle_at_peak" in suspect.facts and holder.kind == "attribute"
+    if not (grows or idles) or suspect.through_graph or site is None:
         return {}
     source = sources.get(site.file)
     line = line_that_keeps_short(source, site.line, holder.name) if source is not None else 0
