@@ -842,3 +842,17 @@ def test_what_a_suspended_function_fills_is_told_apart_from_functions_that_pile_
     (found,) = find_suspects([census(MODEL + line.format(step=step), step=step) for step in STEPS])
 
     assert found.facts.get("fills_running") is fills_running
+
+
+@pytest.mark.parametrize(("num_trained", "found"), [(3, [("growth", "log.kept[*]")]), (2, [])])
+def test_a_training_after_many_calls_without_one_is_judged_by_its_own_steps(
+    num_trained: int, found: list[tuple[str, str]]
+) -> None:
+    """A policy acts a thousand times to fill a replay memory before the first update: each call counted as a step."""
+    kept = "main.log -> __main__.Log -> .kept list -> [*{n}] tensor 16KiB\n"
+    acting = [made for step in (1, 2, 3, 4, 6, 8, 16, 32, 64) for made in
+              growing(MODEL + kept, (step,), moment="forward-entry", n=lambda step: 1)]  # fmt: skip
+    training = [made for step in (100, 101, 102, 104, 108, 116)[-num_trained:] for made in
+                growing(MODEL + kept, (step,), moment="step-end", n=lambda step: step - 98)]  # fmt: skip
+
+    assert [told(suspect)[:2] for suspect in find_suspects([*acting, *training])] == found

@@ -9,6 +9,7 @@ from tenure.analysis.growth.gained_names import find_gained_names
 from tenure.analysis.growth.growing import find_growing, find_growing_out_of_sight
 from tenure.analysis.growth.passing_copies import told_by_what_lasts
 from tenure.analysis.growth.shared_chains import find_shared_chains
+from tenure.analysis.growth.trend import FEWEST_POINTS
 from tenure.analysis.growth.unseen_growth import find_unseen_growth
 from tenure.analysis.heap.groups import Searched, Shapes, View, search, view_census, view_searched
 from tenure.analysis.heap.host_part import host_part, tensor_part
@@ -38,7 +39,7 @@ def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ())
     shapes = Shapes()
     searched = searched or [search(tensor_part(census)) for census in censuses]
     views = [view_searched(each, shapes) for each in searched]
-    watched = max(_MOMENTS, key=lambda moment: (len(_in_order(views, moment)), -_MOMENTS.index(moment)))
+    watched = _watched_moment(views)
     shapes.gaining_names |= find_gained_names(_in_order(views, watched), shapes)
     if shapes.gaining_names:
         views = [view_searched(each, shapes) for each in searched]
@@ -65,6 +66,15 @@ def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ())
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
     )
     return tuple(dataclasses.replace(suspect, key=key) for key, suspect in enumerate(found, start=1))
+
+
+def _watched_moment(views: Sequence[View]) -> str:
+    """The moment with most censuses, of those since an optimizer first ended a step where that has three or more:
+    before, each call of a model counted as a step, as a policy's does that fills a replay memory first."""
+    begins = min((view.census.step for view in views if view.census.moment == "step-end"), default=0)
+    in_training = [view for view in views if view.census.step >= begins]
+    chosen = in_training if len(_in_order(in_training, "step-end")) >= FEWEST_POINTS else views
+    return max(_MOMENTS, key=lambda moment: (len(_in_order(chosen, moment)), -_MOMENTS.index(moment)))
 
 
 def _with_what_is_out_of_sight(

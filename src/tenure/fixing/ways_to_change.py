@@ -148,7 +148,7 @@ def by_detaching(case: Case) -> Ways:
     if not labels:
         yield detach_if_tensor(*place)
     if finding.rule == "TN105":
-        yield detach_old(*place)
+        yield detach_old(*place, kinds)
     yield from compute_without_graph(yours, *place)
 
 

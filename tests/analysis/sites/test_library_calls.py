@@ -181,3 +181,13 @@ def test_a_handler_that_is_added_to_a_logger_is_told_where_it_is_added() -> None
         (SourceLocation(MINE, 5, "open"),),
         (stored,),
     )
+
+
+def test_calls_that_a_loop_runs_come_first() -> None:
+    """`prepare` is called once for the model and, every few steps, for a new optimizer."""
+    text = (
+        "import weakref\n\n\nweakref.finalize(engine, print)\nfor _ in steps:\n    if done:\n"
+        "        weakref.finalize(engine, flush)\n"
+    )
+
+    assert [site.line for site in located("finalize.__init__", text).sites] == [7, 4]

@@ -172,6 +172,11 @@ def test_a_carried_state_is_detached_before_it_is_computed_anew() -> None:
     )
 
     assert changes(source, detach_old(source, 3, "m")) == ["if self.m is not None:", "self.m = self.m.detach()"]
+    assert changes(source, detach_old(source, 3, "m", ["tuple"])) == [
+        "if self.m is not None:",
+        "self.m = tuple(each.detach() for each in self.m)",
+    ]
+    assert detach_old(source, 3, "m", ["Record"]) == detach_old(source, 3, "m", ["tuple", "list"]) == ()
     assert detach_old(source_of("class A:\n    def f(self): self.m = g(self.m)\n"), 2, "m") == ()
 
 

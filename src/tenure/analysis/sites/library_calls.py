@@ -12,7 +12,7 @@ from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 from tenure.syntax.text.file_nodes import nodes_in
-from tenure.syntax.text.scopes import enclosing_function, parse
+from tenure.syntax.text.scopes import enclosing_function, loops, parse
 from tenure.syntax.text.store_calls import GROWING_METHODS
 
 _SAID_OF_MUCH = GROWING_METHODS | {"forward", "step", "run", "get", "set", "start", "backward", "load", "clear", "pop"}
@@ -147,11 +147,15 @@ def owner_of(reference: HoldingReference) -> str:
 
 
 def _places(word: str, sources: Mapping[str, SourceFile], fits: Callable[[ast.Call], bool]) -> Iterator[SourceLocation]:
-    """The user's own calls that fit, over the files in which `word` occurs."""
-    for source in sources.values():
-        if source.origin == "yours" and word in source.text:
-            for line in sorted({call.lineno for call in _calls_in(source) if fits(call)}):
-                yield SourceLocation(source.path, line, enclosing_function(source, line))
+    """The user's own calls that fit, over the files in which `word` occurs; those that a loop runs come first."""
+    found = [
+        (not any(loop.line <= line <= loop.end_line for loop in loops(source)), source, line)
+        for source in sources.values()
+        if source.origin == "yours" and word in source.text
+        for line in sorted({call.lineno for call in _calls_in(source) if fits(call)})
+    ]
+    for _, source, line in sorted(found, key=lambda each: each[0]):
+        yield SourceLocation(source.path, line, enclosing_function(source, line))
 
 
 def _calls_in(source: SourceFile) -> list[ast.Call]:

@@ -199,15 +199,19 @@ def detach_at_end(source: SourceFile, line: int, name: str, kinds: Sequence[str]
     return at_end(source, function, f"{text} = {detached}") if detached else ()
 
 
-def detach_old(source: SourceFile, line: int, name: str) -> tuple[Edit, ...]:
+def detach_old(source: SourceFile, line: int, name: str, kinds: Sequence[str] = ()) -> tuple[Edit, ...]:
     """The edit that detaches what an attribute or variable carries, in front of the statement that computes its next
-    value: within a step its graph is whole, from step to step it is cut."""
+    value: within a step its graph is whole, from step to step it is cut. `kinds` are the types on the way from it to
+    the tensor: an LSTM carries a tuple."""
     kept = find_kept(source, line, name)
     text = dotted(kept.target) if kept is not None else ""
-    if kept is None or not text or "[" in text or not begins_its_line(source, kept.statement):
+    if kept is None or not text or "[" in text or not begins_its_line(source, kept.statement) or len(kinds) > 1:
+        return ()
+    detached = _each_detached(text, kinds[0]) if kinds else f"{text}.detach()"
+    if not detached:
         return ()
     indent = indent_of(source, kept.statement)
-    carried = f"{indent}if {text} is not None:\n{indent}    {text} = {text}.detach()"
+    carried = f"{indent}if {text} is not None:\n{indent}    {text} = {detached}"
     return insert_line(source, kept.statement.lineno, carried)
 
 
