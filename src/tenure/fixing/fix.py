@@ -162,11 +162,21 @@ def _announce(
     say(f"{' and, where none helps, '.join(what)} to try: {most}{more} more run{'s' * (more > 1)}")
 
 
+_ASIDE = "; what it writes goes to a folder aside here, where system calls past the C library do not look for it"
+"""safetensors 0.8 saves a file and renames it by a system call of its own."""
+
+
 def _advice(runner: Runner, said: str) -> str:
     """What may help a program that fails by itself."""
     if "EOFError" in said:
         return "; its input is empty here: give each run the same, as in -- sh -c 'python train.py <answers.txt'"
-    return "" if runner.order.in_place else "; --in-place runs it in the folder itself, --steps N before it fails"
+    if runner.order.in_place:
+        return ""
+    return f"{_ASIDE * _is_missing(said)}; --in-place runs it in the folder itself, --steps N before it fails"
+
+
+def _is_missing(said: str) -> bool:
+    return any(text in said for text in ("No such file or directory", "os error 2"))
 
 
 def _run_unchanged(runner: Runner, say: Say) -> Measured:
