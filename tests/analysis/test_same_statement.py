@@ -178,3 +178,21 @@ def test_a_list_comes_before_the_tensor_that_the_same_call_makes_of_all_it_has()
 
     assert (joined.holder.name, joined.holder.element, joined.cut) == ("stats['rows']", True, (item("rows"), whole))
     assert joined.retained_bytes == 5 * MIB
+
+
+def test_hooks_that_one_call_registers_on_modules_of_several_kinds_are_one_suspect() -> None:
+    """`for layer in net.children(): layer.register_forward_hook(...)`: some keep tensors, others nothing yet."""
+    hooks = [
+        replace(
+            HISTORY, kind="hook", name="_forward_hooks", expression=f"net['{at}']._forward_hooks[*]", owner_type=kind
+        )
+        for at, kind in enumerate(("Conv2d", "Linear"))
+    ]
+    first = suspect(key=1, holder=hooks[0])
+    second = suspect(key=2, holder=hooks[1], retained_bytes=0, device="", bytes_by_role={}, fingerprint="f2")
+
+    (joined,) = join_same_statement([first, second])
+
+    assert (joined.holder, joined.cut, joined.retained_bytes) == (hooks[0], tuple(hooks), first.retained_bytes)
+    plain = [replace(each, holder=replace(each.holder, kind="attribute")) for each in (first, second)]
+    assert len(join_same_statement(plain)) == 2

@@ -10,7 +10,7 @@ from tenure.analysis.growth.growing import find_growing_out_of_sight
 from tenure.analysis.heap.groups import Shapes, view_census
 from tenure.analysis.heap.holders import Droppable, holding_reference
 from tenure.analysis.suspects import find_suspects
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import GRAPH_GOES_ON, Suspect
 
 STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 MODEL = """
@@ -83,6 +83,7 @@ def test_a_graph_that_grew_out_of_sight_is_told_by_what_was_seen_of_it() -> None
 
     assert told(suspect) == ("growth", "total", ["total"])
     assert (suspect.growth_bytes_per_step, suspect.last_step, suspect.through_graph) == (float(1 << 20), 16, True)
+    assert suspect.facts[GRAPH_GOES_ON] is True
 
 
 @pytest.mark.parametrize("cut_short", [(), (4, 24), STEPS, STEPS[2:]])

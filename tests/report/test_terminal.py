@@ -188,6 +188,14 @@ def test_autograd_nodes_that_outweigh_their_tensors_are_the_headline() -> None:
     ]
 
 
+def test_of_graphs_that_go_on_out_of_sight_as_many_nodes_at_least_are_told() -> None:
+    series = {"kind": "series", "objects": [1, 1], "graph_nodes": [36, 756]}
+    found = kept_loss(retained_bytes=4, evidence=(series, {"kind": "facts", "graph_goes_on": True}))
+
+    headline = render_diagnosis(diagnosis(found), width=110, color=False).splitlines()[0]
+    assert headline.endswith("at least 756 autograd nodes held at step 252 and growing")
+
+
 def test_the_middle_of_a_long_path_is_counted_not_drawn() -> None:
     long = held_graph(path=("root", *(f"[{n}]" for n in range(30))), evidence=())
     drawn = render_diagnosis(diagnosis(long), width=110, color=False).split("\n\n")[1]

@@ -25,7 +25,8 @@ def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
 
     Suspects of one reference are joined whatever they hold; those of several references that one statement makes
     only where they hold the same kind of thing, for they may need different remedies (scalars among tensors do not);
-    what is carried into the forward, and rings that one call closes, have one remedy. A cut names what reads
+    what is carried into the forward, hooks of whatever modules that one call registers, and rings that one call closes,
+    have one remedy. A cut names what reads
     alike once. Needs located holders.
     """
     joined = _join(_join(suspects, _same_reference), _same_statement)
@@ -43,6 +44,8 @@ def _same_statement(suspect: Suspect) -> Hashable | None:
         return (suspect.symptom, suspect.holder.sites[0], suspect.series.moment, suspect.series.steps)
     if suspect.symptom not in _SYMPTOMS or not suspect.holder.sites:
         return None
+    if suspect.holder.kind == "hook" and suspect.grows:
+        return (suspect.symptom, "hook", suspect.holder.sites[0], suspect.series.moment, suspect.series.steps)
     if suspect.symptom == "peak":
         place = (suspect.holder.sites[0], suspect.ambiguous, suspect.device)
         return (suspect.symptom, place, suspect.series.moment, suspect.series.steps)

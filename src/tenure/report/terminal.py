@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from tenure.model.finding import AUTOGRAD_NODE_BYTES, Diagnosis, Finding, Interval, Remedy, evidence_of
 from tenure.model.growth_rule import is_near
+from tenure.model.suspect import GRAPH_GOES_ON
 from tenure.model.units import format_about, format_bytes, format_duration, format_number
 from tenure.report.layout import place_of, relative_to_here, wrap
 from tenure.report.ran_out import render_ran_out
@@ -111,7 +112,8 @@ def weight(finding: Finding) -> str:
     """What the finding weighs, in words: bytes where there are any, the number of objects otherwise."""
     nodes = _nodes_that_outweigh(finding)
     if nodes:
-        return f"{nodes:,} autograd nodes held at step {finding.last_step:,} and growing"
+        least = "at least " if evidence_of(finding, "facts").get(GRAPH_GOES_ON) else ""
+        return f"{least}{nodes:,} autograd nodes held at step {finding.last_step:,} and growing"
     if finding.retained_bytes:
         return f"{format_bytes(finding.retained_bytes)} {_what_bytes_are(finding)}"
     objects = f"{finding.num_objects:,} object{'' if finding.num_objects == 1 else 's'}"

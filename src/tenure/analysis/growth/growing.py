@@ -46,7 +46,7 @@ from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
 from tenure.model.finding import rise_between_falls
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, ON_LAYERS, REBUILT, Series, Suspect
+from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, GRAPH_GOES_ON, ON_LAYERS, REBUILT, Series, Suspect
 
 KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
@@ -111,7 +111,8 @@ def find_growing_out_of_sight(
         if known.isdisjoint((point.shape, *shapes.lineage(point.shape))):
             suspect = _suspect(watched, shapes, weights, point, by_element=False)
             if suspect is not None and suspect.through_graph:
-                found.append((point.shape, suspect))
+                goes_on = replace(suspect, facts=suspect.facts | {GRAPH_GOES_ON: True})
+                found.append((point.shape, goes_on))
     return tuple(suspect for _, suspect in found), frozenset(shape for shape, _ in found)
 
 

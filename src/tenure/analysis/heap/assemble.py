@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from tenure.analysis.heap.chain_entries import chain_entries
 from tenure.analysis.heap.chosen_holder import Chosen, choose_holder, is_of_library
 from tenure.analysis.heap.cuts import freed_storages
@@ -27,8 +29,8 @@ from tenure.analysis.heap.storage_facts import (
 from tenure.analysis.heap.wording import hops, owner_text, render_path, render_targets
 from tenure.model.experiment import Drop
 from tenure.model.finding import Symptom
-from tenure.model.heap import Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import ALSO_KEPT_BY, HoldingReference, Series, Suspect
+from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
+from tenure.model.suspect import ALSO_KEPT_BY, GRAPH_GOES_ON, HoldingReference, Series, Suspect
 
 
 @dataclass(frozen=True)
@@ -88,12 +90,17 @@ def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fing
         | path_facts(view, path, graph_nodes, group.many)
         | _chain_facts(view, held_by)
         | in_slot
-        | ({ALSO_KEPT_BY: others} if others else {}),
+        | ({ALSO_KEPT_BY: others} if others else {})
+        | ({GRAPH_GOES_ON: True} if _goes_on(view, graph_nodes) else {}),
         storages=identities(view, freed),
         storages_at=view.census.step,
         chain_entries=chain_entries(view, graph_nodes) if one_state else (),
         drops=drops_of(graph, chosen.cut or ((held_by,) if held_by else ())),
     )
+
+
+def _goes_on(view: View, graph_nodes: Ints) -> bool:
+    return bool(np.any((view.census.nodes.flags[graph_nodes] & GRAPH_CONTINUES) != 0))
 
 
 def _described(group: Group, chosen: Chosen) -> HoldingReference:
