@@ -143,7 +143,7 @@ def test_what_hides_behind_another_leak_is_fixed_in_later_rounds(tmp_path: Path)
     [
         ("import torch\nraise ValueError('no data')\n", "exit code 1 as it is: ValueError: no data; --in-place runs"),
         (
-            "import torch\nraise OSError('I/O: os error 2')\n",
+            "import torch\nraise OSError('I/O error (os error 2)')\n",
             "what it writes goes to a folder aside here, where system",
         ),
         (

@@ -163,6 +163,7 @@ def _announce(
 
 
 _ASIDE = "; what it writes goes to a folder aside here, where system calls past the C library do not look for it"
+_MISSING_IN_RUST = "(os error 2)"
 """safetensors 0.8 saves a file and renames it by a system call of its own."""
 
 
@@ -172,11 +173,8 @@ def _advice(runner: Runner, said: str) -> str:
         return "; its input is empty here: give each run the same, as in -- sh -c 'python train.py <answers.txt'"
     if runner.order.in_place:
         return ""
-    return f"{_ASIDE * _is_missing(said)}; --in-place runs it in the folder itself, --steps N before it fails"
-
-
-def _is_missing(said: str) -> bool:
-    return any(text in said for text in ("No such file or directory", "os error 2"))
+    aside = _ASIDE if _MISSING_IN_RUST in said else ""
+    return f"{aside}; --in-place runs it in the folder itself, --steps N before it fails"
 
 
 def _run_unchanged(runner: Runner, say: Say) -> Measured:
