@@ -136,7 +136,7 @@ main()
 
 @dataclass(frozen=True)
 class Stats:
-    mean: object
+    mean: object = 0.0
     count: int = 0
 
     def add(self, loss):
@@ -145,7 +145,7 @@ class Stats:
 
 
 def main():
-    stats = Stats(torch.zeros(()))
+    stats = Stats()
     for number in range(24):
         print(step(model(torch.randn(128, 64))))
         stats = stats.add(model(torch.randn(128, 64)).abs().sum())
