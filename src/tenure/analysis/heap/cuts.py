@@ -131,6 +131,11 @@ def freed_storages(graph: Graph, cut: Iterable[Droppable]) -> Ints:
     return storages[alive[storages] & ~still[storages]]
 
 
+def alive_without(graph: Graph, cut: Iterable[Droppable]) -> Bools:
+    """Per node: it lives on when the cut is dropped."""
+    return reach(graph, alive_seeds(graph), without=removed_by(graph, cut))
+
+
 def alive_seeds(graph: Graph) -> Ints:
     """Where life comes from: roots, and nodes with an unseen owner that no root reaches.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.analysis.heap.cuts import IN_USE, alive_seeds, find_cut, freed_storages, removed_by
+from tenure.analysis.heap.cuts import IN_USE, alive_without, find_cut, freed_storages
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import Droppable, gradients_with_graph, is_element
@@ -71,8 +71,7 @@ def gradients_that_free(group: Group) -> tuple[Droppable, ...]:
     """All gradients that carry a graph, where without them none of the group's targets has an owner; else nothing."""
     graph = group.view.graph
     cut = gradients_with_graph(graph)
-    still = reach(graph, alive_seeds(graph), without=removed_by(graph, cut))
-    return () if still[group.targets].any() else cut
+    return () if alive_without(graph, cut)[group.targets].any() else cut
 
 
 def belong_together(one: Group, other: Group) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.cuts import alive_seeds, removed_by
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, ancestors, reach
+from tenure.analysis.heap.cuts import alive_without, removed_by
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, ancestors
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import Droppable, is_element
 from tenure.analysis.heap.paths import path_to
@@ -22,11 +22,11 @@ def also_kept_by(view: View, nodes: Ints, cut: Sequence[Droppable]) -> str:
     """What else keeps most of some graph nodes when a cut is dropped, as an expression of what most of the tensors that
     lead to them are reached by; "" where they go. Costs two searches of the census."""
     graph, references = view.graph, view.census.references
-    removed = removed_by(graph, cut)
-    still = reach(graph, alive_seeds(graph), without=removed)
+    still = alive_without(graph, cut)
     left = nodes[still[nodes]]
     if not len(nodes) or len(left) < LEAST_SHARE * len(nodes):
         return ""
+    removed = removed_by(graph, cut)
     within = ~np.isin(references.kind, (ReferenceKind.NEXT, ReferenceKind.GRAD_FN))
     above = ancestors(graph, left, without=within | removed) & still
     tensors = np.flatnonzero(above & (view.census.nodes.kind == NodeKind.TENSOR)).tolist()

@@ -26,6 +26,7 @@ from tenure.model.suspect import IDLE_FROM, PASSED_BY, Suspect, is_of_optimizers
 LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
 BASIS = "nobody called it in the later steps, all through which it is alive"
+_IN_OPTIMIZER = "an optimizer that goes on has its parameters: the program may come back to it"
 _LAST_CALL = "last_called_step"
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
 _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
@@ -204,7 +205,9 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
     last, heaviest = ordered[-1], max(group, key=lambda idle: len(idle.parameters))
     parameters = frozenset().union(*(idle.parameters for idle in group))
     alive = [_alive(view, parameters) for view in ordered]
-    nodes, passed = frozenset(idle.node for idle in group), any(_is_in_optimizer(last.graph, idle) for idle in group)
+    nodes = frozenset(idle.node for idle in group)
+    doubts = [_doubt(ordered, idle) for idle in group]
+    passed = _IN_OPTIMIZER in doubts
     memory = with_state(last, _memory(group)) if passed else _memory(group)
     group_of = Group(last, memory, memory, parts=nodes)
     if passed:
@@ -222,7 +225,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
                 IDLE_FROM: ordered[max(idle.rest.since for idle in group)].census.step + 1,
                 "windows_called": min(idle.rest.times_called for idle in group),
                 "windows_idle": min(idle.rest.times_idle for idle in group),
-                "doubt": next(filter(None, (_doubt(ordered, idle) for idle in group)), ""),
+                "doubt": next(filter(None, doubts), ""),
             }
             | ({} if "" in went else {"released": min(went)})
             | ({PASSED_BY: True} if passed else {}),
@@ -255,7 +258,7 @@ def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
     if not optimizer_nodes(last.graph):
         return "no optimizer exists: the program may come back to it"
     if _is_in_optimizer(last.graph, idle):
-        return "an optimizer that goes on has its parameters: the program may come back to it"
+        return _IN_OPTIMIZER
     if rest.times_called < 2 and not rest.at_first_call:
         return "it was seen in use only once"
     if rest.began_late:

@@ -29,13 +29,14 @@ def passed_by(views: Sequence[View]) -> Bools:
     if len(trained) < LEAST_STEP_ENDS:
         return found
     to_tensors = np.asarray(kinds[references.target] == NodeKind.TENSOR)
+    addresses = last.census.nodes.address[references.target]
+    never = ~np.isin(addresses, sorted(frozenset().union(*trained)))
     for optimizer in optimizer_nodes(last.graph):
         tables = reach(last.graph, np.array([optimizer]), without=to_tensors)
         own = to_tensors & tables[references.source]
-        addresses = last.census.nodes.address[references.target]
         mine = frozenset(addresses[own].tolist())
         if all(mine & each for each in trained):
-            found |= own & ~np.isin(addresses, sorted(frozenset().union(*trained)))
+            found |= own & never
     return found
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.cuts import alive_seeds, freed_storages, removed_by
+from tenure.analysis.heap.cuts import alive_without, freed_storages
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of
 from tenure.analysis.heap.held_group import Group, belong_together, cut_of
@@ -171,7 +171,7 @@ def _merge_aliases(
 def _is_newest_element(group: Group, place: HolderAtEntry, told: set[int]) -> bool:
     """As long as the containers and graphs that are told to grow stay as they are, next to nothing of the place is
     freed."""
-    view, graph = group.view, group.view.graph
+    view = group.view
     growing = [
         dropped
         for dropped in group.cut or ()
@@ -180,7 +180,7 @@ def _is_newest_element(group: Group, place: HolderAtEntry, told: set[int]) -> bo
     if not growing:
         return False
     others = [dropped for dropped in group.cut or () if dropped not in growing]
-    still = reach(graph, alive_seeds(graph), without=removed_by(graph, others))
+    still = alive_without(group.view.graph, others)
     return not is_significant(view, dataclasses.replace(place, nodes=place.nodes[~still[place.nodes]]))
 
 

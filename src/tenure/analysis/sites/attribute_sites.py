@@ -53,7 +53,8 @@ def constructor_calls(sought: Sought) -> Iterator[RankedSite]:
     ]
     position = next((n for n, name in enumerate(fields) if name in sought.names), None)
     if not sought.family or position is not None:
-        yield from _calls_that_give(sought, sought.names, position)
+        copying = COPYING_FUNCTIONS if position is not None else ()
+        yield from _calls_that_give(sought, sought.names, position, copying=copying)
 
 
 def calls_that_give(sought: Sought) -> Iterator[RankedSite]:
@@ -68,13 +69,14 @@ def calls_that_give(sought: Sought) -> Iterator[RankedSite]:
             yield from _calls_that_give(sought, (parameters[given],), given)
 
 
-def _calls_that_give(sought: Sought, names: Sequence[str], position: int | None) -> Iterator[RankedSite]:
-    """Calls of the owner's class with an argument by one of the names, or at the position; where they are those of the
-    attribute itself, copies too."""
+def _calls_that_give(
+    sought: Sought, names: Sequence[str], position: int | None, *, copying: Sequence[str] = ()
+) -> Iterator[RankedSite]:
+    """Calls of the owner's class with an argument by one of the names, or at the position; and of functions that are
+    `copying` its objects but for such arguments."""
     last = sought.owner_type.rpartition(".")[2]
     if sought.element or not last:
         return
-    copying = COPYING_FUNCTIONS if position is not None and names is sought.names else ()
     for file, source in sought.sources.items():
         inside = {qualname for path, qualname in sought.family if path == file}
         names_it = any(f"{name}(" in source.text for name in (last, *copying))

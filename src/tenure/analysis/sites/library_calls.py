@@ -12,7 +12,7 @@ from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 from tenure.syntax.text.file_nodes import nodes_in
-from tenure.syntax.text.scopes import enclosing_function, loops, parse
+from tenure.syntax.text.scopes import enclosing_function, loops_around, parse
 from tenure.syntax.text.store_calls import GROWING_METHODS
 
 _SAID_OF_MUCH = GROWING_METHODS | {"forward", "step", "run", "get", "set", "start", "backward", "load", "clear", "pop"}
@@ -149,7 +149,7 @@ def owner_of(reference: HoldingReference) -> str:
 def _places(word: str, sources: Mapping[str, SourceFile], fits: Callable[[ast.Call], bool]) -> Iterator[SourceLocation]:
     """The user's own calls that fit, over the files in which `word` occurs; those that a loop runs come first."""
     found = [
-        (not any(loop.line <= line <= loop.end_line for loop in loops(source)), source, line)
+        (not loops_around(source, line), source, line)
         for source in sources.values()
         if source.origin == "yours" and word in source.text
         for line in sorted({call.lineno for call in _calls_in(source) if fits(call)})
