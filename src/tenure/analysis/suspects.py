@@ -60,7 +60,7 @@ def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ())
     known = frozenset().union(*(suspect.storages for suspect in survivors))
     pinned = find_pinning_views(views, shapes, told=grown_shapes)
     idle = (suspect for suspect in find_idle_modules(views, shapes, told=released) if not suspect.storages <= known)
-    resting = (*idle, *find_gradients_left(views, shapes))
+    resting = (*idle, *find_gradients_left(_in_training(views), shapes))
     found = sorted(
         (*growing, *carried, *cycles, *survivors, *pinned, *resting, *host),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
@@ -69,12 +69,17 @@ def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ())
 
 
 def _watched_moment(views: Sequence[View]) -> str:
-    """The moment with most censuses, of those since an optimizer first ended a step where that has three or more:
-    before, each call of a model counted as a step, as a policy's does that fills a replay memory first."""
-    begins = min((view.census.step for view in views if view.census.moment == "step-end"), default=0)
-    in_training = [view for view in views if view.census.step >= begins]
-    chosen = in_training if len(_in_order(in_training, "step-end")) >= FEWEST_POINTS else views
+    """The moment with most censuses of the training."""
+    chosen = _in_training(views)
     return max(_MOMENTS, key=lambda moment: (len(_in_order(chosen, moment)), -_MOMENTS.index(moment)))
+
+
+def _in_training(views: Sequence[View]) -> Sequence[View]:
+    """Those since an optimizer first ended a step, where that has three or more ends: before, each call of a model
+    counted as a step, as a policy's does that fills a replay memory first."""
+    begins = min((view.census.step for view in views if view.census.moment == "step-end"), default=0)
+    since = [view for view in views if view.census.step >= begins]
+    return since if len(_in_order(since, "step-end")) >= FEWEST_POINTS else views
 
 
 def _with_what_is_out_of_sight(

@@ -99,3 +99,16 @@ def test_a_parameter_that_no_name_leads_to_is_not_told() -> None:
     on_the_stack = "unseen -> parameter#p0 2MiB unseen=1 -> .grad tensor#pg 2MiB gradient\n"
 
     assert [each.holder.name for each in gradients_of(TRAINED + LEFT + on_the_stack)] == ["backbone"]
+
+
+def test_gradients_left_in_a_training_after_many_calls_without_one() -> None:
+    acting = [census(HEAD + WEIGHT + "\n", step=step, moment="forward-entry") for step in (1, 2, 4, 8, 600, 800, 1000)]
+    training = [
+        census(TRAINED + LEFT, step=step, moment=moment)
+        for step in (1001, 1002, 1004, 1008)
+        for moment in ("forward-entry", "step-end")
+    ]
+
+    found = [suspect for suspect in find_suspects(acting + training) if "gradients_of" in suspect.facts]
+
+    assert [(each.holder.expression, each.retained_bytes) for each in found] == [("self.model.backbone", 8 << 20)]
