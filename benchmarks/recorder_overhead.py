@@ -1,12 +1,14 @@
 """What recording costs a training step, with default settings: share of our own hooks, and wall clock.
 
-    python benchmarks/recorder_overhead.py [--rounds 8] [--steps 60] [--json FILE]
+    python benchmarks/recorder_overhead.py [--rounds 8] [--steps 60] [--device cuda] [--json FILE]
 
 Rounds of plain and of recorded steps alternate in one process; the ratio is that of their median steps. The A/A band
 is the same ratio between the odd and the even plain rounds. `hooks` is the time inside our own hooks in the usual
 step: not the first, none that is profiled, none before, with or after a census. `once` is all the rest of a round:
 the copies of the sources, the two profiled steps, the censuses (six seconds of processor time in all, then 1% of the
 wall time). Bound of `hooks` for steps of 50 ms or more: 1%.
+
+On a device each step is timed until the device is done with it, and a larger transformer is measured beside.
 """
 
 from __future__ import annotations
@@ -23,32 +25,41 @@ from pathlib import Path
 from typing import Any
 
 
-def mlp() -> Callable[[], None]:
+def mlp(device: str) -> Callable[[], None]:
     import torch
     from torch import nn
 
     model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 10))
-    return step_of(model, torch.randn(32, 64))
+    return step_of(model, torch.randn(32, 64), device)
 
 
-def transformer() -> Callable[[], None]:
+def transformer(device: str) -> Callable[[], None]:
     import torch
     from torch import nn
 
     layer = nn.TransformerEncoderLayer(192, 4, 512, batch_first=True)
-    return step_of(nn.TransformerEncoder(layer, 3), torch.randn(8, 96, 192))
+    return step_of(nn.TransformerEncoder(layer, 3), torch.randn(8, 96, 192), device)
 
 
-def thousand_modules() -> Callable[[], None]:
+def large_transformer(device: str) -> Callable[[], None]:
     import torch
     from torch import nn
 
-    return step_of(nn.Sequential(*[nn.Linear(4, 4) for _ in range(1000)]), torch.randn(2, 4))
+    layer = nn.TransformerEncoderLayer(1024, 16, 4096, batch_first=True)
+    return step_of(nn.TransformerEncoder(layer, 12), torch.randn(8, 512, 1024), device)
 
 
-def step_of(model: Any, inputs: Any) -> Callable[[], None]:
+def thousand_modules(device: str) -> Callable[[], None]:
+    import torch
+    from torch import nn
+
+    return step_of(nn.Sequential(*[nn.Linear(4, 4) for _ in range(1000)]), torch.randn(2, 4), device)
+
+
+def step_of(model: Any, inputs: Any, device: str) -> Callable[[], None]:
     import torch
 
+    model, inputs = model.to(device), inputs.to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
 
     def step() -> None:
@@ -56,6 +67,8 @@ def step_of(model: Any, inputs: Any) -> Callable[[], None]:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        if device != "cpu":
+            torch.cuda.synchronize()
 
     return step
 
@@ -99,8 +112,8 @@ def median_of(rounds: list[list[float]]) -> float:
     return statistics.median(itertools.chain.from_iterable(rounds))
 
 
-def measure(make: Callable[[], Callable[[], None]], rounds: int, steps: int) -> dict[str, float]:
-    step = make()
+def measure(make: Callable[[str], Callable[[], None]], rounds: int, steps: int, device: str) -> dict[str, float]:
+    step = make(device)
     timed(step, 5)
     plain, watched = [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -123,6 +136,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     import torch
@@ -130,8 +144,11 @@ def main() -> None:
     torch.set_num_threads(1)
     found = {}
     print("                     step ms   hooks %  hooks us/step    once s   ratio     A/A")
-    for name, make in (("MLP", mlp), ("transformer", transformer), ("thousand modules", thousand_modules)):
-        row = found[name] = measure(make, options.rounds, options.steps)
+    steps = [("MLP", mlp), ("transformer", transformer), ("thousand modules", thousand_modules)]
+    if options.device != "cpu":
+        steps.insert(2, ("large transformer", large_transformer))
+    for name, make in steps:
+        row = found[name] = measure(make, options.rounds, options.steps, options.device)
         print(
             f"{name:18} {row['step_seconds'] * 1e3:9.2f} {row['hooks_percent']:9.3f} "
             f"{row['hooks_microseconds_per_step']:14.1f} {row['once_seconds']:9.2f} {row['ratio']:7.3f} "

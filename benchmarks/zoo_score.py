@@ -115,13 +115,25 @@ def all_truths() -> list[Truth]:
     return [read_truth(path) for path in sorted(ZOO.glob("*/truth.toml"))]
 
 
-def findings_of(program: Path, keep: Path, *options: str) -> tuple[list[dict], str]:
-    """Findings of one run under `tenure run`, recorded below `keep`, or why there are none to judge."""
+def findings_of(program: Path, keep: Path, *options: str, seconds: float | None = None) -> tuple[list[dict], str]:
+    """Findings of one run under `tenure run`, recorded below `keep`, or why there are none to judge: `seconds` are the
+    most that it may take."""
     recording = keep / program.parent.name / program.stem
     recording.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "tenure", "run", *options, "-o", str(recording), program.name]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "TENURE": "1"}
-    run = subprocess.run(command, cwd=program.parent, env=environment, capture_output=True, text=True, check=False)
+    try:
+        run = subprocess.run(
+            command,
+            cwd=program.parent,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        return [], f"not done after {seconds:g} s"
     found = recording / "findings.json"
     if run.returncode != 0 or not found.is_file():
         last = (run.stderr.strip() or "no output").splitlines()[-1]

@@ -26,6 +26,11 @@ from tenure.errors import UsageError
             AllocatorSettings(roundup_power2_divisions=(1,) * 9 + (2, 4) + (8,) * 5),
         ),
         ("large_segment_size_mb:40", AllocatorSettings(large_segment_bytes=40 * MIB)),
+        ("large_segment_size_mb:12", AllocatorSettings(large_segment_bytes=12 * MIB)),
+        (
+            "large_segment_size_mb:12,max_split_size_mb:12",
+            AllocatorSettings(large_segment_bytes=12 * MIB, max_split_bytes=12 * MIB),
+        ),
         ("max_non_split_rounding_mb:32", AllocatorSettings(max_non_split_rounding_bytes=32 * MIB)),
         ("per_process_memory_fraction:0.5", AllocatorSettings(memory_fraction=0.5)),
         ("pinned_use_cuda_host_register:True,backend:native", AllocatorSettings()),
@@ -41,6 +46,8 @@ def test_a_text_makes_settings(text: str, expected: AllocatorSettings) -> None:
         ("max_split:3", "torch knows no `max_split`"),
         ("max_split_size_mb", "`max_split_size_mb` is given no value; write max_split_size_mb:VALUE"),
         ("max_split_size_mb:19", "max_split_size_mb is 19; torch takes 20 and more"),
+        ("large_segment_size_mb:10", "large_segment_size_mb is 10; torch takes 11 and more"),
+        ("large_segment_size_mb:64,max_split_size_mb:32", "max_split_size_mb is 32; torch takes 64 and more"),
         ("max_split_size_mb:many", "max_split_size_mb takes a whole number, not `many`"),
         ("expandable_segments:yes", "expandable_segments takes True or False, not `yes`"),
         ("expandable_segments:True max_split_size_mb:64", "torch knows no `expandable_segments`"),
@@ -125,6 +132,16 @@ def test_a_snapshots_settings_are_read() -> None:
         expandable_segments=True,
         large_segment_bytes=30 * MIB,
         roundup_power2_divisions=(2, *(0,) * 14, 8),
+    )
+
+
+def test_settings_of_a_later_torch_leave_the_others_in_a_snapshot_as_they_are() -> None:
+    text = (
+        "from_the_future:7, large_segment_size_mb:12,roundup_power2_divisions:[1:2,>:8],per_process_memory_fraction:0.5"
+    )
+
+    assert settings_of_snapshot({"PYTORCH_CUDA_ALLOC_CONF": text}) == AllocatorSettings(
+        large_segment_bytes=12 * MIB, memory_fraction=0.5
     )
 
 

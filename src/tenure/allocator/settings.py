@@ -6,7 +6,9 @@ c10/core/AllocatorConfig.h and c10/cuda/CUDAAllocatorConfig.cpp.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +28,8 @@ NO_LIMIT = (1 << 63) - 1
 _INTERVALS = 16
 """Of sizes, for the roundings to parts of a power of two: 1 MiB to 2 MiB and below, ..., 32 GiB and above."""
 _FIRST_INTERVAL = 20
+_BETWEEN_SETTINGS = re.compile(r",(?![^\[]*\])")
+"""Commas outside of brackets."""
 
 
 @dataclass(frozen=True)
@@ -130,13 +134,13 @@ def _with_setting(settings: AllocatorSettings, asked: str, tokens: list[str]) ->
         return replace(settings, roundup_power2_divisions=_divisions(tokens))
     value = tokens.pop(0) if tokens else ""
     if asked == "max_split_size_mb":
-        size = _whole(asked, value, least=LARGE_SEGMENT // MIB)
+        size = _whole(asked, value, least=settings.large_segment_bytes // MIB)
         return replace(settings, max_split_bytes=min(size * MIB, NO_LIMIT))
     if asked == "max_non_split_rounding_mb":
-        size = _whole(asked, value, least=LARGE_SEGMENT // MIB)
+        size = _whole(asked, value, least=settings.large_segment_bytes // MIB)
         return replace(settings, max_non_split_rounding_bytes=min(size * MIB, NO_LIMIT))
     if asked == "large_segment_size_mb":
-        return replace(settings, large_segment_bytes=_whole(asked, value, least=LARGE_SEGMENT // MIB) * MIB)
+        return replace(settings, large_segment_bytes=_whole(asked, value, least=MIN_LARGE_ALLOC // MIB + 1) * MIB)
     if asked == "garbage_collection_threshold":
         return replace(settings, garbage_collection_threshold=_share(asked, value, to_one=False))
     if asked == "per_process_memory_fraction":
@@ -217,19 +221,25 @@ def settings_of_snapshot(told: Mapping[str, Any] | None) -> AllocatorSettings:
     """The settings that a snapshot tells in its `allocator_settings`; the defaults where it tells none.
 
     The text of the environment that it holds has those of later torches that have no key of their own; a fraction set
-    by `set_per_process_memory_fraction` is not in it. Text that cannot be parsed counts as empty. SnapshotError where
-    a value is none that torch writes.
+    by `set_per_process_memory_fraction` is not in it. Of that text the settings that are not known here, as of a later
+    torch, have no part. SnapshotError where a value is none that torch writes.
     """
     if told is None:
         return AllocatorSettings()
+    text = str(told.get("PYTORCH_CUDA_ALLOC_CONF") or told.get("PYTORCH_ALLOC_CONF") or "")
     try:
-        settings = parse_settings(str(told.get("PYTORCH_CUDA_ALLOC_CONF") or told.get("PYTORCH_ALLOC_CONF") or ""))
-    except UsageError:
-        settings = AllocatorSettings()
-    try:
-        return _with_told(settings, told)
+        return _with_told(_parse_known(text), told)
     except (TypeError, ValueError, OverflowError) as error:
         raise SnapshotError(f"the snapshot's allocator_settings are damaged: {error}") from error
+
+
+def _parse_known(text: str) -> AllocatorSettings:
+    """The settings of a text, those left out that cannot be parsed."""
+    settings = AllocatorSettings()
+    for part in _BETWEEN_SETTINGS.split(text):
+        with suppress(UsageError):
+            settings = _with_setting(settings, part.partition(":")[0].strip(), _tokens(part.partition(":")[2]))
+    return settings
 
 
 def _with_told(settings: AllocatorSettings, told: Mapping[str, Any]) -> AllocatorSettings:

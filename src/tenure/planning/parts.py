@@ -21,7 +21,8 @@ def parts_of(profile: StepProfile) -> list[Part]:
 
     What lies outside of modules, backward and optimizers belongs to forward where a backward pass comes before the next
     module is called (losses, and models without modules), and between two calls of modules of a program that trains.
-    Else it lies between steps.
+    Else it lies between steps. A mark belongs to the forward or backward that it stands in or behind, whose memory is
+    there, else between steps.
     """
     phases = _without_marks(profile)
     trains = Phase.BACKWARD in phases
@@ -31,8 +32,8 @@ def parts_of(profile: StepProfile) -> list[Part]:
     for phase, last, coming in zip(phases, before, following, strict=True):
         if phase in _OF_PHASE:
             found.append(_OF_PHASE[phase])
-        elif phase is None:
-            found.append(Part.BETWEEN)
+        elif phase is None and last is not Phase.FORWARD:
+            found.append(Part.BACKWARD if last is Phase.BACKWARD else Part.BETWEEN)
         else:
             is_inside = trains and last is Phase.FORWARD and coming is Phase.FORWARD
             found.append(Part.FORWARD if is_inside or coming is Phase.BACKWARD else Part.BETWEEN)

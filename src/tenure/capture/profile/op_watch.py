@@ -26,7 +26,7 @@ from tenure.capture.tensors.arguments import tensors_in
 from tenure.capture.tensors.fakes import ASKS_FOR_DEVICE, fakes_in_force
 from tenure.capture.tensors.inference_modes import DispatchKeyBringers, bring_keys_back, is_entered_inference_mode
 from tenure.capture.tensors.storage_serials import storages_tell_their_death
-from tenure.capture.tensors.storages import bytes_of, handles_operations, shape_text, storage_id_of
+from tenure.capture.tensors.storages import bytes_of, handles_operations, shape_text, sparse_parts, storage_id_of
 from tenure.model.profile import ALIVE, BEFORE, Phase
 
 MAX_OPERATIONS = 300_000
@@ -196,6 +196,8 @@ class OpWatch:
         try:
             address = storage_id_of(tensor)
         except RuntimeError:
+            for part in sparse_parts(tensor):
+                self._note_storage(part, operation, birth)
             return
         known = self._alive.get(address)
         if known is not None:
