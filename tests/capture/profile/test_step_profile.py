@@ -596,3 +596,39 @@ def test_when_something_is_wanted_next_is_told_before_the_profiled_steps_and_aft
         profiler.plan(9)
         near = [next((at for at in range(step + 1, 20) if profiler.wants_entry(at)), 20) for step in range(12)]
         assert [profiler.find_entry(step, 20) for step in range(12)] == near
+
+
+class Nested(torch.autograd.Function):
+    """Runs a backward pass inside of its own; torch runs those nested deepest in a thread of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, depth: int) -> torch.Tensor:
+        ctx.depth = depth
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> Any:
+        with torch.enable_grad():
+            inner = torch.ones(3, requires_grad=True)
+            (Nested.apply(inner, ctx.depth - 1) if ctx.depth else inner.sinh()).sum().backward()
+        return grads[0], None
+
+
+@pytest.mark.slow
+def test_operations_in_a_thread_of_autograds_belong_to_the_statement_that_waits_for_them(tmp_path: Path) -> None:
+    """As the whole backward pass of what lies on an accelerator: such a thread has no Python frames below it."""
+    model = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(number: int) -> None:
+        Nested.apply(model(torch.ones(3)), 70).sum().backward()
+        optimizer.step()
+
+    train(step, tmp_path / "run", profile_step=5)
+
+    found = profile_in(tmp_path / "run")
+    names = [found.text(name) for name in found.operations.name.tolist()]
+    deepest = names.index("aten.cosh.default")
+    assert Phase(int(found.operations.phase[deepest])) is Phase.BACKWARD
+    site = int(found.operations.site[deepest])
+    assert found.text(int(found.sites.function[site])).rpartition(".")[2] == "backward"

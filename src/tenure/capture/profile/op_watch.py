@@ -72,6 +72,7 @@ class OpWatch:
         self._file_kinds: dict[str, int] = {}
         self._operation_names: dict[Any, str] = {}
         self._lock = threading.Lock()
+        self._thread = 0
         self._mode = _WatchingMode()
         self._mode.watch = self
         keep_from_censuses(self)
@@ -101,6 +102,7 @@ class OpWatch:
         self.stopped = why_not_here()
         if self.stopped is None:
             self.stopped = "its beginning was interrupted"
+            self._thread = threading.get_ident()
             self._note_live_tensors()
             self.num_before = len(self.addresses)
             self._mode.__enter__()
@@ -172,7 +174,7 @@ class OpWatch:
         if number >= MAX_OPERATIONS:
             self.stopped = f"a step has more than {MAX_OPERATIONS:,} operations"
             return
-        phase, site = self._place(sys._getframe(3))
+        phase, site = self._place(frame_above(3))
         name = self._operation_names.get(function)
         if name is None:
             name = self._operation_names[function] = str(function)
@@ -237,13 +239,10 @@ class OpWatch:
     def _place(self, frame: Any) -> tuple[int, int]:
         """Phase and statement: the innermost one of the user's code."""
         phase = Phase.BACKWARD if torch._C._current_graph_task_id() != -1 else Phase.OTHER
-        kinds, found = self._file_kinds, None
+        found = None
         while frame is not None:
             code = frame.f_code
-            name = code.co_filename
-            kind = kinds.get(name)
-            if kind is None:
-                kind = kinds[name] = _kind_of_file(name)
+            kind = self._kind_of(code.co_filename)
             if kind == _USER:
                 if found is None:
                     found = frame
@@ -253,11 +252,27 @@ class OpWatch:
                 elif kind == _OPTIMIZER:
                     phase = Phase.OPTIMIZER
             frame = frame.f_back
+        if found is None and threading.get_ident() != self._thread:
+            found = self._waiting_statement()
         if found is None:
             return phase, -1
         code = found.f_code
         site = (code.co_filename, found.f_lineno or 0, getattr(code, "co_qualname", code.co_name))
         return phase, self.site_numbers.setdefault(site, len(self.site_numbers))
+
+    def _waiting_statement(self) -> Any:
+        """The frame of the user's statement that waits for a thread of autograd's, which has no such frame itself: what
+        lies on an accelerator has a thread of its own for its backward pass. Some microseconds."""
+        frame: Any = sys._current_frames().get(self._thread)
+        while frame is not None and self._kind_of(frame.f_code.co_filename) != _USER:
+            frame = frame.f_back
+        return frame
+
+    def _kind_of(self, name: str) -> int:
+        kind = self._file_kinds.get(name)
+        if kind is None:
+            kind = self._file_kinds[name] = _kind_of_file(name)
+        return kind
 
     def hands_on(self, types: Sequence[Any]) -> bool:
         """Whether these tensors' classes are to take an operation apart first: what they run comes by again."""
@@ -271,6 +286,14 @@ class OpWatch:
         self._references.clear()
         self._alive.clear()
         self.after = None
+
+
+def frame_above(depth: int) -> Any:
+    """The frame so many calls above the caller's; None where there are fewer, as in a thread of autograd's."""
+    try:
+        return sys._getframe(depth + 1)
+    except ValueError:
+        return None
 
 
 class _Death(weakref.ref):  # type: ignore[type-arg]

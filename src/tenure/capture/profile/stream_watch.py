@@ -6,7 +6,6 @@ at the end. At each beginning of a backward pass a census tells what graphs keep
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +19,7 @@ from tenure.capture.heap.frames import locals_of
 from tenure.capture.profile.as_on_cuda import choose_as_on_cuda
 from tenure.capture.profile.flops import flops_of
 from tenure.capture.profile.one_kernel import note_as_one
-from tenure.capture.profile.op_watch import OpWatch
+from tenure.capture.profile.op_watch import OpWatch, frame_above
 from tenure.capture.profile.places import PLACES
 from tenure.capture.profile.resized_storages import call_at_resizes
 from tenure.capture.profile.run_notes import notes_of_run
@@ -227,7 +226,7 @@ class StreamWatch(OpWatch):
 
     def _module_now(self) -> str | None:
         """The name of the innermost module whose call is running; None outside of any, and where it is not known."""
-        frame: Any = sys._getframe(5)
+        frame: Any = frame_above(5)
         while frame is not None:
             if frame.f_code is _CALL_CODE:
                 module = next((value for name, value in locals_of(frame) if name == "self"), None)
