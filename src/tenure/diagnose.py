@@ -29,6 +29,7 @@ from tenure.analysis.watching.rank_notes import describe_beyond_findings
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
 from tenure.model.finding import AUTOGRAD_NODE_BYTES, Diagnosis, Finding, evidence_of, gained_per_step
+from tenure.model.ran_out import RanOut
 from tenure.model.recording import Recording
 from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
@@ -86,6 +87,8 @@ def diagnose_process(recording: Recording, *, ask_copies: bool = True) -> Diagno
     planned = plan_experiments(explained, evidence.censuses) if ask_copies else ()
     results = request_experiments(folder, planned) if ask_copies else read_answers(folder)
     explained = retell(with_results(explained, results), all_rules())
+    ran_out = find_ran_out(evidence.of_tensors, explained, rank=recording.process.get("rank"))
+    explained = tuple(_without_outlook(finding, ran_out) for finding in explained)
     findings = tuple(finding for finding in explained if not _is_allowed(finding, evidence.sources))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
     return Diagnosis(
@@ -97,8 +100,14 @@ def diagnose_process(recording: Recording, *, ask_copies: bool = True) -> Diagno
         censuses=len(evidence.censuses),
         looked_until=evidence.looked_until,
         suppressed=tuple(finding for finding in explained if finding not in findings),
-        ran_out=find_ran_out(evidence.of_tensors, explained, rank=recording.process.get("rank")),
+        ran_out=ran_out,
     )
+
+
+def _without_outlook(finding: Finding, ran_out: RanOut | None) -> Finding:
+    """Where memory has run out nobody asks when it will."""
+    there = ran_out is not None and finding.device == ran_out.device
+    return dataclasses.replace(finding, forecast=None) if there else finding
 
 
 def _explain_process(evidence: Evidence, copied: Sequence[Suspect]) -> tuple[Finding, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from heaps import census
 from tenure.analysis.ran_out import find_ran_out
 from tenure.diagnose import diagnose
@@ -84,6 +86,23 @@ def test_the_report_of_the_recording_names_the_finding_that_explains_them(tmp_pa
         ("batch", ""),
     ]
     assert diagnosis_from_json(diagnosis_as_json(found), source="x").ran_out == found.ran_out
+
+
+@pytest.mark.parametrize("ran_out", [False, True])
+def test_where_memory_ran_out_no_finding_says_when_it_will(ran_out: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    writer = RecordingWriter(folder, process={})
+    room = {"device_index": 0, "device_free_bytes": 900 * MIB, "reserved_bytes": 0, "allocated_peak_bytes": 0}
+    for step in range(100, 601, 100):
+        writer.add_row("steps", (step, float(step), 1.0, room))
+        kept = f"main.history -> list -> [*{step // 30}] tensor 4MiB cuda activation"
+        write(writer, kept, step, "step-end")
+    if ran_out:
+        write(writer, HELD, 600, "out-of-memory")
+    writer.close()
+
+    assert [found.forecast is None for found in diagnose(str(folder)).findings] == [ran_out]
 
 
 def test_the_text_has_a_line_for_each_group() -> None:

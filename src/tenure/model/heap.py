@@ -160,8 +160,8 @@ class References:
 @dataclass(frozen=True)
 class Storages:
     """One row per storage; `node` is its node number. Bytes are the storage's own, rounded up to the allocator's
-    512 on CUDA-like devices and exact on CPU; `view_bytes` are the bytes the largest live view of it covers
-    (smaller than `bytes`: a small view pins a large storage). `pointer` is the address of its memory, 0 where that
+    512 on CUDA-like devices and exact on CPU; `view_bytes` are what a copy of its largest live view would take, rounded
+    alike (less than `bytes`: a small view pins a large storage). `pointer` is the address of its memory, 0 where that
     is not known; memory that torch does not own has rows too, less what torch's storages share of it.
     `serial` is the same for one storage in all censuses of a process and never another's, 0 where that is not known."""
 

@@ -54,9 +54,15 @@ def test_device_bytes_that_no_tensor_covers_are_told_and_where_they_grew() -> No
 def test_device_bytes_that_stay_are_told_without_growth() -> None:
     seen = growing("main.net -> tensor 100MiB cuda", (1, 2))
 
-    (text,) = describe_unseen_device_bytes(allocated(140, 140), seen)
+    (text,) = describe_unseen_device_bytes(allocated(180, 180), seen)
 
     assert text.endswith("workspaces)")
+
+
+def test_no_more_than_the_workspaces_that_stay_is_not_told() -> None:
+    seen = growing("main.net -> tensor 100MiB cuda", (1, 2))
+
+    assert describe_unseen_device_bytes(allocated(165, 165), seen) == ()
 
 
 def test_device_bytes_that_tensors_cover_or_nobody_counted_are_not_told() -> None:

@@ -38,6 +38,7 @@ ON_DEVICE = {
     },
     16: {"reserved_bytes": 100 * MIB, "allocated_peak_bytes": 100 * MIB},
 }
+OF_A_SHARE = {8: {**ON_DEVICE[8], "device_allowed_bytes": 300 * MIB}, 16: ON_DEVICE[16]}
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,7 @@ ON_DEVICE = {
         ("cpu", IN_CGROUP, 1, ("cgroup", 20 * MIB)),
         ("cuda:1", ON_DEVICE, 1, ("device", 400 * MIB)),
         ("xpu:1", ON_DEVICE, 1, ("device", 400 * MIB)),
+        ("cuda:1", OF_A_SHARE, 1, ("device", 200 * MIB)),
         ("cuda:0", ON_DEVICE, 1, None),
         ("mps:0", ON_HOST, 1, None),
         ("cpu", {}, 1, None),

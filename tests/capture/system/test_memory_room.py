@@ -47,6 +47,19 @@ def test_a_device_that_the_program_has_started_says_what_it_has_left(
     }
 
 
+def test_a_program_that_may_take_a_share_of_the_device_has_that_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = SimpleNamespace(
+        is_initialized=lambda: True,
+        current_device=lambda: 0,
+        mem_get_info=lambda index: (500, 800),
+        get_per_process_memory_fraction=lambda index: 0.25,
+        get_device_properties=lambda index: SimpleNamespace(total_memory=1000),
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=started))
+
+    assert read_memory_room()["device_allowed_bytes"] == 250
+
+
 def test_a_device_that_does_not_say_what_is_free_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(index: int) -> None:
         raise RuntimeError("The device doesn't support querying the available free memory")

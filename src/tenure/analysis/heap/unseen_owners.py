@@ -15,6 +15,9 @@ from tenure.model.units import format_bytes
 
 WORTH_TELLING_BYTES = 2**20
 MOST_OWNERS = 3
+WORKSPACES_BYTES = 2 * (33 << 20)
+"""cuBLAS's and cuBLASLt's on a large device (Hopper: 32 MiB and 1 MiB), for the program's thread and autograd's: every
+program that multiplies has them, and has them for good."""
 _WORTH_TELLING_SHARE = 0.05
 _GROWN = 1.1
 
@@ -47,7 +50,8 @@ def describe_unseen_owners(censuses: Sequence[Census]) -> tuple[str, ...]:
 def describe_unseen_device_bytes(steps: Sequence[Step], censuses: Sequence[Census]) -> tuple[str, ...]:
     """What the device's allocator counts and no tensor of the censuses at ends of steps covers, in one sentence.
 
-    Empty without allocator counters (no CUDA), with several devices (the counters are of one), and where it is little.
+    Empty without allocator counters (no CUDA), with several devices (the counters are of one), and where it is little
+    or no more than cuBLAS keeps anyway.
     """
     allocated = {step.step: step.counters.get("allocated_bytes") for step in steps}
     found: list[tuple[int, int, int]] = []
@@ -61,14 +65,16 @@ def describe_unseen_device_bytes(steps: Sequence[Step], censuses: Sequence[Censu
     if len(devices) != 1 or not found:
         return ()
     step, unseen, total = found[-1]
-    if unseen < max(WORTH_TELLING_BYTES, _WORTH_TELLING_SHARE * total):
+    first_step, first, _ = found[0]
+    has_grown = unseen > _GROWN * max(first, 0) + WORTH_TELLING_BYTES
+    least = max(WORTH_TELLING_BYTES if has_grown else WORKSPACES_BYTES, _WORTH_TELLING_SHARE * total)
+    if unseen < least:
         return ()
     text = (
         f"{format_bytes(unseen)} of the {format_bytes(total)} allocated on {devices.pop()} belong to no tensor that "
         "a census shows: only C++ holds them (gradient buckets, caches, CUDA graphs, workspaces)"
     )
-    first_step, first, _ = found[0]
-    if unseen > _GROWN * max(first, 0) + WORTH_TELLING_BYTES:
+    if has_grown:
         text += f"; at step {first_step} they were {format_bytes(max(first, 0))}, at step {step} these"
     return (text,)
 

@@ -61,7 +61,10 @@ def _device_room(steps: Sequence[Step], *, in_cache: bool) -> Room | None:
     free, read_at = _last(steps, "device_free_bytes")
     then = _value_at(steps, "reserved_bytes", read_at) or 0
     used = _last(steps, "allocated_peak_bytes" if in_cache else "reserved_bytes")[0]
-    return None if free is None or used is None else Room("device", max(0, free + then - used))
+    if free is None or used is None:
+        return None
+    allowed = _last(steps, "device_allowed_bytes")[0]
+    return Room("device", max(0, (free + then if allowed is None else min(free + then, allowed)) - used))
 
 
 def _host_room(steps: Sequence[Step], samples: Sequence[Sample], processes: int = 1) -> Room | None:

@@ -69,6 +69,17 @@ def _read_device() -> dict[str, int]:
                 return {}
             index = backend.current_device()
             free, total = backend.mem_get_info(index)
-            return {"device_index": int(index), "device_total_bytes": int(total), "device_free_bytes": int(free)}
+            told = {"device_index": int(index), "device_total_bytes": int(total), "device_free_bytes": int(free)}
+            return told | _read_share(backend, index)
         return {}
     return {}
+
+
+def _read_share(backend: Any, index: int) -> dict[str, int]:
+    """What the allocator may reserve, where the program has set a fraction of the device's memory; torch takes it of
+    the memory that the device's properties tell."""
+    read = getattr(backend, "get_per_process_memory_fraction", None)
+    fraction = 1.0 if read is None else float(read(index))
+    if fraction >= 1.0:
+        return {}
+    return {"device_allowed_bytes": int(fraction * backend.get_device_properties(index).total_memory)}

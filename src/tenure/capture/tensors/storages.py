@@ -31,6 +31,7 @@ class StorageFacts:
     dtype: str
     shape: str
     view_bytes: int
+    """What a copy of its largest view would take, rounded alike."""
     pointer: int = 0
     """Where its memory is; 0 where that is not known."""
     serial: int = UNKNOWN
@@ -66,6 +67,7 @@ class StorageTable:
             self._keep(storage_id, tensor.untyped_storage(), facts)
         if view:
             facts.num_views += 1
+            covered = covered if facts.device == "cpu" else _in_blocks(covered)
             if facts.num_views == 1 or covered > facts.view_bytes:
                 facts.view_bytes, facts.shape = covered, shape_text(tensor)
         return [storage_id]
@@ -117,7 +119,11 @@ def bytes_of(tensor: torch.Tensor) -> int | None:
 
 
 def _rounded(num_bytes: int, device: torch.device) -> int:
-    return num_bytes if device.type == "cpu" else -(-num_bytes // _ROUNDING_BYTES) * _ROUNDING_BYTES
+    return num_bytes if device.type == "cpu" else _in_blocks(num_bytes)
+
+
+def _in_blocks(num_bytes: int) -> int:
+    return -(-num_bytes // _ROUNDING_BYTES) * _ROUNDING_BYTES
 
 
 def shape_text(tensor: torch.Tensor) -> str:
@@ -133,7 +139,9 @@ def _facts_of(tensor: torch.Tensor, covered: int) -> StorageFacts | None:
     if num_bytes is None:
         return None
     dtype = str(tensor.dtype).removeprefix("torch.")
-    return StorageFacts(num_bytes, str(tensor.device), dtype, shape_text(tensor), covered, pointer_of(tensor))
+    return StorageFacts(
+        num_bytes, str(tensor.device), dtype, shape_text(tensor), _rounded(covered, tensor.device), pointer_of(tensor)
+    )
 
 
 def pointer_of(tensor: torch.Tensor) -> int:
