@@ -121,6 +121,24 @@ def test_snapshot_says_what_pins_free_memory_and_what_another_order_saves(
     ]
 
 
+def test_segments_that_are_pinned_alike_are_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    program = Program()
+    kept = [program.allocate(4 * MIB) for _ in range(15)]
+    for number, block in enumerate(kept):
+        if number % 5 and block is not None:
+            program.free(block)
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(program.pickled())
+
+    assert run_command_line(["snapshot", str(path)]) == 0
+
+    told = [line.strip() for line in capsys.readouterr().out.splitlines() if "pinned by" in line]
+    assert told == ["3 times 16.00 MiB of 20.00 MiB pinned by 1 block, the largest from train.py:12 in forward"]
+
+
 def test_snapshot_tells_why_memory_ran_out_and_what_would_have_fitted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

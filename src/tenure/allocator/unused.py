@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tenure.model.allocator import BlockState, Snapshot
 
 Bools = NDArray[np.bool_]
+_MOST_PINNED = 64
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Unused:
     """Reserved memory of one device by what becomes of it.
 
     `cached_bytes` lie in segments without a block in use: `torch.cuda.empty_cache()` gives them back. `pinned_bytes`
-    are free parts of the others. `slack_bytes` are of blocks in use, beyond what was asked for. `pinned` has the
+    are free parts of the others. `slack_bytes` are of blocks in use, beyond what was asked for. `pinned` has the 64
     segments with the most free bytes first.
     """
 
@@ -56,7 +57,7 @@ def unused_at_end(snapshot: Snapshot, device: int) -> Unused:
     pinned_rows = pinned_rows[np.argsort(-free[pinned_rows], kind="stable")]
     reserved, total = int(segments.bytes[mine].sum()), int(in_use[mine].sum())
     slack = total - int(blocks.requested[used].sum())
-    pinned = tuple(_pinned(snapshot, int(row), int(free[row]), used) for row in pinned_rows[:16])
+    pinned = tuple(_pinned(snapshot, int(row), int(free[row]), used) for row in pinned_rows[:_MOST_PINNED])
     return Unused(reserved, total, cached, reserved - total - cached, slack, pinned)
 
 

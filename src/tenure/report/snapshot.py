@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from tenure.allocator.steps import Basis
 from tenure.allocator.story import Story
 from tenure.allocator.timeline import Timeline
 from tenure.allocator.torch_frames import Phase
-from tenure.allocator.unused import Unused
+from tenure.allocator.unused import PinnedSegment, Unused
 from tenure.model.allocator import Snapshot
 from tenure.model.live_block import OwnedBlock
 from tenure.model.units import format_bytes, format_number
@@ -134,9 +135,8 @@ def _rows(told: Told, *, ascii_only: bool) -> Iterator[tuple[str, str]]:
         ),
     )
     yield from holder_rows(told.owners.values())
-    for pin in unused.pinned[:_MOST_PARTS]:
-        free = f"{format_bytes(pin.free_bytes)} of {format_bytes(pin.bytes)}"
-        yield "", f"{free} pinned by {blocks_text(pin.num_blocks)}, the largest from {stack_line(snapshot, pin.stack)}"
+    for text, count in list(Counter(_pin_text(snapshot, pin) for pin in unused.pinned).items())[:_MOST_PARTS]:
+        yield "", text if count == 1 else f"{count:,} times {text}"
     if told.fragmentation is not None and told.fragmentation.stuck_bytes:
         yield from fragmentation_rows(snapshot, told.story, told.fragmentation)
     for leak in told.leaks[:_MOST_PARTS]:
@@ -145,6 +145,11 @@ def _rows(told: Told, *, ascii_only: bool) -> Iterator[tuple[str, str]]:
     if snapshot.unknown_actions:
         names = ", ".join(f"{count:,} `{action}`" for action, count in sorted(snapshot.unknown_actions.items()))
         yield "left out", f"{names}: not known to this version"
+
+
+def _pin_text(snapshot: Snapshot, pin: PinnedSegment) -> str:
+    free = f"{format_bytes(pin.free_bytes)} of {format_bytes(pin.bytes)}"
+    return f"{free} pinned by {blocks_text(pin.num_blocks)}, the largest from {stack_line(snapshot, pin.stack)}"
 
 
 def _peak_rows(told: Told) -> Iterator[tuple[str, str]]:
