@@ -39,4 +39,15 @@ def test_marks_of_the_profiler_around_zero_grad_do_not_end_forward() -> None:
 
     found = parts(FORWARD, OTHER, OPTIMIZER, OTHER, BACKWARD, names=names)
 
-    assert found == [Part.FORWARD, Part.FORWARD, Part.BETWEEN, Part.FORWARD, Part.BACKWARD]
+    assert found == [Part.FORWARD, Part.FORWARD, Part.FORWARD, Part.FORWARD, Part.BACKWARD]
+
+
+def test_a_mark_behind_backward_has_its_memory_and_one_behind_the_optimizer_lies_between() -> None:
+    names = ("aten.mm", "aten.mm", "profiler._record_function_enter_new.default", "aten.add",
+             "profiler._record_function_enter_new.default", "aten.mm", "aten.mm")  # fmt: skip
+
+    found = parts(FORWARD, BACKWARD, OTHER, OPTIMIZER, OTHER, FORWARD, BACKWARD, names=names)
+
+    assert found == [
+        Part.FORWARD, Part.BACKWARD, Part.BACKWARD, Part.OPTIMIZER, Part.BETWEEN, Part.FORWARD, Part.BACKWARD,
+    ]  # fmt: skip

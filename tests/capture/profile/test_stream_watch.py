@@ -319,3 +319,18 @@ def test_what_a_graph_keeps_and_states_that_no_step_uses_lie_on_the_device(tmp_p
     of_host = [profile.text(int(shape)) for shape in profile.storages.shape[owners.on_device == 0].tolist()]
     states = [name for name in owned(stream, Owner.OPTIMIZER_STATE) if name.endswith("exp_avg")]
     assert (len(states), set(shapes).intersection(of_host)) == (2, set())
+
+
+def test_of_a_sparse_gradient_indices_and_values_are_counted(tmp_path: Path) -> None:
+    table = torch.nn.Embedding(1000, 64, sparse=True)
+    optimizer = torch.optim.SparseAdam(table.parameters())
+
+    def step() -> None:
+        optimizer.zero_grad()
+        table(torch.randint(1000, (500,))).square().sum().backward()
+        optimizer.step()
+
+    found = stream_of(step, tmp_path)
+
+    of_gradient = found.owners.owner == Owner.GRADIENT
+    assert {500 * 8, 500 * 64 * 4} <= set(found.profile.storages.bytes[of_gradient].tolist())

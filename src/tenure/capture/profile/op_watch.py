@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -162,8 +162,8 @@ class OpWatch:
             is_tensor = kinds.get(id(cls))
             if is_tensor is None:
                 is_tensor = kinds[id(cls)] = issubclass(cls, torch.Tensor) and not _is_foreign(cls)
-            if is_tensor:
-                self._note_storage(item, BEFORE, BEFORE)
+            for tensor in _dense_parts([item]) if is_tensor else ():
+                self._note_storage(tensor, BEFORE, BEFORE)
         self._bringers = DispatchKeyBringers(entered)
 
     def _note(self, function: Any, types: Sequence[Any], args: Any, kwargs: Any, result: Any) -> None:
@@ -181,10 +181,10 @@ class OpWatch:
         self.names.append(name)
         self.phases.append(phase)
         self.sites.append(site)
-        used = tensors_in((*args, *kwargs.values()) if kwargs else args)
+        used = _dense_parts(tensors_in((*args, *kwargs.values()) if kwargs else args))
         for tensor in used:
             self._note_storage(tensor, number, number if name == _FRESH else BEFORE)
-        made = tensors_in((result,))
+        made = _dense_parts(tensors_in((result,)))
         for tensor in made:
             self._note_storage(tensor, number, number)
         self._noted(function, args, kwargs, result, used, made)
@@ -198,8 +198,6 @@ class OpWatch:
         try:
             address = storage_id_of(tensor)
         except RuntimeError:
-            for part in sparse_parts(tensor):
-                self._note_storage(part, operation, birth)
             return
         known = self._alive.get(address)
         if known is not None:
@@ -286,6 +284,11 @@ class OpWatch:
         self._references.clear()
         self._alive.clear()
         self.after = None
+
+
+def _dense_parts(tensors: Iterable[Any]) -> list[Any]:
+    """Sparse tensors by the dense ones that they are made of; the others as they are."""
+    return [part for tensor in tensors for part in sparse_parts(tensor) or (tensor,)]
 
 
 def frame_above(depth: int) -> Any:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import torch
 
+from tenure.capture.tensors.storages import sparse_parts
+
 _CLASSES = (
     ("torch.distributed.tensor", "DTensor"),
     ("torch.distributed._functional_collectives", "AsyncCollectiveTensor"),
@@ -32,9 +34,10 @@ def are_fake_beside_shards(types: Sequence[type]) -> bool:
 
 
 def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The plain tensors that one stands for: a shard's own part, codes and scales of a quantized one, else itself."""
+    """The plain tensors that one stands for: a shard's own part, codes and scales of a quantized one, indices and
+    values of a sparse one, else itself."""
     flatten = getattr(tensor, "__tensor_flatten__", None)
     if flatten is None:
-        return [tensor]
+        return sparse_parts(tensor) or [tensor]
     held = (getattr(tensor, name) for name in flatten()[0])  # a mesh of devices may be among them
     return [part for each in held if isinstance(each, torch.Tensor) for part in parts_of(each)]
