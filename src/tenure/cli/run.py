@@ -23,6 +23,7 @@ from tenure.cli.patched import under_patch
 from tenure.cli.program import CODE, SCRIPT, Percent, Program, ProgramCommand, RankList, StepList, find_program
 from tenure.cli.run_ranks import check_free_for, find_own, name_shared_recording, wait_for_others
 from tenure.errors import RecordingError, TenureError, UsageError
+from tenure.model.units import format_seconds
 from tenure.store.format import FINDINGS_FILE, PROCESS_FILE, name_torch_mark
 from tenure.store.new_folder import check_free, name_recording
 
@@ -132,7 +133,9 @@ def _run(program: Program, overlay: Path | None, asked: dict[str, Any], known: B
         if place.has_others:
             wait_for_others(folder, place)
         typed = program.typed if place.rank is None else ""
+        started = time.monotonic()
         found = _report(folder, asked, known=known, typed=typed)
+        _tell_cost(own, time.monotonic() - started)
     return code or found
 
 
@@ -302,6 +305,17 @@ def _report(folder: Path, asked: dict[str, Any], *, known: Baseline | None, type
         click.echo(f"tenure: the diagnosis failed; the recording is whole in {folder}", err=True)
         return 0
     return code if fail_on is not None else 0
+
+
+def _tell_cost(folder: Path, diagnosis_seconds: float) -> None:
+    """What the run took longer for being watched, of the recording's main process; nothing where it could not say."""
+    from tenure.store.recording_file import list_recordings, open_recording
+
+    with suppress(RecordingError, OSError, IndexError):
+        end = open_recording(list_recordings(folder)[0]).end
+        if end is not None and "own_seconds" in end:
+            watching, diagnosis = format_seconds(end["own_seconds"]), format_seconds(diagnosis_seconds)
+            click.echo(f"tenure: watching took {watching} of the program's time, the diagnosis {diagnosis}", err=True)
 
 
 def _write_json(folder: Path, json_file: str) -> None:
