@@ -121,6 +121,44 @@ def test_a_buffer_dropped_on_a_stream_that_still_works_with_it_is_not_given_to_a
     assert next_one.data_ptr() != address
 
 
+def test_a_buffer_that_is_let_go_of_on_another_stream_than_its_own_waits_for_that_one_too() -> None:
+    """Given back to a pool that cannot keep it, by a stream that still works with it."""
+    pool, one, other = tenure.TensorPool(most_bytes=MIB), torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(one):
+        buffer = pool.take((16 * MIB,), dtype=torch.uint8, device="cuda")
+        address = buffer.data_ptr()
+    other.wait_stream(one)
+    with torch.cuda.stream(other):
+        torch.cuda._sleep(LONG)
+        buffer.fill_(1)
+        done = other.record_event()
+        kept = pool.give_back(buffer)
+        del buffer
+    is_over = done.query()
+    with torch.cuda.stream(one):
+        next_one = taken(16)
+    torch.cuda.synchronize()
+
+    assert (kept, is_over) == (False, False)
+    assert next_one.data_ptr() != address
+
+
+def test_what_is_given_back_while_a_graph_is_captured_is_nobody_elses() -> None:
+    pool, graph = tenure.TensorPool(), torch.cuda.CUDAGraph()
+    pool.give_back(pool.take((MIB,), device="cuda").fill_(2))
+    with torch.cuda.graph(graph):
+        inside = pool.take((MIB,), device="cuda").fill_(1)
+        address = inside.data_ptr()
+        kept = pool.give_back(inside)
+        del inside
+    after = pool.take((MIB,), device="cuda").zero_()
+    graph.replay()
+    torch.cuda.synchronize()
+
+    assert (kept, after.data_ptr() == address, float(after.sum())) == (False, False, 0.0)
+    assert (pool.outcome.num_made, pool.outcome.num_reused) == (2, 1)
+
+
 def a_view(buffer: torch.Tensor) -> Any:
     return buffer[:2]
 

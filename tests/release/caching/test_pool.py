@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from release.caching.stub_device import Stream, StubDevice
 from tenure.errors import UsageError
 from tenure.release.caching.pool import PoolOutcome, TensorPool
 from tenure.release.outcome import DeviceBytes
@@ -191,3 +192,102 @@ def test_mistakes_in_the_request_are_told() -> None:
 def test_a_buffer_that_needs_a_device_is_refused_without_one(request_: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=f"a buffer {said} needs a CUDA device; there is none"):
         TensorPool().take((2,), **request_)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> StubDevice:
+    return StubDevice(monkeypatch)
+
+
+def given_back(pool: TensorPool, *, pinned: bool = True) -> int:
+    """The address of a buffer that was taken, and given back."""
+    buffer = pool.take((64,), pinned=pinned)
+    pool.give_back(buffer)
+    return buffer.data_ptr()
+
+
+def test_a_pinned_buffer_from_which_a_copy_is_under_way_is_handed_out_when_it_has_arrived(stub: StubDevice) -> None:
+    pool = TensorPool()
+    stub.stream = Stream(is_busy=True)
+    first = given_back(pool)
+    second = pool.take((64,), pinned=True)
+    stub.stream.is_busy = False
+    third = pool.take((64,), pinned=True)
+
+    assert (second.data_ptr() == first, third.data_ptr() == first) == (False, True)
+    assert pool.outcome == PoolOutcome(num_reused=1, num_made=2)
+
+
+def test_a_pinned_buffer_whose_copy_has_arrived_is_handed_out_before_one_whose_copy_has_not(stub: StubDevice) -> None:
+    pool = TensorPool()
+    arrived, busy = pool.take((64,), pinned=True), pool.take((64,), pinned=True)
+    address = arrived.data_ptr()
+    pool.give_back(arrived)
+    stub.stream = Stream(is_busy=True)
+    pool.give_back(busy)
+    del arrived, busy
+
+    assert pool.take((64,), pinned=True).data_ptr() == address
+    assert pool.take((64,), pinned=True).data_ptr() != address
+    assert pool.outcome == PoolOutcome(num_kept=1, kept_bytes=256, num_reused=1, num_made=3)
+
+
+def test_a_buffer_pinned_before_cuda_was_started_is_known_to_be_pinned(stub: StubDevice) -> None:
+    pool = TensorPool()
+    first = given_back(pool)
+    plain, again = pool.take((64,)), pool.take((64,), pinned=True)
+
+    assert stub.is_started
+    assert (plain.data_ptr() == first, again.data_ptr() == first) == (False, True)
+
+
+def test_buffers_of_the_host_start_no_driver_and_wait_for_nothing(stub: StubDevice) -> None:
+    pool = TensorPool()
+    first = given_back(pool, pinned=False)
+
+    assert pool.take((64,)).data_ptr() == first
+    assert set(stub.asked) == {"is_initialized"}
+
+
+def test_while_a_graph_is_captured_pinned_buffers_are_neither_kept_nor_handed_out_again(stub: StubDevice) -> None:
+    pool = TensorPool()
+    first = given_back(pool)
+    with stub.captured():
+        inside = pool.take((64,), pinned=True)
+        other = inside.data_ptr()
+        kept = pool.give_back(inside)
+    del inside
+
+    assert (other == first, kept) == (False, False)
+    assert pool.outcome == PoolOutcome(num_kept=1, kept_bytes=256, num_made=2, num_evicted=1)
+
+
+def test_an_evicted_pinned_buffer_does_not_stand_in_the_way_of_others(stub: StubDevice) -> None:
+    pool = TensorPool(most_bytes=300)
+    given_back(pool)
+    stub.stream = Stream(is_busy=True)
+    second = pool.take((64,), pinned=True), pool.take((64,), pinned=True)
+    addresses = [each.data_ptr() for each in second]
+    first, last = second
+    del second
+    pool.give_back(first)
+    pool.give_back(last)
+    del first, last
+    stub.stream.is_busy = False
+
+    assert pool.take((64,), pinned=True).data_ptr() == addresses[1]
+    assert pool.outcome.num_evicted == 1
+
+
+def test_of_every_device_in_use_the_current_stream_is_waited_for(
+    stub: StubDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool, streams = TensorPool(), [Stream(), Stream(is_busy=True), Stream(is_busy=True)]
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: streams[device or 0])
+    monkeypatch.setattr(torch._C, "_cuda_hasPrimaryContext", lambda index: index != 2, raising=False)
+    first = given_back(pool)
+    second = pool.take((64,), pinned=True).data_ptr()
+    streams[1].is_busy = False
+
+    assert (second == first, pool.take((64,), pinned=True).data_ptr() == first) == (False, True)

@@ -1,7 +1,8 @@
 """`tenure.TensorPool`: buffers used again by shape, dtype, device and stream, within a bound of bytes.
 
 A buffer that is given back is kept only if nobody else holds it: a view, a graph that saved it or a second name would
-see its next user's values.
+see its next user's values. So would a copy of pinned memory that the device has not made yet: such a buffer waits
+until it has.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from tenure.release.storage_refs import StorageRef, StorageRefs
 _Key = tuple[tuple[int, ...], torch.dtype, torch.device, bool, int]
 _MOST_REMEMBERED = 16
 """Buffers refused last, whose holders can be asked for."""
+_Kept = tuple[_Key, torch.Tensor, tuple[torch.cuda.Event, ...]]
+"""A buffer, and what the device has to have reached before somebody else may write into it."""
 _COUNT_STORAGE_USES = getattr(torch._C, "_storage_Use_Count", None)
 
 
@@ -76,7 +79,9 @@ class TensorPool:
     """`with pool.borrow((32, 1024), device="cuda") as buffer:`, or `take` and `give_back`. Safe between threads.
 
     At most `most_bytes` are kept unused, the buffer unused longest goes first. A buffer's values are whatever was
-    there before. On CUDA a buffer is used again only on the stream it was given back on.
+    there before. On CUDA a buffer is used again only on the stream it was given back on, and a pinned one only when
+    the work is done that the current streams had when it was given back; until then another is made. While a stream
+    is captured into a CUDA graph nothing is kept, nor handed out a second time.
     """
 
     def __init__(self, most_bytes: int | str = "256MiB") -> None:
@@ -85,7 +90,7 @@ class TensorPool:
         except ValueError as error:
             raise UsageError(f"TensorPool: {error}") from None
         self._lock = threading.Lock()
-        self._free: OrderedDict[int, tuple[_Key, torch.Tensor]] = OrderedDict()
+        self._free: OrderedDict[int, _Kept] = OrderedDict()
         self._by_key: dict[_Key, list[int]] = {}
         self._number = 0
         self._kept_bytes = 0
@@ -114,20 +119,32 @@ class TensorPool:
         device: torch.device | str = "cpu",
         pinned: bool = False,
     ) -> torch.Tensor:
-        """A buffer of this shape, used before or new; its values are arbitrary. Give it back, or let it go."""
+        """A buffer of this shape, used before or new; its values are arbitrary. Give it back, or let it go.
+
+        Waits for no device. Starts CUDA for a pinned buffer, as pinning does.
+        """
         key = _key(shape, dtype, device, pinned)
-        with self._lock:
-            numbers = self._by_key.get(key)
-            if numbers:
-                _, buffer = self._free.pop(numbers.pop())
-                self._kept_bytes -= buffer.nbytes
-                self._counts["reused"] += 1
+        if not _is_capturing(key):
+            with self._lock:
+                buffer = self._take_kept(key)
+            if buffer is not None:
                 return buffer
         with torch.inference_mode(False):
             buffer = torch.empty(key[0], dtype=key[1], device=key[2], pin_memory=pinned)
         with self._lock:
             self._counts["made"] += 1
         return buffer
+
+    def _take_kept(self, key: _Key) -> torch.Tensor | None:
+        """The one of this key given back last; of pinned ones the first that no copy is under way from."""
+        numbers = self._by_key.get(key, [])
+        for number in numbers if key[3] else numbers[-1:]:
+            _, buffer, events = self._free[number]
+            if all(event.query() for event in events):
+                self._take_out(number)
+                self._counts["reused"] += 1
+                return buffer
+        return None
 
     def give_back(self, buffer: torch.Tensor) -> bool:
         """Keep a buffer for the next `take`; whether it was kept.
@@ -168,7 +185,7 @@ class TensorPool:
     def clear(self) -> PoolOutcome:
         """Let go of all buffers that are kept; says how many bytes those were, and who still has one."""
         with self._lock:
-            kept = _refs_to(buffer for _, buffer in self._free.values())
+            kept = _refs_to(buffer for _, buffer, _ in self._free.values())
             num_kept = len(self._free)
             self._free.clear()
             self._by_key.clear()
@@ -176,6 +193,7 @@ class TensorPool:
         return PoolOutcome(num_evicted=num_kept, devices=compare_storages(kept, (), kept), _let_go=kept)
 
     def _refuse(self, buffer: torch.Tensor) -> bool:
+        _tell_allocator(buffer)
         refs = _refs_to((buffer,))
         with self._lock:
             self._counts["refused"] += 1
@@ -183,15 +201,18 @@ class TensorPool:
         return False
 
     def _keep(self, buffer: torch.Tensor) -> bool:
-        if buffer.nbytes > self.most_bytes:
+        _tell_allocator(buffer)
+        # Without CUDA nothing is pinned, and asking would start its driver.
+        pinned = buffer.device.type == "cpu" and torch.cuda.is_initialized() and buffer.is_pinned()
+        key = _key(buffer.shape, buffer.dtype, buffer.device, pinned)
+        if buffer.nbytes > self.most_bytes or _is_capturing(key):
             with self._lock:
                 self._counts["evicted"] += 1
             return False
-        pinned = buffer.device.type == "cpu" and torch.cuda.is_initialized() and buffer.is_pinned()
-        key = _key(buffer.shape, buffer.dtype, buffer.device, pinned)
+        kept = key, buffer, _work_under_way() if pinned else ()
         with self._lock:
             self._number += 1
-            self._free[self._number] = key, buffer
+            self._free[self._number] = kept
             self._by_key.setdefault(key, []).append(self._number)
             self._kept_bytes += buffer.nbytes
             while self._kept_bytes > self.most_bytes:
@@ -199,13 +220,16 @@ class TensorPool:
         return True
 
     def _evict_oldest(self) -> None:
-        number, (key, buffer) = self._free.popitem(last=False)
+        self._take_out(next(iter(self._free)))
+        self._counts["evicted"] += 1
+
+    def _take_out(self, number: int) -> None:
+        key, buffer, _ = self._free.pop(number)
         numbers = self._by_key[key]
         numbers.remove(number)
         if not numbers:
             del self._by_key[key]
         self._kept_bytes -= buffer.nbytes
-        self._counts["evicted"] += 1
 
 
 def _refs_to(buffers: Iterable[torch.Tensor]) -> tuple[StorageRef, ...]:
@@ -225,13 +249,43 @@ def _key(shape: Sequence[int], dtype: torch.dtype | None, device: torch.device |
         raise UsageError(f"a buffer needs a shape like (32, 1024); {sizes} was given")
     if not isinstance(dtype, torch.dtype | None):
         raise UsageError(f"a buffer needs a dtype like torch.float32; {dtype!r} was given")
-    if (pinned or place.type == "cuda") and not torch.cuda.is_available():
-        raise UsageError(f"a buffer {'that is pinned' if pinned else f'on {place}'} needs a CUDA device; there is none")
+    if (pinned or place.type == "cuda") and not torch.cuda.is_initialized():
+        if not torch.cuda.is_available():
+            wanted = "that is pinned" if pinned else f"on {place}"
+            raise UsageError(f"a buffer {wanted} needs a CUDA device; there is none")
+        torch.cuda.init()  # pinning starts it without a word to Python, which would not know what is pinned then
     stream = 0
     if place.type == "cuda":
         place = torch.device("cuda", torch.cuda.current_device() if place.index is None else place.index)
         stream = int(torch.cuda.current_stream(place).stream_id)
     return sizes, dtype or torch.get_default_dtype(), place, pinned, stream
+
+
+def _is_capturing(key: _Key) -> bool:
+    """Whether this is memory of the device, or copied from by it, while the current stream is captured into a graph:
+    a replay works with it again, whoever has it then."""
+    _, _, place, pinned, _ = key
+    return (pinned or place.type == "cuda") and bool(torch.cuda.is_current_stream_capturing())
+
+
+def _tell_allocator(buffer: torch.Tensor) -> None:
+    """That the current stream works with a buffer, which may have been made on another: whoever drops it, its memory
+    is not handed out before that is done. Nothing where it was made on this one."""
+    if buffer.device.type == "cuda" and type(buffer) is torch.Tensor:
+        buffer.record_stream(torch.cuda.current_stream(buffer.device))
+
+
+def _work_under_way() -> tuple[torch.cuda.Event, ...]:
+    """What the current streams of all devices that are in use have still to do, which may be copies from pinned memory.
+    Waits for nothing; some microseconds."""
+    num_devices = torch.cuda.device_count()
+    is_in_use = getattr(torch._C, "_cuda_hasPrimaryContext", bool)
+    here = torch.cuda.current_device()
+    devices = (
+        [index for index in range(num_devices) if index == here or is_in_use(index)] if num_devices > 1 else [here]
+    )
+    streams = [torch.cuda.current_stream(index) for index in devices]
+    return tuple(stream.record_event() for stream in streams if not stream.query())
 
 
 def _is_free(buffer: torch.Tensor, num_others: int) -> bool:
