@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import sys
+import warnings
 import weakref
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
 
+from release.caching.stub_device import StubDevice
 from tenure.errors import UsageError
-from tenure.release.caching.caches import LibraryCache, caches, clear_caches
+from tenure.release.caching.caches import _CACHES, LibraryCache, _pinned, caches, clear_caches
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +132,98 @@ def test_the_devices_caches_are_listed_and_cleared() -> None:
 
     assert {"cufft", "cublas", "pinned", "allocator"} <= set(listed)
     assert (listed["cufft"].num_entries or 0) >= 1
-    assert (listed["pinned"].bytes or 0) >= 1 << 22
+    assert listed["pinned"].bytes is None or listed["pinned"].bytes >= 1 << 22
     assert (listed["allocator"].bytes or 0) >= 1 << 28
     assert len(outcome.did) == 4
     assert str(listed["cufft"]).startswith("cufft: 1 entries, size unknown; plans")
+
+
+def counted(num_owned: int, num_used: int, owned: int, used: int) -> dict[str, dict[str, int]]:
+    """As torch counts pinned memory: blocks and bytes that it owns, and what of them is in use."""
+    names = {"allocations": num_owned, "active_requests": num_used, "allocated_bytes": owned, "active_bytes": used}
+    return {name: {"current": number, "peak": 99} for name, number in names.items()}
+
+
+OF_TORCH_2_8 = {name: {"current": 2} for name in ("segment", "allocation", "reserved_bytes", "allocated_bytes")}
+
+
+@pytest.mark.parametrize(
+    ("version", "stats", "listed"),
+    [
+        ("2.13.0+cpu", counted(3, 1, 7 << 20, 1 << 20), (2, 6 << 20)),
+        ("2.14.1", counted(3, 3, 7, 7), (0, 0)),
+        ("2.11.0+cu128", counted(3, 3, 7, 7), (None, None)),  # nothing that was freed is counted as free there
+        ("2.11.0+cu128", counted(0, 4, 0, 9), (0, 0)),
+        ("2.8.0", OF_TORCH_2_8, (None, None)),
+        ("2.13.0", {}, (None, None)),
+    ],
+)
+def test_pinned_memory_is_told_where_torch_counts_it_rightly(
+    version: str, stats: dict[str, dict[str, int]], listed: tuple[int | None, int | None], monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "host_memory_stats_as_nested_dict", lambda: stats, raising=False)
+    monkeypatch.setattr(torch, "__version__", version)
+    found = _pinned()
+
+    assert found is not None
+    assert (found.num_entries, found.bytes) == listed
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> StubDevice:
+    """One whose caches note that they are cleared, and what is alive by then."""
+    made = StubDevice(monkeypatch)
+    monkeypatch.setattr("tenure.release.caching.caches.read_device_bytes", dict)
+    for name in ("cublas", "pinned", "allocator"):
+
+        def clear(name: str = name) -> str:
+            made.asked.append(f"clear {name}")
+            return ""
+
+        look = functools.partial(LibraryCache, name, "", None, None, "")
+        monkeypatch.setitem(_CACHES, name, (look, clear))
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_others_let_go_of_is_free_when_the_allocators_give_back(turned: bool, stub: StubDevice) -> None:
+    names = ["pinned", "allocator", "cublas", "last_error"]
+    tensor = raise_with_a_tensor()
+    alive = []
+    _CACHES["allocator"] = _CACHES["allocator"][0], lambda: alive.append(tensor() is not None) or ""
+    outcome = clear_caches(*(reversed(names) if turned else names))
+
+    assert alive == [False]
+    assert [each for each in stub.asked if each.startswith("clear")] == ["clear cublas", "clear pinned"]
+    assert [each.partition(":")[0] for each in outcome.did] == (names[::-1] if turned else names)
+
+
+def test_while_a_graph_is_captured_the_devices_caches_are_left_and_others_go(stub: StubDevice) -> None:
+    raise_with_a_tensor()
+    with stub.captured():
+        outcome = clear_caches("allocator", "last_error", "cublas")
+
+    reason = "a stream is being captured into a CUDA graph"
+    assert outcome.kept == (f"allocator: {reason}", f"cublas: {reason}")
+    assert [each.partition(":")[0] for each in outcome.did] == ["last_error"]
+    assert [each for each in stub.asked if each.startswith("clear")] == []
+
+
+def test_listing_caches_starts_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    stub = StubDevice(monkeypatch)
+    caches()
+
+    assert set(stub.asked) == {"is_initialized"}
+
+
+@pytest.mark.slow
+def test_clearing_compiled_code_warns_of_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch._dynamo as dynamo
+
+    monkeypatch.setattr(dynamo, "reset", lambda: warnings.warn("old", DeprecationWarning, stacklevel=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outcome = clear_caches("dynamo")
+
+    assert len(outcome.did) == 1

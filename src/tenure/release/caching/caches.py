@@ -8,7 +8,8 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -27,6 +28,12 @@ from tenure.release.outcome import Outcome, Survivor
 from tenure.release.storage_refs import StorageRef, StorageRefs
 
 _LAST_ERROR = ("last_exc", "last_value", "last_type", "last_traceback")
+_OF_THE_DEVICE = ("cufft", "cublas", "pinned", "allocator")
+_AFTER_COLLECTION = ("pinned", "allocator")
+"""Memory goes there that the others let go of, and what a collection frees."""
+_NOT_NOW = "a stream is being captured into a CUDA graph"
+_PINNED_IN_USE_SINCE = (2, 13)
+"""Before, torch counted pinned memory as in use for ever that was freed (pull request 171662 mended it)."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,10 @@ def clear_caches(*names: str) -> Outcome:
     """Clears the caches named, and says what each device's memory was before and after, and what survived: tensors of
     the last error that somebody else holds, tensors that keep free memory of the allocator's from going.
 
-    Without a name nothing is cleared: a plan, a kernel or a compiled graph is made again when it is next needed,
-    which for `dynamo` means compiling again. Raises UsageError for a name that no cache has, before any is cleared.
+    The order of the names does not matter: what the others let go of, and a collection, is in what `pinned` and
+    `allocator` give back. Without a name nothing is cleared: a plan, a kernel or a compiled graph is made again when it
+    is next needed, which for `dynamo` means compiling again. While a stream is captured into a CUDA graph caches of the
+    device are left as they are. Raises UsageError for a name that no cache has, before any is cleared.
     """
     unknown = [name for name in names if name not in _CACHES]
     if unknown or not names:
@@ -64,25 +73,33 @@ def clear_caches(*names: str) -> Outcome:
     started = time.perf_counter()
     before = read_device_bytes()
     lost = tuple(_refs_of_last_error()) if "last_error" in names else ()
-    did: list[str] = []
-    kept: list[str] = []
-    for name in dict.fromkeys(names):
-        look, clear = _CACHES[name]
-        found = look()
-        if found is None:
-            kept.append(f"{name}: not in use in this process")
-        else:
-            reason = clear()
-            (kept if reason else did).append(f"{name}: {reason}" if reason else _cleared_text(found, look()))
+    asked_for = tuple(dict.fromkeys(names))
+    told = {name: _clear(name) for name in asked_for if name not in _AFTER_COLLECTION}
     gc.collect()
+    told |= {name: _clear(name) for name in _AFTER_COLLECTION if name in asked_for}
     return Outcome(
-        what=f"cleared {', '.join(dict.fromkeys(names))}",
+        what=f"cleared {', '.join(asked_for)}",
         devices=compare(before, read_device_bytes(), None),
-        survivors=_survivors(names, lost),
-        did=tuple(did),
-        kept=tuple(kept),
+        survivors=_survivors({name for name in asked_for if told[name].was_cleared}, lost),
+        did=tuple(told[name].text for name in asked_for if told[name].was_cleared),
+        kept=tuple(told[name].text for name in asked_for if not told[name].was_cleared),
         seconds=time.perf_counter() - started,
     )
+
+
+@dataclass(frozen=True)
+class _Told:
+    text: str
+    was_cleared: bool
+
+
+def _clear(name: str) -> _Told:
+    look, clear = _CACHES[name]
+    found = look()
+    if found is None:
+        return _Told(f"{name}: not in use in this process", was_cleared=False)
+    reason = _NOT_NOW if name in _OF_THE_DEVICE and torch.cuda.is_current_stream_capturing() else clear()
+    return _Told(f"{name}: {reason}" if reason else _cleared_text(found, look()), was_cleared=not reason)
 
 
 def _survivors(names: Collection[str], lost: tuple[StorageRef, ...]) -> tuple[Survivor, ...]:
@@ -114,7 +131,8 @@ def _clear_autocast() -> str:
 
 
 def _cuda_is_used() -> bool:
-    return bool(torch.cuda.is_available() and torch.cuda.is_initialized())
+    """`is_available()` would start the driver: no forked child could use the device then."""
+    return bool(torch.cuda.is_initialized())
 
 
 def _cufft() -> LibraryCache | None:
@@ -122,7 +140,7 @@ def _cufft() -> LibraryCache | None:
         return None
     plans = [torch.backends.cuda.cufft_plan_cache[index] for index in range(torch.cuda.device_count())]
     num_plans, most = sum(int(each.size) for each in plans), max(int(each.max_size) for each in plans)
-    what = f"plans with their workspaces, one per size of transform, outside of torch's allocator, up to {most:,}"
+    what = f"plans with cuFFT's own tables, one per size of transform, outside of torch's allocator, up to {most:,}"
     return LibraryCache("cufft", what, num_plans, None, "plans are made again")
 
 
@@ -149,10 +167,19 @@ def _pinned() -> LibraryCache | None:
     if not _cuda_is_used() or read is None:
         return None
     stats = read()
-    kept, used = (int(stats.get(key, {}).get("current", 0)) for key in ("allocated_bytes", "active_bytes"))
-    return LibraryCache(
-        "pinned", "pinned host memory that no tensor uses", None, max(0, kept - used), "pinned again, slowly"
-    )
+    num_blocks = _unused_of(stats, "allocations", "active_requests")
+    size = _unused_of(stats, "allocated_bytes", "active_bytes")
+    return LibraryCache("pinned", "pinned host memory that no tensor uses", num_blocks, size, "pinned again, slowly")
+
+
+def _unused_of(stats: Mapping[str, Any], owned: str, used: str) -> int | None:
+    """What torch's allocator of pinned memory owns beyond what is in use; None where this torch does not count both,
+    or counts wrong what is in use, unless it owns nothing at all."""
+    num_owned, num_used = (stats.get(key, {}).get("current") for key in (owned, used))
+    if num_owned == 0:
+        return 0
+    is_right = tuple(map(int, torch.__version__.split(".")[:2])) >= _PINNED_IN_USE_SINCE
+    return max(0, int(num_owned) - int(num_used)) if is_right and None not in (num_owned, num_used) else None
 
 
 def _clear_pinned() -> str:
@@ -190,7 +217,9 @@ def _dynamo() -> LibraryCache | None:
 
 def _clear_dynamo() -> str:
     dynamo: Any = sys.modules["torch._dynamo"]
-    dynamo.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it imports what warns of itself
+        dynamo.reset()
     return ""
 
 
