@@ -32,7 +32,7 @@ def read_device_bytes() -> dict[str, Reading]:
     """
     with ONE_AT_A_TIME:
         found = {each.device: Reading(each.bytes) for each in count_tensors(torch)}
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():  # `is_available()` would start the driver: no forked child could use it then
         for index in range(torch.cuda.device_count()):
             reserved = torch.cuda.memory_reserved(index)
             if reserved or f"cuda:{index}" in found:
@@ -41,9 +41,10 @@ def read_device_bytes() -> dict[str, Reading]:
 
 
 def give_back_cache(devices: Iterable[str]) -> None:
-    """Have the allocators of these devices give back what no tensor uses. Waits for the device, as the driver does."""
+    """Have the allocators of these devices give back what no tensor uses. Waits for the device, as the driver does;
+    on CUDA not while a stream is captured into a graph, which would fail."""
     kinds = {device.partition(":")[0] for device in devices}
-    if "cuda" in kinds and torch.cuda.is_initialized():
+    if "cuda" in kinds and torch.cuda.is_initialized() and not torch.cuda.is_current_stream_capturing():
         torch.cuda.empty_cache()
     for kind in ("mps", "xpu"):
         if kind in kinds:
@@ -78,21 +79,31 @@ def _rows(
     wanted: dict[str, int] = {}
     freed: dict[str, int] = {}
     unknown = None if expected is None else 0
+    pairs = {name: _read_both(name, before, after) for name in sorted({*wanted, *devices})}
     for storage in expected or ():
         wanted[storage.device] = wanted.get(storage.device, 0) + storage.bytes
         freed[storage.device] = freed.get(storage.device, 0) + (0 if storage.is_alive else storage.bytes)
     return tuple(
         DeviceBytes(
             name,
-            before.get(name, _NONE).bytes,
-            after.get(name, _NONE).bytes,
+            first.bytes,
+            last.bytes,
             wanted.get(name, unknown),
             freed.get(name, unknown),
-            before.get(name, _NONE).reserved_bytes,
-            after.get(name, _NONE).reserved_bytes,
+            first.reserved_bytes,
+            last.reserved_bytes,
         )
-        for name in sorted({*wanted, *devices})
+        for name, (first, last) in pairs.items()
     )
+
+
+def _read_both(name: str, before: Mapping[str, Reading], after: Mapping[str, Reading]) -> tuple[Reading, Reading]:
+    """A device is not read while its allocator keeps nothing of it: then that is 0 bytes, where the other reading has a
+    figure."""
+    found = before.get(name), after.get(name)
+    has_allocator = any(each is not None and each.reserved_bytes is not None for each in found)
+    absent = Reading(0, 0) if has_allocator else _NONE
+    return found[0] or absent, found[1] or absent
 
 
 def _add_up(storages: Iterable[StorageRef]) -> dict[str, Reading]:

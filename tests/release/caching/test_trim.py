@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from release.caching.stub_device import StubDevice
 from tenure.errors import UsageError
 from tenure.release.caching.host_heap import read_host_heap
 from tenure.release.caching.trim import AllocatorReading, TrimLedger, TrimPolicy, read_host
+from tenure.release.device_bytes import give_back_cache
 from tenure.release.outcome import DeviceBytes
 
 
@@ -162,3 +164,50 @@ def test_on_a_device_the_cache_goes_back() -> None:
 def test_mistakes_are_told(options: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         TrimPolicy(**options)  # type: ignore[arg-type]
+
+
+def reading_of(stub: StubDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    stats = {"reserved_bytes.all.current": 60, "active_bytes.all.current": 40, "inactive_split_bytes.all.current": 5}
+    monkeypatch.setattr(torch.cuda, "memory_stats", lambda device: stats)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (20, 100))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+
+
+def test_a_device_without_a_number_is_the_one_that_is_current_when_cuda_is_seen_to_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stub = StubDevice(monkeypatch)
+    reading_of(stub, monkeypatch)
+    policy, named = TrimPolicy(pressure=1), TrimPolicy(pressure=1, device="cuda:3")
+    before = policy.step()
+    stub.is_started = True
+    after = policy.step()
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 2)
+
+    assert (before.devices, before.reason) == ((), "this allocator tells nothing of what it keeps")
+    assert after.devices == (DeviceBytes("cuda:1", 40, 40, None, None, 60, 60),)
+    assert [each.device for each in (*policy.step().devices, *named.step().devices)] == ["cuda:1", "cuda:3"]
+
+
+def test_neither_made_nor_asked_a_policy_starts_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    stub = StubDevice(monkeypatch)
+    TrimPolicy().step()
+
+    assert set(stub.asked) == {"device_count", "is_initialized"}  # torch counts devices by NVML until CUDA is started
+
+
+def test_while_a_graph_is_captured_nothing_is_asked_of_the_driver_and_nothing_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stub = StubDevice(monkeypatch, is_started=True)
+    reading_of(stub, monkeypatch)
+    trims: list[int] = []
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: trims.append(1))
+    policy = TrimPolicy(pressure=0, unused=0)
+    with stub.captured():
+        during = policy.step()
+        give_back_cache(["cuda:1"])
+    num_during = len(trims)
+    after = policy.step()
+
+    assert (during.trimmed, num_during, after.trimmed, len(trims)) == (False, 0, True, 1)

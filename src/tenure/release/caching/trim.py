@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -132,9 +131,8 @@ class TrimPolicy:
         self._rests_until = 0
         self._after_trim: AllocatorReading | None = None
         self._last_freed = 0
-        place = _place_of(device)
-        self._device = str(place)
-        self.read, self.trim = _ways_of(place)
+        self._allocator = _allocator_of(_place_of(device))
+        self.read, self.trim = self._allocator.read, self._allocator.trim
         """How a reading is taken and the cache given back; another allocator's may be put in their place."""
 
     def step(self) -> TrimOutcome:
@@ -198,34 +196,67 @@ class TrimPolicy:
 
     def _rows(self, before: AllocatorReading, after: AllocatorReading) -> tuple[DeviceBytes, ...]:
         reserved = before.reserved_bytes, after.reserved_bytes
-        return (DeviceBytes(self._device, before.active_bytes, after.active_bytes, None, None, *reserved),)
+        return (
+            DeviceBytes(str(self._allocator.place), before.active_bytes, after.active_bytes, None, None, *reserved),
+        )
 
 
 def _place_of(device: torch.device | str | None) -> torch.device:
     """The device that was asked for; by default the current CUDA device, or the CPU where there is none."""
-    has_cuda = torch.cuda.is_available()
+    has_cuda = bool(torch.cuda.device_count())  # by NVML before CUDA is started, so that a program can still fork
     try:
         place = torch.device(("cuda" if has_cuda else "cpu") if device is None else device)
     except (RuntimeError, TypeError):
         raise UsageError(f"TrimPolicy knows CUDA devices and the CPU; {device!r} was given") from None
     if place.type == "cuda" and not has_cuda:
         raise UsageError(f"TrimPolicy was given {str(place)!r}; this process sees no CUDA device")
-    is_current = place.type == "cuda" and place.index is None and torch.cuda.is_initialized()
-    return torch.device("cuda", torch.cuda.current_device()) if is_current else place
+    return place
 
 
-def _ways_of(place: torch.device) -> tuple[Callable[[], AllocatorReading | None], Callable[[], object]]:
+class _CudaAllocator:
+    """torch's, of one CUDA device; without a number of the one that is current at the first look at CUDA started."""
+
+    def __init__(self, place: torch.device) -> None:
+        self.place = place
+        self._settle()
+
+    def read(self) -> AllocatorReading | None:
+        self._settle()
+        return read_cuda(self.place)
+
+    def trim(self) -> None:
+        torch.cuda.empty_cache()
+
+    def _settle(self) -> None:
+        if self.place.index is None and torch.cuda.is_initialized():
+            self.place = torch.device("cuda", torch.cuda.current_device())
+
+
+class _HostAllocator:
+    """The C library's heap."""
+
+    place = torch.device("cpu")
+
+    def read(self) -> AllocatorReading | None:
+        return read_host()
+
+    def trim(self) -> object:
+        return give_back_host_heap()
+
+
+def _allocator_of(place: torch.device) -> _CudaAllocator | _HostAllocator:
     """How a device's memory is read and its cache given back."""
     if place.type == "cuda":
-        return lambda: read_cuda(place), torch.cuda.empty_cache
+        return _CudaAllocator(place)
     if place.type == "cpu":
-        return read_host, give_back_host_heap
+        return _HostAllocator()
     raise UsageError(f"TrimPolicy knows CUDA devices and the CPU; {place} was given")
 
 
 def read_cuda(device: torch.device) -> AllocatorReading | None:
-    """By torch's counters and one call of the driver; None where the program has not started CUDA."""
-    if not torch.cuda.is_initialized():
+    """By torch's counters and one call of the driver; None where the program has not started CUDA, and while a stream
+    is captured into a CUDA graph."""
+    if not torch.cuda.is_initialized() or torch.cuda.is_current_stream_capturing():
         return None
     stats = torch.cuda.memory_stats(device)
     free, total = torch.cuda.mem_get_info(device)
