@@ -38,7 +38,8 @@ class TensorMemory:
 
 @dataclass(frozen=True)
 class DeviceMemory:
-    """One CUDA device. None: not measured (no NVML, or this process is not listed inside its container).
+    """One CUDA device. None: not measured (no NVML, this process is not listed inside its container, or the driver
+    cannot be asked while a stream is captured into a CUDA graph).
 
     `reserved_bytes` is what torch's allocator took from the device, `allocated_bytes` what of it tensors use;
     the difference is its cache. `process_bytes` is what the driver charges this process for.
@@ -145,7 +146,8 @@ def _add_tensor(storages: StorageTable, tensor: Any) -> str:
 
 
 def _read_devices(torch: Any) -> tuple[DeviceMemory, ...]:
-    if not (torch.cuda.is_available() and torch.cuda.is_initialized()):
+    # `is_available()` would start the driver, and a forked child could not use the device any more.
+    if not torch.cuda.is_initialized():
         return ()
     return tuple(
         _read_device(torch, index)
@@ -157,7 +159,7 @@ def _read_devices(torch: Any) -> tuple[DeviceMemory, ...]:
 def _read_device(torch: Any, index: int) -> DeviceMemory:
     properties = torch.cuda.get_device_properties(index)
     used, total, process = _ask_driver(properties)
-    if used is None:
+    if used is None and not torch.cuda.is_current_stream_capturing():
         # Reads through this process's existing context; the caller checked that there is one.
         free, total = torch.cuda.mem_get_info(index)
         used = total - free
@@ -200,7 +202,8 @@ def describe_memory(report: MemoryReport) -> list[str]:
     for device in report.devices:
         lines += _device_lines(device)
     lines += report.host.lines()
-    lines += [_reconcile_device(device) for device in report.devices]
+    seen = {tensors.device: tensors.bytes for tensors in report.tensors}
+    lines += [_reconcile_device(device, seen.get(device.device, 0)) for device in report.devices]
     lines.append(_reconcile_host(report))
     lines.append(f"(read in {format_seconds(report.seconds)}; tensors that only C++ holds are not counted)")
     return lines
@@ -227,13 +230,16 @@ def _device_lines(device: DeviceMemory) -> list[str]:
     ]
 
 
-def _reconcile_device(device: DeviceMemory) -> str:
+def _reconcile_device(device: DeviceMemory, seen_bytes: int) -> str:
+    """`seen_bytes` are the tensors' that Python sees. What the allocator has given out beyond them belongs to C++ alone
+    (cuBLAS's workspaces, gradients under way), or is the rest of a block that was not split."""
     if device.used_bytes is None:
         return f"together   {device.device}: the driver does not say what is used"
-    parts = [
-        f"tensors {format_bytes(device.allocated_bytes)}",
-        f"cache {format_bytes(device.cache_bytes)}",
-    ]
+    beyond = max(device.allocated_bytes - seen_bytes, 0)
+    parts = [f"tensors {format_bytes(device.allocated_bytes - beyond)}"]
+    if beyond:
+        parts.append(f"only C++ {format_bytes(beyond)}")
+    parts.append(f"cache {format_bytes(device.cache_bytes)}")
     if device.context_bytes is None:
         parts.append(f"context and others {_or_unknown(device.other_bytes)}")
     else:

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import tenure
-from gpu.release.devices import MIB, counted, does_not_wait, no_synchronisation, row_of, taken
+from gpu.release.devices import DEVICE, MIB, counted, does_not_wait, no_synchronisation, row_of, taken
 from gpu.release.own_process import said_by
+from tenure.model.units import format_bytes
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,35 @@ def test_reading_memory_waits_for_nothing() -> None:
     assert len(kept) == 16 * MIB
 
 
+def test_what_only_cpp_holds_is_a_term_of_its_own() -> None:
+    wide = torch.ones(256, 256, device="cuda")
+    before = torch.cuda.memory_allocated()
+    product = wide @ wide
+    workspace = torch.cuda.memory_allocated() - before - product.nbytes
+    report = tenure.memory()
+    (device,) = report.devices
+    (seen,) = (each.bytes for each in report.tensors if each.device == DEVICE)
+    (line,) = (each for each in str(report).splitlines() if each.startswith(f"together   {DEVICE}: "))
+
+    assert workspace > 0
+    assert device.allocated_bytes - seen == workspace
+    assert f"= tensors {format_bytes(seen)} + only C++ {format_bytes(workspace)} + cache " in line
+
+
+def test_while_a_graph_is_captured_nothing_fails_and_the_driver_is_left_in_peace() -> None:
+    number, graph, policy = torch.zeros((), device="cuda"), torch.cuda.CUDAGraph(), tenure.TrimPolicy(pressure=0)
+    number += 1  # loads the kernel
+    with torch.cuda.graph(graph):
+        number += 1
+        report, caches = tenure.memory(), tenure.caches()
+        step, outcome = policy.step(), tenure.clear_caches("allocator", "cublas")
+    number.zero_()
+    graph.replay()
+
+    assert (float(number), step.trimmed, outcome.did) == (1.0, False, ())
+    assert (len(report.devices), "allocator" in {each.name for each in caches}) == (1, True)
+
+
 def test_what_comes_and_goes_is_in_the_next_reading() -> None:
     readings = [tenure.memory()]
     kept = taken(32)
@@ -103,7 +133,7 @@ def test_a_program_can_fork_and_use_the_device_in_its_children_after_any_of_thes
     said = said_by("forks.py")
 
     assert said == dict.fromkeys(said, 0)
-    assert len(said) == 11
+    assert len(said) == 13
 
 
 @pytest.fixture(scope="module")

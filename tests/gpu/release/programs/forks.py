@@ -39,6 +39,8 @@ CALLS: dict[str, Callable[[], Any]] = {
     "nothing": lambda: None,
     "memory": tenure.memory,
     "caches": tenure.caches,
+    "clear_caches": lambda: tenure.clear_caches("cublas", "pinned", "allocator"),
+    "TrimPolicy": lambda: tenure.TrimPolicy().step(),
     "step_scope": step,
     "LossMeter": lambda: tenure.LossMeter().update(0.5),
     "TensorPool": lambda: tenure.TensorPool().take((3,)),
