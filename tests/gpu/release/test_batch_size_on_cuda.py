@@ -37,7 +37,17 @@ def test_every_try_is_cleaned_up_and_the_memory_is_the_drivers_again(found: dict
 
 
 def test_the_room_it_tells_is_no_more_than_this_process_may_take(found: dict[str, Any]) -> None:
-    assert found["take"]["limit_bytes"] <= found["allowed"] + MIB
+    allowed = found["allowed"]
+
+    assert allowed - MIB <= found["take"]["limit_bytes"] <= allowed + MIB
+    assert found["by_default"]["limit_bytes"] == pytest.approx(0.95 * allowed, abs=MIB)
+
+
+def test_the_margin_that_is_left_by_default_is_one_of_what_this_process_may_take(found: dict[str, Any]) -> None:
+    said = found["by_default"]
+
+    assert (said["batch_size"], said["is_limit"]) == (35, True)  # of 8 MiB each in 285 MiB
+    assert [each[1] for each in said["tries"]] == [each[0] <= 35 for each in said["tries"]]
 
 
 def test_a_step_that_trains_fits_again_afterwards_and_leaves_nothing_but_what_it_makes_once(

@@ -13,7 +13,7 @@ from torch import nn
 from tenure.capture.memory import count_tensors
 from tenure.capture.tensors.storages import bytes_of
 from tenure.errors import UsageError
-from tenure.release.out_of_memory.batch_size import MOST, _search, find_batch_size
+from tenure.release.out_of_memory.batch_size import MOST, _room, _search, find_batch_size
 from tenure.release.out_of_memory.budget import TensorBudget
 
 pytestmark = pytest.mark.slow  # censuses of this whole process
@@ -228,3 +228,21 @@ def test_on_a_device_the_allocator_decides() -> None:
 
     assert 85 <= found.batch_size <= 95
     assert found.leaks == ()
+
+
+@pytest.mark.parametrize(
+    ("fraction", "margin", "room"),
+    [(1.0, 0.0, 60), (0.25, 0.0, 25), (0.25, 0.2, 20), (None, 0.0, 60)],
+)
+def test_room_is_what_is_free_and_this_process_may_take(
+    fraction: float | None, margin: float, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (40, 100))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda: 20)
+    if fraction is None:
+        monkeypatch.delattr(torch.cuda, "get_per_process_memory_fraction", raising=False)
+    else:
+        monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda: fraction, raising=False)
+
+    assert _room(None, margin) == room

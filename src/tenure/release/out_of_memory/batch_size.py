@@ -84,10 +84,10 @@ def find_batch_size(
     """The largest `n` for which `step(n)`, a forward and backward on a batch of n, fits into memory.
 
     Without `limit` the current CUDA device is tried for real: a size fits where torch's allocator took no more than
-    its share of what is free, less `margin`. With `limit="2GiB"` live tensors are counted instead, on any machine,
-    those that live already included. With `lengths` the budget is one of tokens or frames: `step(n, length)` is
-    called for the longest, the middle and the shortest of them, with as many sequences as the budget allows, and the
-    worst decides.
+    what is free and this process may take (`torch.cuda.set_per_process_memory_fraction`), less `margin`. With
+    `limit="2GiB"` live tensors are counted instead, on any machine, those that live already included. With `lengths`
+    the budget is one of tokens or frames: `step(n, length)` is called for the longest, the middle and the shortest of
+    them, with as many sequences as the budget allows, and the worst decides.
 
     `step` really runs, weights change if it steps an optimizer; what it gives back is dropped. Errors other than
     running out of memory pass, and what the failed try held is freed first. On CUDA the cache is emptied between
@@ -127,7 +127,7 @@ def _check(step: object, limit: str | int | None, margin: float, most: int) -> N
         raise UsageError(f"margin is a share of memory to leave free, from 0 to below 1; {margin!r} was given")
     if not (isinstance(most, int) and most >= 1):
         raise UsageError(f"most is the largest size to try, a whole number from 1 on; {most!r} was given")
-    if limit is None and not torch.cuda.is_available():
+    if limit is None and not torch.cuda.device_count():
         raise UsageError('there is no CUDA device to try on; give a limit to count tensors against: limit="2GiB"')
 
 
@@ -143,17 +143,25 @@ def _read_lengths(lengths: Iterable[int]) -> tuple[int, ...]:
 
 
 def _room(limit: str | int | None, margin: float) -> int:
-    """Bytes that a try may use: what already lives counts with a limit; on CUDA it is what is free or ours now."""
+    """Bytes that a try may use: what already lives counts with a limit; on CUDA it is what is free or ours now, and no
+    more than this process was allowed to take."""
     if limit is None:
         gc.collect()
         torch.cuda.empty_cache()
-        free, _ = torch.cuda.mem_get_info()
-        return int((free + torch.cuda.memory_reserved()) * (1 - margin))
+        free, total = torch.cuda.mem_get_info()
+        return int(min(free + torch.cuda.memory_reserved(), _allowed(total)) * (1 - margin))
     try:
         wanted = parse_bytes(limit)
     except ValueError as error:
         raise UsageError(f"limit: {error}") from None
     return int(wanted * (1 - margin))
+
+
+def _allowed(total_bytes: int) -> int:
+    """What `torch.cuda.set_per_process_memory_fraction` leaves this process of the current device; all of it where
+    this torch does not tell."""
+    fraction = getattr(torch.cuda, "get_per_process_memory_fraction", None)
+    return total_bytes if fraction is None else int(fraction() * total_bytes)
 
 
 def _representative(lengths: Sequence[int]) -> list[int]:
@@ -262,7 +270,7 @@ def _find_new(known: set[int], name: str) -> tuple[StorageRefs, set[int]]:
 def _cleaned_up() -> dict[str, Reading]:
     """Bytes in tensors when garbage is collected and the cache is empty."""
     gc.collect()
-    give_back_cache(("cuda",) if torch.cuda.is_available() else ())
+    give_back_cache(("cuda",))
     return read_device_bytes()
 
 

@@ -118,7 +118,7 @@ def _refs_to_large_tensors() -> StorageRefs:
 
 
 def _write_snapshot(folder: Path, error: BaseException) -> str:
-    if not (torch.cuda.is_available() and torch.cuda.is_initialized()):
+    if not torch.cuda.is_initialized():
         return ""
     with (_made(folder) / SNAPSHOT).open("wb") as file:
         pickle.dump(torch.cuda.memory._snapshot(), file)
@@ -127,7 +127,7 @@ def _write_snapshot(folder: Path, error: BaseException) -> str:
 
 def settings_that_would_save() -> tuple[Saving, ...]:
     """Per CUDA device in use, by its allocator's counters; nothing elsewhere."""
-    if not (torch.cuda.is_available() and torch.cuda.is_initialized()):
+    if not torch.cuda.is_initialized():
         return ()
     found = []
     for index in range(torch.cuda.device_count()):

@@ -36,7 +36,7 @@ def _why_absent(device: torch.device) -> str:
     if device.type in ("cpu", "meta"):
         return ""
     if device.type == "cuda":
-        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        count = torch.cuda.device_count()  # by NVML before CUDA is started, so that a program can still fork
         return "" if (device.index or 0) < count else f"it sees {count} CUDA devices"
     try:
         torch.empty(0, device=device)
