@@ -37,6 +37,15 @@ def test_the_first_update_synchronises_nothing_either() -> None:
     assert meter.read() == LossValues(last=1.0, mean=1.0, max=1.0, num_steps=1, through_step=1)
 
 
+def test_a_meter_does_not_mind_that_tensors_are_made_on_the_device_by_default() -> None:
+    meter = tenure.LossMeter()
+    with torch.device("cuda"):
+        meter.update(torch.ones(()))
+        values = meter.read()
+
+    assert values == LossValues(last=1.0, mean=1.0, max=1.0, num_steps=1, through_step=1)
+
+
 def test_updates_and_a_log_do_not_wait_for_a_busy_device() -> None:
     meter = tenure.LossMeter()
     losses = [torch.tensor(float(number), device="cuda") for number in range(20)]

@@ -19,6 +19,7 @@ from tenure.release.out_of_memory.budget import TensorBudget
 from tenure.release.out_of_memory.failed_step import is_out_of_memory
 from tenure.release.out_of_memory.last_recording import FILE, Saving, savings_of
 from tenure.release.out_of_memory.oom import oom_guard
+from tenure.release.out_of_memory.ranks import Agreement
 from tenure.release.out_of_memory.smaller_batch import halve_batch
 
 pytestmark = pytest.mark.slow  # censuses of this whole process
@@ -190,6 +191,15 @@ def test_out_of_memory_is_told_from_other_errors() -> None:
     assert is_out_of_memory(RuntimeError("cuBLAS error: CUBLAS_STATUS_ALLOC_FAILED"))
     assert is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate"))
     assert is_out_of_memory(MemoryError())
+    assert is_out_of_memory(RuntimeError("cuFFT error: CUFFT_ALLOC_FAILED"))
+    assert is_out_of_memory(
+        RuntimeError("cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate`")
+    )
+    assert is_out_of_memory(
+        RuntimeError("CUDA error: insufficient resources when calling `cusparseSpGEMM_compute(...)`")
+    )
+    assert is_out_of_memory(RuntimeError("cuSPARSE error: CUSPARSE_STATUS_INSUFFICIENT_RESOURCES"))
+    assert not is_out_of_memory(RuntimeError("cuFFT error: CUFFT_INVALID_SIZE"))
     assert not is_out_of_memory(RuntimeError("shapes do not match"))
     assert not is_out_of_memory(ValueError("out of memory"))
 
@@ -271,3 +281,11 @@ distributed.destroy_process_group()
 def test_ranks_skip_and_retry_together_and_nobody_waits_for_ever() -> None:
     expected = "done skipped done done skipped done 4 2 4"
     assert printed_by_two_ranks(RANK) == [[expected], [expected]]
+
+
+def test_ranks_agree_whatever_device_tensors_are_made_on_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.distributed, "all_reduce", lambda *args, **named: None)
+    agreement = Agreement()
+    agreement.num_ranks = 2
+    with torch.device("meta"):
+        assert (agreement.any_rank(True), agreement.any_rank(False)) == (True, False)

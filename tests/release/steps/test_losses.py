@@ -238,3 +238,22 @@ def test_ranks_are_put_together_at_a_log() -> None:
     expected = "loss 8.0000 (mean 8.1667, max 13.0000 over 4 steps on 2 ranks, to step 4)"
     one_sided = "loss 5.0000 (mean 5.0000, max 5.0000 over 1 steps on 2 ranks, to step {})"
     assert printed_by_two_ranks(RANK) == [[expected, one_sided.format(0)], [expected, one_sided.format(1)]]
+
+
+@pytest.mark.parametrize("made_on", ["cpu", "meta"])
+def test_a_meter_needs_no_device_by_default(made_on: str) -> None:
+    loss, meter = torch.tensor(2.0, device="cpu"), LossMeter()
+    with torch.device(made_on):
+        for _ in range(2):
+            meter.update(loss, weight=3)
+        values = meter.read()
+
+    assert values == LossValues(last=2.0, mean=2.0, max=2.0, num_steps=2, through_step=2)
+
+
+def test_the_first_update_brings_no_value_from_the_host(device: str) -> None:
+    loss, meter = torch.ones((), device=device), LossMeter()
+    with CountReads() as log:
+        meter.update(loss)
+
+    assert log.reads == Counter()

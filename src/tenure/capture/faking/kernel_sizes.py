@@ -37,7 +37,7 @@ def without_rule(function: Any, args: Sequence[Any], is_fake: Callable[[Any], bo
 
 def _packed(rows: Any, lengths: torch.Tensor, batch_first: bool) -> Any:
     sizes = [int((lengths > time).sum()) for time in range(int(lengths.max()))]
-    return rows.new_empty((sum(sizes), *rows.shape[2:])), torch.tensor(sizes)
+    return rows.new_empty((sum(sizes), *rows.shape[2:])), torch.tensor(sizes, device="cpu")
 
 
 def _ctc(args: Sequence[Any]) -> Any:

@@ -89,7 +89,7 @@ def _as_number(arg: Any) -> Any:
     """An argument with the number in place of a tensor without dimensions; None where it has more, or none is known."""
     if isinstance(arg, torch.Tensor):
         value = getattr(arg, _VALUE, None)
-        return torch.tensor(value, dtype=arg.dtype) if value is not None and not arg.dim() else None
+        return torch.tensor(value, dtype=arg.dtype, device="cpu") if value is not None and not arg.dim() else None
     return arg if isinstance(arg, (bool, int, float)) else None
 
 

@@ -50,7 +50,7 @@ def _make_eight_bit(optimizer: Any) -> None:
     optimizer.is_adamw = name == "AdamW"
     for group in optimizer.param_groups:
         if not isinstance(group["lr"], torch.Tensor):
-            group["lr"] = torch.tensor(group["lr"], dtype=torch.float32)
+            group["lr"] = torch.tensor(group["lr"], dtype=torch.float32, device="cpu")
     optimizer._patch_step_function()  # torch's hooks around the step of this class
     if "step" in vars(optimizer):  # a learning rate's schedule has bound the step of the class before
         optimizer.step = functools.partial(type(optimizer).step, optimizer)

@@ -27,6 +27,6 @@ class Agreement:
         """Whether the flag is set on any rank. About 0.1 ms, and it waits for the slowest rank."""
         if self.num_ranks == 1:
             return flag
-        answer = torch.tensor([int(flag)])
+        answer = torch.tensor([int(flag)], device="cpu")
         torch.distributed.all_reduce(answer, op=torch.distributed.ReduceOp.MAX, group=self._group)
         return bool(answer.item())

@@ -198,7 +198,9 @@ class LossMeter:
     def _begin(self, device: torch.device) -> None:
         kind = torch.float32 if device.type == "mps" else torch.float64
         with torch.inference_mode(False), torch.no_grad():
-            self._empty = torch.tensor([0.0, 0.0, -math.inf, math.nan, 0.0], dtype=kind).to(device)
+            self._empty = torch.zeros(_WIDTH, dtype=kind, device=device)
+            self._empty[_MAX].fill_(-math.inf)  # filled in place: values that come from the host are waited for
+            self._empty[_LAST].fill_(math.nan)
             state = self._empty.clone()
             self._sum, self._max, self._last = state[_SUM], state[_MAX], state[_LAST]
             self._counts = state[_WEIGHT], state[_STEPS]
@@ -206,7 +208,8 @@ class LossMeter:
             self._gathered = torch.zeros(num_ranks, _WIDTH, dtype=kind, device=device)
             pinned = device.type == "cuda"
             self._copies = [
-                _Copy(torch.zeros(num_ranks, _WIDTH, dtype=kind, pin_memory=pinned)) for _ in range(_NUM_SLOTS)
+                _Copy(torch.zeros(num_ranks, _WIDTH, dtype=kind, device="cpu", pin_memory=pinned))
+                for _ in range(_NUM_SLOTS)
             ]
         self._device = state.device
         self._window_weight = 0.0
