@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from torch import nn
 
 import tenure
 from release.models import ENCODER_BYTES, Encoder, tokens
+from tenure.release.unloading.loaded import _Stay
 
 pytestmark = pytest.mark.slow  # censuses of this whole process
 
@@ -188,3 +190,27 @@ def test_a_module_moved_to_the_host_frees_the_device() -> None:
 
     assert outcome.complete
     assert torch.allclose(encoder(tokens()), expected, atol=1e-4)
+
+
+def test_blocks_that_call_one_device_by_different_names_overlap() -> None:
+    encoder = Encoder()
+    with tenure.loaded(encoder, "cpu:0") as outer, tenure.loaded(encoder, "cpu") as inner:
+        inside = encoder.embedding.weight.device.type
+
+    assert (inside, inner.outcome, outer.outcome.complete) == ("cpu", None, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "home"),
+    [
+        ("Encoder.scale", "cuda:0", "cpu:1"),
+        ("Encoder.last", "cuda:0", "cpu"),  # made in the block
+        ("Encoder.last", "cuda:1", "cuda:1"),  # put elsewhere by the program itself
+    ],
+)
+def test_what_a_block_made_goes_where_the_module_goes(name: str, device: str, home: str) -> None:
+    homes = {"Encoder.embedding.weight": torch.device("cpu"), "Encoder.scale": torch.device("cpu:1")}
+    stay = _Stay(torch.device("cuda:0"), 1, homes)
+    tensor: Any = SimpleNamespace(device=torch.device(device))
+
+    assert stay.home_of(name, tensor) == torch.device(home)

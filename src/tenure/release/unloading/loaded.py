@@ -30,7 +30,7 @@ def loaded(module: nn.Module, device: str | torch.device) -> Loaded:
 
     Blocks of several threads or tasks may overlap: the first loads it, the last takes it back; all must name the same
     device. An exception leaves the block as it came, after the module was taken back. Values that the block changed
-    (training, statistics of a norm) go back with it.
+    (training, statistics of a norm) go back with it; so does what it made and the module keeps (the result of a call).
 
     What the block leaves on the device is told in `outcome`, and warned of (RuntimeWarning) where no exception
     explains it. Raises ReleaseError before anything moves: no module, released, without values (meta), another device
@@ -90,6 +90,13 @@ class _Stay:
     num_blocks: int
     homes: dict[str, torch.device]
 
+    def home_of(self, name: str, tensor: torch.Tensor) -> torch.device:
+        """Where a tensor belongs; one that the block made (the result of a call) beside the first of the module's."""
+        home = self.homes.get(name)
+        if home is None and is_on(tensor.device, self.device):
+            home = next(iter(self.homes.values()), None)
+        return tensor.device if home is None else home
+
 
 @dataclass(frozen=True)
 class _Left:
@@ -112,11 +119,18 @@ def _enter(module: nn.Module, device: torch.device) -> None:
     stay = _STAYS.get(module)
     name = type(module).__name__
     if stay is None:
-        _STAYS[module] = _Stay(device, 1, _load(module, device))
-    elif stay.device != device:
+        homes = _load(module, device)
+        _STAYS[module] = _Stay(_place_of(module, device), 1, homes)
+    elif not is_on(stay.device, device):
         raise ReleaseError(f"{name} is loaded on {stay.device} by another block; end it before loading on {device}")
     else:
         stay.num_blocks += 1
+
+
+def _place_of(module: nn.Module, device: torch.device) -> torch.device:
+    """Where it lies that was loaded on a device, with a number where that has one: `cuda` is `cuda:0` then."""
+    places = {slot.tensor.device for slot in slots_of(modules_below([module]).values())}
+    return places.pop() if len(places) == 1 else device
 
 
 def _load(module: nn.Module, device: torch.device) -> dict[str, torch.device]:
@@ -155,12 +169,12 @@ def _leave(module: nn.Module) -> _Left | None:
     modules = list(modules_below([module]).values())
     refs = StorageRefs()
     for slot in slots_of(modules):
-        if slot.tensor.device == stay.homes.get(slot.name, slot.tensor.device):
+        if slot.tensor.device == stay.home_of(slot.name, slot.tensor):
             continue
         refs.add(slot.tensor, f"`{slot.name}`")
         if is_leaf(slot.tensor) and slot.tensor.grad is not None:
             refs.add(slot.tensor.grad, f"the gradient of `{slot.name}`")
-    _move(modules, lambda name, tensor: stay.homes.get(name, tensor.device))
+    _move(modules, stay.home_of)
     return _Left(before, tuple(refs), started)
 
 
