@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tenure.release.caching.caches import clear_caches
-from tenure.release.caching.shared_segments import shared_ranges, who_keeps_segments
+from tenure.release.caching.shared_segments import _refs_within, shared_ranges, who_keeps_segments
 
 
 def segment(device: int, address: int, active: int) -> dict[str, int]:
@@ -34,3 +34,12 @@ def test_a_small_tensor_in_a_large_segment_is_told_by_who_holds_it() -> None:
     told = [each for each in outcome.survivors if "small" in "".join(each.path)]
     assert [(each.bytes, each.device) for each in told] == [(2 << 20, "cuda:0")]
     small.clear()
+
+
+def test_memory_of_other_devices_is_not_touched_while_holders_are_looked_for() -> None:
+    kept = torch.ones(1000)
+    copy = torch._lazy_clone(kept)
+    everywhere = [(0, 1 << 62)]
+
+    assert list(_refs_within(everywhere)) == []
+    assert torch._C._is_cow_tensor(copy)

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from tenure.capture.tensors.storages import pointer_of
 from tenure.release.held import who_holds_memory
 from tenure.release.outcome import Survivor
 from tenure.release.storage_refs import StorageRefs, live_tensors
@@ -39,16 +40,10 @@ def _refs_within(ranges: list[tuple[int, int]]) -> StorageRefs:
     """In a function of its own: a loop's variable would be one more owner."""
     refs, begins = StorageRefs(), [begin for begin, _ in ranges]
     for tensor in live_tensors():
-        address = _address_of(tensor)
+        if tensor.device.type != "cuda":
+            continue
+        address = pointer_of(tensor)
         at = bisect_right(begins, address) - 1
-        if tensor.device.type == "cuda" and at >= 0 and address < ranges[at][1]:
+        if at >= 0 and address < ranges[at][1]:
             refs.add(tensor, f"a tensor {list(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}")
     return refs
-
-
-def _address_of(tensor: torch.Tensor) -> int:
-    """Where its memory begins; 0 for what has none of its own."""
-    try:
-        return int(tensor.untyped_storage().data_ptr())
-    except RuntimeError:
-        return 0
