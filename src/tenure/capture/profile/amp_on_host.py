@@ -28,7 +28,7 @@ _OF_PROGRAMS = str(Path(_TORCH) / "cuda" / "amp")
 
 def run_amp_on_host() -> None:
     """For the rest of this process; not where there is a device."""
-    if torch.cuda.is_available():
+    if torch.cuda.device_count():
         return
     half_on_cuda = torch.get_autocast_dtype("cuda")
     torch.amp.autocast_mode.autocast.__init__ = _autocasting(torch.amp.autocast_mode.autocast.__init__, half_on_cuda)

@@ -54,7 +54,7 @@ class _Stream:
 
 def answer_for_cuda() -> None:
     """For the rest of this process; not where there is a device."""
-    if torch.cuda.is_available():
+    if torch.cuda.device_count():
         return
     for name in _DO_NOTHING:
         if hasattr(torch.cuda, name):

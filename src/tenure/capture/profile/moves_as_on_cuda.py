@@ -34,7 +34,7 @@ _CHOICE = re.compile("cuda")
 
 def move_as_on_cuda() -> None:
     """For the rest of this process; not where there is a device, whose tensors tell it themselves."""
-    if torch.cuda.is_available():
+    if torch.cuda.device_count():
         return
     constructors = {getattr(function, "__name__", "") for function in _device_constructors()}  # torch keeps the list
     for owner, names in ((torch, (*sorted(constructors), *_LIKE)), (torch.Tensor, _NEW)):
