@@ -7,6 +7,7 @@ import gc
 import sys
 import time
 import types
+import warnings
 from collections.abc import Iterator
 
 import hypothesis
@@ -36,7 +37,9 @@ def nothing_compiled_before() -> None:
     """What an earlier test compiled in this process is forgotten: the recorder treads softly once anything was."""
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None:
-        dynamo.reset()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on CUDA it imports inductor, which warns of its own calls
+            dynamo.reset()
 
 
 @pytest.fixture(autouse=True, scope="module")
