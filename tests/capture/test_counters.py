@@ -10,9 +10,10 @@ def test_pinned_memory_is_counted_as_owned_and_as_in_use() -> None:
         "num_host_alloc": 3,
     }
 
-    assert pinned_counters(stats) == {"pinned_bytes": 4096, "pinned_active_bytes": 100}
+    assert pinned_counters(stats, "2.13.0+cu130") == {"pinned_bytes": 4096, "pinned_active_bytes": 100}
+    assert pinned_counters(stats, "2.12.1") == {"pinned_bytes": 4096}  # what is in use never falls there
 
 
 def test_what_this_torch_does_not_count_is_absent() -> None:
-    assert pinned_counters({}) == {}
-    assert pinned_counters({"allocated_bytes": {"peak": 1}}) == {}
+    assert pinned_counters({}, "2.13.0") == {}
+    assert pinned_counters({"allocated_bytes": {"peak": 1}}, "2.13.0") == {}

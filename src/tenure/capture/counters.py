@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +17,7 @@ from tenure.model.recording import PROFILER_RUNS
 
 QUICK_STEP_SECONDS = 0.005
 STEPS_BETWEEN_READINGS = 10
+_PINNED_IN_USE_SINCE = (2, 13)
 
 
 class CounterReader:
@@ -101,7 +103,8 @@ def read_device_counters(*, others: bool = True) -> dict[str, int]:
     if cuda is None or not cuda.is_initialized():
         return counters
     read_pinned = getattr(cuda, "host_memory_stats_as_nested_dict", None)  # torch 2.6 and later
-    return counters | pinned_counters(read_pinned() if read_pinned is not None else {})
+    version = str(sys.modules["torch"].__version__)
+    return counters | pinned_counters(read_pinned() if read_pinned is not None else {}, version)
 
 
 def find_device_uuid() -> str | None:
@@ -113,11 +116,18 @@ def find_device_uuid() -> str | None:
     return None if uuid is None else f"GPU-{uuid}"
 
 
-def pinned_counters(stats: Mapping[str, Any]) -> dict[str, int]:
+def pinned_counters(stats: Mapping[str, Any], torch_version: str) -> dict[str, int]:
     """Bytes of pinned host memory that torch's allocator owns, and of them in use, from its nested statistics."""
     found = {}
     for name, key in (("pinned_bytes", "allocated_bytes"), ("pinned_active_bytes", "active_bytes")):
         current = stats.get(key, {}).get("current")
-        if current is not None:
+        if current is not None and (key == "allocated_bytes" or counts_pinned_in_use(torch_version)):
             found[name] = int(current)
     return found
+
+
+def counts_pinned_in_use(torch_version: str) -> bool:
+    """Whether what torch counts of pinned memory in use falls again when it is freed: not before 2.13, where its pull
+    request 171662 mended it."""
+    numbers = re.match(r"(\d+)\.(\d+)", torch_version)
+    return numbers is not None and tuple(map(int, numbers.groups())) >= _PINNED_IN_USE_SINCE

@@ -6,6 +6,8 @@ from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import is_much_in_a_cache
 
+_CLONE = "`clone()` what is kept of a batch from a loader with `pin_memory`, and pin buffers once"
+_FIXED_SIZES = "pin a few buffers of fixed sizes once and copy into them: each block is rounded up to a power of two"
 FAST_BYTES_PER_STEP = 4 * 1024
 """Growth slower than this is a hint: a log of a run is as large as the run is long."""
 
@@ -68,8 +70,12 @@ def _pile_up(suspect: Suspect) -> Finding:
 
 def _pinned(suspect: Suspect) -> Finding:
     """Pinned memory: blocks in use that pile up, or a new block for each new size."""
-    kept = bool(suspect.facts["pinned_in_use"])
-    why = "its blocks are in use" if kept else "its blocks are free, and new sizes come: none is given back"
+    in_use = suspect.facts["pinned_in_use"]
+    why = {
+        True: "its blocks are in use",
+        False: "its blocks are free, and new sizes come: none is given back",
+        None: "its blocks are in use, or free while new sizes come (before torch 2.13 nothing tells which)",
+    }[None if in_use is None else bool(in_use)]
     return claim(
         suspect,
         rule=RULE.code,
@@ -77,9 +83,8 @@ def _pinned(suspect: Suspect) -> Finding:
         message=f"Pinned memory of the host grows by {growth(suspect)} from step {suspect.first_step} to "
         f"{suspect.last_step}: {why}.",
         remedies=(
-            "`clone()` what is kept of a batch from a loader with `pin_memory`, and pin buffers once"
-            if kept
-            else "pin a few buffers of fixed sizes once and copy into them: each block is rounded up to a power of two",
+            *([_CLONE] if in_use is None or in_use else []),
+            *([_FIXED_SIZES] if not in_use else []),
         ),
         at_most="likely" if suspect.holder.sites and not suspect.ambiguous else "possible",
     )

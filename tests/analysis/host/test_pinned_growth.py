@@ -34,6 +34,13 @@ def test_blocks_that_are_free_and_pile_up_are_told_apart() -> None:
     assert found.facts == {"pinned_in_use": False}
 
 
+def test_whether_blocks_are_in_use_is_left_open_where_it_was_not_counted() -> None:
+    rows = [Step(step, float(step), 1.0, {"pinned_bytes": step * MIB}) for step in range(1, 101)]
+    (found,) = find_pinned_growth(rows, 0.0, {TRAIN.path: TRAIN})
+
+    assert found.facts == {"pinned_in_use": None}
+
+
 def test_a_pool_that_is_there_and_growth_that_tensors_explain_are_none() -> None:
     assert found_in(lambda step: min(64, 8 * step), lambda step: 8) == []
     assert found_in(lambda step: step, lambda step: step, explained=0.9 * MIB) == []

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from tenure.capture.counters import counts_pinned_in_use
 from tenure.capture.heap.frames import locals_of
 from tenure.capture.heap.native_owners import is_autocast_caching
 from tenure.errors import UsageError
@@ -32,8 +33,6 @@ _OF_THE_DEVICE = ("cufft", "cublas", "pinned", "allocator")
 _AFTER_COLLECTION = ("pinned", "allocator")
 """Memory goes there that the others let go of, and what a collection frees."""
 _NOT_NOW = "a stream is being captured into a CUDA graph"
-_PINNED_IN_USE_SINCE = (2, 13)
-"""Before, torch counted pinned memory as in use for ever that was freed (pull request 171662 mended it)."""
 
 
 @dataclass(frozen=True)
@@ -178,8 +177,9 @@ def _unused_of(stats: Mapping[str, Any], owned: str, used: str) -> int | None:
     num_owned, num_used = (stats.get(key, {}).get("current") for key in (owned, used))
     if num_owned == 0:
         return 0
-    is_right = tuple(map(int, torch.__version__.split(".")[:2])) >= _PINNED_IN_USE_SINCE
-    return max(0, int(num_owned) - int(num_used)) if is_right and None not in (num_owned, num_used) else None
+    if num_owned is None or num_used is None or not counts_pinned_in_use(str(torch.__version__)):
+        return None
+    return max(0, int(num_owned) - int(num_used))
 
 
 def _clear_pinned() -> str:
