@@ -22,10 +22,10 @@
 #define INTERVALS 16
 #define FIRST_INTERVAL 20
 #define GRANULE (2 * MIB)
-#define FIRST_ADDRESS (INT64_C(1) << 32)
 #define ENDLESS_DEVICE (INT64_C(1) << 42)
 #define ENDLESS (INT64_C(1) << 44)
-#define HIGHEST (INT64_C(1) << 61)
+#define REGION (32 * MIB)
+#define HIGHEST (INT64_C(1) << 55)
 #define LARGEST_SETTING (INT64_C(1) << 45)
 #define MOST_POOLS 1025
 #define MOST_QUEUES 256
@@ -38,6 +38,7 @@ enum { ALLOCATE, FREE, GIVE_BACK, OUT_OF_MEMORY };
 #include "c/queues.h"
 #include "c/addresses.h"
 #include "c/blocks.h"
+#include "c/driver_addresses.h"
 #include "c/device.h"
 #include "c/segments.h"
 #include "c/giving_back.h"
@@ -116,7 +117,6 @@ new_allocator(void)
     }
     a->random = 2463534242U;
     a->total = -1;
-    a->next = FIRST_ADDRESS;
     return a;
 }
 
@@ -131,6 +131,7 @@ drop_allocator(Allocator *a)
     for (size_t number = 0; number < a->num_ranges; number++) {
         free(a->ranges[number]);
     }
+    drop_driver(&a->driver);
     free(a->ranges);
     free(a->offers);
     free(a->table);
@@ -269,20 +270,22 @@ done:
 static PyObject *
 play(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *told_settings, *told_segments, *told_blocks, *told_rows, *found = NULL;
-    long long total, given, next, num_numbers, begin, error;
-    if (!PyArg_ParseTuple(args, "O!OOOLLLLLL", &PyTuple_Type, &told_settings, &told_segments, &told_blocks, &told_rows,
-                          &total, &given, &next, &num_numbers, &begin, &error)) {
+    PyObject *told_settings, *told_segments, *told_blocks, *told_rows, *told_regions, *found = NULL;
+    long long total, given, next, lowest, floor, num_numbers, begin, error;
+    if (!PyArg_ParseTuple(args, "O!OOOOLLLLLLLL", &PyTuple_Type, &told_settings, &told_segments, &told_blocks,
+                          &told_rows, &told_regions, &total, &given, &next, &lowest, &floor, &num_numbers, &begin,
+                          &error)) {
         return NULL;
     }
-    Table segments = {0}, blocks = {0}, rows = {0};
+    Table segments = {0}, blocks = {0}, rows = {0}, regions = {0};
     Allocator *a = new_allocator();
     if (a == NULL) {
         return NULL;
     }
     Block **held = NULL, **placed = NULL;
     if (!read_settings(told_settings, &a->settings) || !open_table(told_segments, NUM_SEGMENT_COLUMNS, &segments) ||
-        !open_table(told_blocks, NUM_BLOCK_COLUMNS, &blocks) || !open_table(told_rows, 5, &rows)) {
+        !open_table(told_blocks, NUM_BLOCK_COLUMNS, &blocks) || !open_table(told_rows, 5, &rows) ||
+        !open_table(told_regions, 2, &regions)) {
         goto done;
     }
     held = num_numbers < 0 ? NULL : calloc((size_t)num_numbers + 1, sizeof(*held));
@@ -294,9 +297,14 @@ play(PyObject *Py_UNUSED(module), PyObject *args)
     a->total = total;
     a->given = given;
     a->next = next;
+    a->driver.lowest = lowest;
+    a->driver.floor = floor;
     int64_t peak_active, peak_reserved, num_errors = 0;
     int fits = 1;
     Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t row = 0; row < regions.rows; row++) {
+        add_region(a, regions.columns[0][row], regions.columns[1][row]);
+    }
     lay_out(a, &segments, &blocks, placed);
     for (Py_ssize_t row = 0; row < begin && row < blocks.rows && row < rows.rows; row++) {
         int64_t number = rows.columns[1][row];
@@ -342,6 +350,7 @@ done:
     close_table(&segments);
     close_table(&blocks);
     close_table(&rows);
+    close_table(&regions);
     drop_allocator(a);
     return found;
 }
@@ -352,7 +361,7 @@ static PyMethodDef methods[] = {
      "active bytes, its event, peak of reserved bytes, its event, columns of the blocks left); None at the first "
      "difference. The bytes after each event go into `active` and `reserved`, as far as they reach."},
     {"play", play, METH_VARARGS,
-     "play(settings, segments, blocks, rows, total, given, next address, numbers, first row, error) -> (peak of "
+     "play(settings, segments, blocks, rows, regions, total, given, next range, below, floor, numbers, first row, error) -> (peak of "
      "reserved bytes, of active bytes, whether all were served, device allocations, retries, refusals); None: not here."},
     {NULL, NULL, 0, NULL},
 };

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from tenure.allocator.driver_addresses import HIGHEST
 from tenure.allocator.earlier_state import EarlierState
-from tenure.allocator.laid_out import end_of, lowest_addresses
+from tenure.allocator.laid_out import lowest_addresses
 from tenure.allocator.pools import DEFAULT_ROW, pools_of_events
 from tenure.allocator.requests import Requests
 from tenure.allocator.settings import AllocatorSettings
-from tenure.allocator.simulated_device import first_address
+from tenure.allocator.simulated_device import first_range, regions_before
 from tenure.model.allocator import DEFAULT_POOL, Action, Events, Snapshot
 from tenure.model.heap import Ints
 
@@ -30,6 +31,7 @@ except ImportError:  # there was no compiler
 
 Columns = tuple[Ints, ...]
 _NO_END = -1
+_FLOOR = HIGHEST >> 1
 _HIGHEST = 1 << 60
 
 
@@ -109,15 +111,19 @@ def native_play(
     if not _is_plain(earlier):
         return None
     given = sum(segment.size for segment in earlier.segments)
+    below, regions = regions_before(earlier)
     rows = (requests.kind, requests.number, requests.bytes, requests.stream, requests.pool)
     try:
         found = _native.play(
             _settings(settings, limit_bytes),
             *_state(earlier, bases),
             _columns(rows),
+            _columns(_table([*regions], 2)),
             _NO_END if total_bytes is None else total_bytes,
             given,
-            first_address(end_of(earlier)),
+            first_range(earlier),
+            below,
+            _FLOOR if below == HIGHEST else 0,
             int(requests.number.max(initial=-1)) + 1,
             0 if start is None else requests.num_earlier,
             _NO_END if error is None else error,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tenure.allocator.blocks import Block
 from tenure.allocator.earlier_state import EarlierState
-from tenure.allocator.laid_out import end_of, lay_out
+from tenure.allocator.laid_out import lay_out
 from tenure.allocator.native import Played, native_play
 from tenure.allocator.requests import Kind, Requests
 from tenure.allocator.settings import AllocatorSettings
@@ -99,10 +99,7 @@ def _begun(
     if start is None:
         return Allocator(settings, SimulatedDevice(total_bytes), limit_bytes), {}
     earlier = start.earlier
-    given = sum(segment.size for segment in earlier.segments)
-    allocator = Allocator(
-        settings, SimulatedDevice(total_bytes, given_bytes=given, given_to=end_of(earlier)), limit_bytes
-    )
+    allocator = Allocator(settings, SimulatedDevice(total_bytes, earlier), limit_bytes)
     lay_out(allocator, earlier, requests.pools, start.bases)
     laid = zip(requests.number[: requests.num_earlier].tolist(), earlier.blocks, strict=True)
     return allocator, {n: found for n, block in laid if (found := allocator.in_use.get(block.address)) is not None}

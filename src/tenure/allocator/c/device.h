@@ -27,13 +27,9 @@ device_gives(Allocator *a, int64_t size, int64_t *address)
     if (a->total >= 0 && a->given + size > a->total) {
         return 0;
     }
-    *address = a->next;
-    a->next += (size + GRANULE - 1) / GRANULE * GRANULE;
     a->given += size;
-    if (a->next > HIGHEST) {
-        a->failed = 1;
-    }
-    return 1;
+    *address = driver_takes(a, size);
+    return !a->failed;
 }
 
 static int

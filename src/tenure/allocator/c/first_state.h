@@ -80,6 +80,7 @@ lay_out(Allocator *a, const Table *segments, const Table *blocks, Block **placed
             rests[row] = new_block(a, segments->columns[S_ADDRESS][row], size, queue, NULL);
             a->reserved += size;
             put_in(a, rests[row]);
+            driver_has(a, segments->columns[S_ADDRESS][row], size);
         }
     }
     Py_ssize_t segment = 0;

@@ -50,6 +50,24 @@ typedef struct {
     int is_mapped;
 } Offer;
 
+typedef struct Stretch Stretch;
+struct Stretch {
+    int64_t start, end;
+    Stretch *next;
+};
+
+typedef struct {
+    int64_t start, end;
+    Stretch *free; /* by address */
+} Region;
+
+typedef struct {
+    Region *regions; /* oldest first */
+    size_t num_regions, regions_room;
+    int64_t lowest, floor; /* new regions lie below the one, and not below the other */
+    Stretch *gaps;
+} Driver;
+
 typedef struct {
     Settings settings;
     int64_t active, requested, reserved, num_device_allocations, num_retries, num_out_of_memory;
@@ -65,6 +83,7 @@ typedef struct {
     /* the device: one that is not there, or what the trace says */
     int is_recorded;
     int64_t total, given, next;
+    Driver driver;
     Offer *offers;
     size_t first_offer, num_offers, offers_room;
     int64_t num_taken;

@@ -135,6 +135,9 @@ release(Allocator *a, Block *block)
     take_out(a, block);
     a->reserved -= block->size;
     a->given -= block->size;
+    if (!a->is_recorded) {
+        driver_takes_back(a, block->address, block->size);
+    }
     drop_block(a, block);
 }
 
