@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tenure.allocator.earlier_state import state_before
 from tenure.allocator.given_memory import first_given_twice
 from tenure.allocator.native import native_replay
+from tenure.allocator.pools import pools_of_events
 from tenure.allocator.replay import allocator_after
 from tenure.allocator.settings import settings_of_snapshot
 from tenure.allocator.story import Story
@@ -74,7 +75,8 @@ def _natively(snapshot: Snapshot, device: int, event: int) -> list[_Stretch] | N
         return None
     address, size, in_use, stream, pool, *truths = (column.tolist() for column in found.left)
     small, expandable, begins = (map(bool, each) for each in truths)
-    pools = (snapshot.pools[each] for each in pool)
+    known = pools_of_events(snapshot, device, events).pools
+    pools = (known[each] for each in pool)
     columns = (address, size, map(bool, in_use), stream, pools, small, expandable, begins)
     return [_Stretch(*row) for row in zip(*columns, strict=True)]
 

@@ -82,7 +82,7 @@ def native_replay(
     if not (_is_plain(earlier) and _are_plain(events)):
         return None
     bases = lowest_addresses(snapshot, device, earlier)
-    rows = (events.action, events.address, events.bytes, events.stream, pools_of_events(snapshot, device, events))
+    rows = (events.action, events.address, events.bytes, events.stream, pools_of_events(snapshot, device, events).rows)
     try:
         told = _settings(settings, None), *_state(earlier, bases), _columns(each[:until] for each in rows)
         found = _native.replay(*told, *(levels or (bytearray(), bytearray())))

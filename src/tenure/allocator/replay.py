@@ -21,7 +21,7 @@ from tenure.allocator.native import native_replay
 from tenure.allocator.pools import pools_of_events
 from tenure.allocator.settings import SMALL_SEGMENT, AllocatorSettings, settings_of_snapshot
 from tenure.allocator.simulator import Allocator
-from tenure.model.allocator import DEFAULT_POOL, Action, BlockState, Events, PoolId, Snapshot
+from tenure.model.allocator import DEFAULT_POOL, Action, BlockState, PoolId, Snapshot
 from tenure.model.heap import Ints
 
 _GIVEN = (Action.SEGMENT_ALLOC, Action.SEGMENT_MAP)
@@ -115,10 +115,9 @@ def _equal_replay(snapshot: Snapshot, device: int, earlier: EarlierState, settin
 def allocator_after(snapshot: Snapshot, device: int, event: int) -> Allocator | None:
     """The simulated allocator as it is after this event; None where the replay left the trace for good before it."""
     playing = _Replaying(snapshot, device)
-    events = snapshot.traces.get(device)
     try:
         playing.begin()
-        for number, row in enumerate([] if events is None else _rows(snapshot, device, events)[: event + 1]):
+        for number, row in enumerate(playing.rows()[: event + 1]):
             playing.play(number, *row)
     except _LostError:
         return None
@@ -128,8 +127,7 @@ def allocator_after(snapshot: Snapshot, device: int, event: int) -> Allocator | 
 def levels_in_python(snapshot: Snapshot, device: int) -> tuple[Ints, Ints] | None:
     """Active and reserved bytes after each event; None where the replay left the trace for good."""
     playing = _Replaying(snapshot, device)
-    events = snapshot.traces.get(device)
-    rows = [] if events is None else _rows(snapshot, device, events)
+    rows = playing.rows()
     levels = np.zeros((2, len(rows)), dtype=np.int64)
     counts = playing.allocator.counts
     try:
@@ -204,7 +202,7 @@ class _Replaying:
         self._earlier = state_before(snapshot, device, self._settings)
         self._device = _RecordedDevice()
         self.allocator = Allocator(self._settings, self._device)
-        self._pools = snapshot.pools
+        self._pools: tuple[PoolId, ...] = snapshot.pools
         self._given_twice = first_given_twice(self._earlier, snapshot.traces.get(device))
         self._first: Difference | None = None
         self._num_equal = 0
@@ -217,9 +215,21 @@ class _Replaying:
         bases = lowest_addresses(self._snapshot, self._number, self._earlier)
         lay_out(self.allocator, self._earlier, self._snapshot.pools, bases)
 
+    def rows(self) -> list[tuple[int, int, int, int, int]]:
+        """Action, address, bytes, stream and pool of each event, as `play` wants them."""
+        events = self._snapshot.traces.get(self._number)
+        if events is None:
+            return []
+        found = pools_of_events(self._snapshot, self._number, events)
+        self._pools = found.pools
+        columns: Iterable[list[int]] = (
+            each.tolist() for each in (events.action, events.address, events.bytes, events.stream, found.rows)
+        )
+        return list(zip(*columns, strict=True))
+
     def run(self) -> Replay:
         events = self._snapshot.traces.get(self._number)
-        rows = [] if events is None else _rows(self._snapshot, self._number, events)
+        rows = self.rows()
         is_whole = True
         try:
             self.begin()
@@ -357,14 +367,3 @@ def recorded_blocks(snapshot: Snapshot, device: int) -> list[tuple[int, int, boo
     chosen = snapshot.segments.device[told.segment] == device
     rows = zip(told.address[chosen].tolist(), told.bytes[chosen].tolist(), told.state[chosen].tolist(), strict=True)
     return sorted((address, size, state != BlockState.INACTIVE) for address, size, state in rows)
-
-
-def _rows(snapshot: Snapshot, device: int, events: Events) -> list[tuple[int, int, int, int, int]]:
-    columns: Iterable[list[int]] = (
-        events.action.tolist(),
-        events.address.tolist(),
-        events.bytes.tolist(),
-        events.stream.tolist(),
-        pools_of_events(snapshot, device, events).tolist(),
-    )
-    return list(zip(*columns, strict=True))
