@@ -74,7 +74,7 @@ def random_requests(seed: int, num_streams: int, num_rows: int = 400) -> Request
     rows: list[tuple[int, int, int, int, int]] = []
     held: list[int] = []
     for number in range(num_rows):
-        kind = chance.choices(list(Kind), (50, 40, 1, 3))[0]
+        kind = chance.choices(list(Kind), (50, 40, 1, 3, 1, 1, 1))[0]
         size = chance.choice(
             (1, 511, 512, 513, 70_000, MIB - 1, MIB, MIB + 1, 3 * MIB, 10 * MIB, 33 * MIB + 7, 65 * MIB)
         )

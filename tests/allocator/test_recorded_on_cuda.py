@@ -25,14 +25,16 @@ from allocator.programs_on_cuda import (
 from allocator.programs_on_cuda import __file__ as SCRIPT  # noqa: N812
 from tenure.allocator import native
 from tenure.allocator.advisor import Candidate, advise
+from tenure.allocator.confirmed import CONFIRMED, rules_of
 from tenure.allocator.out_of_memory import out_of_memory_in
 from tenure.allocator.played import played
+from tenure.allocator.pools import pools_of_events
 from tenure.allocator.replay import allocator_after, levels_in_python, replay_in_python, replay_snapshot
-from tenure.allocator.requests import Kind, Requests, requests_of
+from tenure.allocator.requests import OF_ITSELF, Kind, Requests, requests_of
 from tenure.allocator.settings import AllocatorSettings, parse_settings, settings_of_snapshot
 from tenure.allocator.simulator import Allocator
 from tenure.allocator.story import story_of
-from tenure.model.allocator import Action, Snapshot
+from tenure.model.allocator import DEFAULT_POOL, Action, Snapshot
 from tenure.store.torch_snapshot import read_snapshot
 
 FOLDER = Path(__file__).resolve().parent / "recorded_on_cuda"
@@ -200,9 +202,9 @@ class _Noting:
 
 @pytest.mark.parametrize("name", recorded([name for name in NAMES if figures_of(name)["emptied_at"]]))
 def test_empty_cache_gives_back_what_torchs_rule_gives_back_in_its_order(name: str) -> None:
-    if name == "pools_dropped":
-        pytest.skip("which pools nobody uses any more is not in the trace")
+    """Which private pools nobody uses any more is taken from the trace: what goes back of them and when is not."""
     events = snapshot_of(name).traces[0]
+    pools = pools_of_events(snapshot_of(name), 0, events)
     action = events.action.tolist()
     told, found = [], []
     for begin in figures_of(name)["emptied_at"]:
@@ -216,7 +218,9 @@ def test_empty_cache_gives_back_what_torchs_rule_gives_back_in_its_order(name: s
         allocator = allocator_after(snapshot_of(name), 0, begin - 1)
         assert allocator is not None
         allocator._device = noting = _Noting()
-        allocator.give_back()
+        gone = [pools.pools[row] for row in pools.rows[begin:end].tolist()]
+        for number in dict.fromkeys((DEFAULT_POOL, *gone)):
+            allocator.give_back(number)
         found.append(noting.back)
 
     assert found == told
@@ -225,7 +229,7 @@ def test_empty_cache_gives_back_what_torchs_rule_gives_back_in_its_order(name: s
 
 def asked_alone(requests: Requests) -> Requests:
     """The same without being told what went back, and what was refused is asked for as all else."""
-    is_kept = requests.kind != Kind.GIVE_BACK
+    is_kept = ~np.isin(requests.kind, (Kind.GIVE_BACK, *OF_ITSELF))
     requests = requests.chosen(is_kept)
     is_refused = requests.kind == Kind.OUT_OF_MEMORY
     number = requests.number.copy()
@@ -267,9 +271,19 @@ def test_collections_retries_and_errors_follow_from_the_requests_alone(name: str
 
 @every_program
 def test_what_is_predicted_of_the_recorded_settings_is_what_torch_reserved(name: str) -> None:
-    recorded_ones = advise(snapshot_of(name), 0, []).recorded
+    recorded_ones, counts = advise(snapshot_of(name), 0, []).recorded, counts_of(name)
 
-    assert recorded_ones.peak_reserved_bytes == counts_of(name)["reserved_bytes.all.peak"]
+    assert recorded_ones.peak_reserved_bytes == counts["reserved_bytes.all.peak"]
+    assert recorded_ones.peak_active_bytes == counts["active_bytes.all.peak"]
+    assert recorded_ones.num_device_allocations == counts["num_device_alloc"]
+
+
+@pytest.mark.parametrize("name", recorded([name for name in NAMES if not figures_of(name)["emptied_at"]]))
+def test_what_the_allocator_gave_back_of_itself_is_not_taken_for_the_programs_call(name: str) -> None:
+    """A capture of a graph begins with `empty_cache()`."""
+    requests = requests_of(snapshot_of(name), 0, settings_of_snapshot(snapshot_of(name).settings))
+
+    assert (Kind.GIVE_BACK in requests.kind) == (name == "graphs")
 
 
 def predicted(name: str) -> Candidate:
@@ -308,6 +322,11 @@ def test_the_advice_predicts_how_often_torch_asked_the_device(name: str) -> None
 
     assert found.num_device_allocations == counts["num_device_alloc"]
     assert (found.num_retries, found.num_refused) == (counts["num_alloc_retries"], counts["num_ooms"])
+
+
+@pytest.mark.skipif(len(NAMES) < len(PROGRAMS), reason="not all programs were recorded on a CUDA device")
+def test_settings_are_said_to_be_confirmed_that_traces_were_recorded_under() -> None:
+    assert {rules_of(limited(name)) for name in NAMES} == {*CONFIRMED}
 
 
 @pytest.mark.skipif(FIRST not in NAMES, reason="no traces were recorded on a CUDA device")

@@ -203,7 +203,7 @@ def test_advise_gives_the_line_to_set_and_says_how_sure_it_is(
         "advice        PYTORCH_ALLOC_CONF=expandable_segments:True",
         "              (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True up to torch 2.8)",
         "predicted     60.00 MiB reserved at the peak, 312.00 MiB less, with 3 device allocations instead of 12",
-        "how sure      the recorded settings came out exactly as recorded, as did published traces under those advised",
+        "how sure      the recorded settings came out exactly as recorded, as did recorded traces under those advised",
     ]
 
 
@@ -305,7 +305,7 @@ def test_advise_of_a_folder_tells_what_serves_all_ranks(
         "advice        PYTORCH_ALLOC_CONF=expandable_segments:True",
         "              (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True up to torch 2.8)",
         "predicted     80.00 MiB reserved at the peak, 424.00 MiB less, with 4 device allocations instead of 12",
-        "how sure      the recorded settings came out exactly as recorded, as did published traces under those advised",
+        "how sure      the recorded settings came out exactly as recorded, as did recorded traces under those advised",
     ]
 
 

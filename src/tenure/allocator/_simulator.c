@@ -33,7 +33,7 @@
 #define BLOCKS_AT_ONCE 1024
 
 enum { ALLOC = 1, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC, SEGMENT_FREE, SEGMENT_MAP, SEGMENT_UNMAP };
-enum { ALLOCATE, FREE, GIVE_BACK, OUT_OF_MEMORY };
+enum { ALLOCATE, FREE, GIVE_BACK, OUT_OF_MEMORY, RETRY, COLLECT, OVERSIZED };
 
 #include "c/queues.h"
 #include "c/addresses.h"
@@ -267,6 +267,23 @@ done:
     return found;
 }
 
+/* What the recorded allocator gave back by itself: so too where the device's memory is not known, else by its rules. */
+static void
+give_back_as_recorded(Allocator *a, int64_t kind, int64_t size, int64_t stream, int64_t pool)
+{
+    int is_limited = a->settings.limit >= 0, is_bounded = is_limited || a->total >= 0;
+    if (kind == RETRY && !is_bounded) {
+        give_back(a, pool);
+    }
+    else if (kind == COLLECT && !is_limited && a->settings.threshold > 0) {
+        collect(a, (double)size);
+    }
+    else if (kind == OVERSIZED && !is_bounded) {
+        size = rounded(&a->settings, size);
+        release_oversized(a, queue_of(a, pool_number(a, pool, size <= SMALL_SIZE), stream), size);
+    }
+}
+
 static PyObject *
 play(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -332,6 +349,9 @@ play(PyObject *Py_UNUSED(module), PyObject *args)
         }
         else if (kind == GIVE_BACK) {
             give_back(a, rows.columns[4][row]);
+        }
+        else if (kind > OUT_OF_MEMORY) {
+            give_back_as_recorded(a, kind, rows.columns[2][row], rows.columns[3][row], rows.columns[4][row]);
         }
         else if (kind == OUT_OF_MEMORY && ++num_errors == error) {
             fits &= allocate(a, rows.columns[2][row], rows.columns[3][row], rows.columns[4][row]) != NULL;

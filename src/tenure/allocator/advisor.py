@@ -2,7 +2,8 @@
 
 What is asked for and freed, in which order, is the trace's; where it lies is predicted. Blocks that were there before
 the first event are asked for first, in the order of their addresses. How soon another stream is done with a block is
-taken from the record, as are calls of `empty_cache`.
+taken from the record, as are calls of `empty_cache`; and what the recorded allocator gave back of itself where it was
+short of memory, as far as the settings have such a rule and the device's memory is not known.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tenure.allocator.confirmed import is_confirmed
 from tenure.allocator.played import played
 from tenure.allocator.requests import Kind, Requests, requests_of
 from tenure.allocator.settings import (
@@ -47,8 +49,8 @@ WITH_MEMORY = tuple(
 """What is tried as well where the device's memory is known: a threshold for collecting is a share of a fraction of it,
 and does nothing without (pytorch#106660)."""
 
-CONFIRMED = (AllocatorSettings(), AllocatorSettings(expandable_segments=True))
-"""Under these settings recorded traces have come out as recorded (docs/accuracy.md)."""
+_SOME = 0.5
+"""Stands for the fraction that a call has set, which no snapshot tells; where something was collected there was one."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,15 @@ def advise(
     """
     own = settings_of_snapshot(snapshot.settings)
     requests = requests_of(snapshot, device, own)
+    effective = replace(own, memory_fraction=_SOME) if (requests.kind == Kind.COLLECT).any() else own
     if texts is None:
         texts = CANDIDATES if total_bytes is None else (*CANDIDATES, *WITH_MEMORY)
     chosen = [(text, parse_settings(text)) for text in texts]
-    tried = [(_text_of(snapshot), own), *((text, each) for text, each in chosen if not comes_to(each, own))]
+    tried = [(_text_of(snapshot), own), *((text, each) for text, each in chosen if not comes_to(each, effective))]
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
         played = list(threads.map(lambda each: _played(requests, each[1], each[0], total_bytes), tried))
-    return _advice(_floor(requests), played[0], played[1:])
+    recorded = replace(played[0], is_confirmed=is_confirmed(effective))
+    return _advice(_floor(requests), recorded, played[1:])
 
 
 def advise_together(advices: Sequence[Advice]) -> Advice:
@@ -194,7 +198,7 @@ def _played(requests: Requests, settings: AllocatorSettings, text: str, total_by
         num_device_allocations=found.num_device_allocations,
         num_retries=found.num_retries,
         num_refused=found.num_out_of_memory,
-        is_confirmed=any(comes_to(settings, each) for each in CONFIRMED),
+        is_confirmed=is_confirmed(settings),
     )
 
 

@@ -28,9 +28,10 @@ DEFAULT_ROW = 0
 
 
 @dataclass(frozen=True)
-class _Run:
+class FreeRun:
     """Lives that end in consecutive events, in their order; `rest` are those that are free then and stay."""
 
+    begin: int
     going: list[int]
     rest: list[int]
 
@@ -55,7 +56,7 @@ def pools_of_lives(events: Events, lives: Sequence[SegmentLife], life_at: Ints, 
     pool = [life.pool for life in lives]
     of_all: list[list[int]] = []
     private: list[list[int]] = []
-    for run in reversed(_runs(events, lives, life_at)):
+    for run in reversed(runs_of_frees(events, lives, life_at)):
         own, others = _parts(run.going, lives, stays=any(pool[each] == DEFAULT_ROW for each in run.rest))
         for each in own:
             pool[each] = DEFAULT_ROW
@@ -72,14 +73,14 @@ def pools_of_lives(events: Events, lives: Sequence[SegmentLife], life_at: Ints, 
     return [DEFAULT_ROW if each == UNKNOWN else each for each in pool]
 
 
-def _runs(events: Events, lives: Sequence[SegmentLife], life_at: Ints) -> list[_Run]:
-    """Of what was there before the trace and stays, nothing is known."""
+def runs_of_frees(events: Events, lives: Sequence[SegmentLife], life_at: Ints) -> list[FreeRun]:
+    """Each run of events in which segments go back. Of what was there before the trace and stays, nothing is known."""
     change = (events.action == Action.ALLOC).astype(np.int64) - (events.action == Action.FREE_COMPLETED)
     net = np.zeros(len(lives), dtype=np.int64)
     lies_in_one = life_at != NONE
     np.add.at(net, life_at[lies_in_one], change[lies_in_one])
     in_use = {n: -int(net[n]) for n, life in enumerate(lives) if life.given == NONE and life.taken != NONE}
-    runs: list[_Run] = []
+    runs: list[FreeRun] = []
     last = NONE
     for row, (action, by, life) in enumerate(
         zip(events.action.tolist(), change.tolist(), life_at.tolist(), strict=True)
@@ -89,7 +90,7 @@ def _runs(events: Events, lives: Sequence[SegmentLife], life_at: Ints) -> list[_
         elif action == Action.SEGMENT_FREE and life != NONE:
             in_use.pop(life, None)
             if not runs or row != last + 1:
-                runs.append(_Run([], [number for number, count in in_use.items() if count == 0]))
+                runs.append(FreeRun(row, [], [number for number, count in in_use.items() if count == 0]))
             elif life in runs[-1].rest:
                 runs[-1].rest.remove(life)
             runs[-1].going.append(life)

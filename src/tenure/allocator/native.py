@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from tenure.allocator.driver_addresses import HIGHEST
+from tenure.allocator.dropped_pools import DEFAULT_ROW
 from tenure.allocator.earlier_state import EarlierState
 from tenure.allocator.laid_out import lowest_addresses
-from tenure.allocator.pools import DEFAULT_ROW, pools_of_events
+from tenure.allocator.pools import pools_of_events
 from tenure.allocator.requests import Requests
 from tenure.allocator.settings import AllocatorSettings
 from tenure.allocator.simulated_device import first_range, regions_before

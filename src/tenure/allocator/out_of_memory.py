@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.allocator.advisor import CANDIDATES, CONFIRMED
+from tenure.allocator.advisor import CANDIDATES
 from tenure.allocator.at_peak import Composition, composition
 from tenure.allocator.call_sites import call_sites
+from tenure.allocator.confirmed import is_confirmed
 from tenure.allocator.moment import Room, rooms_after
 from tenure.allocator.replay import Replay
 from tenure.allocator.roles import BlockRole
@@ -164,7 +165,7 @@ def _settings(course: Course, limit: int, error: int) -> tuple[str, ...]:
         settings: AllocatorSettings = parse_settings(text)
         if settings != course.settings:
             outcome = outcome_under(course, settings, total_bytes=limit, error=error)
-            rank = (settings not in CONFIRMED, outcome.peak_reserved_bytes, len(text), text)
+            rank = (not is_confirmed(settings), outcome.peak_reserved_bytes, len(text), text)
             found += [rank] if outcome.fits else []
     return tuple(text for *_, text in sorted(found))
 

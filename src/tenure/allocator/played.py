@@ -9,10 +9,11 @@ from tenure.allocator.blocks import Block
 from tenure.allocator.earlier_state import EarlierState
 from tenure.allocator.laid_out import lay_out
 from tenure.allocator.native import Played, native_play
-from tenure.allocator.requests import Kind, Requests
+from tenure.allocator.requests import OF_ITSELF, Kind, Requests
 from tenure.allocator.settings import AllocatorSettings
 from tenure.allocator.simulated_device import SimulatedDevice
 from tenure.allocator.simulator import Allocator
+from tenure.model.allocator import PoolId
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ def played_in_python(
             allocator.free(held.pop(number).address)
         elif kind == Kind.GIVE_BACK:
             allocator.give_back(requests.pools[pool])
+        elif kind in OF_ITSELF:
+            _give_back_as_recorded(allocator, Kind(kind), size, stream, requests.pools[pool], total_bytes)
         elif kind == Kind.OUT_OF_MEMORY:
             num_errors += 1
             if num_errors == error:
@@ -86,6 +89,19 @@ def played_in_python(
         counts.num_retries,
         counts.num_out_of_memory,
     )
+
+
+def _give_back_as_recorded(
+    allocator: Allocator, kind: Kind, size: int, stream: int, pool: PoolId, total_bytes: int | None
+) -> None:
+    """What the recorded allocator gave back by itself; where the device's memory is known the rules see to it."""
+    is_bounded = allocator.is_limited or total_bytes is not None
+    if kind == Kind.RETRY and not is_bounded:
+        allocator.give_back(pool)
+    elif kind == Kind.COLLECT and not allocator.is_limited and allocator.settings.garbage_collection_threshold > 0:
+        allocator.collect(size)
+    elif kind == Kind.OVERSIZED and not is_bounded:
+        allocator.release_oversized(size, stream, pool)
 
 
 def _begun(

@@ -90,14 +90,41 @@ class Allocator:
         block.pool.insert(block)
         return block
 
-    def give_back(self, private: PoolId = DEFAULT_POOL) -> None:
-        """What `torch.cuda.empty_cache()` does: every segment that is wholly free goes back to the device.
+    def give_back(self, number: PoolId = DEFAULT_POOL) -> None:
+        """Every segment of this pool that is wholly free goes back to the device.
 
-        Private pools keep theirs as long as a graph or a `MemPool` uses them; `private` is one that nobody uses.
+        `torch.cuda.empty_cache()` does it to the pool of all, and then to each private one that no graph and no
+        `MemPool` uses any more; a `MemPool` that is dropped to its own alone (release_cached_blocks). Of a private pool
+        small segments go first, of that of all large ones.
         """
-        for number in dict.fromkeys((DEFAULT_POOL, private)):
-            for is_small in (False, True):
-                self._release_whole(self.pool(number, is_small))
+        for is_small in (False, True) if number == DEFAULT_POOL else (True, False):
+            self._release_whole(self.pool(number, is_small))
+
+    def collect(self, wanted: float) -> None:
+        """Whole large segments that have not been taken for longest go back, until so many bytes have."""
+        pool = self.pool(DEFAULT_POOL, False)
+        whole = [block for block in pool.blocks() if block.is_whole and block.range is None]
+        reclaimed = 0
+        freed = True
+        while reclaimed < wanted and freed and whole:
+            ages = {block.address: pool.calls - block.seen_calls for block in whole}
+            oldest = sum(ages.values()) / len(whole)
+            going = [block for block in whole if ages[block.address] >= oldest]
+            freed = bool(going)
+            for block in going:
+                reclaimed += block.size
+                self.release(block)
+            whole = [block for block in whole if ages[block.address] < oldest]
+
+    def release_oversized(self, asked: int, stream: int, number: PoolId = DEFAULT_POOL) -> None:
+        """What goes back first where a device is full and there is a largest size to split."""
+        size = self.settings.round_bytes(asked)
+        self._release_oversized(self.pool(number, size <= SMALL_SIZE), size, stream)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a fraction of the device's memory limits what may be reserved, and how much that is, is known."""
+        return self._limit is not None
 
     def pool(self, number: PoolId, is_small: bool) -> Pool:
         """The pool of this private pool and size class, made when it is asked for first."""
@@ -192,7 +219,7 @@ class Allocator:
         self._device.take_back(block.address, block.size)
 
     def _best_fit(self, pool: Pool, size: int, stream: int) -> Block | None:
-        if self.settings.collects:
+        if self.settings.garbage_collection_threshold > 0:
             pool.calls += 1
         free = pool.free.get(stream)
         if not free:
@@ -218,7 +245,7 @@ class Allocator:
     def _without_fit(self, pool: Pool, size: int, stream: int) -> Block | None:
         """No free block is large enough: what torch tries, in its order."""
         if self.settings.collects and self._limit is not None:
-            self._collect(self._limit)
+            self.collect(self.counts.reserved_bytes - self.settings.garbage_collection_threshold * self._limit)
         block = self._new_segment(pool, size, stream)
         if block is None and self._release_oversized(pool, size, stream):
             block = self._new_segment(pool, size, stream)
@@ -310,26 +337,6 @@ class Allocator:
             freed += block.size
             self.release(block)
         return freed >= wanted
-
-    def _collect(self, limit: int) -> None:
-        """Whole large segments that have not been taken for longest go back, until the threshold is kept."""
-        keep = self.settings.garbage_collection_threshold * limit
-        target = self.counts.reserved_bytes - keep
-        if target <= 0:
-            return
-        pool = self.pool(DEFAULT_POOL, False)
-        whole = [block for block in pool.blocks() if block.is_whole and block.range is None]
-        reclaimed = 0
-        freed = True
-        while reclaimed < target and freed and whole:
-            ages = {block.address: pool.calls - block.seen_calls for block in whole}
-            oldest = sum(ages.values()) / len(whole)
-            going = [block for block in whole if ages[block.address] >= oldest]
-            freed = bool(going)
-            for block in going:
-                reclaimed += block.size
-                self.release(block)
-            whole = [block for block in whole if ages[block.address] < oldest]
 
 
 def _least_that_it_could_grow_to(pool: Pool, free: list[tuple[int, int]], place: int) -> int:

@@ -173,7 +173,7 @@ def _settings_rows(advice: Advice) -> Iterator[tuple[str, str]]:
     if best.is_confirmed:
         yield (
             "how sure",
-            "the recorded settings came out exactly as recorded, as did published traces under those advised",
+            "the recorded settings came out exactly as recorded, as did recorded traces under those advised",
         )
     else:
         yield "how sure", f"the recorded settings came out exactly as recorded; those advised are played {_UNCONFIRMED}"

@@ -13,7 +13,7 @@ static Block *
 best_fit(Allocator *a, int number, int64_t size)
 {
     const Queue *queue = &a->queues[number];
-    if (collects(&a->settings)) {
+    if (a->settings.threshold > 0) {
         a->pools[queue->pool].calls++;
     }
     Block *block = not_below(queue->free, size, 0);
@@ -51,7 +51,7 @@ static Block *
 without_fit(Allocator *a, int queue, int64_t size)
 {
     if (collects(&a->settings) && a->settings.limit >= 0) {
-        collect(a);
+        collect(a, (double)a->reserved - a->settings.threshold * (double)a->settings.limit);
     }
     Block *block = new_segment(a, queue, size);
     if (block == NULL && !a->failed && release_oversized(a, queue, size)) {

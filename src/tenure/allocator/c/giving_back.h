@@ -70,13 +70,10 @@ release_whole(Allocator *a, int pool)
 }
 
 static void
-give_back(Allocator *a, int64_t private_pool)
+give_back(Allocator *a, int64_t pool)
 {
-    for (int is_small = 0; is_small < 2; is_small++) {
-        release_whole(a, pool_number(a, 0, is_small));
-    }
-    for (int is_small = 0; private_pool != 0 && is_small < 2; is_small++) {
-        release_whole(a, pool_number(a, private_pool, is_small));
+    for (int turn = 0; turn < 2; turn++) {
+        release_whole(a, pool_number(a, pool, pool == 0 ? turn : !turn));
     }
 }
 
@@ -109,12 +106,8 @@ release_oversized(Allocator *a, int queue, int64_t size)
 }
 
 static void
-collect(Allocator *a)
+collect(Allocator *a, double wanted)
 {
-    double target = (double)a->reserved - a->settings.threshold * (double)a->settings.limit;
-    if (target <= 0) {
-        return;
-    }
     int pool = pool_number(a, 0, 0);
     size_t count = free_blocks(a, pool), num = 0;
     for (size_t place = 0; place < count; place++) {
@@ -123,7 +116,7 @@ collect(Allocator *a)
         }
     }
     double reclaimed = 0;
-    while (reclaimed < target && num > 0) {
+    while (reclaimed < wanted && num > 0) {
         double oldest = 0;
         for (size_t place = 0; place < num; place++) {
             oldest += (double)(a->pools[pool].calls - a->scratch[place]->seen_calls);
