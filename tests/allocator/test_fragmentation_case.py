@@ -41,4 +41,4 @@ def test_what_was_said_to_be_saved_is_saved_by_the_mended_program() -> None:
     after = replay_snapshot(read_snapshot(FOLDER / MENDED), 0)
 
     assert (before.is_equal, after.is_equal) == (True, True)
-    assert before.reserved.bytes - after.reserved.bytes == 184 * MIB
+    assert before.reserved.bytes - after.reserved.bytes == 148 * MIB
