@@ -156,9 +156,9 @@ def test_snapshot_tells_why_memory_ran_out_and_what_would_have_fitted(
         "              128.00 MiB were reserved",
         "              free for it: 108.00 MiB, the largest free block 62.00 MiB",
         "              in use 20.00 MiB: survivor 20.00 MiB",
-        "would fit     by replay with PYTORCH_ALLOC_CONF=expandable_segments:True",
-        "would fit     by replay with PYTORCH_ALLOC_CONF=max_split_size_mb:20",
-        "would fit     by replay with PYTORCH_ALLOC_CONF=max_split_size_mb:32",
+        "would fit     by replay with PYTORCH_ALLOC_CONF=max_split_size_mb:64",
+        "would fit     by replay with PYTORCH_ALLOC_CONF=roundup_power2_divisions:2",
+        "would fit     by replay with PYTORCH_ALLOC_CONF=large_segment_size_mb:64,roundup_power2_divisions:8",
         "would fit     by replay without 20.00 MiB of survivor, 10 blocks: /home/me/train.py:40 in keep",
     ]
 
@@ -214,7 +214,7 @@ def test_advice_that_no_trace_has_confirmed_says_so(
     path = tmp_path / "snapshot.pickle"
     path.write_bytes(results_between_buffers().pickled())
 
-    assert run_command_line(["advise", str(path), "--try", "max_split_size_mb:20"]) == 0
+    assert run_command_line(["advise", str(path), "--try", "max_split_size_mb:20,roundup_power2_divisions:4"]) == 0
 
     assert capsys.readouterr().out.splitlines()[-2:] == [
         "how sure      the recorded settings came out exactly as recorded; those advised are played by torch's rules;",
