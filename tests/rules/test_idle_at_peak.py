@@ -114,8 +114,8 @@ def test_what_no_statement_reads_either_is_likely_for_code_that_is_not_the_progr
     assert small is not None
     assert (found.confidence, small.confidence) == ("likely", "possible")
     assert found.message == (
-        "No statement of the program reads, and no operation of the profiled steps used, `pipeline.batch`, but it "
-        "holds memory at their peak; still there at step 24."
+        "No statement of the program reads any more, and no operation of the profiled steps used, `pipeline.batch`, "
+        "but it holds memory at their peak; still there at step 24."
     )
     assert [remedy.summary for remedy in found.remedies] == ["do not keep `pipeline.batch`: nothing asks for it"]
 

@@ -89,7 +89,7 @@ def _message(suspect: Suspect) -> str:
 
 def _who_reads(suspect: Suspect) -> str:
     if UNREAD_FIELD in suspect.facts:
-        return "statement of the program reads, and no operation of the profiled steps used,"
+        return "statement of the program reads any more, and no operation of the profiled steps used,"
     return "operation of the profiled steps used"
 
 

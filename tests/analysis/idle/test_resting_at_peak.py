@@ -161,6 +161,24 @@ def test_a_field_that_no_statement_reads_is_told_though_the_object_is_in_use(
     assert all(each.facts[UNREAD_FIELD] for each in rests)
 
 
+LOADED = ROLLOUT.replace("old, new\n", "old, new\n        load(self.old)\n", 1)
+
+
+@pytest.mark.parametrize("text", [ROLLOUT, LOADED], ids=["never read", "read while the object is made"])
+def test_a_field_that_is_read_no_more_is_no_data_though_it_was_there_before_the_first_step(text: str) -> None:
+    """As weights that were loaded into the model and kept."""
+    paths = ((f"{FRAME}.self -> __main__.Replay#r -> .old tensor 3MiB", KEPT),
+             (f"{FRAME}.self -> __main__.Replay#r -> .new tensor 1MiB", BATCH))  # fmt: skip
+    sources = {"__main__.py": SourceFile("__main__.py", text, origin="yours")}
+
+    assert expressions(found(*paths, at_start=paths, sources=sources)) == [["self.old"]]
+    held_too = (
+        f"{FRAME}.self -> __main__.Replay#r -> .old tensor#k 3MiB\n{FRAME}.rows -> __main__.Rows#d -> .all tensor#k"
+    )
+    also = ((held_too, KEPT), paths[1])
+    assert found(*also, at_start=also, sources=sources) == ()
+
+
 def test_what_has_a_role_hangs_in_a_graph_or_below_a_loader_or_on_a_variable_or_in_a_bound_is_left_out() -> None:
     own = f"{FRAME}.self -> __main__.Slot#s -> "
 

@@ -25,3 +25,20 @@ from tenure.syntax.text.field_reads import may_read_field
 )
 def test_a_field_is_read_by_its_name_as_a_text_or_all_at_once(text: str, reads: bool) -> None:
     assert may_read_field(SourceFile("a.py", text), "scores") == reads
+
+
+LOADS = "class Trainer:\n    def __init__(self, path):\n        self.loaded = load(path)\n        "
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        (LOADS + "self.model.load(self.loaded)", False),
+        (LOADS + "self.model.load(other.loaded)", True),
+        (LOADS + "self.later = lambda: self.loaded", True),
+        (LOADS + "self.model.load(self.loaded)\n    def reset(self):\n        return self.loaded", True),
+        (LOADS.replace("Trainer", "Loader") + "self.model.load(self.loaded)", True),
+    ],
+)
+def test_what_an_object_reads_of_itself_while_it_is_made_it_reads_no_more(text: str, reads: bool) -> None:
+    assert may_read_field(SourceFile("a.py", text), "loaded", made_by=frozenset({"Trainer"})) == reads

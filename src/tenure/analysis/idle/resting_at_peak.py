@@ -72,8 +72,8 @@ def find_resting_at_peak(
     object's own attributes, with something that was touched is in use with it, but for fields that no statement of the
     program reads; what only variables hold is told where the text of their functions in `sources` reads none of them
     any more; what a container with a bound holds is meant. What was there before the first forward is taken for the
-    program's data, unless a module has it, it is a copy of one, other memory took its place since, or an earlier phase
-    was seen to use it (`used_before`): then it is that phase's.
+    program's data, unless a module has it, it is a copy of one, other memory took its place since, nobody has it but a
+    field that is read no more, or an earlier phase was seen to use it (`used_before`): then it is that phase's.
     Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.
     """
     replay = Replay(profile, census)
@@ -246,10 +246,12 @@ def _suspect(
     is_data &= history is None or not (
         any(_is_on_a_module(heap, reference) for reference in held_by) or set(roles) <= set(_NO_DATA)
     )
+    is_unread = held_by in heap.unread_fields(nodes.tolist())
+    is_data &= not (is_unread and tuple(each.reference for each in group.cut) == held_by)
     if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
         return None
     facts = _facts(history) | ({"rests_in_each_entry": True} if len(held_by) > 1 else {})
-    facts |= {UNREAD_FIELD: True} if held_by in heap.unread_fields(nodes.tolist()) else {}
+    facts |= {UNREAD_FIELD: True} if is_unread else {}
     suspect = assemble_suspect(
         group, symptom="peak", measured=Measured(series=history.series, facts=facts), fingerprint=""
     )

@@ -27,7 +27,8 @@ def find_unread_fields(
     sources: Mapping[str, SourceFile],
 ) -> dict[tuple[int, ...], Ints]:
     """Storages that rest, by the reference of the innermost object's field that leads to each, where the object's class
-    and its bases are the program's and no file of the program reads a field of that name."""
+    and its bases are the program's and no file of the program reads a field of that name, but while the object is
+    made."""
     found: dict[int, list[int]] = {}
     for node in resting:
         reference = _field(view, path_to(node))
@@ -62,4 +63,9 @@ def _is_unread(view: View, reference: int, sources: Mapping[str, SourceFile]) ->
     if not family or any(sources[path].origin != "yours" for path, _ in family):
         return False
     name = attribute_name(view.graph, reference)
-    return not any(may_read_field(source, name) for source in sources.values() if source.origin == "yours")
+    made_by = {path: frozenset(name for there, name in family if there == path) for path, _ in family}
+    return not any(
+        may_read_field(source, name, made_by=made_by.get(path, frozenset()))
+        for path, source in sources.items()
+        if source.origin == "yours"
+    )
