@@ -497,6 +497,38 @@ def roles_in(found: Reading) -> collections.Counter[str]:
     return collections.Counter(Role(int(role)).name for role in found.census.storages.role)
 
 
+class Shard(torch.Tensor):
+    """Stands for a larger tensor, of which it has a part."""
+
+    __slots__ = ("part",)
+
+    @staticmethod
+    def __new__(cls, part: torch.Tensor) -> Shard:
+        made = torch.Tensor._make_wrapper_subclass(cls, (2 * len(part),), dtype=part.dtype)
+        made.part = part
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function is torch.ops.aten.detach.default:
+            return Shard(args[0].part)
+        raise NotImplementedError(function)
+
+
+@pytest.mark.slow
+def test_the_part_of_a_shard_has_the_role_of_the_shard() -> None:
+    weight = nn.Parameter(Shard(torch.ones(1000)))
+    weight.grad = Shard(torch.ones(1000))
+
+    census = read()
+
+    parts = census.node_of(weight.part), census.node_of(weight.grad.part)
+    assert [[role for _, role in census.storages_below(part).values()] for part in parts] == [
+        [Role.PARAMETER],
+        [Role.GRADIENT],
+    ]
+
+
 @pytest.mark.slow
 def test_each_storage_has_the_role_it_is_for() -> None:
     gc.collect()

@@ -17,6 +17,7 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from tenure.capture.guarding.classes import bases_of, dict_offset_of, module_of, name_of, own_of
@@ -238,6 +239,14 @@ def instance_dict(owner: object) -> dict[str, Any] | None:
     except AttributeError:
         return None
     return attributes if issubclass(type(attributes), dict) else None
+
+
+def attribute_values(owner: object) -> Iterator[object]:
+    """What an instance's own attributes and slots have, as the interpreter keeps them; runs nothing of its class."""
+    yield from (instance_dict(owner) or {}).values()
+    for _, descriptor in _slots_of(type(owner)):
+        with suppress(AttributeError):
+            yield descriptor.__get__(owner)
 
 
 _Slots = tuple[tuple[str, types.MemberDescriptorType], ...]

@@ -10,9 +10,10 @@ import torch
 from tenure.capture.heap.columns import CensusColumns
 from tenure.capture.heap.descriptions import type_name
 from tenure.capture.heap.heapwalk import Walk
+from tenure.capture.heap.labels import attribute_values
 from tenure.capture.tensors.fakes import is_no_tensor_of_the_program
 from tenure.capture.tensors.storage_serials import SERIALS
-from tenure.capture.tensors.storages import StorageTable
+from tenure.capture.tensors.storages import StorageTable, is_wrapper
 from tenure.model.heap import NodeKind, ReferenceKind, Role
 
 
@@ -52,8 +53,24 @@ class UnderWay:
         return number
 
     def add_role(self, tensor: torch.Tensor, role: Role) -> None:
-        """Says of a tensor's storages what they are for; a fake tensor has none."""
+        """Says of a tensor's storages what they are for; a fake tensor has none, and one that stands for others, as a
+        shard does, theirs."""
         if is_no_tensor_of_the_program(tensor):
             return
-        for storage_id in self.storages.add(tensor, view=False):
-            self.storages.by_id[storage_id].roles.add(role)
+        for plain in _plain_tensors(tensor):
+            for storage_id in self.storages.add(plain, view=False):
+                self.storages.by_id[storage_id].roles.add(role)
+
+
+def _plain_tensors(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """A tensor, or those with memory that a wrapper has in its own attributes: a shard its part (`DTensor`)."""
+    if not is_wrapper(tensor):
+        return [tensor]
+    found: list[torch.Tensor] = []
+    waiting, seen = [tensor], {id(tensor)}
+    while waiting:
+        for held in attribute_values(waiting.pop()):
+            if issubclass(type(held), torch.Tensor) and id(held) not in seen:
+                seen.add(id(held))
+                (waiting if is_wrapper(held) else found).append(held)
+    return found
