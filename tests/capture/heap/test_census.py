@@ -8,6 +8,7 @@ import threading
 import types
 import warnings
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
