@@ -10,7 +10,7 @@ def test_a_workspace_for_each_thread_that_multiplies_as_large_as_torch_makes_it(
     found = constants_of(2, is_distributed=False, environment={})
 
     source = "torch's default, the larger since Hopper, 2 times: one for each thread that multiplies, autograd's too"
-    assert found == (Constant("cuBLAS workspaces", 2 * 8_519_680, 2 * (32 << 20), source), CONTEXT)
+    assert found == (Constant("cuBLAS workspaces", 2 * 8_519_680, 2 * (33 << 20), source), CONTEXT)
 
 
 def test_the_environment_may_have_chosen_it() -> None:

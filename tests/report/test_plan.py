@@ -54,7 +54,8 @@ beside it     16.00 MiB to 64.00 MiB of cuBLAS workspaces (torch's default)
               not counted: CUDA context (by device)
 device        4.00 GiB: fits; 2.00 GiB are left for what is not counted
 basis         births and deaths of storages in two steps of the program, played by the rules of torch's
-              allocator from what was there before them; no GPU has confirmed such predictions yet
+              allocator from what was there before them; on an H200 they were 0.70 to 1.09 of what 17 programs
+              had in use, 9 of these within 5 %
 notes         a first note
               and another
 """
@@ -82,7 +83,9 @@ def test_whether_it_fits_is_said_with_how_much() -> None:
 def test_the_largest_batch_is_told_with_its_basis() -> None:
     found = LargestSize("--batch-size", 40, 44, (4, 8, 12), 16, 1280 * MIB, 1281 * MIB)
     lines = [
-        render_plan(replace(PLAN, largest_batch=each), width=200).splitlines()[-4]
+        next(
+            line for line in render_plan(replace(PLAN, largest_batch=each), width=200).splitlines() if "largest" in line
+        )
         for each in (found, replace(found, least=44), replace(found, least=0, most=0))
     ]
 
