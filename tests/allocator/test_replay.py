@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from allocator.recorded import Program
@@ -84,6 +84,7 @@ def test_pages_below_those_that_an_expandable_segment_had_at_first_belong_to_it(
 
 
 @given(seed=st.integers(0, 10_000), share=st.floats(0, 1))
+@example(seed=277, share=0.25)
 def test_where_it_leaves_a_cut_off_trace_the_state_before_it_was_guessed(seed: int, share: float) -> None:
     program = Program()
     program.run(seed)

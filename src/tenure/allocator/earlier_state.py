@@ -206,20 +206,25 @@ def _ends(
             ends[address] = limit
         elif gap > SMALL_SIZE:
             open_ends[address] = limit
+    num_guessed = 0
     if open_ends and events is not None:
-        _find_ends(open_ends, ends, events)
-    return ends, len(open_ends)
+        num_guessed = _find_ends(open_ends, ends, events)
+    return ends, num_guessed + len(open_ends)
 
 
-def _find_ends(open_ends: dict[int, int], ends: dict[int, int], events: Events) -> None:
-    """Ends told by the first allocation behind a block before it was freed; these are taken out of `open_ends`."""
-    waiting = sorted(open_ends)
+def _find_ends(open_ends: dict[int, int], ends: dict[int, int], events: Events) -> int:
+    """Ends told by the first allocation behind a block before it was freed. What is left in `open_ends` is neither told
+    nor freed; gives back how many blocks were freed untold after something was allocated, which might have gone behind
+    them."""
+    waiting, num_untold, has_allocated = sorted(open_ends), 0, False
     for action, address in zip(events.action.tolist(), events.address.tolist(), strict=True):
         if action == Action.ALLOC:
+            has_allocated = True
             place = bisect_right(waiting, address) - 1
             start = waiting[place] if place >= 0 else -1
             if start in open_ends and ends[start] <= address <= min(ends[start] + SMALL_SIZE, open_ends[start]):
                 ends[start] = address
                 del open_ends[start]
-        elif action == Action.FREE_COMPLETED:
-            open_ends.pop(address, None)
+        elif action == Action.FREE_COMPLETED and open_ends.pop(address, None) is not None:
+            num_untold += has_allocated
+    return num_untold
