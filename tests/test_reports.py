@@ -21,6 +21,8 @@ CASES = ("TN101", "TN102", "TN103", "TN106", "TN201", "TN203", "TN204", "TN301",
 EXPERIMENT_STEP = 13
 OF_THIS_MACHINE = re.compile(r"(?m)^  forecast .*\n(?: {12}.*\n)*")
 """How far the machine's memory reaches."""
+OF_THE_CLOCK = re.compile(r"(?m)(?<=^tenure: watching took )(.*)(?= of the program)|(?<=the diagnosis )[\d.]+ m?s$")
+"""What both took."""
 OF_THE_HEAP = re.compile(r"(?<=└─ )\[\d+\]")
 """Which of many equal elements is drawn."""
 
@@ -61,7 +63,7 @@ def report_of(code: str, folder: Path) -> str:
         timeout=300,
     )
     assert run.returncode == 0, run.stderr
-    text = OF_THE_HEAP.sub("[n]", OF_THIS_MACHINE.sub("", run.stderr))
+    text = OF_THE_HEAP.sub("[n]", OF_THE_CLOCK.sub("n s", OF_THIS_MACHINE.sub("", run.stderr)))
     if "held by a cycle" not in text:
         return text
     return OF_RINGS.sub("", HELD_BY_RINGS.sub("n MiB", BEFORE_RINGS.sub("  ", text)))
