@@ -79,10 +79,10 @@ def _rows(
     wanted: dict[str, int] = {}
     freed: dict[str, int] = {}
     unknown = None if expected is None else 0
-    pairs = {name: _read_both(name, before, after) for name in sorted({*wanted, *devices})}
     for storage in expected or ():
         wanted[storage.device] = wanted.get(storage.device, 0) + storage.bytes
         freed[storage.device] = freed.get(storage.device, 0) + (0 if storage.is_alive else storage.bytes)
+    pairs = {name: _read_both(name, before, after) for name in sorted({*wanted, *devices})}
     return tuple(
         DeviceBytes(
             name,
