@@ -48,8 +48,7 @@ def own_releases(snapshot: Snapshot, device: int, events: Events, settings: Allo
     """By event. Cost: a microsecond per event that gave memory back; half a microsecond per event beside, where the
     settings have a rule that gives back a part."""
     runs = list(_within_requests(events))
-    has_parts = settings.max_split_bytes != NO_LIMIT or settings.garbage_collection_threshold > 0
-    left = _whole_that_stay(snapshot, device, events) if runs and has_parts else {}
+    left = _whole_that_stay(snapshot, device, events) if runs and settings.gives_back_parts else {}
     runs = [each for each in runs if events.stack[each[0]] != NO_STACK or left.get(each[0])]
     return [
         OwnRelease(

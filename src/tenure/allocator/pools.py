@@ -8,7 +8,7 @@ import numpy as np
 
 from tenure.allocator.dropped_pools import DEFAULT_ROW, goes_out_of_order, pools_of_lives
 from tenure.allocator.segment_lives import NONE, segment_lives
-from tenure.allocator.settings import NO_LIMIT, settings_of_snapshot
+from tenure.allocator.settings import settings_of_snapshot
 from tenure.model.allocator import Action, Events, PoolId, Snapshot
 from tenure.model.heap import Ints
 
@@ -38,18 +38,12 @@ def pools_of_events(snapshot: Snapshot, device: int, events: Events) -> EventPoo
     if num_pools > 1 or goes_out_of_order(events):
         lives, life_at = segment_lives(snapshot, device, events)
         pool = [max(life.pool, DEFAULT_ROW) for life in lives]
-        if _gives_back_by_order_alone(snapshot):
+        if not settings_of_snapshot(snapshot.settings).gives_back_parts:
             pool = pools_of_lives(events, lives, life_at, num_pools)
         num_pools = max([num_pools - 1, *pool]) + 1
         near = np.where(life_at == NONE, near, np.array([*pool, DEFAULT_ROW], dtype=np.int64)[life_at])
     inferred = tuple((_INFERRED, number) for number in range(num_pools - len(snapshot.pools)))
     return EventPools(np.where(events.pool >= 0, events.pool, near), (*snapshot.pools, *inferred))
-
-
-def _gives_back_by_order_alone(snapshot: Snapshot) -> bool:
-    """Whether the settings let the allocator give back a part of what is free by itself."""
-    settings = settings_of_snapshot(snapshot.settings)
-    return settings.max_split_bytes == NO_LIMIT and not settings.garbage_collection_threshold
 
 
 def _near(snapshot: Snapshot, device: int, events: Events) -> Ints:

@@ -67,6 +67,12 @@ class AllocatorSettings:
         return (size + ROUND_LARGE - 1) // ROUND_LARGE * ROUND_LARGE
 
     @property
+    def gives_back_parts(self) -> bool:
+        """Whether the allocator gives back a part of what is free by itself: of sizes that are not split, or what was
+        not taken for long."""
+        return self.max_split_bytes != NO_LIMIT or self.garbage_collection_threshold > 0
+
+    @property
     def collects(self) -> bool:
         """Whether the threshold does anything: without a fraction below one it does not (pytorch#106660)."""
         return self.garbage_collection_threshold > 0 and self.memory_fraction < 1

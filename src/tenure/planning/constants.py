@@ -6,14 +6,11 @@ import os
 import re
 from collections.abc import Mapping
 
+from tenure.model.allocator import LARGEST_WORKSPACE_BYTES
 from tenure.model.plan import Constant
 
 _WORKSPACE_BYTES = 8_519_680
 """`:4096:2:16:8`: two buffers of 4 MiB and eight of 16 KiB (aten/src/ATen/cuda/CublasHandlePool.cpp)."""
-_WORKSPACE_BYTES_HOPPER = 32 << 20
-"""On devices of compute capability 9 and later, in the same place."""
-_WORKSPACE_BYTES_LT = 1 << 20
-"""cuBLASLt's, of a thread that multiplies with a bias: one or two beside the others on an H200, torch 2.11."""
 _WORKSPACE_VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
 
 
@@ -37,4 +34,4 @@ def _workspace(configured: str) -> tuple[int, int, str]:
     sizes = [int(size) * int(count) * 1024 for size, count in re.findall(r":([0-9]+):([0-9]+)", configured)]
     if sizes:
         return sum(sizes), sum(sizes), f"{_WORKSPACE_VARIABLE}={configured}"
-    return _WORKSPACE_BYTES, _WORKSPACE_BYTES_HOPPER + _WORKSPACE_BYTES_LT, "torch's default, the larger since Hopper"
+    return _WORKSPACE_BYTES, LARGEST_WORKSPACE_BYTES, "torch's default, the larger since Hopper"

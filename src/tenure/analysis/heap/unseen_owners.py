@@ -9,15 +9,15 @@ from tenure.analysis.heap.graph import build_graph, reach
 from tenure.analysis.heap.islands import unseen_owned
 from tenure.analysis.heap.loops import is_iterator
 from tenure.analysis.heap.wording import owner_text
+from tenure.model.allocator import LARGEST_WORKSPACE_BYTES
 from tenure.model.heap import Census
 from tenure.model.recording import Step
 from tenure.model.units import format_bytes
 
 WORTH_TELLING_BYTES = 2**20
 MOST_OWNERS = 3
-WORKSPACES_BYTES = 2 * (33 << 20)
-"""cuBLAS's and cuBLASLt's on a large device (Hopper: 32 MiB and 1 MiB), for the program's thread and autograd's: every
-program that multiplies has them, and has them for good."""
+WORKSPACES_BYTES = 2 * LARGEST_WORKSPACE_BYTES
+"""For the program's thread and autograd's: every program that multiplies has them, and has them for good."""
 _WORTH_TELLING_SHARE = 0.05
 _GROWN = 1.1
 

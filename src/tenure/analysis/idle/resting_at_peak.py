@@ -242,13 +242,13 @@ def _suspect(
     roles = sorted(set(view.census.storages.role[np.isin(view.census.storages.node, nodes)].tolist()))
     names = {Name.of(heap.graph, reference) for reference in held_by}
     history = follow(between, names, mine, step=step, roles=[Role(role) for role in roles])
-    is_data = history is None or (history.from_start and not history.times_replaced and not mine <= used_before)
-    is_data &= history is None or not (
-        any(_is_on_a_module(heap, reference) for reference in held_by) or set(roles) <= set(_NO_DATA)
-    )
+    if history is None or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
+        return None
     is_unread = held_by in heap.unread_fields(nodes.tolist())
+    is_data = history.from_start and not history.times_replaced and not mine <= used_before
+    is_data &= not any(_is_on_a_module(heap, reference) for reference in held_by) and not set(roles) <= set(_NO_DATA)
     is_data &= not (is_unread and tuple(each.reference for each in group.cut) == held_by)
-    if history is None or is_data or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
+    if is_data:
         return None
     facts = _facts(history) | ({"rests_in_each_entry": True} if len(held_by) > 1 else {})
     facts |= {UNREAD_FIELD: True} if is_unread else {}

@@ -75,11 +75,17 @@ def _read_device() -> dict[str, int]:
     return {}
 
 
+def read_memory_fraction(backend: Any, *device: int) -> float:
+    """The share of a device's memory, without a number of the current one's, that the program's allocator may reserve;
+    1.0 where this torch does not tell."""
+    read = getattr(backend, "get_per_process_memory_fraction", None)
+    return 1.0 if read is None else float(read(*device))
+
+
 def _read_share(backend: Any, index: int) -> dict[str, int]:
     """What the allocator may reserve, where the program has set a fraction of the device's memory; torch takes it of
     the memory that the device's properties tell."""
-    read = getattr(backend, "get_per_process_memory_fraction", None)
-    fraction = 1.0 if read is None else float(read(index))
+    fraction = read_memory_fraction(backend, index)
     if fraction >= 1.0:
         return {}
     return {"device_allowed_bytes": int(fraction * backend.get_device_properties(index).total_memory)}

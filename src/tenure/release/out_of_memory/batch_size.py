@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from tenure.capture.system.memory_room import read_memory_fraction
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes, parse_bytes
 from tenure.release.device_bytes import Reading, compare, give_back_cache, read_device_bytes
@@ -149,19 +150,13 @@ def _room(limit: str | int | None, margin: float) -> int:
         gc.collect()
         torch.cuda.empty_cache()
         free, total = torch.cuda.mem_get_info()
-        return int(min(free + torch.cuda.memory_reserved(), _allowed(total)) * (1 - margin))
+        allowed = int(read_memory_fraction(torch.cuda) * total)
+        return int(min(free + torch.cuda.memory_reserved(), allowed) * (1 - margin))
     try:
         wanted = parse_bytes(limit)
     except ValueError as error:
         raise UsageError(f"limit: {error}") from None
     return int(wanted * (1 - margin))
-
-
-def _allowed(total_bytes: int) -> int:
-    """What `torch.cuda.set_per_process_memory_fraction` leaves this process of the current device; all of it where
-    this torch does not tell."""
-    fraction = getattr(torch.cuda, "get_per_process_memory_fraction", None)
-    return total_bytes if fraction is None else int(fraction() * total_bytes)
 
 
 def _representative(lengths: Sequence[int]) -> list[int]:
