@@ -51,7 +51,9 @@ def _same_statement(suspect: Suspect) -> Hashable | None:
         return (suspect.symptom, place, suspect.series.moment, suspect.series.steps)
     held = (suspect.through_graph, suspect.copies_of, suspect.period_steps, suspect.device)
     made = (suspect.holder.sites[0], suspect.ambiguous, suspect.holder.owner_type)
-    return (suspect.symptom, made, held, suspect.series.moment, suspect.series.steps)
+    # Of graphs that go on out of sight fewer censuses tell anything than of others that the statement makes.
+    steps = () if suspect.through_graph else suspect.series.steps
+    return (suspect.symptom, made, held, suspect.series.moment, steps)
 
 
 def _join(suspects: Iterable[Suspect], key_of: Callable[[Suspect], Hashable | None]) -> tuple[Suspect, ...]:
@@ -160,14 +162,24 @@ def _common_text(texts: Sequence[str]) -> str:
 
 
 def _summed(all_series: Sequence[Series], *, objects: tuple[int, ...] | None) -> Series:
+    """What they come to together, at the steps that all of them have; `objects` are those of the first."""
+    common = frozenset.intersection(*(frozenset(series.steps) for series in all_series))
+    first = all_series[0]
+
+    def at_common(series: Series, column: Sequence[int]) -> list[int]:
+        return [value for step, value in zip(series.steps, column, strict=True) if step in common]
+
     def total(columns: Iterable[Sequence[int]]) -> tuple[int, ...]:
         return tuple(map(sum, zip(*columns, strict=True)))
 
     return replace(
-        all_series[0],
-        bytes=total(series.bytes for series in all_series),
-        objects=objects or total(series.objects for series in all_series),
-        graph_nodes=total(series.graph_nodes for series in all_series),
+        first,
+        steps=tuple(at_common(first, first.steps)),
+        bytes=total(at_common(series, series.bytes) for series in all_series),
+        objects=tuple(at_common(first, objects))
+        if objects
+        else total(at_common(series, series.objects) for series in all_series),
+        graph_nodes=total(at_common(series, series.graph_nodes) for series in all_series),
     )
 
 

@@ -16,9 +16,10 @@ from tenure.model.finding import (
     rise_between_falls,
 )
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import ALSO_KEPT_BY, KEPT_SHORT, REBUILT, Falls, HoldingReference, Suspect
+from tenure.model.suspect import ALSO_KEPT_BY, GROWS_WITH_MODEL, KEPT_SHORT, REBUILT, Falls, HoldingReference, Suspect
 from tenure.model.units import format_bytes
 
+_MAY_BE_MEANT = ("never_remade", KEPT_SHORT, GROWS_WITH_MODEL)
 MIN_MEASUREMENTS = 3
 """Censuses in which a symptom must have been seen before it counts as measured."""
 
@@ -41,7 +42,7 @@ def claim(
         symptom=suspect.symptom,
         confidence=min(_confidence(suspect), at_most, key=_ORDER.index),
         origin="yours" if suspect.holder_is_yours else "library",
-        message=message + _kept_short(suspect) + _also_kept_by(suspect),
+        message=message + _kept_short(suspect) + _with_layers(suspect) + _also_kept_by(suspect),
         holder=Holder(
             kind=holder.kind,
             name=_registration(holder.name) if holder.kind == "hook" else holder.name,
@@ -77,6 +78,10 @@ def _kept_short(suspect: Suspect) -> str:
     return f" Line {line} takes entries out once there are enough." if line else ""
 
 
+def _with_layers(suspect: Suspect) -> str:
+    return " It gains where the model gains layers." if GROWS_WITH_MODEL in suspect.facts else ""
+
+
 def _also_kept_by(suspect: Suspect) -> str:
     other = suspect.facts.get(ALSO_KEPT_BY)
     return f" `{other}` keeps most of these nodes as well: only both together let them go." if other else ""
@@ -89,12 +94,12 @@ def _confidence(suspect: Suspect) -> Confidence:
     """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing.
 
     What has risen twice may do so a third time, or be full: possible. So is what the program's text keeps short, what
-    an evaluation collects, unless with graphs, which it has no use for, and a graph that looks the same at all entries:
+    comes with layers that a model gets, what an evaluation collects, unless with graphs, which it has no use for, and a graph that looks the same at all entries:
     it may be in use. What is built anew in each step may be the work of steps that do ever more: likely.
     """
     if within_evaluation(suspect):
         return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"
-    if suspect.facts.get("rises_seen") == 2 or suspect.facts.get("never_remade") or KEPT_SHORT in suspect.facts:
+    if suspect.facts.get("rises_seen") == 2 or any(fact in suspect.facts for fact in _MAY_BE_MEANT):
         return "possible"
     seen = suspect.facts.get("censuses_while_growing", len(suspect.series.steps))
     measured = isinstance(seen, int) and seen >= MIN_MEASUREMENTS

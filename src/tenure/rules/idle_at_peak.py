@@ -4,7 +4,7 @@ import dataclasses
 
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import BESIDE_STATE, IN_WINDOW, SHARE_IN_GENERATOR, UNREAD_FIELD, Suspect
+from tenure.model.suspect import BESIDE_STATE, COPIED_TO_GROW, IN_WINDOW, SHARE_IN_GENERATOR, UNREAD_FIELD, Suspect
 from tenure.rules import beside_state
 from tenure.rules.claim import claim, plural, subject
 
@@ -32,7 +32,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     if not suspect.facts.get("idle_at_peak"):
         return None
     suspect = _with_statement_seen(suspect)
-    copied = bool(suspect.facts.get("copied_to_grow"))
+    copied = COPIED_TO_GROW in suspect.facts
     message, remedy = (_copied_message(suspect), _PREALLOCATE) if copied else (_message(suspect), _remedy(suspect))
     finding = claim(suspect, rule=RULE.code, name=RULE.name, message=message, remedies=(remedy,))
     at_most: Confidence = "certain"
@@ -150,7 +150,7 @@ def _is_passing(suspect: Suspect) -> bool:
     it goes through the whole graph."""
     if SHARE_IN_GENERATOR in suspect.facts:
         return True
-    copied = bool(suspect.facts.get("copied_to_grow"))
+    copied = COPIED_TO_GROW in suspect.facts
     if _is_of_one_statement(suspect) and _phase(suspect, "peak_at") != "backward" and not copied:
         return True
     only_variables = all(each.kind in ("local", "global") for each in suspect.cut)

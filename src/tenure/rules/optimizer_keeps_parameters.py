@@ -9,6 +9,7 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 
 _IMPLICIT = ("DICT", "CONTENTS")
+_ENTRIES = ("ITEM", "INDEX")
 _RENEW = (
     "the optimizer still has the old parameters and their state: make a new optimizer for what is trained now, or take "
     "their group out of `param_groups` and their entries out of `state`"
@@ -71,11 +72,13 @@ def _old_parameters(suspect: Suspect) -> str:
 
 
 def _leads_straight_to_it(suspect: Suspect) -> bool:
-    """No object of the program's lies between what holds and the optimizer: of a chain of sessions, each with a model
-    and an optimizer, the links are to blame."""
+    """No object of the program's lies between what holds, the optimizer or a table of several, and the optimizer: of a
+    chain of sessions, each with a model and an optimizer, the links are to blame."""
     enters = next(at for at, hop in enumerate(suspect.path) if is_of_optimizers(hop.source_type))
     above = [at for at, hop in enumerate(suspect.path[:enters]) if hop.label.strip("'\"") == suspect.holder.name]
     between = suspect.path[above[-1] + 1 : enters] if above else ()
+    if between and between[-1].kind in _ENTRIES:
+        between = between[:-1]
     return not any(hop.user and hop.kind not in _IMPLICIT for hop in between)
 
 

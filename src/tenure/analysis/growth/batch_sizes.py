@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from tenure.analysis.growth.trend import FEWEST_POINTS
-from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.graph import ELEMENT_REFERENCES, GRAPH_REFERENCES, object_of, reach
+from tenure.analysis.heap.groups import View, owners_of
 from tenure.analysis.heap.storage_facts import storage_rows
-from tenure.model.heap import Ints, Role
+from tenure.analysis.heap.wording import attribute_name
+from tenure.model.heap import Ints, ReferenceKind, Role
 
 LARGER, ABOUT, MOSTLY = 1.5, 0.2, 0.75
 """A batch has got larger by so much; results are about in proportion to it; at so many of the censuses."""
+
+_HANDED_ON = (ReferenceKind.LOCAL, *ELEMENT_REFERENCES)
+"""How a function has a batch, and a queue."""
 
 
 def is_batch(views: Sequence[View], shape: int, entries: Sequence[View]) -> bool:
@@ -20,8 +26,11 @@ def is_batch(views: Sequence[View], shape: int, entries: Sequence[View]) -> bool
 
     `entries` are the censuses at forward entries, `views` those at which it swells. Where batches get longer, so do
     results of the step before, and what comes with a batch; a function that is entered may have it by another name.
-    Of a pool that is full, whose entries are replaced now and then, the largest one is in proportion.
+    Of a pool that is full, whose entries are replaced now and then, the largest one is in proportion. What an object has
+    that a variable or a queue holds is a batch where all else that it has is made anew with it.
     """
+    if _comes_with_others(views, shape):
+        return True
     if len(entries) < FEWEST_POINTS:
         return False
     if all(_is_input(view, shape) for view in entries[-FEWEST_POINTS:]):
@@ -44,6 +53,36 @@ def _follows_inputs(shape: int, pairs: Sequence[tuple[View, View]], *, or_larges
     own = [np.array([int(sizes.sum()) for sizes in there])]
     own += [np.array([int(sizes.max(initial=0)) for sizes in there])] if or_largest else []
     return any(_in_proportion(row, np.array([sizes[each] for sizes in inputs])) for each in common for row in own)
+
+
+def _comes_with_others(views: Sequence[View], shape: int) -> bool:
+    """Whether what swells is an attribute of objects that a variable or a queue has, with others, none of which stays
+    for more steps than there are such objects: a batch, also where a thread prepares it."""
+    seen = [(view.census.step, *_objects_of_it(view, shape)) for view in views]
+    pairs = [
+        before.isdisjoint(after)
+        for (step, waiting, before), (later, _, after) in pairwise(seen)
+        if before and after and later - step > waiting
+    ]
+    return len(pairs) >= FEWEST_POINTS and all(pairs) and bool(seen[-1][2])
+
+
+def _objects_of_it(view: View, shape: int) -> tuple[int, frozenset[int]]:
+    """How many objects have what swells, and the identities of all storages that they have: none where they have no
+    others or are not handed on."""
+    graph, kinds, own = view.graph, view.census.references.kind, _rows_at(view, shape)
+    objects: set[int] = set()
+    for tensor in np.unique(owners_of(view, view.census.storages.node[own])).tolist():
+        above = int(view.paths.parent[tensor])
+        owner = object_of(graph, int(view.census.references.source[above])) if above >= 0 else -1
+        held_by = int(view.paths.parent[owner]) if owner >= 0 else -1
+        if held_by < 0 or not attribute_name(graph, above) or kinds[held_by] not in _HANDED_ON:
+            return 0, frozenset()
+        objects.add(owner)
+    below = reach(graph, np.array(sorted(objects), dtype=np.int64), without=np.isin(kinds, GRAPH_REFERENCES))
+    rows = below[view.census.storages.node]
+    identities = view.census.storage_identities[rows].tolist() if np.count_nonzero(rows) > len(own) else ()
+    return len(objects), frozenset(identities)
 
 
 def _is_input(view: View, shape: int) -> bool:

@@ -4,6 +4,8 @@ objects or their models are."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tenure.analysis.heap.graph import object_of, own_references
@@ -19,10 +21,13 @@ _SHARE_ON_LAYERS = 0.9
 """Of the bytes."""
 
 
-def filled_attributes(view: View, before: View, members: Ints) -> tuple[Droppable, ...] | None:
-    """The attributes by which the members are held, where each is that of another object and the objects were there
-    `before`; or the attributes of the members, where these are no new elements; None of all else."""
-    return _of_owners(view, before, members) or _of_old_elements(view, before, members)
+def filled_attributes(views: Sequence[View], shape: int) -> tuple[Droppable, ...] | None:
+    """The attributes by which the members of a shape are held in the last census, where each is that of another object
+    and the objects were there in the one before; or the attributes of the members, where these are no new elements;
+    None of all else."""
+    view, members = views[-1], views[-1].members(shape)
+    fewer = (each for each in reversed(views[:-1]) if len(each.members(shape)) < len(members))
+    return _of_owners(view, views[-2], members) or _of_old_elements(view, next(fewer, views[-2]), members)
 
 
 def _of_owners(view: View, before: View, members: Ints) -> tuple[Droppable, ...] | None:
@@ -42,8 +47,8 @@ def _of_owners(view: View, before: View, members: Ints) -> tuple[Droppable, ...]
 
 
 def _of_old_elements(view: View, before: View, members: Ints) -> tuple[Droppable, ...] | None:
-    """Objects without memory are in no census: such elements of a container that is as long as before were there, as
-    activation layers in a model, and have got some."""
+    """Objects without memory are in no census: such elements of a container that is as long as `before`, when fewer of
+    them had any, were there, as activation layers in a model, and have got some."""
     references, graph, nodes = view.census.references, view.graph, view.census.nodes
     parents = view.paths.parent[members]
     if len(members) < 2 or np.any(parents < 0) or np.any(nodes.kind[members] != NodeKind.OBJECT):

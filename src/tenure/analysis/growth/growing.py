@@ -14,7 +14,7 @@ from tenure.analysis.growth.filled_attributes import filled_attributes, given_to
 from tenure.analysis.growth.gained_optimizers import optimizer_facts
 from tenure.analysis.growth.rebuilt import is_rebuilt
 from tenure.analysis.growth.tables_of_one_owner import join_tables
-from tenure.analysis.growth.training_more import is_growing_model, is_only_used, is_training_more
+from tenure.analysis.growth.training_more import is_growing_model, is_in_step, is_only_used, is_training_more, trains_more
 from tenure.analysis.growth.trend import (
     FEWEST_POINTS,
     WARM_UP_STEP,
@@ -46,7 +46,7 @@ from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
 from tenure.model.finding import rise_between_falls
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, GRAPH_GOES_ON, ON_LAYERS, REBUILT, Series, Suspect
+from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, GRAPH_GOES_ON, GROWS_WITH_MODEL, ON_LAYERS, REBUILT, Series, Suspect
 
 KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
@@ -81,14 +81,24 @@ def find_growing(
         for point in _accumulation_points(views, shapes, weights)
         if not (point.bytes_only and is_batch(views, point.shape, entries))
     ]
+    told = [(point, _suspect(views, shapes, weights, point, by_element=by_element)) for point in grown]
+    meant = [weights.members[:, point.shape] for point, suspect in told if suspect is None]
     lasting, others = [], []
-    for point in grown:
-        suspect = _suspect(views, shapes, weights, point, by_element=by_element)
+    for point, suspect in told:
         if suspect is not None and suspect.symptom == "growth":
+            suspect = _with_the_model(suspect, views, weights.members[:, point.shape], meant)
             lasting.append((suspect, containers_of(views[-1], views[-1].members(point.shape))))
         elif suspect is not None:
             others.append(suspect)
     return (*join_tables(views[-1], lasting), *others), frozenset(point.shape for point in grown)
+
+
+def _with_the_model(suspect: Suspect, views: Sequence[View], members: Ints, meant: Sequence[Ints]) -> Suspect:
+    """The suspect with the fact, where it comes with growth that is `meant`, layers of the model that is trained."""
+    comes_with = any(is_in_step(members, layers) for layers in meant)
+    if not comes_with or suspect.through_graph or not trains_more(views):
+        return suspect
+    return replace(suspect, facts=suspect.facts | {GROWS_WITH_MODEL: True})
 
 
 def find_growing_out_of_sight(
@@ -132,6 +142,12 @@ def _sawteeth(views: Sequence[View], seen_whole: Sequence[View], shapes: Shapes,
     return list(found.values())
 
 
+def _falls_out_of_sight(views: Sequence[View], counts: Ints) -> bool:
+    """It falls, and only where a census could not follow some graphs to their ends: they may have what is missing."""
+    falls = np.flatnonzero(np.diff(counts) < 0) + 1
+    return bool(len(falls)) and all(_is_cut_short(views[at]) for at in falls.tolist())
+
+
 def _is_cut_short(view: View) -> bool:
     """Whether some graph goes on out of sight."""
     nodes = view.census.nodes
@@ -150,6 +166,8 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
         trend = find_trend(steps, counts[:, shape].tolist())
         plain = trend.kind == "growing" and not weights.graph_nodes[-1, shape]
         if trend.kind == "flat" or (plain and _were_all_there(views, shape)):
+            continue
+        if weights.graph_nodes[:, shape].any() and _falls_out_of_sight(views, counts[:, shape]):
             continue
         if _members_stay(views, shape, counts[:, shape], trend):
             found[shape] = Grown(shape, trend)
@@ -261,7 +279,7 @@ def _suspect_at(
         return None
     if not len(storage_rows(view, nodes)) and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None
-    filled = filled_attributes(view, views[at - 1], members) if at and not grown.bytes_only else None
+    filled = filled_attributes(views[: at + 1], grown.shape) if at and not grown.bytes_only else None
     on_layers = None if filled or grown.bytes_only else given_to_layers(view, nodes)
     filled = filled or on_layers
     group = Group(view, nodes, _targets(views, shapes, at, nodes, grown), many=frozenset(containers), cut=filled)

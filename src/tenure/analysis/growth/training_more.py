@@ -12,6 +12,9 @@ from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind, Role
 
+LEAST_RISES = 3
+"""Layers that came, one after the other, before what comes with them is known to."""
+
 
 def is_training_more(view: View, members: Ints, containers: Collection[int]) -> bool:
     """Whether all that grows are an optimizer's entries for parameters, each of which somebody else holds as well, or
@@ -63,6 +66,31 @@ def _have_one_each(view: View, members: Ints, optimizers: Sequence[int], paramet
     of_members = [reach(graph, np.array([member]), without=without)[parameters] for member in members.tolist()]
     trained = (reach(graph, np.array([optimizer]), without=without)[parameters] for optimizer in optimizers)
     return all(sum(bool((own & each).any()) for own in of_members) <= 1 for each in trained)
+
+
+def is_in_step(members: Ints, layers: Ints) -> bool:
+    """Whether one count rises where another does and nowhere else, again and again."""
+    one, other = np.diff(members), np.diff(layers)
+    return int(np.count_nonzero(other > 0)) >= LEAST_RISES and bool(np.array_equal(one > 0, other > 0))
+
+
+def trains_more(views: Sequence[View]) -> bool:
+    """Whether optimizers that were there in the first census have ever more parameters of modules."""
+    first, last = (_trained_by(view) for view in (views[0], views[-1]))
+    return any(last.get(address, 0) > number for address, number in first.items())
+
+
+def _trained_by(view: View) -> dict[int, int]:
+    """For optimizers by address, of how many parameters in use they keep state."""
+    graph, storages = view.graph, view.census.storages
+    held = storages.node[storages.role == Role.PARAMETER]
+    optimizers = optimizer_nodes(graph)
+    inside = np.isin(view.census.references.source, optimizers)
+    alive = reach(graph, np.setdiff1d(graph.roots, optimizers), without=inside)
+    return {
+        int(view.census.nodes.address[node]): int(np.count_nonzero(reach(graph, np.array([node]))[held] & alive[held]))
+        for node in optimizers
+    }
 
 
 def is_only_used(view: View, members: Ints) -> bool:

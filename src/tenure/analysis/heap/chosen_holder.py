@@ -25,6 +25,8 @@ from tenure.analysis.heap.wording import is_finished_frame
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.suspect import HoldingReference, is_of_optimizers
 
+_ENTRIES = (ReferenceKind.ITEM, ReferenceKind.INDEX)
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -47,7 +49,7 @@ def choose_holder(group: Group, *, collects: bool) -> Chosen:
     """`collects` says that the group gains members, so that the container they come to is to blame."""
     view, graph = group.view, group.view.graph
     named = find_droppable(graph) & graph.user_made
-    path = path_to(graph, view.paths, heaviest(group, by_graph=collects))
+    path = _by_the_table(view, path_to(graph, view.paths, heaviest(group, by_graph=collects)))
     in_optimizer = _reference_to_optimizer(group, path, named)
     cut = (emptied(group) if collects and in_optimizer is None else ()) or cut_of(group)
     by_gradient = path_by_gradient(view, group.nodes, path) if collects else ()
@@ -118,6 +120,21 @@ def _reference_to_optimizer(group: Group, path: tuple[int, ...], named: Bools) -
     if any(named[reference] for reference in path[enters:]) or not _leads_to_most(group, path[enters:]):
         return None
     return next((Droppable(reference) for reference in reversed(path[:enters]) if named[reference]), None)
+
+
+def _by_the_table(view: View, path: tuple[int, ...]) -> tuple[int, ...]:
+    """The path; where it leads to an optimizer by a variable, as that of a loop over a table of them, by the table."""
+    graph, references = view.graph, view.census.references
+    if not path or references.kind[path[0]] != ReferenceKind.LOCAL:
+        return path
+    optimizer = int(references.target[path[0]])
+    if not is_of_optimizers(graph.type_names[optimizer]):
+        return path
+    for reference in graph.references_to(optimizer):
+        table = int(references.source[reference])
+        if references.kind[reference] in _ENTRIES and graph.user_made[reference] and view.paths.held_by_root(table):
+            return (*path_to(graph, view.paths, table), reference, *path[1:])
+    return path
 
 
 def _leads_to_most(group: Group, path: tuple[int, ...]) -> bool:

@@ -25,7 +25,7 @@ from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints, ReferenceKind, Role
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
-from tenure.model.suspect import IN_WINDOW, HoldingReference, Series, Suspect
+from tenure.model.suspect import COPIED_TO_GROW, IN_WINDOW, HoldingReference, Series, Suspect
 
 MOST_STORAGES = 64
 BASIS = "replayed the profiled step without it"
@@ -121,13 +121,15 @@ def _with_cut(view: View, nodes: Ints, owners: Owners) -> Group:
 def _grown_by_copying(view: View, replay: Replay) -> list[Suspect]:
     """What is made larger by concatenation: for a moment the old copy and the new one are both alive."""
     storages, found = replay.profile.storages, []
-    for rows in replay.copied_rows().values():
+    sites = replay.profile.sites
+    for site, rows in replay.copied_rows().items():
         drop = replay.drop_if_freed({row: int(storages.last_use[row]) - 1 for row in rows})
         seen = [row for row in rows if row in replay.node_of_row and not _is_lasting(view, replay, row)]
         if not seen or not is_news(drop, replay.peak_bytes):
             continue
         nodes = np.array(sorted(replay.node_of_row[row] for row in seen), dtype=np.int64)
-        facts = {**_facts(replay, seen), "copied_to_grow": True}
+        statement = (replay.profile.text(int(sites.file[site])), int(sites.line[site]))
+        facts = {**_facts(replay, seen), COPIED_TO_GROW: statement}
         made = _suspect(view, replay, Group(view, nodes, nodes, cut=(), freed=nodes), seen, drop, facts)
         found.append(dataclasses.replace(made, peak_basis=BASIS_OF_COPIES))
     return found

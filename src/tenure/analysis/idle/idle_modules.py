@@ -14,7 +14,7 @@ from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
 from tenure.analysis.heap.storage_facts import is_on
-from tenure.analysis.idle.passing_optimizers import names_of_modules, passed_by, with_state
+from tenure.analysis.idle.passing_optimizers import names_of_modules, passed_by, stopped_with, with_state
 from tenure.analysis.idle.rests import LEAST_WINDOWS, Rest, Window, count_steps, find_rest, windows_of
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
@@ -27,6 +27,7 @@ LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
 BASIS = "nobody called it in the later steps, all through which it is alive"
 _IN_OPTIMIZER = "an optimizer that goes on has its parameters: the program may come back to it"
+_STOPPED = "an optimizer that trains nothing else has it: the program may come back to both"
 _LAST_CALL = "last_called_step"
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
 _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
@@ -47,16 +48,19 @@ class _Idle:
     by_registry: Bools
     """References by which modules have it, or what is inside of it, among their submodules, and those to their hooks:
     calls tell who is in use, where calls inside modules were watched."""
+    stopped: frozenset[int] = frozenset()
+    """Optimizers that train nothing but modules that rest."""
 
 
 def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection[str] = ()) -> tuple[Suspect, ...]:
     """Suspects of symptom "survivor": modules that nobody calls any more though nobody said that they are done.
 
-    A module counts that was called in every watched window from one up to another, and in none of at least three later
-    ones over a third of the run; or, with doubt, of fewer that are as long after three with a call. A module inside
+    A module counts that was called in every watched window from one up to another, or with breaks that were short, and
+    in none of at least three later ones over a third of the run; or, with doubt, of fewer that are as long after three
+    with a call. A module inside
     counts where none around it was ever called. While data are prepared, before an optimizer's first step, several
     modules may take turns.
-    What an optimizer has, a graph uses, or a module in use refers to, is none; nor what was never called, such as
+    What an optimizer that goes on has, a graph uses, or a module in use refers to, is none; nor what was never called, such as
     an average of weights. Where calls inside other modules were watched, a part of a module in use counts too, which
     refers to it as its submodule only; not beside one in use that is made like it, for data may choose between them.
     `told` are types of modules that were found to be released. Weights used without a call and calls in windows that
@@ -69,10 +73,14 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     last = ordered[-1]
     if any(name == _COMPILED for name in last.graph.type_names):
         return ()
+    candidates = _candidates(ordered, windows, unfinished)
+    stopped = stopped_with(last, [idle.storages for idle in candidates])
     found = [
-        idle
-        for idle in _candidates(ordered, windows, unfinished)
-        if last.graph.type_names[idle.node] not in told and _is_unused(ordered, idle) and _is_on_device(last, idle)
+        replace(idle, stopped=stopped)
+        for idle in candidates
+        if last.graph.type_names[idle.node] not in told
+        and _is_unused(ordered, idle, stopped)
+        and _is_on_device(last, idle)
     ]
     by_shape: dict[int, list[_Idle]] = {}
     for idle in found:
@@ -161,15 +169,16 @@ def _weighed(
     )
 
 
-def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
-    """No optimizer steps its parameters, no module in use leads to them, no later graph was made with them."""
+def _is_unused(ordered: Sequence[View], idle: _Idle, stopped: frozenset[int]) -> bool:
+    """No optimizer but a `stopped` one steps its parameters, no module in use leads to them, no later graph was made with them."""
     last = ordered[-1]
     graph, nodes = last.graph, last.census.nodes
     if not len(idle.storages):
         return False
     used = np.flatnonzero(np.isin(nodes.address, sorted(idle.rest.used_later)))
-    seeds = np.union1d(used, np.array(optimizer_nodes(graph), dtype=np.int64))
+    seeds = np.union1d(used, np.array(sorted({*optimizer_nodes(graph)} - stopped), dtype=np.int64))
     without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | idle.by_registry | never_stepped(graph)
+    without |= np.isin(graph.census.references.target, sorted(stopped))
     if reach(graph, seeds, without=without)[idle.storages].any():
         without |= passed_by(ordered[idle.rest.since :])
         if reach(graph, seeds, without=without)[idle.storages].any():
@@ -207,8 +216,8 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
     alive = [_alive(view, parameters) for view in ordered]
     nodes = frozenset(idle.node for idle in group)
     doubts = [_doubt(ordered, idle) for idle in group]
-    passed = _IN_OPTIMIZER in doubts
-    memory = with_state(last, _memory(group)) if passed else _memory(group)
+    passed, stopped = _IN_OPTIMIZER in doubts, _STOPPED in doubts
+    memory = with_state(last, _memory(group)) if passed or stopped else _memory(group)
     group_of = Group(last, memory, memory, parts=nodes)
     if passed:
         group_of = replace(group_of, cut=names_of_modules(last, nodes), freed=memory)
@@ -228,14 +237,17 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
                 "doubt": next(filter(None, doubts), ""),
             }
             | ({} if "" in went else {"released": min(went)})
-            | ({PASSED_BY: True} if passed else {}),
+            | ({PASSED_BY: True} if passed else {})
+            | ({"in_optimizer": True} if stopped else {}),
         ),
         fingerprint=fingerprint_of(f"idle {shape}"),
     )
     suspect = by_an_attribute(with_parts(_by_the_modules_own_name(suspect), last, cut))
     weight = int(last.graph.bytes_of_node[memory].sum())
+    if passed or stopped:  # the path goes by the optimizer, which has them too
+        suspect = replace(suspect, holder=suspect.cut[0])
     if passed:  # without the optimizer's own references, which nobody drops one by one, nothing goes
-        suspect = replace(suspect, holder=suspect.cut[0], drops=())
+        suspect = replace(suspect, drops=())
     return replace(suspect, peak_drop_bytes=weight, peak_basis=BASIS)
 
 
@@ -257,10 +269,14 @@ def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
     last, rest = ordered[-1], idle.rest
     if not optimizer_nodes(last.graph):
         return "no optimizer exists: the program may come back to it"
-    if _is_in_optimizer(last.graph, idle):
+    if _is_in_optimizer(last.graph, idle, set(optimizer_nodes(last.graph)) - idle.stopped):
         return _IN_OPTIMIZER
+    if _is_in_optimizer(last.graph, idle, idle.stopped):
+        return _STOPPED
     if rest.times_called < 2 and not rest.at_first_call:
         return "it was seen in use only once"
+    if rest.had_breaks:
+        return "it was used now and then: it may be used again"
     if rest.began_late:
         return "its use began late and ended: such a phase may come again"
     if rest.times_idle < LEAST_WINDOWS:
@@ -272,10 +288,10 @@ def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
     return ""
 
 
-def _is_in_optimizer(graph: Graph, idle: _Idle) -> bool:
-    """One that has stepped it."""
+def _is_in_optimizer(graph: Graph, idle: _Idle, optimizers: Collection[int]) -> bool:
+    """One of these that has stepped it."""
     without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | never_stepped(graph)
-    below = reach(graph, np.array(optimizer_nodes(graph), dtype=np.int64), without=without)
+    below = reach(graph, np.array(sorted(optimizers), dtype=np.int64), without=without)
     return bool(below[idle.storages].any())
 
 

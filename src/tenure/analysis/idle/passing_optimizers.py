@@ -1,17 +1,18 @@
-"""Optimizers that go on stepping and pass some of their parameters by: those of a phase that is over."""
+"""Optimizers that go on stepping and pass some of their parameters by, and those that have stopped: of phases that are
+over."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.graph import Bools, reach
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import references_to_submodules
 from tenure.analysis.kept.left_in_optimizers import memory_of, optimizer_nodes, parameters_of
-from tenure.model.heap import Ints, NodeKind, ReferenceKind
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 
 LEAST_STEP_ENDS = 3
 
@@ -38,6 +39,22 @@ def passed_by(views: Sequence[View]) -> Bools:
         if all(mine & each for each in trained):
             found |= own & never
     return found
+
+
+def stopped_with(view: View, resting: Iterable[Ints]) -> frozenset[int]:
+    """Optimizers all of whose parameters are memory of modules that rest, where another one has others."""
+    graph, storages = view.graph, view.census.storages
+    at_rest = np.zeros(len(graph.bytes_of_node), dtype=bool)
+    for memory in resting:
+        at_rest[memory] = True
+    without = np.isin(view.census.references.kind, (*GRAPH_REFERENCES, ReferenceKind.HOOK))
+    parameters = storages.node[storages.role == Role.PARAMETER]
+    trains = {
+        node: parameters[reach(graph, np.array([node]), without=without)[parameters]] for node in optimizer_nodes(graph)
+    }
+    stopped = frozenset(node for node, own in trains.items() if len(own) and bool(at_rest[own].all()))
+    goes_on = any(len(own) and node not in stopped for node, own in trains.items())
+    return stopped if goes_on else frozenset()
 
 
 def names_of_modules(view: View, modules: Collection[int]) -> tuple[Droppable, ...]:

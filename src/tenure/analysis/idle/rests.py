@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tenure.analysis.heap.groups import View
 from tenure.model.heap import CALLED, CALLED_BY_ANY
@@ -15,6 +16,9 @@ LEAST_STEPS = 8
 """Of a rest that fewer windows show: a run's last windows are long ones."""
 LEAST_STEPS_AFTER_EARLY_USE = 16
 """The same where the run began with its use: without a phase before, nothing says yet that this program has phases."""
+
+RESTS_TO_BREAKS = 8
+"""A rest is so many times as long as the longest break before it, or may be another break."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,21 @@ class Rest:
     """Position of the first census after the window with its last call."""
     used_later: frozenset[int]
     """Addresses of the modules that were called since."""
+    had_breaks: bool
+    """It was not called in every window of its use."""
     began_late: bool
     """It had been there for a while when its use began, and has not rested long enough to say that this is over."""
+
+
+def _longest_break(hits: Sequence[int], windows: Sequence[Window]) -> int:
+    """Steps at most without a call in the middle of its use, but for those before training; 0 where all windows saw
+    one."""
+    breaks = [
+        windows[second].end - windows[first].step
+        for first, second in pairwise(hits)
+        if not all(window.prepares for window in windows[first + 1 : second])
+    ]
+    return max(breaks, default=0)
 
 
 def windows_of(ordered: Sequence[View]) -> tuple[list[Window], frozenset[int]]:
@@ -123,13 +140,15 @@ def find_rest(
         return None
     first = next(at for at, window in enumerate(windows) if address in window.present or at == hits[0])
     later = windows[hits[-1] + 1 :]
-    missed = set(range(hits[0], hits[-1])) - set(hits)
-    if not all(windows[at].prepares for at in missed) or not later:
+    if not later:
         return None
     ending = windows[hits[-1]]
     last_call = max((step for address, step in ending.last_calls.items() if address in subtree), default=0)
     last_step = 0 if hits[-1] == 0 and ending.called & subtree <= ending.only_then else ending.step
     rests = later[-1].end - (last_call or ending.end)
+    break_between = _longest_break(hits, windows)
+    if rests < RESTS_TO_BREAKS * break_between:
+        return None
     often = len(later) >= LEAST_WINDOWS and later[-1].step - last_step >= LEAST_SPAN * steps
     least = LEAST_STEPS if hits[0] > 0 else LEAST_STEPS_AFTER_EARLY_USE
     long = len(hits) >= LEAST_WINDOWS and rests >= max(least, LEAST_SPAN * steps)
@@ -144,5 +163,6 @@ def find_rest(
         at_first_call=bool(windows[0].at_first_call & subtree),
         since=ending.position,
         used_later=unfinished.union(*(window.called for window in later)),
+        had_breaks=break_between > 0,
         began_late=waited > 0 and (len(hits) < LEAST_WINDOWS or rests < max(2 * waited, phase)),
     )

@@ -200,7 +200,7 @@ def _suspect(
     path: tuple[int, ...],
 ) -> Suspect:
     graph = last.graph
-    memory = memory_of(graph, parameters)
+    memory = _without_what_others_use(last, optimizer, parameters)
     addresses = graph.census.nodes.address[parameters].tolist()
     rows = [_weight(view, addresses) for view in ordered]
     holder = innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
@@ -215,6 +215,16 @@ def _suspect(
             f"survivor {graph.type_names[optimizer]} {replaced.type_name} {replaced.name}",
         ),
     )
+
+
+def _without_what_others_use(view: View, optimizer: int, parameters: Ints) -> Ints:
+    """Storages that go with parameters; state that an optimizer's other parameters were given stays with those."""
+    graph = view.graph
+    own = reach(graph, np.array([optimizer]), without=np.isin(graph.census.references.kind, _USING))
+    others = parameters_of(view)
+    others = np.setdiff1d(others[own[others]], parameters)
+    found: Ints = np.setdiff1d(memory_of(graph, parameters), memory_of(graph, others))
+    return found
 
 
 def _weight(view: View, addresses: Iterable[int]) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from itertools import chain
 from tenure.analysis.sites.asked_of_library import by_the_call_that_asked
 from tenure.analysis.sites.binding_sites import is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.sites.context_sites import by_the_context_variable
+from tenure.analysis.sites.copied_sites import by_the_concatenation
 from tenure.analysis.sites.emptied import emptied_by
 from tenure.analysis.sites.entered_hooks import by_the_hooks_entered, by_their_own_name
 from tenure.analysis.sites.gradient_sites import name_of_gradients
@@ -17,6 +18,7 @@ from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.keyed_calls import by_the_call_that_gives_the_keys
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
+from tenure.analysis.sites.optimizer_sites import by_the_statement_that_moves_state
 from tenure.analysis.sites.record_sites import fields_to_drop, record_that_is_kept
 from tenure.analysis.sites.registered_hooks import by_the_calls_name, by_the_registration
 from tenure.analysis.sites.site_search import bindings_of
@@ -89,7 +91,8 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     )
     found = by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
     found = by_the_calls_name(by_the_registration(found, sources), sources)
-    found = by_the_context_variable(found, sources)
+    found = by_the_statement_that_moves_state(by_the_context_variable(found, sources), sources)
+    found = by_the_concatenation(found, sources)
     return _by_what_is_left_on_ctx(found, sources)
 
 
