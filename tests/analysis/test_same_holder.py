@@ -128,3 +128,13 @@ def test_the_line_that_ran_at_the_root_of_a_path_is_another_at_each_moment() -> 
 
     assert hangs_below(inner, latest)
     assert not hangs_below(replace(inner, path=("`monitor` in run (train.py:9)",)), latest)
+
+
+@pytest.mark.parametrize(("size", "told"), [(MIB, 1), (9 * MIB, 2)], ids=["less of it", "more than it"])
+def test_an_entry_that_grows_has_what_its_table_carries_by_the_same_statement(size: int, told: int) -> None:
+    grows = finding("r", rule="TN101", name="n", message="m", retained_bytes=3 * MIB, symptom="growth")
+    entry = replace(grows, holder=replace(grows.holder, name="history[0]", expression="trainer.history[0][*]"))
+    carried = carried_finding("r", rule="TN107", name="n", message="m", retained_bytes=size)
+    carried = replace(carried, holder=replace(carried.holder, expression="self.history"))
+
+    assert len(join_same_holder([entry, carried])) == told

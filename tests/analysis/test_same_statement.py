@@ -196,3 +196,18 @@ def test_hooks_that_one_call_registers_on_modules_of_several_kinds_are_one_suspe
     assert (joined.holder, joined.cut, joined.retained_bytes) == (hooks[0], tuple(hooks), first.retained_bytes)
     plain = [replace(each, holder=replace(each.holder, kind="attribute")) for each in (first, second)]
     assert len(join_same_statement(plain)) == 2
+
+
+def test_of_graphs_that_one_statement_keeps_some_may_be_seen_in_fewer_censuses() -> None:
+    """The last one was cut short: of the second graph it says nothing."""
+    seen = suspect(through_graph=True, series=replace(series(MIB, 2 * MIB, 3 * MIB), steps=(1, 2, 3)))
+    shorter = replace(seen, key=8, fingerprint="f2", series=replace(series(MIB, 2 * MIB, 9), steps=(1, 2, 3)))
+    fewer = replace(
+        shorter.series, steps=(1, 2), bytes=(MIB, 2 * MIB), objects=shorter.series.objects[:2],
+        graph_nodes=shorter.series.graph_nodes[:2],
+    )  # fmt: skip
+
+    (joined,) = join_same_statement([seen, replace(shorter, series=fewer)])
+
+    assert (joined.series.steps, joined.series.bytes) == ((1, 2), (2 * MIB, 4 * MIB))
+    assert len(joined.series.objects) == len(joined.series.graph_nodes) == 2

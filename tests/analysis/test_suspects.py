@@ -114,6 +114,25 @@ def test_a_graph_that_begins_anew_is_told_with_its_period_though_some_censuses_s
     assert suspect.series.steps == (1, 2, 3, 4, 6, 8, 32)
 
 
+def two_levels(step: int, *, cut_short: bool) -> str:
+    """Two running levels that each keep a node of each step; a census cut short has no nodes left for the second."""
+    lines = []
+    for name, nodes in (("claims", step), ("leaves", 0 if cut_short else step)):
+        of = f"main(t.py:9).{name} -> tensor#{name}{step} 4B -> .grad_fn AddBackward0#{name} -> .next"
+        lines += [f"{of} MulBackward0#{name}-{n}{' continues' * cut_short} -> .saved tensor#{name}s{n} 8B activation"
+                  for n in range(nodes)]  # fmt: skip
+    return MODEL + "\n".join(lines)
+
+
+@pytest.mark.parametrize("cut_short", [(), (44,)])
+def test_a_graph_that_is_gone_where_a_census_was_cut_short_has_not_fallen(cut_short: tuple[int, ...]) -> None:
+    steps = (1, 2, 3, 4, 6, 8, 13, 16, 32, 44)
+    runs = [census(two_levels(step, cut_short=step in cut_short), step=step) for step in steps]
+
+    found = [(suspect.symptom, suspect.holder.name) for suspect in find_suspects(runs)]
+    assert sorted(found) == [("growth", "claims"), ("growth", "leaves")]
+
+
 def test_a_loss_list_with_its_graphs_holds_activations() -> None:
     (suspect,) = find_suspects(
         growing(

@@ -5,7 +5,7 @@ import pytest
 from suspects import HISTORY, MIB, TRAIN, finding, series, series_row, suspect
 from tenure.model.finding import CutReference, Finding, Holder
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import ALSO_KEPT_BY, KEPT_SHORT, REBUILT, Falls, Suspect
+from tenure.model.suspect import ALSO_KEPT_BY, GROWS_WITH_MODEL, KEPT_SHORT, REBUILT, Falls, Suspect
 from tenure.rules.claim import claim, growth, plural, subject, where
 
 NOWHERE = replace(HISTORY, sites=())
@@ -206,3 +206,9 @@ def test_what_else_keeps_the_graphs_is_told() -> None:
 
 def test_what_is_built_anew_in_each_step_is_not_certain() -> None:
     assert claimed(suspect(facts={REBUILT: True})).confidence == "likely"
+
+
+def test_what_comes_with_a_models_layers_is_possible_and_says_so() -> None:
+    found = claimed(suspect(facts={GROWS_WITH_MODEL: True}))
+
+    assert (found.confidence, found.message) == ("possible", "m It gains where the model gains layers.")

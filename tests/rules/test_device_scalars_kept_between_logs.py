@@ -66,6 +66,21 @@ def test_a_curve_of_one_point_per_epoch_is_a_hint(pace: float, size: int, pinned
     assert found.confidence == confidence
 
 
+@pytest.mark.parametrize(
+    ("yours", "objects", "pinned", "confidence"),
+    [(False, 10, 0, "possible"), (False, 2048, 0, "certain"), (False, 10, 4096, "certain"), (True, 10, 0, "certain")],
+)
+def test_a_few_scalars_that_a_library_records_by_itself_are_a_hint(
+    yours: bool, objects: int, pinned: int, confidence: str
+) -> None:
+    kept = suspect(scalars=True, holder_is_yours=yours, num_objects=objects, pinned_bytes=pinned)
+
+    found = check_suspect(kept)
+
+    assert found is not None
+    assert found.confidence == confidence
+
+
 def test_scalars_of_several_names_agree_with_their_verb() -> None:
     found = check_suspect(suspect(scalars=True, cut=(HISTORY, replace(HISTORY, name="accuracies"))))
 

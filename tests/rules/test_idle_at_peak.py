@@ -49,7 +49,7 @@ def test_what_an_object_keeps_and_the_peaks_statement_uses_last_is_a_hint_below_
         check_suspect(
             idle(BATCH, facts=FACTS | {"last_used_by": place, "peak_at": place, **more}, peak_drop_bytes=size)
         )
-        for size, more in ((4 * MIB, {}), (6 * MIB, {}), (4 * MIB, {"copied_to_grow": True}))
+        for size, more in ((4 * MIB, {}), (6 * MIB, {}), (4 * MIB, {"copied_to_grow": ("decoder.py", 3)}))
     ]
 
     assert [each and each.confidence for each in found] == ["possible", "certain", "likely"]
@@ -167,14 +167,14 @@ def test_of_two_statements_the_one_that_was_seen_to_make_the_memory_is_told() ->
 
 
 def test_what_grows_by_concatenation_is_to_be_made_once() -> None:
-    found = check_suspect(idle(BATCH, facts=FACTS | {"copied_to_grow": True}))
+    found = check_suspect(idle(BATCH, facts=FACTS | {"copied_to_grow": ("decoder.py", 3)}))
 
     assert found is not None
     assert found.message == (
         "`pipeline.batch` grows by concatenation: at the step's peak the old copy and the new one are both alive."
     )
     assert found.confidence == "likely"
-    small = check_suspect(replace(idle(BATCH, facts=FACTS | {"copied_to_grow": True}), peak_drop_bytes=MIB - 1))
+    small = check_suspect(replace(idle(BATCH, facts=FACTS | {"copied_to_grow": ("decoder.py", 3)}), peak_drop_bytes=MIB - 1))
     assert small is not None
     assert small.confidence == "possible"
     assert [remedy.summary.partition(" and ")[0] for remedy in found.remedies] == ["make it once at its full length"]

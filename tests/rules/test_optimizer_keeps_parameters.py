@@ -112,3 +112,14 @@ def test_the_call_that_gives_an_optimizer_more_is_told_and_not_where_it_was_made
     assert found is not None
     assert (found.holder.name, found.holder.file, found.holder.line) == ("add_param_group", "probe.py", 11)
     assert found.cut == (CutReference("opt", "train.py", 10), CutReference("add_param_group", "probe.py", 11))
+
+
+def test_a_table_of_optimizers_that_all_get_more_is_one_name() -> None:
+    table = hop("ATTRIBUTE", "optimizers", "__main__.Runner", "dict")
+    path = (HOP, table, hop("ITEM", "'sh0'", "dict", "torch.optim.adam.Adam"), IN_OPTIMIZER)
+    holder = HoldingReference("item", "optimizers", "self.optimizers[*]")
+
+    found = check_suspect(suspect(path=path, holder=holder))
+
+    assert found is not None
+    assert found.message == "`self.optimizers[*]` gets ever more parameters and state and gives none up: 1.00 MiB per step."

@@ -13,7 +13,7 @@ _LINE = re.compile(r":\d+\)$")
 
 def join_same_holder(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings; what is idle at the peak, or carried into the forward, by a reference that a survivor, or growth
-    that is no mere hint, is told by becomes that one's evidence.
+    that is no mere hint, is told by, or by the table of an entry that grows, becomes that one's evidence.
 
     The lasting one's rule stays, with the figures of the peak where it has none. That a sure finding saw the memory
     idle makes a possible survivor likely.
@@ -57,12 +57,18 @@ def with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:
 
 def _is_same(finding: Finding, other: Finding) -> bool:
     one, two = finding.holder, other.holder
-    same = (one.file, one.line, one.name) == (two.file, two.line, two.name) and one.file is not None
+    same = (one.file, one.line, _table(one.name)) == (two.file, two.line, _table(two.name)) and one.file is not None
     carries = one.file is not None and _reference(finding) == _reference(other) and not one.expression.endswith("[*]")
     surely_grows = finding.symptom in ("growth", "sawtooth") and finding.confidence != "possible"
     lasts = finding.symptom == "survivor" or (surely_grows and other.peak_drop_bytes is not None)
-    told = (same and lasts) or (carries and surely_grows)
+    is_part = same and one.name != two.name and (other.retained_bytes or 0) <= (finding.retained_bytes or 0)
+    told = (same and lasts) or ((carries or is_part) and surely_grows)
     return told and other.symptom == "peak" and finding.ranks == other.ranks
+
+
+def _table(name: str) -> str:
+    """`stats` of `stats['loss']`."""
+    return name.partition("[")[0]
 
 
 def _reference(finding: Finding) -> tuple[str | None, str | None, str]:

@@ -77,7 +77,7 @@ def _leads_straight_to_it(suspect: Suspect) -> bool:
     enters = next(at for at, hop in enumerate(suspect.path) if is_of_optimizers(hop.source_type))
     above = [at for at, hop in enumerate(suspect.path[:enters]) if hop.label.strip("'\"") == suspect.holder.name]
     between = suspect.path[above[-1] + 1 : enters] if above else ()
-    if between and between[-1].kind in _ENTRIES:
+    if between and between[-1].kind in _ENTRIES and all(hop.kind != "DICT" for hop in between[-2:-1]):
         between = between[:-1]
     return not any(hop.user and hop.kind not in _IMPLICIT for hop in between)
 

@@ -51,3 +51,35 @@ def test_a_pool_that_is_full_and_has_ever_longer_batches_follows_them(longer: bo
 
     found = [suspect.symptom for suspect in find_suspects([*ends, *entries])]
     assert [symptom for symptom in found if symptom == "growth"] == told
+
+
+ASKED = "train.step(train.py:5).x -> tensor#x{step} 8KiB input\n"
+PREPARED = (
+    "main.loader -> __main__.Prefetcher -> .queue collections.deque#q -> [0] Pairs#p{later} -> .words tensor#w{later}"
+    " {longer}KiB\n"
+    "main.loader -> __main__.Prefetcher -> .queue collections.deque#q -> [0] Pairs#p{later} -> .asked tensor#a{later}"
+    " 8KiB\n"
+    "train.fit(train.py:9).pairs -> Pairs#p{step} -> .words tensor#w{step} {kib}KiB\n"
+)
+
+
+def prepared(step: int, asked: str) -> str:
+    return PREPARED.format(step=step, later=step + 1, kib=8 * (1 + step // 5), longer=8 * (1 + (step + 1) // 5)) + asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("train.fit(train.py:9).pairs -> Pairs#p{step} -> .asked tensor#a{step} 8KiB\n", []),
+        ("train.fit(train.py:9).pairs -> Pairs#p{step} -> .asked tensor#a 8KiB\n", ["growth"]),
+    ],
+    ids=["all made anew", "some lasts"],
+)
+def test_a_batch_of_several_parts_that_are_all_made_anew_is_no_growth_whichever_part_the_forward_is_given(
+    asked: str, told: list[str]
+) -> None:
+    ends = [census(MODEL + prepared(step, asked.format(step=step)), step=step) for step in STEPS]
+    entries = [census(MODEL + ASKED.format(step=step), step=step, moment="forward-entry") for step in STEPS]
+
+    found = [suspect.symptom for suspect in find_suspects([*ends, *entries])]
+    assert [symptom for symptom in found if symptom == "growth"] == told

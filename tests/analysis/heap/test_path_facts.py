@@ -22,6 +22,7 @@ MODEL = "main.net -> __main__.Net -> ._parameters dict -> ['w'] parameter 1MiB\n
         (lambda n: 37 * n % 191, False, None),
         (lambda n: f"({64 + 37 * n % 191}, 64)", False, None),
         (lambda n: f"'{'abcdefghijklmnop'[n]}'", False, None),
+        (lambda n: f"'user{37 * n % 191 or ''}'", False, None),
     ],
     ids=[
         "each step",
@@ -33,6 +34,7 @@ MODEL = "main.net -> __main__.Net -> ._parameters dict -> ['w'] parameter 1MiB\n
         "lengths",
         "shapes",
         "words",
+        "one without a number",
     ],
 )
 def test_keys_that_rise_as_numbers_of_steps_do_are_told_apart(key: object, counts_up: bool, rises: bool | None) -> None:

@@ -435,3 +435,40 @@ def test_a_module_that_an_optimizer_was_given_and_never_stepped_is_told_by_its_o
     found = [idle_of(used_at=(1, 2, 3, 4, 6, 8), others=student + given + state) for state in (stepped, both, "")]
 
     assert [[(cut[-1], last) for cut, last, _ in each] for each in found] == [[("self.teacher", 7)], [], []]
+
+
+OWN_OPTIMIZER = f"""
+{TRAINER} -> .optim torch.optim.adam.Adam#own -> .param_groups list -> [0] dict -> ['params'] list -> [0] parameter#w
+{TRAINER} -> .optim torch.optim.adam.Adam#own -> .state collections.defaultdict -> ['<Parameter>'] dict -> ['exp_avg'] tensor 8MiB state
+{TRAINER} -> .optim torch.optim.adam.Adam#own -> .state collections.defaultdict -> <member> parameter#w
+"""
+
+
+def test_a_module_whose_own_optimizer_has_stopped_with_it_is_told_with_doubt_and_its_state() -> None:
+    censuses = [census(STUDENT + (USED if step < 9 else TEACHER) + OWN_OPTIMIZER, step=step) for step in STEPS]
+
+    (suspect,) = (each for each in find_suspects(censuses) if each.symptom == "survivor")
+
+    assert (suspect.holder.expression, suspect.retained_bytes >> 20) == ("self.teacher", 16)
+    assert sorted(each.expression for each in suspect.cut) == ["self.optim", "self.teacher"]
+    assert suspect.facts["doubt"] == "an optimizer that trains nothing else has it: the program may come back to both"
+
+
+def test_an_optimizer_that_is_all_there_is_keeps_its_modules_in_use() -> None:
+    alone = STUDENT.replace("torch.optim.sgd.SGD#sgd -> .param_groups list -> [0] parameter#s", "__main__.Plan#plan")
+
+    assert idle_of(used_at=(1, 2, 3), others=alone + OWN_OPTIMIZER) == []
+
+
+@pytest.mark.parametrize(("last", "told"), [(64, True), (24, False)])
+def test_a_module_that_was_left_out_of_a_few_steps_of_its_use_rests_where_that_is_much_longer_than_the_breaks(
+    last: int, told: bool
+) -> None:
+    """A discriminator's turn comes every other step, so that a window of one step may be without it."""
+    steps = [step for step in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64) if step <= last]
+    used = [step for step in steps if step <= 12 and step != 3]
+    censuses = [census(STUDENT + (USED if step in used else TEACHER), step=step) for step in steps]
+
+    found = [each.facts["doubt"] for each in find_suspects(censuses) if each.symptom == "survivor"]
+
+    assert found == ["it was used now and then: it may be used again"] * told

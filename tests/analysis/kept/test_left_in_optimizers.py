@@ -108,3 +108,17 @@ def find_left_in_optimizers_of(after: str, *, moment: str) -> int:
     return len(
         find_left_in_optimizers([view_census(each, shapes) for each in censuses_of(BEFORE, after, moment=moment)])
     )
+
+
+def test_state_that_was_moved_to_the_new_parameter_is_in_use_and_the_old_one_alone_is_left() -> None:
+    moved = (
+        f"{ADAM}.param_groups list -> [0] dict -> ['params'] list -> [0] parameter#n 2MiB\n"
+        f"{ADAM}.state collections.defaultdict -> ['<Parameter>'] dict#so -> ['exp_avg'] tensor#mo 8MiB state\n"
+        f"{ADAM}.state collections.defaultdict -> <member> parameter#o 8MiB\n"
+        f"{ADAM}.state collections.defaultdict -> ['<Parameter 2>'] dict#so\n"
+        f"{ADAM}.state collections.defaultdict -> <member> parameter#n 2MiB\n"
+    )
+
+    (suspect,) = find_suspects(censuses_of(BEFORE, BODY + NEW + adam("b 1MiB") + moved))
+
+    assert (suspect.facts["released"], suspect.retained_bytes) == ("head", 8 * 1024**2)

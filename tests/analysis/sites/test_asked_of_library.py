@@ -67,3 +67,22 @@ def test_a_reference_whose_statement_is_known_stays_there() -> None:
 
     assert by_the_call_that_asked(stored, sources) == stored
     assert by_the_call_that_asked(replace(CALLS, owner_type="Spy"), sources) == replace(CALLS, owner_type="Spy")
+
+
+VAE = replace(HISTORY, kind="attribute", name="vae", owner_type="diffusers.pipelines.sd.pipeline_sd.SDPipeline", sites=())
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("from diffusers import SDPipeline\npipeline = SDPipeline(vae=vae, unet=unet)\n", [2]),
+        ("import diffusers\npipeline = diffusers.SDPipeline(vae=load())\n", [2]),
+        ("from diffusers import SDPipeline\npipeline = SDPipeline(unet=unet)\n", []),
+        ("from mine import SDPipeline\npipeline = SDPipeline(vae=vae)\n", []),
+    ],
+    ids=["as the package offers it", "by the package", "without the argument", "another package's"],
+)
+def test_what_a_librarys_object_was_given_by_name_is_told_where_it_is_given(text: str, lines: list[int]) -> None:
+    found = by_the_call_that_asked(VAE, {MINE: SourceFile(MINE, text)})
+
+    assert (found.name, [site.line for site in found.sites]) == ("vae", lines)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.analysis.sites.keyed_calls import by_the_call_that_gives_the_keys
+from suspects import hop
+from tenure.analysis.sites.keyed_calls import by_the_call_that_gives_the_keys, by_the_call_that_names_the_entry
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 
@@ -28,6 +29,8 @@ IN_LIBRARY = ("lora_A", [(LIBRARY, 263)])
         ("model.add_adapter(f'task{task}', config)", KEYS, ("add_adapter", [(MINE, 1)])),
         ("model.set_adapter(f'task{t}')\nmodel.add_adapter(name=f'task{t}')", KEYS, ("add_adapter", [(MINE, 2)])),
         ("m.add(f'task{t}')\nif t:\n    m.add(f'task{t}')", KEYS, ("add", [(MINE, 1), (MINE, 3)])),
+        ("name = f'task{t}'\nmodel.load_adapter(path, adapter_name=name)", KEYS, ("load_adapter", [(MINE, 2)])),
+        ("def f():\n    name = f'task{t}'\nmodel.load_adapter(name)", KEYS, IN_LIBRARY),
         ("model.add_adapter('task13')", KEYS, IN_LIBRARY),
         ("model.add_adapter(f'{task}')", KEYS, IN_LIBRARY),
         ("model.add_adapter(f'head{task}')", KEYS, IN_LIBRARY),
@@ -46,3 +49,36 @@ def test_what_the_user_stores_is_told_where_it_is_stored() -> None:
     reference = HoldingReference("attribute", "heads", "self.heads[*]", sites=(SourceLocation(MINE, 9, "grow"),))
 
     assert named("model.add_adapter(f'task{t}')", KEYS, reference=reference) == ("heads", [(MINE, 9)])
+
+
+def test_the_call_that_gives_the_keys_is_told_before_one_that_merely_calls_into_the_library() -> None:
+    inside = (SourceLocation(LIBRARY, 263, "update_layer"),)
+    called = HoldingReference(
+        "attribute", "lora_A", "lora_A[*]", sites=(SourceLocation(MINE, 1, "<module>"),), library_sites=inside
+    )
+    text = "get_peft_model(base)\nmodel.load_adapter(f'task{t}')"
+
+    assert named(text, KEYS, reference=called) == ("load_adapter", [(MINE, 2)])
+
+
+ROWS = (hop("ITEM", "4", "list", "dict"), hop("ITEM", "'y_pred'", "dict", "torch.Tensor"))
+HISTORY = HoldingReference(
+    "attribute", "history_", "net.history_[*]", element=True,
+    sites=(SourceLocation(MINE, 9, "main"),), library_sites=(SourceLocation(LIBRARY, 398, "NeuralNet.history"),),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("net.history.record_batch('y_pred', y.detach())", 1),
+        ("net.history.record_batch('loss', y)", 9),
+        ("rows.get('y_pred', None)", 9),
+        ("net.history.record('y_pred')", 9),
+    ],
+    ids=["records it", "records something else", "reads it", "records nothing"],
+)
+def test_what_a_library_keeps_under_a_text_is_told_where_the_program_records_it_so(text: str, line: int) -> None:
+    found = by_the_call_that_names_the_entry(HISTORY, ROWS, {MINE: SourceFile(MINE, text)})
+
+    assert [(site.file, site.line) for site in found.sites] == [(MINE, line)]

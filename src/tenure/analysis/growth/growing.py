@@ -167,7 +167,8 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
         plain = trend.kind == "growing" and not weights.graph_nodes[-1, shape]
         if trend.kind == "flat" or (plain and _were_all_there(views, shape)):
             continue
-        if weights.graph_nodes[:, shape].any() and _falls_out_of_sight(views, counts[:, shape]):
+        of_graph = shapes.graph[shape] >= 0 or weights.graph_nodes[:, shape].any()
+        if of_graph and _falls_out_of_sight(views, counts[:, shape]):
             continue
         if _members_stay(views, shape, counts[:, shape], trend):
             found[shape] = Grown(shape, trend)

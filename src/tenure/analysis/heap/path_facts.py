@@ -159,9 +159,10 @@ def _count_up(keys: Sequence[str]) -> bool:
 def _rise(keys: Sequence[str]) -> bool:
     """Whether keys of each form have a number, at the same place, that rises from one to the next: `0`, `5`, `10`, or
     `'step 0'`, `'step 5'`. A few may rise by chance."""
-    forms: dict[str, list[list[int]]] = {}
+    forms: dict[tuple[str, int], list[list[int]]] = {}
     for key in keys:
-        forms.setdefault(_NUMBER.sub("", key), []).append([int(number) for number in _NUMBER.findall(key)])
+        numbers = [int(number) for number in _NUMBER.findall(key)]
+        forms.setdefault((_NUMBER.sub("", key), len(numbers)), []).append(numbers)
     return bool(forms) and all(len(each) >= FEWEST_THAT_RISE and _any_place_rises(each) for each in forms.values())
 
 

@@ -18,7 +18,8 @@ LEAST_STEPS_AFTER_EARLY_USE = 16
 """The same where the run began with its use: without a phase before, nothing says yet that this program has phases."""
 
 RESTS_TO_BREAKS = 8
-"""A rest is so many times as long as the longest break before it, or may be another break."""
+"""Where a use had breaks, and was seen twice as often as one without must be, the rest is so many times as long as the
+longest of them, or may be another break."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def find_rest(
     last_step = 0 if hits[-1] == 0 and ending.called & subtree <= ending.only_then else ending.step
     rests = later[-1].end - (last_call or ending.end)
     break_between = _longest_break(hits, windows)
-    if rests < RESTS_TO_BREAKS * break_between:
+    if break_between and (len(hits) < 2 * LEAST_WINDOWS or rests < RESTS_TO_BREAKS * break_between):
         return None
     often = len(later) >= LEAST_WINDOWS and later[-1].step - last_step >= LEAST_SPAN * steps
     least = LEAST_STEPS if hits[0] > 0 else LEAST_STEPS_AFTER_EARLY_USE

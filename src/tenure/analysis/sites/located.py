@@ -15,7 +15,7 @@ from tenure.analysis.sites.entered_hooks import by_the_hooks_entered, by_their_o
 from tenure.analysis.sites.gradient_sites import name_of_gradients
 from tenure.analysis.sites.kept_functions import by_the_function_that_is_kept
 from tenure.analysis.sites.key_sites import name_at
-from tenure.analysis.sites.keyed_calls import by_the_call_that_gives_the_keys
+from tenure.analysis.sites.keyed_calls import by_the_call_that_gives_the_keys, by_the_call_that_names_the_entry
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
 from tenure.analysis.sites.optimizer_sites import by_the_statement_that_moves_state
@@ -56,6 +56,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
     holder = by_their_own_name(by_the_call_that_asked(located(suspect.holder), sources), sources)
     holder = by_the_call_that_gives_the_keys(holder, suspect.facts.get("keys"), sources)
+    holder = by_the_call_that_names_the_entry(holder, suspect.path, sources)
     holder = by_the_function_that_is_kept(holder, suspect, sources)
     named = name_that_stores(suspect.holder, sources, growing=growing)
     record = record_that_is_kept(suspect.holder, sources)
@@ -68,7 +69,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         to_drop, named = fields, name_that_stores(fields[0], sources, growing=growing)
         holder = located(fields[0])
     cut = tuple(located(each if len(to_drop) == 1 else _as_it_is(each)) for each in to_drop)
-    if record is not None:
+    if record is not None or (len(cut) == 1 and not cut[0].sites and cut[0].expression == holder.expression):
         cut = (dataclasses.replace(cut[0], sites=holder.sites), *cut[1:])
     holder = _last_error_of_own_prompt(holder, cut, sources) or holder
     carrying = None
