@@ -174,7 +174,9 @@ def test_what_grows_by_concatenation_is_to_be_made_once() -> None:
         "`pipeline.batch` grows by concatenation: at the step's peak the old copy and the new one are both alive."
     )
     assert found.confidence == "likely"
-    small = check_suspect(replace(idle(BATCH, facts=FACTS | {"copied_to_grow": ("decoder.py", 3)}), peak_drop_bytes=MIB - 1))
+    small = check_suspect(
+        replace(idle(BATCH, facts=FACTS | {"copied_to_grow": ("decoder.py", 3)}), peak_drop_bytes=MIB - 1)
+    )
     assert small is not None
     assert small.confidence == "possible"
     assert [remedy.summary.partition(" and ")[0] for remedy in found.remedies] == ["make it once at its full length"]

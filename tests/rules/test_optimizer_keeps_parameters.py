@@ -122,4 +122,7 @@ def test_a_table_of_optimizers_that_all_get_more_is_one_name() -> None:
     found = check_suspect(suspect(path=path, holder=holder))
 
     assert found is not None
-    assert found.message == "`self.optimizers[*]` gets ever more parameters and state and gives none up: 1.00 MiB per step."
+    assert (
+        found.message
+        == "`self.optimizers[*]` gets ever more parameters and state and gives none up: 1.00 MiB per step."
+    )

@@ -13,8 +13,8 @@ CONFIRMED = (
     frozenset(("large_segment_size_mb",)),
     frozenset(("large_segment_size_mb", "roundup_power2_divisions")),
 )
-"""What was set together in traces that torch recorded (tests/allocator/recorded_on_cuda; docs/accuracy/allocator.md), whatever
-the values. A fraction of the device's memory is no rule of its own: it only says where memory ends."""
+"""What was set together in traces that torch recorded (tests/allocator/recorded_on_cuda; docs/accuracy/allocator.md),
+whatever the values. A fraction of the device's memory is no rule of its own: it only says where memory ends."""
 
 
 def rules_of(settings: AllocatorSettings) -> frozenset[str]:

@@ -94,8 +94,9 @@ def _confidence(suspect: Suspect) -> Confidence:
     """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing.
 
     What has risen twice may do so a third time, or be full: possible. So is what the program's text keeps short, what
-    comes with layers that a model gets, what an evaluation collects, unless with graphs, which it has no use for, and a graph that looks the same at all entries:
-    it may be in use. What is built anew in each step may be the work of steps that do ever more: likely.
+    comes with layers that a model gets, what an evaluation collects, unless with graphs, which it has no use for, and a
+    graph that looks the same at all entries: it may be in use. What is built anew in each step may be the work of steps
+    that do ever more: likely.
     """
     if within_evaluation(suspect):
         return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"

@@ -157,7 +157,9 @@ def test_what_layers_of_ones_own_keep_belongs_to_the_models() -> None:
 
 def test_objects_that_came_with_the_attribute_before_the_last_census_are_what_is_collected() -> None:
     def known(tasks: int) -> str:
-        return "".join(f"main.known -> list#k -> [{n}] data.Task#t{n} -> .turn tensor#u{n} 256KiB\n" for n in range(tasks))
+        return "".join(
+            f"main.known -> list#k -> [{n}] data.Task#t{n} -> .turn tensor#u{n} 256KiB\n" for n in range(tasks)
+        )
 
     rows = ((2, 1), (3, 1), (4, 2), (6, 3), (8, 4), (12, 6), (13, 6))
     found = find_suspects([census(known(tasks), step=step) for step, tasks in rows])

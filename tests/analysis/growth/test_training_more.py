@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a drawn path is one line)
 from __future__ import annotations
 
 import pytest

@@ -69,7 +69,9 @@ def test_a_reference_whose_statement_is_known_stays_there() -> None:
     assert by_the_call_that_asked(replace(CALLS, owner_type="Spy"), sources) == replace(CALLS, owner_type="Spy")
 
 
-VAE = replace(HISTORY, kind="attribute", name="vae", owner_type="diffusers.pipelines.sd.pipeline_sd.SDPipeline", sites=())
+VAE = replace(
+    HISTORY, kind="attribute", name="vae", owner_type="diffusers.pipelines.sd.pipeline_sd.SDPipeline", sites=()
+)
 
 
 @pytest.mark.parametrize(

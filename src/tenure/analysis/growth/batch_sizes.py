@@ -26,8 +26,8 @@ def is_batch(views: Sequence[View], shape: int, entries: Sequence[View]) -> bool
 
     `entries` are the censuses at forward entries, `views` those at which it swells. Where batches get longer, so do
     results of the step before, and what comes with a batch; a function that is entered may have it by another name.
-    Of a pool that is full, whose entries are replaced now and then, the largest one is in proportion. What an object has
-    that a variable or a queue holds is a batch where all else that it has is made anew with it.
+    Of a pool that is full, whose entries are replaced now and then, the largest one is in proportion. What an object
+    has that a variable or a queue holds is a batch where all else that it has is made anew with it.
     """
     if _comes_with_others(views, shape):
         return True

@@ -14,7 +14,13 @@ from tenure.analysis.growth.filled_attributes import filled_attributes, given_to
 from tenure.analysis.growth.gained_optimizers import optimizer_facts
 from tenure.analysis.growth.rebuilt import is_rebuilt
 from tenure.analysis.growth.tables_of_one_owner import join_tables
-from tenure.analysis.growth.training_more import is_growing_model, is_in_step, is_only_used, is_training_more, trains_more
+from tenure.analysis.growth.training_more import (
+    is_growing_model,
+    is_in_step,
+    is_only_used,
+    is_training_more,
+    trains_more,
+)
 from tenure.analysis.growth.trend import (
     FEWEST_POINTS,
     WARM_UP_STEP,
@@ -46,7 +52,16 @@ from tenure.analysis.heap.wording import attribute_name, is_finished_frame
 from tenure.analysis.sites.name_sites import GAINS_NAMES
 from tenure.model.finding import rise_between_falls
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
-from tenure.model.suspect import FILLED, GRADIENTS_IN_TURN, GRAPH_GOES_ON, GROWS_WITH_MODEL, ON_LAYERS, REBUILT, Series, Suspect
+from tenure.model.suspect import (
+    FILLED,
+    GRADIENTS_IN_TURN,
+    GRAPH_GOES_ON,
+    GROWS_WITH_MODEL,
+    ON_LAYERS,
+    REBUILT,
+    Series,
+    Suspect,
+)
 
 KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""

@@ -60,9 +60,10 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     with a call. A module inside
     counts where none around it was ever called. While data are prepared, before an optimizer's first step, several
     modules may take turns.
-    What an optimizer that goes on has, a graph uses, or a module in use refers to, is none; nor what was never called, such as
-    an average of weights. Where calls inside other modules were watched, a part of a module in use counts too, which
-    refers to it as its submodule only; not beside one in use that is made like it, for data may choose between them.
+    What an optimizer that goes on has, a graph uses, or a module in use refers to, is none; nor what was never called,
+    such as an average of weights. Where calls inside other modules were watched, a part of a module in use counts too,
+    which refers to it as its submodule only; not beside one in use that is made like it, for data may choose between
+    them.
     `told` are types of modules that were found to be released. Weights used without a call and calls in windows that
     were not watched cannot be seen: findings of this kind are never certain.
     """
@@ -170,7 +171,8 @@ def _weighed(
 
 
 def _is_unused(ordered: Sequence[View], idle: _Idle, stopped: frozenset[int]) -> bool:
-    """No optimizer but a `stopped` one steps its parameters, no module in use leads to them, no later graph was made with them."""
+    """No optimizer but a `stopped` one steps its parameters, no module in use leads to them, no later graph was made
+    with them."""
     last = ordered[-1]
     graph, nodes = last.graph, last.census.nodes
     if not len(idle.storages):

@@ -18,8 +18,8 @@ def by_the_call_that_asked(reference: HoldingReference, sources: Mapping[str, So
 
     Of a nameless container (`itertools.cycle` copies what it gives) always, of another reference where no statement
     is known to make it, also where it is given it by the attribute's name to a class that the package offers elsewhere
-    (`StableDiffusionPipeline(vae=vae)`); as it is where no file of the user's makes such a call. Cost: a parse of each file of the
-    user's that names the library's module.
+    (`StableDiffusionPipeline(vae=vae)`); as it is where no file of the user's makes such a call. Cost: a parse of each
+    file of the user's that names the library's module.
     """
     asked_for = reference.inside or ("" if reference.sites else reference.owner_type)
     calls = sorted(_calls(asked_for, sources), key=lambda each: (each[1].file, each[1].line))
@@ -59,9 +59,7 @@ def _asked(module: str, source: SourceFile) -> list[tuple[str, str, SourceLocati
     if module.rpartition(".")[2] not in source.text:
         return []
     return [
-        (full, written, site)
-        for full, written, site, _ in _imported_calls(source)
-        if full.startswith(f"{module}.")
+        (full, written, site) for full, written, site, _ in _imported_calls(source) if full.startswith(f"{module}.")
     ]
 
 

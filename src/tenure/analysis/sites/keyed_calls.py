@@ -54,8 +54,8 @@ def by_the_call_that_names_the_entry(
     reference: HoldingReference, path: Sequence[Hop], sources: Mapping[str, SourceFile]
 ) -> HoldingReference:
     """The reference, placed at the user's calls that record a value under the text that the path ends by, as
-    `history.record_batch("y_pred", y)` where rows of a library's history grow by their 'y_pred'. As it is where its best
-    statement is the user's own and not one that merely calls into the library."""
+    `history.record_batch("y_pred", y)` where rows of a library's history grow by their 'y_pred'. As it is where its
+    best statement is the user's own and not one that merely calls into the library."""
     if not reference.library_sites or not reference.element:
         return reference
     keys = [unquoted(hop.label) for hop in path if hop.kind == "ITEM" and hop.label != unquoted(hop.label)]
@@ -66,17 +66,17 @@ def by_the_call_that_names_the_entry(
         for source in sources.values()
         if source.origin == "yours" and keys[-1] in source.text
         for node in nodes_in(source)
-        if _records(node, keys[-1])
+        if isinstance(node, ast.Call) and _records(node, keys[-1])
     )
     return replace(reference, sites=sites) if sites else reference
 
 
-def _records(node: ast.AST, key: str) -> bool:
-    """Whether it is a call of a method, named so, of a text and something else."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or len(node.args) < 2:
+def _records(call: ast.Call, key: str) -> bool:
+    """Whether a method that is named so is called with this text and something else."""
+    if not isinstance(call.func, ast.Attribute) or len(call.args) < 2:
         return False
-    first = node.args[0]
-    return isinstance(first, ast.Constant) and first.value == key and node.func.attr.startswith(_RECORDING)
+    first = call.args[0]
+    return isinstance(first, ast.Constant) and first.value == key and call.func.attr.startswith(_RECORDING)
 
 
 def _calls_with(source: SourceFile, keys: Sequence[str]) -> Iterator[ast.Call]:
@@ -88,7 +88,9 @@ def _calls_with(source: SourceFile, keys: Sequence[str]) -> Iterator[ast.Call]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             function = enclosing_function(source, node.lineno)
             given = (*node.args, *(keyword.value for keyword in node.keywords))
-            written = [each if isinstance(each, ast.JoinedStr) else texts.get((function, dotted(each))) for each in given]
+            written = [
+                each if isinstance(each, ast.JoinedStr) else texts.get((function, dotted(each))) for each in given
+            ]
             patterns = [_pattern(each) for each in written if each is not None]
             if any(pattern and sum(bool(re.fullmatch(pattern, key)) for key in keys) >= LEAST_KEYS
                    for pattern in patterns):  # fmt: skip
