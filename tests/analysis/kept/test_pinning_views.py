@@ -58,3 +58,11 @@ def test_views_that_were_there_from_the_first_step_on_are_a_data_set() -> None:
 
 def test_a_bank_that_still_fills_up_is_told_as_growth_alone() -> None:
     assert told(BANK.replace("at{step}", ""), full_from=99) == []
+
+
+def test_views_that_records_in_a_full_container_have_by_an_attribute_are_told_by_the_container() -> None:
+    events = "dict#rows -> [*{num}] __main__.Event#event*at{step} -> .curve tensor#row*at{step}"
+
+    (suspect,) = told(BANK.replace("dict#rows -> [*{num}] tensor#row*at{step}", events))
+
+    assert (suspect.holder.expression, suspect.pinned_bytes) == ("bank.rows[*]", 10 * ((128 << 10) - 512))

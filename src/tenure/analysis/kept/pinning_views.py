@@ -7,9 +7,11 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
+from tenure.analysis.heap.graph import object_of
 from tenure.analysis.heap.groups import Shapes, View, containers_of, fingerprint_of, owners_of, series_of_nodes
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.storage_facts import pinned_bytes, storage_rows
+from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, Role
 from tenure.model.suspect import Suspect
 
@@ -27,8 +29,8 @@ FEWEST_LATE = 2
 
 
 def find_pinning_views(views: Sequence[View], shapes: Shapes, *, told: Collection[int]) -> tuple[Suspect, ...]:
-    """Suspects of symptom "survivor": elements of one container in every step-end census of the run's second half,
-    views that together show a tenth at most of storages that its steps made. `told` are shapes that are known to grow.
+    """Suspects of symptom "survivor": elements of one container, or what these have by an attribute, in every step-end
+    census of the run's second half, views that together show a tenth at most of storages that its steps made. `told` are shapes that are known to grow.
 
     Costs a look at the storages of these censuses, and a cut per suspect.
     """
@@ -67,14 +69,25 @@ def _small_views(view: View, at_first: Collection[tuple[int, int]]) -> dict[int,
     for shape in np.unique(view.shape[nodes]).tolist():
         members = nodes[view.shape[nodes] == shape]
         members = np.array([n for n in members.tolist() if view.known_by(n).isdisjoint(at_first)], dtype=np.int64)
-        if len(members) >= FEWEST_STORAGES and containers_of(view, np.unique(owners_of(view, members))):
+        if len(members) >= FEWEST_STORAGES and _containers(view, members):
             found[int(shape)] = members
     return found
 
 
+def _containers(view: View, memory: Ints) -> Collection[int]:
+    """Those whose elements the views are, or have by an attribute, as an event its curve."""
+    tensors = np.unique(owners_of(view, memory))
+    if found := containers_of(view, tensors):
+        return found
+    graph, above = view.graph, view.paths.parent[tensors]
+    by_name = [int(reference) for reference in above.tolist() if reference >= 0 and attribute_name(graph, reference)]
+    records = {object_of(graph, int(view.census.references.source[reference])) for reference in by_name}
+    return containers_of(view, np.array(sorted(records), dtype=np.int64)) if len(by_name) == len(tensors) else ()
+
+
 def _suspect(views: Sequence[View], nodes: Sequence[Ints], shape: str) -> Suspect:
     last = views[-1]
-    containers = containers_of(last, np.unique(owners_of(last, nodes[-1])))
+    containers = _containers(last, nodes[-1])
     series = series_of_nodes("step-end", views, nodes)
     return assemble_suspect(
         Group(last, nodes[-1], nodes[-1], many=frozenset(containers)),
