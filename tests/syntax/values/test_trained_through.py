@@ -47,6 +47,9 @@ def test_a_plain_backward_leaves_no_graph(text: str) -> None:
         ("def total(self):\n    return sum(self.kept)", "loss = agent.total()\nloss.backward()"),
         ("@property\ndef total(self):\n    return sum(self.kept)", "agent.total.backward()"),
         ("self.kept.append(x)", "torch.stack(log.kept).mean().backward()"),
+        ("def f():\n    kept = g()\n    step(kept)", "def step(optimizer, loss):\n    loss.backward()"),
+        ("def f():\n    kept = g()\n    def closure():\n        kept.backward()",),
+        ("kept = None\ndef f():\n    global kept\n    kept = g()\ndef h():\n    kept.backward()",),
     ],
 )
 def test_what_is_computed_from_a_name_is_followed_to_a_derivative(texts: tuple[str, ...]) -> None:
@@ -62,6 +65,8 @@ def test_what_is_computed_from_a_name_is_followed_to_a_derivative(texts: tuple[s
         ("kept.append(x)\nguess = kept[-1].argmax(1)\nloss = f(x, guess)\nloss.backward()",),
         ("self.kept.append(x)\nkept = f(x)\nkept.backward()",),
         ("self.kept += x\nloss = x.kept()\nloss.backward()",),
+        ("def train():\n    kept += loss\n    loss.backward()\n    return kept\n\ndef main():\n    loss = train()",),
+        ("def f(x):\n    kept = x\ndef g(loss):\n    loss.backward()\ndef h(loss):\n    f(loss)",),
         ("self.kept = x", "class Other:\n    def loss(self):\n        return self.kept\n\nOther().loss().backward()"),
     ],
 )

@@ -30,8 +30,8 @@ FEWEST_LATE = 2
 
 def find_pinning_views(views: Sequence[View], shapes: Shapes, *, told: Collection[int]) -> tuple[Suspect, ...]:
     """Suspects of symptom "survivor": elements of one container, or what these have by an attribute, in every step-end
-    census of the run's second half, views that together show a tenth at most of storages that its steps made. `told` are
-    shapes that are known to grow.
+    census of the run's second half, views that together show a tenth at most of storages that its steps made. `told`
+    are shapes that are known to grow.
 
     Costs a look at the storages of these censuses, and a cut per suspect.
     """

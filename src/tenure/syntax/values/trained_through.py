@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
@@ -15,6 +16,7 @@ _KEEPING = ("retain_graph", "create_graph")
 _DERIVATIVES = frozenset({"grad", "backward", "jacobian", "hessian", "vjp", "jvp"})
 _WITHOUT_DERIVATIVE = frozenset({"argmax", "argmin", "detach", "item", "numpy", "size", "tolist"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def keeps_graphs(sources: Iterable[SourceFile]) -> bool:
@@ -32,19 +34,87 @@ def keeps_graphs(sources: Iterable[SourceFile]) -> bool:
 def goes_backward(sources: Iterable[SourceFile], name: str, file: str) -> bool:
     """Whether a value that is computed from `name` of a file (a variable; `.name`: an attribute) is differentiated.
 
-    Followed are assignments, loops and the results of functions, by name alone and over all files: this errs on the
-    side of yes. The arguments of calls are followed into their results, not into their bodies; `self.name` of other
-    files is another object's.
+    Followed are assignments, loops, arguments into functions of the called name, and results of functions: variables
+    within the function that has them, all else by name alone and over all files, which errs on the side of yes. The
+    arguments of calls count for their results as well; `self.name` of other files is another object's.
     """
-    trees = [(tree, "" if path == file else name) for path, tree in _trees_by_path(sources)]
-    flows = [flow for tree, foreign in trees for flow in _flows(tree, foreign)]
+    files = [
+        _File(path, tree, "" if path == file else name, _variables(tree, path))
+        for path, tree in _trees_by_path(sources)
+    ]
+    parameters = _parameters(files)
+    flows = [flow for each in files for flow in (*_flows(each), *_arguments(each, parameters))]
     derived = {name}
+    for each in files:
+        if not each.foreign:
+            derived |= {own for own in each.variables.values() if own.endswith(f":{name}")}
     while True:
         found = {target for targets, value in flows if derived & value for target in targets} - derived
         if not found:
             break
         derived |= found
-    return any(derived & _names(each, foreign) for tree, foreign in trees for each in _differentiated(tree))
+    return any(derived & _names(value, each) for each in files for value in _differentiated(each.tree))
+
+
+@dataclass(frozen=True)
+class _File:
+    """One file; `foreign` is the attribute that is another object's there, `variables` tell by node what a variable is
+    known by: its name at the top of a file, with its function elsewhere."""
+
+    path: str
+    tree: ast.Module
+    foreign: str
+    variables: Mapping[int, str]
+
+
+def _variables(tree: ast.Module, path: str) -> dict[int, str]:
+    found: dict[int, str] = {}
+    waiting: list[tuple[ast.AST, tuple[tuple[str, frozenset[str]], ...]]] = [(tree, ())]
+    while waiting:
+        node, scopes = waiting.pop()
+        if isinstance(node, _FUNCTIONS):
+            scopes = (*scopes, (_label(path, node), _bound_in(node)))
+        if isinstance(node, ast.Name):
+            owner = next((label for label, names in reversed(scopes) if node.id in names), "")
+            found[id(node)] = owner + node.id
+        waiting += [(child, scopes) for child in children(node)]
+    return found
+
+
+def _label(path: str, function: _Function) -> str:
+    return f"{path}:{function.lineno}:"
+
+
+def _bound_in(function: _Function) -> frozenset[str]:
+    """Variables that a function binds, its parameters among them."""
+    shared = {name for node in walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+    stored = {node.id for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return frozenset((stored | {each.arg for each in _arguments_of(function)}) - shared)
+
+
+def _arguments_of(function: _Function) -> list[ast.arg]:
+    given = function.args
+    every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+    return [each for each in every if each is not None]
+
+
+def _parameters(files: Iterable[_File]) -> dict[str, set[str]]:
+    """For functions by name what all of their parameters are known by."""
+    found: dict[str, set[str]] = {}
+    for each in files:
+        for node in walk(each.tree):
+            if isinstance(node, _FUNCTIONS):
+                label = _label(each.path, node)
+                found.setdefault(node.name, set()).update(label + given.arg for given in _arguments_of(node))
+    return found
+
+
+def _arguments(file: _File, parameters: Mapping[str, set[str]]) -> Iterator[tuple[set[str], set[str]]]:
+    """What calls give to functions: any argument to any parameter, which errs on the side of yes."""
+    for node in walk(file.tree):
+        if isinstance(node, ast.Call) and (into := parameters.get(called_name(node))):
+            given = (*node.args, *(keyword.value for keyword in node.keywords))
+            yield into, {name for value in given for name in _names(value, file)}
 
 
 def _trees(sources: Iterable[SourceFile]) -> list[ast.Module]:
@@ -61,19 +131,28 @@ def _trees_by_path(sources: Iterable[SourceFile]) -> list[tuple[str, ast.Module]
     return found
 
 
-def _flows(tree: ast.Module, foreign: str) -> Iterator[tuple[set[str], set[str]]]:
+def _flows(file: _File) -> Iterator[tuple[set[str], set[str]]]:
     """Names that are bound, with the names in what they are bound to."""
-    for node in walk(tree):
+    for node in walk(file.tree):
         if isinstance(node, ast.Assign):
-            yield {name for target in node.targets for name in last_names(target)}, _names(node.value, foreign)
+            yield {name for each in node.targets for name in _bound(each, file)}, _names(node.value, file)
         elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value is not None:
-            yield last_names(node.target), _names(node.value, foreign)
+            yield _bound(node.target, file), _names(node.value, file)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-            yield last_names(node.target), _names(node.iter, foreign)
+            yield _bound(node.target, file), _names(node.iter, file)
         elif isinstance(node, _FUNCTIONS) and node.name not in ("forward", "__call__"):
             called = f".{node.name}" if "property" in map(dotted, node.decorator_list) else f"{node.name}()"
             returned = (each.value for each in walk(node) if isinstance(each, (ast.Return, ast.Yield)))
-            yield {called}, {name for value in returned if value is not None for name in _names(value, foreign)}
+            yield {called}, {name for value in returned if value is not None for name in _names(value, file)}
+
+
+def _bound(target: ast.expr, file: _File) -> set[str]:
+    """The same of what is assigned to as `last_names`, variables as they are known."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return {name for part in target.elts for name in _bound(part, file)}
+    while isinstance(target, (ast.Subscript, ast.Starred)):
+        target = target.value
+    return {file.variables[id(target)]} if isinstance(target, ast.Name) else last_names(target)
 
 
 def last_names(target: ast.expr) -> set[str]:
@@ -87,26 +166,26 @@ def last_names(target: ast.expr) -> set[str]:
     return {target.id} if isinstance(target, ast.Name) else set()
 
 
-def _names(node: ast.AST, foreign: str) -> set[str]:
+def _names(node: ast.AST, file: _File) -> set[str]:
     """Variables, attributes and functions (`f()`) that a value is computed from, not `self.<foreign>`.
 
     What has no derivative is left out.
     """
     if isinstance(node, ast.Call) and called_name(node) in _WITHOUT_DERIVATIVE:
         return set()
-    if isinstance(node, ast.Attribute) and f".{node.attr}" == foreign and dotted(node.value) == "self":
+    if isinstance(node, ast.Attribute) and f".{node.attr}" == file.foreign and dotted(node.value) == "self":
         return set()
     own: set[str] = set()
     parts: Iterable[ast.AST] = children(node)
     if isinstance(node, ast.Name):
-        own = {node.id}
+        own = {file.variables[id(node)]}
     elif isinstance(node, ast.Attribute):
         own = {f".{node.attr}"}
     elif isinstance(node, ast.Call):
         own = {f"{called_name(node)}()"}
         receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         parts = [*receiver, *node.args, *node.keywords]
-    return own.union(*(_names(each, foreign) for each in parts))
+    return own.union(*(_names(each, file) for each in parts))
 
 
 def _differentiated(tree: ast.Module) -> Iterator[ast.AST]:
