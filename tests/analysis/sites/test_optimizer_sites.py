@@ -39,11 +39,12 @@ def test_state_that_the_program_moves_to_a_new_parameter_is_told_where_it_does()
     [
         (KEPT, OPS, "library"),
         (KEPT, OPS.replace("optimizer.param_groups", "groups"), "yours"),
+        (KEPT, "class Own:\n    def step(self):\n        self.param_groups\n        self.state[p] = {}", "yours"),
         (replace(KEPT, symptom="peak"), OPS, "yours"),
         (replace(KEPT, path=PATH[:3]), OPS, "yours"),
         (replace(KEPT, path=(HOP,)), OPS, "yours"),
     ],
-    ids=["in a library", "of no optimizer", "at a peak", "in its groups", "elsewhere"],
+    ids=["in a library", "of no optimizer", "its own", "at a peak", "in its groups", "elsewhere"],
 )
 def test_what_else_an_optimizer_leads_to_keeps_its_name(before: Suspect, text: str, origin: str) -> None:
     assert told(before, text, origin) == ("self.optimizers", ())

@@ -132,7 +132,8 @@ def _by_the_table(view: View, path: tuple[int, ...]) -> tuple[int, ...]:
         return path
     for reference in graph.references_to(optimizer):
         table = int(references.source[reference])
-        if references.kind[reference] in _ENTRIES and graph.user_made[reference] and view.paths.held_by_root(table):
+        is_entry = references.kind[reference] in _ENTRIES and not graph.instance_tables[table]
+        if is_entry and graph.user_made[reference] and view.paths.held_by_root(table):
             return (*path_to(graph, view.paths, table), reference, *path[1:])
     return path
 

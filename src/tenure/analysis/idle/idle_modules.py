@@ -74,14 +74,10 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     last = ordered[-1]
     if any(name == _COMPILED for name in last.graph.type_names):
         return ()
-    candidates = _candidates(ordered, windows, unfinished)
-    stopped = stopped_with(last, [idle.storages for idle in candidates])
     found = [
-        replace(idle, stopped=stopped)
-        for idle in candidates
-        if last.graph.type_names[idle.node] not in told
-        and _is_unused(ordered, idle, stopped)
-        and _is_on_device(last, idle)
+        idle
+        for idle in _with_stopped_optimizers(last, _candidates(ordered, windows, unfinished))
+        if last.graph.type_names[idle.node] not in told and _is_unused(ordered, idle) and _is_on_device(last, idle)
     ]
     by_shape: dict[int, list[_Idle]] = {}
     for idle in found:
@@ -136,6 +132,11 @@ def _candidates(ordered: Sequence[View], windows: Sequence[Window], unfinished: 
     return found
 
 
+def _with_stopped_optimizers(last: View, candidates: Sequence[_Idle]) -> list[_Idle]:
+    stopped = stopped_with(last, [idle.storages for idle in candidates]) if candidates else frozenset()
+    return [replace(idle, stopped=stopped) for idle in candidates]
+
+
 def _is_one_of_several(last: View, children: Mapping[int, Sequence[int]], node: int, rest: Rest) -> bool:
     """A list of modules has it and another of its type that is in use: an expert that data may choose again, a layer
     that chance leaves out."""
@@ -170,17 +171,17 @@ def _weighed(
     )
 
 
-def _is_unused(ordered: Sequence[View], idle: _Idle, stopped: frozenset[int]) -> bool:
-    """No optimizer but a `stopped` one steps its parameters, no module in use leads to them, no later graph was made
-    with them."""
+def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
+    """No optimizer but one that has stopped steps its parameters, no module in use leads to them, no later graph was
+    made with them."""
     last = ordered[-1]
     graph, nodes = last.graph, last.census.nodes
     if not len(idle.storages):
         return False
     used = np.flatnonzero(np.isin(nodes.address, sorted(idle.rest.used_later)))
-    seeds = np.union1d(used, np.array(sorted({*optimizer_nodes(graph)} - stopped), dtype=np.int64))
+    seeds = np.union1d(used, np.array(sorted({*optimizer_nodes(graph)} - idle.stopped), dtype=np.int64))
     without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | idle.by_registry | never_stepped(graph)
-    without |= np.isin(graph.census.references.target, sorted(stopped))
+    without |= np.isin(graph.census.references.target, sorted(idle.stopped))
     if reach(graph, seeds, without=without)[idle.storages].any():
         without |= passed_by(ordered[idle.rest.since :])
         if reach(graph, seeds, without=without)[idle.storages].any():

@@ -29,10 +29,12 @@ def by_the_statement_that_moves_state(suspect: Suspect, sources: Mapping[str, So
 
 
 def _stores(sources: Mapping[str, SourceFile]) -> Iterator[tuple[str, SourceLocation]]:
-    """Stores in the `state` of an object of which the same file reads `param_groups`, too."""
+    """Stores in the `state` of an object of which the same file reads `param_groups`, too; not those of an optimizer's
+    own methods."""
     for path, source in sources.items():
         if source.origin != "yours" or ".state[" not in source.text:
             continue
         for binding in bindings_of(source):
-            if binding.kind == "item" and binding.name == _STATE and f"{binding.receiver}.param_groups" in source.text:
+            stores = binding.kind == "item" and binding.name == _STATE and not binding.on_self
+            if stores and f"{binding.receiver}.param_groups" in source.text:
                 yield binding.receiver, SourceLocation(path, binding.line, binding.function)
