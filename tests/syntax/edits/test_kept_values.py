@@ -19,6 +19,8 @@ def kept_text(text: str, name: str, line: int = 1) -> str | None:
     [
         ("self.history.append(loss)", "history", "loss"),
         ("self.stats['loss'].append(loss)", "stats", "loss"),
+        ("self.stats.setdefault(key, []).append(loss)", "stats", "loss"),
+        ("self.stats.setdefault(key, loss)", "stats", "loss"),
         ("window.insert(0, loss)", "window", "loss"),
         ("self.h = cell(x, self.h)", "h", "cell(x, self.h)"),
         ("a, self.h = x, y + z", "h", "y + z"),
@@ -39,6 +41,9 @@ def test_what_a_statement_keeps_under_a_name(text: str, name: str, value: str | 
     ("text", "depth"),
     [
         ("self.rows[task].append(x)", 1),
+        ("self.rows.setdefault(task, []).append(x)", 1),
+        ("self.rows.setdefault(run, {}).setdefault(task, []).append(x)", 2),
+        ("self.rows[run].setdefault(task, []).append(x)", 2),
         ("self.rows[task] += [x]", 1),
         ("self.rows[run][task] += (x,)", 2),
         ("self.rows += [x]", 0),

@@ -11,7 +11,7 @@ from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line
-from tenure.syntax.text.expressions import assigned_parts, split_receiver
+from tenure.syntax.text.expressions import assigned_parts, called_name, split_receiver
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import begins_its_line, indent_of
 from tenure.syntax.text.scopes import dotted, parse
@@ -33,8 +33,8 @@ class Kept:
     target: ast.expr | None = None
     """What is assigned to."""
     depth: int = 0
-    """Subscripts between the name and the container that is added to: 1 of `self.rows[-1].append(x)` and of
-    `self.rows[key] += [x]`."""
+    """Subscripts between the name and the container that is added to: 1 of `self.rows[-1].append(x)`, of
+    `self.rows.setdefault(key, []).append(x)` and of `self.rows[key] += [x]`."""
 
 
 def find_kept(source: SourceFile, line: int, name: str) -> Kept | None:
@@ -82,8 +82,10 @@ def _stores(statement: ast.stmt) -> Iterator[tuple[str, Kept]]:
         extends = isinstance(statement, ast.AugAssign) and isinstance(statement.value, (ast.List, ast.Tuple))
         depth = _subscripts(statement.target) if extends else 0
         yield split_receiver(statement.target)[1], Kept(statement, statement.value, statement.target, depth)
-    for node in walk(statement):
-        if isinstance(node, ast.Call):
+    calls = [node for node in walk(statement) if isinstance(node, ast.Call)]
+    tables = {id(node.func.value) for node in calls if isinstance(node.func, ast.Attribute)}
+    for node in calls:
+        if not (called_name(node) == "setdefault" and id(node) in tables):
             for store in stores_of_call(node):
                 each = isinstance(store.value, ast.GeneratorExp)
                 one = store.kind != "grow" or store.method in _KEEPING_ONE
@@ -92,10 +94,18 @@ def _stores(statement: ast.stmt) -> Iterator[tuple[str, Kept]]:
 
 
 def _subscripts(container: ast.expr | None) -> int:
+    """How many entries of entries it is: 1 of `self.rows[key]` and of `self.rows.setdefault(key, [])`."""
     found = 0
-    while isinstance(container, ast.Subscript):
-        container, found = container.value, found + 1
-    return found
+    while True:
+        if isinstance(container, ast.Subscript):
+            container = container.value
+        elif isinstance(container, ast.Call) and isinstance(container.func, ast.Attribute):
+            if container.func.attr != "setdefault":
+                return found
+            container = container.func.value
+        else:
+            return found
+        found += 1
 
 
 def part_of(value: ast.expr, labels: Sequence[str]) -> ast.expr | None:
