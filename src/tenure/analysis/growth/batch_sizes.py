@@ -8,10 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.growth.trend import FEWEST_POINTS
-from tenure.analysis.heap.graph import ELEMENT_REFERENCES, GRAPH_REFERENCES, object_of, reach
-from tenure.analysis.heap.groups import View, owners_of
+from tenure.analysis.heap.graph import ELEMENT_REFERENCES, GRAPH_REFERENCES, reach
+from tenure.analysis.heap.groups import View, owners_of, records_of
 from tenure.analysis.heap.storage_facts import storage_rows
-from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, ReferenceKind, Role
 
 LARGER, ABOUT, MOSTLY = 1.5, 0.2, 0.75
@@ -70,16 +69,13 @@ def _comes_with_others(views: Sequence[View], shape: int) -> bool:
 def _objects_of_it(view: View, shape: int) -> tuple[int, frozenset[int]]:
     """How many objects have what swells, and the identities of all storages that they have: none where they have no
     others or are not handed on."""
-    graph, kinds, own = view.graph, view.census.references.kind, _rows_at(view, shape)
-    objects: set[int] = set()
-    for tensor in np.unique(owners_of(view, view.census.storages.node[own])).tolist():
-        above = int(view.paths.parent[tensor])
-        owner = object_of(graph, int(view.census.references.source[above])) if above >= 0 else -1
-        held_by = int(view.paths.parent[owner]) if owner >= 0 else -1
-        if held_by < 0 or not attribute_name(graph, above) or kinds[held_by] not in _HANDED_ON:
-            return 0, frozenset()
-        objects.add(owner)
-    below = reach(graph, np.array(sorted(objects), dtype=np.int64), without=np.isin(kinds, GRAPH_REFERENCES))
+    kinds, own = view.census.references.kind, _rows_at(view, shape)
+    tensors = np.unique(owners_of(view, view.census.storages.node[own]))
+    objects = np.array(sorted(records_of(view, tensors)), dtype=np.int64)
+    held_by = view.paths.parent[objects]
+    if np.any(held_by < 0) or not np.isin(kinds[held_by], _HANDED_ON).all():
+        return 0, frozenset()
+    below = reach(view.graph, objects, without=np.isin(kinds, GRAPH_REFERENCES))
     rows = below[view.census.storages.node]
     identities = view.census.storage_identities[rows].tolist() if np.count_nonzero(rows) > len(own) else ()
     return len(objects), frozenset(identities)

@@ -27,11 +27,8 @@ def is_training_more(view: View, members: Ints, containers: Collection[int]) -> 
     entries = bool(containers) and all(_keeps_entries(graph, container) for container in containers)
     if not optimizers or not (entries or _are_gradients(view, members)):
         return False
-    census = view.census
-    held = census.storages.node[census.storages.role == Role.PARAMETER]
-    inside = np.isin(census.references.source, list(optimizers))
-    alive = reach(graph, np.setdiff1d(graph.roots, list(optimizers)), without=inside)
-    return len(held) > 0 and bool(np.all(alive[held]))
+    held = _parameters(view)
+    return len(held) > 0 and bool(np.all(_alive_without(graph, optimizers)[held]))
 
 
 def is_growing_model(view: View, members: Ints, not_in_use: Ints) -> bool:
@@ -82,15 +79,24 @@ def trains_more(views: Sequence[View]) -> bool:
 
 def _trained_by(view: View) -> dict[int, int]:
     """For optimizers by address, of how many parameters in use they keep state."""
-    graph, storages = view.graph, view.census.storages
-    held = storages.node[storages.role == Role.PARAMETER]
-    optimizers = optimizer_nodes(graph)
-    inside = np.isin(view.census.references.source, optimizers)
-    alive = reach(graph, np.setdiff1d(graph.roots, optimizers), without=inside)
+    graph, optimizers, held = view.graph, optimizer_nodes(view.graph), _parameters(view)
+    in_use = held[_alive_without(graph, optimizers)[held]]
     return {
-        int(view.census.nodes.address[node]): int(np.count_nonzero(reach(graph, np.array([node]))[held] & alive[held]))
+        int(view.census.nodes.address[node]): int(np.count_nonzero(reach(graph, np.array([node]))[in_use]))
         for node in optimizers
     }
+
+
+def _parameters(view: View) -> Ints:
+    storages = view.census.storages
+    found: Ints = storages.node[storages.role == Role.PARAMETER]
+    return found
+
+
+def _alive_without(graph: Graph, optimizers: Sequence[int]) -> Bools:
+    """Per node: it lives on without what these optimizers refer to."""
+    inside = np.isin(graph.census.references.source, optimizers)
+    return reach(graph, np.setdiff1d(graph.roots, optimizers), without=inside)
 
 
 def is_only_used(view: View, members: Ints) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tenure.analysis.heap.cells import cell_kind
-from tenure.analysis.heap.graph import Bools, Graph, build_graph, unquoted
+from tenure.analysis.heap.graph import Bools, Graph, build_graph, object_of, unquoted
 from tenure.analysis.heap.paths import Paths, shortest_paths
 from tenure.analysis.heap.wording import LARGE_CONTAINER, attribute_name, is_merged
 from tenure.model.heap import ROOT_KINDS, Census, Ints, NodeKind, ReferenceKind
@@ -240,6 +240,14 @@ def containers_of(view: View, members: Ints) -> set[int]:
     parents = parents[np.isin(references.kind[parents], elements)]
     owners = references.source[parents]
     return set(owners[~view.graph.instance_tables[owners] | view.graph.lists_of_modules[owners]].tolist())
+
+
+def records_of(view: View, members: Ints) -> set[int]:
+    """The objects that have the members by attributes; none where some member is had otherwise."""
+    parents = view.paths.parent[members]
+    if not all(parent >= 0 and attribute_name(view.graph, parent) for parent in parents.tolist()):
+        return set()
+    return {object_of(view.graph, owner) for owner in view.census.references.source[parents].tolist()}
 
 
 def lie_in_bounded(view: View, nodes: Ints) -> bool:

@@ -187,8 +187,12 @@ def _held_by_it_alone(graph: Graph, optimizer: int, parameters: Ints) -> Ints:
     from_roots = np.setdiff1d(graph.roots, [optimizer])
     without = np.asarray(graph.census.references.target == optimizer, dtype=bool)
     elsewhere = reach(graph, from_roots, without=without)
-    own = reach(graph, np.array([optimizer]), without=np.isin(graph.census.references.kind, _USING))
-    return parameters[own[parameters] & ~elsewhere[parameters]]
+    return parameters[_below(graph, optimizer)[parameters] & ~elsewhere[parameters]]
+
+
+def _below(graph: Graph, optimizer: int) -> Bools:
+    """Per node: an optimizer leads to it, graphs left out."""
+    return reach(graph, np.array([optimizer]), without=np.isin(graph.census.references.kind, _USING))
 
 
 def _suspect(
@@ -220,9 +224,8 @@ def _suspect(
 def _without_what_others_use(view: View, optimizer: int, parameters: Ints) -> Ints:
     """Storages that go with parameters; state that an optimizer's other parameters were given stays with those."""
     graph = view.graph
-    own = reach(graph, np.array([optimizer]), without=np.isin(graph.census.references.kind, _USING))
     others = parameters_of(view)
-    others = np.setdiff1d(others[own[others]], parameters)
+    others = np.setdiff1d(others[_below(graph, optimizer)[others]], parameters)
     found: Ints = np.setdiff1d(memory_of(graph, parameters), memory_of(graph, others))
     return found
 

@@ -7,11 +7,17 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.graph import object_of
-from tenure.analysis.heap.groups import Shapes, View, containers_of, fingerprint_of, owners_of, series_of_nodes
+from tenure.analysis.heap.groups import (
+    Shapes,
+    View,
+    containers_of,
+    fingerprint_of,
+    owners_of,
+    records_of,
+    series_of_nodes,
+)
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.storage_facts import pinned_bytes, storage_rows
-from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, Role
 from tenure.model.suspect import Suspect
 
@@ -80,10 +86,7 @@ def _containers(view: View, memory: Ints) -> Collection[int]:
     tensors = np.unique(owners_of(view, memory))
     if found := containers_of(view, tensors):
         return found
-    graph, above = view.graph, view.paths.parent[tensors]
-    by_name = [int(reference) for reference in above.tolist() if reference >= 0 and attribute_name(graph, reference)]
-    records = {object_of(graph, int(view.census.references.source[reference])) for reference in by_name}
-    return containers_of(view, np.array(sorted(records), dtype=np.int64)) if len(by_name) == len(tensors) else ()
+    return containers_of(view, np.array(sorted(records_of(view, tensors)), dtype=np.int64))
 
 
 def _suspect(views: Sequence[View], nodes: Sequence[Ints], shape: str) -> Suspect:

@@ -86,26 +86,26 @@ def _calls_with(source: SourceFile, keys: Sequence[str]) -> Iterator[ast.Call]:
     texts = _formatted_variables(source)
     for node in nodes_in(source):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            function = enclosing_function(source, node.lineno)
             given = (*node.args, *(keyword.value for keyword in node.keywords))
-            written = [
-                each if isinstance(each, ast.JoinedStr) else texts.get((function, dotted(each))) for each in given
-            ]
-            patterns = [_pattern(each) for each in written if each is not None]
+            written = [each for each in given if isinstance(each, ast.JoinedStr)]
+            if named := texts.keys() & set(map(dotted, given)):
+                function = enclosing_function(source, node.lineno)
+                written += [texts[name][function] for name in sorted(named) if function in texts[name]]
+            patterns = [_pattern(each) for each in written]
             if any(pattern and sum(bool(re.fullmatch(pattern, key)) for key in keys) >= LEAST_KEYS
                    for pattern in patterns):  # fmt: skip
                 yield node
 
 
-def _formatted_variables(source: SourceFile) -> dict[tuple[str, str], ast.JoinedStr]:
-    """By function and name, variables that are bound to a formatted text: `name = f"tenant{tenant}"`."""
-    return {
-        (enclosing_function(source, node.lineno), dotted(target)): node.value
-        for node in nodes_in(source)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.JoinedStr)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
+def _formatted_variables(source: SourceFile) -> dict[str, dict[str, ast.JoinedStr]]:
+    """By name and function, variables that are bound to a formatted text: `name = f"tenant{tenant}"`."""
+    found: dict[str, dict[str, ast.JoinedStr]] = {}
+    for node in nodes_in(source):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.JoinedStr):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, {})[enclosing_function(source, node.lineno)] = node.value
+    return found
 
 
 def _pattern(text: ast.JoinedStr) -> str:

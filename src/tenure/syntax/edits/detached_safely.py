@@ -13,7 +13,7 @@ from tenure.syntax.edits.kept_values import ends_with_call, parts_of_display
 from tenure.syntax.program.functions import Function, targets_of
 from tenure.syntax.program.keeping import Keep
 from tenure.syntax.program.program import Program
-from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.expressions import all_arguments, called_name
 from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.number_flows import may_be_number
 from tenure.syntax.text.scopes import MODULE, dotted
@@ -229,9 +229,7 @@ def _facts_of(tree: ast.Module) -> _Facts:
         if isinstance(node, ast.Call):
             _add_call(facts, node)
         elif isinstance(node, _FUNCTIONS):
-            arguments = node.args
-            every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
-            facts.add_function(node.name, {each.arg for each in every if each is not None})
+            facts.add_function(node.name, {each.arg for each in all_arguments(node.args)})
         elif isinstance(node, ast.Compare) and any(
             isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops
         ):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tenure.syntax.text.expressions import namespace_of, split_receiver, target_pairs, text_of
+from tenure.syntax.text.expressions import all_arguments, namespace_of, split_receiver, target_pairs, text_of
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, MODULE, FunctionNode, decorator_name, dotted, is_inlined
 from tenure.syntax.text.store_calls import stores_of_call
 
@@ -186,7 +186,7 @@ class BindingWalk:
         inner.first_parameter = plain[0].arg if plain else ""
         if is_method and plain:
             inner.self_name = plain[0].arg
-        every = [*plain, *arguments.kwonlyargs, *filter(None, (arguments.vararg, arguments.kwarg))]
+        every = all_arguments(arguments)
         depth, self.depth = self.depth, 0
         for argument in every:
             inner.bound.add(argument.arg)

@@ -79,6 +79,12 @@ def namespace_of(node: ast.expr) -> str | None:
     return None
 
 
+def all_arguments(arguments: ast.arguments) -> list[ast.arg]:
+    """A function's parameters, in whichever way they are given."""
+    plain = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return [*plain, *filter(None, (arguments.vararg, arguments.kwarg))]
+
+
 def value_kind(node: ast.AST | None) -> str:
     """What a value is at sight: none, constant, empty, display, comprehension, call, other; "" without value.
 

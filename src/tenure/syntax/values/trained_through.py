@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.expressions import all_arguments, called_name
+from tenure.syntax.text.name_uses import stored_in
 from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import children, walk
 
@@ -88,14 +89,7 @@ def _label(path: str, function: _Function) -> str:
 def _bound_in(function: _Function) -> frozenset[str]:
     """Variables that a function binds, its parameters among them."""
     shared = {name for node in walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
-    stored = {node.id for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return frozenset((stored | {each.arg for each in _arguments_of(function)}) - shared)
-
-
-def _arguments_of(function: _Function) -> list[ast.arg]:
-    given = function.args
-    every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
-    return [each for each in every if each is not None]
+    return frozenset((stored_in(function) | {each.arg for each in all_arguments(function.args)}) - shared)
 
 
 def _parameters(files: Iterable[_File]) -> dict[str, set[str]]:
@@ -105,7 +99,7 @@ def _parameters(files: Iterable[_File]) -> dict[str, set[str]]:
         for node in walk(each.tree):
             if isinstance(node, _FUNCTIONS):
                 label = _label(each.path, node)
-                found.setdefault(node.name, set()).update(label + given.arg for given in _arguments_of(node))
+                found.setdefault(node.name, set()).update(label + given.arg for given in all_arguments(node.args))
     return found
 
 
