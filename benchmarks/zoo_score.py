@@ -116,8 +116,8 @@ def all_truths() -> list[Truth]:
 
 
 def findings_of(program: Path, keep: Path, *options: str, seconds: float | None = None) -> tuple[list[dict], str]:
-    """Findings of one run under `tenure run`, recorded below `keep`, or why there are none to judge: `seconds` are the
-    most that it may take."""
+    """Findings of one run under `tenure run`, recorded below `keep`, and what went wrong: why there are none to judge,
+    or which part of the diagnosis failed. `seconds` are the most that it may take."""
     recording = keep / program.parent.name / program.stem
     recording.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "tenure", "run", *options, "-o", str(recording), program.name]
@@ -138,7 +138,9 @@ def findings_of(program: Path, keep: Path, *options: str, seconds: float | None 
     if run.returncode != 0 or not found.is_file():
         last = (run.stderr.strip() or "no output").splitlines()[-1]
         return [], f"exit code {run.returncode}: {last}"
-    return json.loads(found.read_text())["findings"], ""
+    diagnosis = json.loads(found.read_text())
+    failed = next((text for text in diagnosis["not_seen"] if "a part of the diagnosis failed" in text), "")
+    return diagnosis["findings"], failed
 
 
 def same_file(program: Path, named: str | None, expected: str) -> bool:

@@ -74,6 +74,12 @@ def a_clock_that_nobody_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenure.capture.sampling.happenings._wall", time.perf_counter)
 
 
+@pytest.fixture(autouse=True)
+def parts_of_a_diagnosis_that_all_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of a diagnosis that fails fails the test; a user is told the others."""
+    monkeypatch.setattr("tenure.parts.Parts.strict", True)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def only_what_a_file_makes_is_listed(request: pytest.FixtureRequest) -> Iterator[None]:
     """What other files' tests and the imports have left, a million objects, is frozen: no census goes through it.

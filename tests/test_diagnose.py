@@ -10,6 +10,8 @@ from tenure.diagnose import diagnose, diagnose_process, explain, merge, retell
 from tenure.errors import RecordingError
 from tenure.model.finding import Diagnosis, Finding
 from tenure.model.recording import EVALUATION, CensusEntry, Recording, Step
+from tenure.model.suspect import Suspect
+from tenure.parts import Parts
 from tenure.rules import all_rules
 from tenure.store.census_file import write_census
 
@@ -189,3 +191,62 @@ def test_what_an_evaluations_call_stack_holds_is_no_memory_of_an_unseen_owner(
     not_seen = diagnose_process(recorded(tmp_path, *seen)).not_seen
 
     assert [text.removesuffix(", and by nothing else") for text in not_seen] == told
+
+
+HISTORY_AND_MODEL = (
+    "main(train.py:7).model -> __main__.Model -> .weight parameter 2MiB\n"
+    "main(train.py:9).history -> list#l -> [*{step}] tensor 1MiB"
+)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "analysis.suspects.find_cycles",
+        "analysis.suspects.find_carried",
+        "analysis.suspects.find_idle_modules",
+        "analysis.suspects.find_growing_out_of_sight",
+        "analysis.suspects._with_what_is_out_of_sight",
+        "analysis.process_suspects.locate",
+        "analysis.process_suspects.join_same_statement",
+        "analysis.process_suspects.with_falls",
+        "analysis.process_suspects.find_never_read_again",
+        "analysis.process_suspects.find_pinned_growth",
+        "diagnose.with_edits",
+        "diagnose.explain_bytes_once",
+        "diagnose.plan_experiments",
+        "diagnose.with_results",
+        "diagnose.find_ran_out",
+        "diagnose.describe_unseen_owners",
+    ],
+)
+def test_whatever_part_of_the_diagnosis_fails_what_grows_is_told(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise KeyError("planted")
+
+    monkeypatch.setattr("tenure.parts.Parts.strict", False)
+    seen = [(HISTORY_AND_MODEL.format(step=step), step, "step-end") for step in range(1, 9)]
+    whole = diagnose_process(recorded(tmp_path, *seen))
+    monkeypatch.setattr(f"tenure.{part}", failing)
+
+    told = diagnose_process(recorded(tmp_path, *seen))
+
+    assert [(each.rule, each.holder.name) for each in whole.findings] == [("TN202", "history")]
+    assert [each.holder.name for each in told.findings] == ["history"]
+    (said,) = {*told.not_seen} - {*whole.not_seen}
+    assert said.startswith("a part of the diagnosis failed, and what it alone finds is not told: KeyError: 'planted' (")
+
+
+def test_where_one_rule_fails_the_others_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Parts, "strict", False)
+    parts, known = Parts(), SPECIMENS["TN900"]
+
+    def failing(suspect: Suspect) -> Finding | None:
+        raise KeyError("planted")
+
+    told = explain([known], [replace(all_rules()[0], check_suspect=failing), *all_rules()[1:]], parts=parts)
+
+    assert [each.rule for each in told] == ["TN900"]
+    assert [text.partition(" (")[0] for text in parts.failures] == ["KeyError: 'planted'"]

@@ -34,6 +34,7 @@ from tenure.model.recording import Recording
 from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
+from tenure.parts import STRICT, Parts
 from tenure.rules import all_rules
 from tenure.rules.library_calls import with_library_call
 from tenure.rules.library_patches import with_library_patch
@@ -83,11 +84,12 @@ def diagnose_process(recording: Recording, *, ask_copies: bool = True) -> Diagno
     evidence = read_evidence(recording)
     copied = find_copied_by_workers(evidence)
     explained = _explain_process(evidence, copied)
-    folder = Path(recording.path)
-    planned = plan_experiments(explained, evidence.censuses) if ask_copies else ()
+    folder, parts = Path(recording.path), evidence.parts
+    planned = parts.found(plan_experiments, explained, evidence.censuses) if ask_copies else ()
     results = request_experiments(folder, planned) if ask_copies else read_answers(folder)
-    explained = retell(with_results(explained, results), all_rules())
-    ran_out = find_ran_out(evidence.of_tensors, explained, rank=recording.process.get("rank"))
+    explained = parts.changed(parts.changed(explained, with_results, results), retell, all_rules())
+    rank = recording.process.get("rank")
+    ran_out = parts.take(None, find_ran_out, evidence.of_tensors, explained, rank=rank)
     explained = tuple(_without_outlook(finding, ran_out) for finding in explained)
     findings = tuple(finding for finding in explained if not _is_allowed(finding, evidence.sources))
     growth = sum(_steady_growth(finding) for finding in findings if finding.rule == "TN900")
@@ -115,10 +117,11 @@ def _explain_process(evidence: Evidence, copied: Sequence[Suspect]) -> tuple[Fin
     rank = evidence.recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)
     lasting, idle = find_lasting(evidence, copied), find_idle(evidence)
-    resting = find_resting(evidence, (*filter(_has_a_cause, lasting), *idle))
-    told = _explain_all(lasting, (*idle, *resting), evidence.sources)
+    known = (each for each in lasting if evidence.parts.take(True, _has_a_cause, each))
+    resting = find_resting(evidence, (*known, *idle))
+    told = _explain_all(lasting, (*idle, *resting), evidence)
     beyond = find_beyond_censuses(evidence, explained=_growth_on_host(told))
-    told = (*told, *explain(beyond, all_rules(), evidence.sources))
+    told = (*told, *explain(beyond, all_rules(), evidence.sources, parts=evidence.parts))
     return _told_apart(dataclasses.replace(each, ranks=ranks) for each in sorted(told, key=_rank))
 
 
@@ -134,16 +137,21 @@ def leave_out_known(diagnosis: Diagnosis, known: Collection[tuple[str, str]], *,
 
 
 def explain(
-    suspects: Iterable[Suspect], rules: Sequence[Rule], sources: Mapping[str, SourceFile] | None = None
+    suspects: Iterable[Suspect],
+    rules: Sequence[Rule],
+    sources: Mapping[str, SourceFile] | None = None,
+    *,
+    parts: Parts = STRICT,
 ) -> tuple[Finding, ...]:
     """One finding per suspect, by the first rule that knows its cause, with edits of `sources`; most bytes first."""
     found = []
     for suspect in suspects:
-        claims = ((rule, finding) for rule in rules if (finding := rule.check_suspect(suspect)))
+        claims = ((rule, finding) for rule in rules if (finding := parts.take(None, rule.check_suspect, suspect)))
         rule, finding = next(claims, (None, None))
         if rule is not None and finding is not None:
-            known = with_edits(_with_memory(finding, suspect), suspect, rule, sources or {})
-            found.append(with_library_patch(with_library_call(known, suspect), sources or {}))
+            finding = parts.changed(_with_memory(finding, suspect), with_edits, suspect, rule, sources or {})
+            finding = parts.changed(finding, with_library_call, suspect)
+            found.append(parts.changed(finding, with_library_patch, sources or {}))
     return tuple(sorted(found, key=_rank))
 
 
@@ -159,19 +167,19 @@ def _with_memory(finding: Finding, suspect: Suspect) -> Finding:
     return dataclasses.replace(finding, storages=suspect.storages, storages_at=suspect.storages_at, drops=suspect.drops)
 
 
-def _explain_all(
-    suspects: Iterable[Suspect], idle: Sequence[Suspect], sources: Mapping[str, SourceFile]
-) -> tuple[Finding, ...]:
+def _explain_all(suspects: tuple[Suspect, ...], idle: Sequence[Suspect], evidence: Evidence) -> tuple[Finding, ...]:
     """Findings of both, the same memory once: what is carried into the next forward is told as that."""
-    carried = explain(give_peak_figures(suspects, idle), all_rules(), sources)
-    peak = explain(idle, all_rules(), sources)
+    sources, parts = evidence.sources, evidence.parts
+    carried = explain(parts.changed(suspects, give_peak_figures, idle), all_rules(), sources, parts=parts)
+    peak = explain(idle, all_rules(), sources, parts=parts)
     sure = [finding for finding in carried if finding.symptom == "peak" and _is_sure(finding)]
     told = {place for finding in sure for place in finding.cut}
     new = [f for f in peak if told.isdisjoint(f.cut) and not any(hangs_below(f, other) for other in sure)]
     better = {place for finding in new if _is_sure(finding) for place in finding.cut}
     kept = [f for f in carried if f.symptom != "peak" or _is_sure(f) or better.isdisjoint(f.cut)]
     kept = [f for f in kept if f.rule != "TN900" or not any(hangs_below(f, other) for other in new)]
-    return tuple(sorted(explain_bytes_once(f for f in (*kept, *new) if not _is_nameless_guess(f)), key=_rank))
+    named = tuple(f for f in (*kept, *new) if not _is_nameless_guess(f))
+    return tuple(sorted(parts.changed(named, explain_bytes_once), key=_rank))
 
 
 def _is_nameless_guess(finding: Finding) -> bool:
@@ -280,11 +288,14 @@ def _not_seen(
     yield from (note.text for note in recording.notes if note.level in ("warning", "failure"))
     yield from dict.fromkeys(text for census in censuses for text in census.notes)
     told = {finding.path[0] for finding in findings if finding.path}
-    unseen = describe_unseen_owners(evidence.of_tensors_between_steps)
+    described = evidence.parts.found
+    unseen = described(describe_unseen_owners, evidence.of_tensors_between_steps)
     yield from (text for text in unseen if not any(owner in text for owner in told))
-    yield from describe_unseen_device_bytes(recording.steps, censuses)
-    yield from describe_workers(evidence.between_steps, copied)
-    yield from (f"{_where(recording)}{text}" for text in _describe_host_growth(evidence, findings))
+    yield from described(describe_unseen_device_bytes, recording.steps, censuses)
+    yield from described(describe_workers, evidence.between_steps, copied)
+    yield from (f"{_where(recording)}{text}" for text in described(_describe_host_growth, evidence, findings))
+    for failure in dict.fromkeys(evidence.parts.failures):
+        yield f"a part of the diagnosis failed, and what it alone finds is not told: {failure}; please report it"
 
 
 def _describe_host_growth(evidence: Evidence, findings: Sequence[Finding]) -> Iterable[str]:

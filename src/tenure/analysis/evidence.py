@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
 from tenure.model.recording import COMPILES, EVALUATION, PEAK, Recording, is_within_step
 from tenure.model.source import SourceFile
+from tenure.parts import Parts
 from tenure.store.profile_file import read_profile
 from tenure.store.recording_file import read_census, read_sources
 
@@ -33,6 +34,8 @@ class Evidence:
     censuses: tuple[Census, ...]
     sources: dict[str, SourceFile]
     profiles: tuple[StepProfile, ...]
+    parts: Parts = field(default_factory=Parts)
+    """What is done with it, each part by itself."""
 
     @cached_property
     def between_steps(self) -> tuple[Census, ...]:

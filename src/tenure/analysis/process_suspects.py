@@ -29,27 +29,29 @@ from tenure.analysis.sites.located import locate
 from tenure.analysis.sites.unfinished import named_by_its_cycle, named_by_what_builds_it
 from tenure.analysis.suspects import find_suspects
 from tenure.analysis.watching.forecast import may_be_none, with_outlook
+from tenure.model.heap import Census
+from tenure.model.profile import StepProfile
 from tenure.model.suspect import Suspect
 
 
 def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Suspect, ...]:
     """What outlives its step: memory, threads, processes and files, with what is known of its growth and its peak;
     `copied` data sets among them."""
-    steps, sources = evidence.recording.steps, evidence.sources
-    suspects = without_used(
-        find_suspects(evidence.between_steps, evidence.searched), evidence.profiles, compiles=evidence.compiles
-    )
-    placed = by_the_region((named_by_its_cycle(locate(each, sources), sources) for each in suspects), sources)
-    located = (told_by_other_backward(each, evidence.profiles, sources) for each in placed)
-    found = told_with_graphs(join_same_statement(located))
+    steps, sources, parts = evidence.recording.steps, evidence.sources, evidence.parts
+    found = find_suspects(evidence.between_steps, evidence.searched, parts=parts)
+    found = parts.changed(found, without_used, evidence.profiles, compiles=evidence.compiles)
+    found = parts.each(named_by_its_cycle, parts.each(locate, found, sources), sources)
+    found = parts.changed(found, by_the_region, sources)
+    found = parts.each(told_by_other_backward, found, evidence.profiles, sources)
+    found = parts.changed(parts.changed(found, join_same_statement), told_with_graphs)
     at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]
-    found = with_what_threads_hold(found, find_system_growth(at_step_end, sources))
-    found = with_falls(found, steps, sources)
-    found = with_outlook(found, steps, evidence.recording.samples, processes=evidence.processes_here)
+    found = parts.changed(found, with_what_threads_hold, parts.found(find_system_growth, at_step_end, sources))
+    found = parts.changed(found, with_falls, steps, sources)
+    found = parts.changed(found, with_outlook, steps, evidence.recording.samples, processes=evidence.processes_here)
     found = tuple(each for each in found if not may_be_none(each))
-    found = (*found, *copied, *_piled_up_in_evaluations(evidence, found))
+    found = (*found, *copied, *parts.found(_piled_up_in_evaluations, evidence, found))
     for profile, census in evidence.peaks:
-        found = give_figures_of_what_rests(found, profile, census)
+        found = parts.changed(found, give_figures_of_what_rests, profile, census)
     return found
 
 
@@ -71,31 +73,36 @@ def _piled_up_in_evaluations(evidence: Evidence, told: Sequence[Suspect]) -> tup
 
 def find_copied_by_workers(evidence: Evidence) -> tuple[Suspect, ...]:
     """Data sets that forked workers copy by reading them."""
-    return tuple(locate(each, evidence.sources) for each in find_forked_workers(evidence.between_steps))
+    parts = evidence.parts
+    return parts.each(locate, parts.found(find_forked_workers, evidence.between_steps), evidence.sources)
 
 
 def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     """What is idle at the peak of a profiled step, and what no statement reads any more."""
-    between = evidence.of_tensors_between_steps
-    found = [suspect for profile, census in evidence.peaks for suspect in find_idle_at_peak(profile, census, between)]
-    found = list(_told_at_the_highest_peak(with_higher_peaks(found, evidence.peaks)))
-    found += find_never_read_again(evidence.searched, evidence.sources)
-    found += find_beside_state(evidence.of_tensors, evidence.peaks, evidence.sources)
-    regions = tuple(find_makers("autocast", "", "", evidence.sources)) if evidence.peaks else ()
-    casts = [each for peak in evidence.peaks for each in find_autocast_cache(*peak, regions)]
-    located = (locate(suspect, evidence.sources) for suspect in found)
-    built = [each for peak in evidence.peaks for each in find_built_anyway(*peak, evidence.sources)]
-    return (*located, *_told_at_the_highest_peak(with_higher_peaks((*casts, *built), evidence.peaks)))
+    between, peaks, sources, parts = evidence.of_tensors_between_steps, evidence.peaks, evidence.sources, evidence.parts
+    idle = [each for peak in peaks for each in parts.found(find_idle_at_peak, *peak, between)]
+    found = (
+        *parts.changed(tuple(idle), _at_the_highest_peak, peaks),
+        *parts.found(find_never_read_again, evidence.searched, sources),
+        *parts.found(find_beside_state, evidence.of_tensors, peaks, sources),
+    )
+    regions = parts.found(find_makers, "autocast", "", "", sources) if peaks else ()
+    casts = [each for peak in peaks for each in parts.found(find_autocast_cache, *peak, regions)]
+    built = [each for peak in peaks for each in parts.found(find_built_anyway, *peak, sources)]
+    within = parts.changed((*casts, *built), _at_the_highest_peak, peaks)
+    return (*parts.each(locate, found, sources), *within)
 
 
-def _told_at_the_highest_peak(suspects: Iterable[Suspect]) -> Iterable[Suspect]:
+def _at_the_highest_peak(
+    suspects: tuple[Suspect, ...], peaks: Sequence[tuple[StepProfile, Census]]
+) -> tuple[Suspect, ...]:
     """What idles in several profiles is told once, by the one in which the peak is highest."""
     best: dict[str, Suspect] = {}
-    for suspect in suspects:
+    for suspect in with_higher_peaks(suspects, peaks):
         known = best.setdefault(suspect.fingerprint, suspect)
         if (suspect.peak_bytes or 0) > (known.peak_bytes or 0):
             best[suspect.fingerprint] = suspect
-    return best.values()
+    return tuple(best.values())
 
 
 def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, ...]:
@@ -103,27 +110,32 @@ def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, 
     phase that is over, may have used it."""
     if not evidence.peaks:
         return ()
+    return evidence.parts.each(locate, evidence.parts.found(_find_resting, evidence, told), evidence.sources)
+
+
+def _find_resting(evidence: Evidence, told: Sequence[Suspect]) -> Iterable[Suspect]:
     earlier = (Replay(profile, census).used() for profile, census in evidence.peaks[:-1])
-    found = find_resting_at_peak(
+    return find_resting_at_peak(
         *evidence.peaks[-1],
         evidence.of_tensors_between_steps,
         told,
         evidence.sources,
         used_before=frozenset().union(*earlier),
     )
-    return tuple(locate(suspect, evidence.sources) for suspect in found)
 
 
 def find_beyond_censuses(evidence: Evidence, *, explained: float) -> tuple[Suspect, ...]:
     """Host memory that grows beyond `explained` bytes per step: pinned, and that of C and C++ code."""
-    recording = evidence.recording
-    pinned = find_pinned_growth(recording.steps, explained, evidence.sources)
+    recording, parts = evidence.recording, evidence.parts
+    pinned = parts.found(find_pinned_growth, recording.steps, explained, evidence.sources)
     of_pinned = sum(suspect.growth_bytes_per_step or 0 for suspect in pinned)
     profile = evidence.profiles[-1] if evidence.profiles else None
     if not evidence.excludes_tensors:
         return pinned
-    profiled = find_profiler_growth(recording.steps, explained + of_pinned, evidence.sources)
+    profiled = parts.found(find_profiler_growth, recording.steps, explained + of_pinned, evidence.sources)
     if profiled:
         return (*pinned, *profiled)
-    native = find_native_growth(recording.steps, explained + of_pinned, process=recording.process, profile=profile)
+    native = parts.found(
+        find_native_growth, recording.steps, explained + of_pinned, process=recording.process, profile=profile
+    )
     return (*pinned, *native)

@@ -25,11 +25,14 @@ from tenure.analysis.kept.replaced_layers import find_replaced_layers
 from tenure.analysis.kept.survivors import find_survivors
 from tenure.model.heap import ROOT_KINDS, Census
 from tenure.model.suspect import NODE_HOOK, Suspect
+from tenure.parts import STRICT, Parts
 
 _MOMENTS = ("step-end", "forward-entry", "request", "exit")
 
 
-def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ()) -> tuple[Suspect, ...]:
+def find_suspects(
+    censuses: Sequence[Census], searched: Sequence[Searched] = (), *, parts: Parts = STRICT
+) -> tuple[Suspect, ...]:
     """All suspects of one process, those that hold most first; their keys number them in this order. `searched` are
     the same censuses' tensor parts where they have been searched before.
 
@@ -40,32 +43,42 @@ def find_suspects(censuses: Sequence[Census], searched: Sequence[Searched] = ())
     searched = searched or [search(tensor_part(census)) for census in censuses]
     views = [view_searched(each, shapes) for each in searched]
     watched = _watched_moment(views)
-    shapes.gaining_names |= find_gained_names(_in_order(views, watched), shapes)
+    shapes.gaining_names |= frozenset(parts.found(find_gained_names, _in_order(views, watched), shapes))
     if shapes.gaining_names:
         views = [view_searched(each, shapes) for each in searched]
     by_moment = {moment: _in_order(views, moment) for moment in _MOMENTS}
-    growing, grown_shapes = find_growing(by_moment[watched], shapes, entries=by_moment["forward-entry"])
-    growing = told_by_what_lasts(by_moment[watched], shapes, grown_shapes, growing)
-    beyond, cut_short = find_growing_out_of_sight(by_moment[watched], shapes, told=grown_shapes)
-    growing, grown_shapes = (*growing, *beyond), grown_shapes | cut_short
-    growing = (*growing, *find_shared_chains(by_moment[watched], told=growing))
-    carried = find_carried(by_moment["forward-entry"], by_moment["step-end"], shapes, growing=grown_shapes)
-    carried += find_left_with_graphs(by_moment["step-end"], shapes, growing=grown_shapes, told=(*growing, *carried))
-    cycles = find_cycles(by_moment[watched])
-    growing = _with_what_is_out_of_sight(by_moment[watched], growing, cycles)
-    host = _find_host_growth(censuses, watched)
-    survivors = _told_once(find_left_in_optimizers(views), (*find_survivors(views), *find_replaced_layers(views)))
+    growing, grown_shapes = _find_growing(by_moment[watched], by_moment["forward-entry"], shapes, parts)
+    at_end, found = by_moment["step-end"], parts.found
+    carried = found(find_carried, by_moment["forward-entry"], at_end, shapes, growing=grown_shapes)
+    carried += found(find_left_with_graphs, at_end, shapes, growing=grown_shapes, told=(*growing, *carried))
+    cycles = found(find_cycles, by_moment[watched])
+    growing = parts.changed(growing, _with_what_is_out_of_sight, by_moment[watched], cycles)
+    host = found(_find_host_growth, censuses, watched)
+    let_go = (*found(find_survivors, views), *found(find_replaced_layers, views))
+    survivors = _told_once(found(find_left_in_optimizers, views), let_go)
     released = {str(suspect.facts["module"]) for suspect in survivors}
-    survivors += _not_told(find_hidden_only(views), (*growing, *survivors))
+    survivors += _not_told(found(find_hidden_only, views), (*growing, *survivors))
     known = frozenset().union(*(suspect.storages for suspect in survivors))
-    pinned = find_pinning_views(views, shapes, told=grown_shapes)
-    idle = (suspect for suspect in find_idle_modules(views, shapes, told=released) if not suspect.storages <= known)
-    resting = (*idle, *find_gradients_left(_in_training(views), shapes))
-    found = sorted(
+    pinned = found(find_pinning_views, views, shapes, told=grown_shapes)
+    idle = [each for each in found(find_idle_modules, views, shapes, told=released) if not each.storages <= known]
+    resting = (*idle, *found(find_gradients_left, _in_training(views), shapes))
+    ordered = sorted(
         (*growing, *carried, *cycles, *survivors, *pinned, *resting, *host),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),
     )
-    return tuple(dataclasses.replace(suspect, key=key) for key, suspect in enumerate(found, start=1))
+    return tuple(dataclasses.replace(suspect, key=key) for key, suspect in enumerate(ordered, start=1))
+
+
+def _find_growing(
+    views: Sequence[View], entries: Sequence[View], shapes: Shapes, parts: Parts
+) -> tuple[tuple[Suspect, ...], frozenset[int]]:
+    """What grows where censuses see it and beyond, and the shapes that are accounted for so."""
+    nothing: tuple[tuple[Suspect, ...], frozenset[int]] = ((), frozenset())
+    growing, shapes_seen = parts.take(nothing, find_growing, views, shapes, entries=entries, parts=parts)
+    growing = parts.take(growing, told_by_what_lasts, views, shapes, shapes_seen, growing)
+    beyond, cut_short = parts.take(nothing, find_growing_out_of_sight, views, shapes, told=shapes_seen)
+    growing = (*growing, *beyond)
+    return (*growing, *parts.found(find_shared_chains, views, told=growing)), shapes_seen | cut_short
 
 
 def _watched_moment(views: Sequence[View]) -> str:
@@ -83,15 +96,15 @@ def _in_training(views: Sequence[View]) -> Sequence[View]:
 
 
 def _with_what_is_out_of_sight(
-    views: Sequence[View], growing: Sequence[Suspect], cycles: Sequence[Suspect]
+    growing: tuple[Suspect, ...], views: Sequence[View], cycles: Sequence[Suspect]
 ) -> tuple[Suspect, ...]:
     """What grows on roots, and in one piece what owners out of sight hold where that explains more."""
     if cycles:
         in_rings = frozenset().union(*(each.storages for each in cycles))
-        growing = [each for each in growing if _hangs_on_a_root(each) or _hangs_on_hooks_of_nodes(each, in_rings)]
+        growing = tuple(each for each in growing if _hangs_on_a_root(each) or _hangs_on_hooks_of_nodes(each, in_rings))
     seen = [suspect for suspect in growing if "unseen_owners" not in suspect.facts]
     unseen = find_unseen_growth(views, (*seen, *cycles))
-    return (*seen, *unseen) if unseen else tuple(growing)
+    return (*seen, *unseen) if unseen else growing
 
 
 def _find_host_growth(censuses: Sequence[Census], moment: str) -> tuple[Suspect, ...]:

@@ -62,6 +62,7 @@ from tenure.model.suspect import (
     Series,
     Suspect,
 )
+from tenure.parts import STRICT, Parts
 
 KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
@@ -81,7 +82,12 @@ class Grown:
 
 
 def find_growing(
-    views: Sequence[View], shapes: Shapes, *, entries: Sequence[View] = (), by_element: bool = False
+    views: Sequence[View],
+    shapes: Shapes,
+    *,
+    entries: Sequence[View] = (),
+    by_element: bool = False,
+    parts: Parts = STRICT,
 ) -> tuple[tuple[Suspect, ...], frozenset[int]]:
     """Suspects of growth and sawtooth over the censuses of one moment, and the shapes they account for.
 
@@ -96,7 +102,11 @@ def find_growing(
         for point in _accumulation_points(views, shapes, weights)
         if not (point.bytes_only and is_batch(views, point.shape, entries))
     ]
-    told = [(point, _suspect(views, shapes, weights, point, by_element=by_element)) for point in grown]
+
+    def tell(point: Grown) -> Iterator[tuple[Grown, Suspect | None]]:
+        yield point, _suspect(views, shapes, weights, point, by_element=by_element)
+
+    told = [each for point in grown for each in parts.found(tell, point)]
     meant = [weights.members[:, point.shape] for point, suspect in told if suspect is None]
     lasting, others = [], []
     for point, suspect in told:
