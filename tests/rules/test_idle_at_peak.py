@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from suspects import HISTORY, MIB, TRAIN, suspect
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import IN_WINDOW, UNREAD_FIELD, HoldingReference, Suspect
+from tenure.model.suspect import HANDED_ON, IN_WINDOW, UNREAD_FIELD, HoldingReference, Suspect
 from tenure.rules.idle_at_peak import check_suspect
 
 LOGITS = replace(HISTORY, name="logits", expression="logits", element=False, container_type="")
@@ -200,3 +200,14 @@ def test_the_peak_of_a_phase_that_another_exceeds_is_a_hint() -> None:
 
     assert found is not None
     assert found.confidence == "possible"
+
+
+def test_what_is_returned_is_a_hint_where_no_backward_pass_is_under_way_and_is_not_to_be_deleted() -> None:
+    forward = {**FACTS, "peak_at": {**FACTS["peak_at"], "phase": "forward"}, HANDED_ON: ("logits",)}
+
+    found = [check_suspect(idle(LOGITS, facts=facts)) for facts in (forward, {**FACTS, HANDED_ON: ("logits",)})]
+
+    assert [each and each.confidence for each in found] == ["possible", "likely"]
+    assert {remedy.summary for each in found if each for remedy in each.remedies} == {
+        "return of `logits` only what the caller uses: of a part a copy, of what nobody asks for nothing"
+    }

@@ -17,6 +17,7 @@ from tenure.analysis.host.system_growth import find_makers, find_system_growth, 
 from tenure.analysis.idle.autocast_cache import find_autocast_cache
 from tenure.analysis.idle.beside_state import find_beside_state
 from tenure.analysis.idle.built_anyway import find_built_anyway
+from tenure.analysis.idle.handed_on import told_with_what_is_handed_on
 from tenure.analysis.idle.idle_at_peak import find_idle_at_peak
 from tenure.analysis.idle.idle_modules import without_used
 from tenure.analysis.idle.never_read_again import find_never_read_again
@@ -90,7 +91,7 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     casts = [each for peak in peaks for each in parts.found(find_autocast_cache, *peak, regions)]
     built = [each for peak in peaks for each in parts.found(find_built_anyway, *peak, sources)]
     within = parts.changed((*casts, *built), _at_the_highest_peak, peaks)
-    return (*parts.each(locate, found, sources), *within)
+    return (*parts.each(told_with_what_is_handed_on, parts.each(locate, found, sources), sources), *within)
 
 
 def _at_the_highest_peak(

@@ -4,7 +4,15 @@ import dataclasses
 
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import BESIDE_STATE, COPIED_TO_GROW, IN_WINDOW, SHARE_IN_GENERATOR, UNREAD_FIELD, Suspect
+from tenure.model.suspect import (
+    BESIDE_STATE,
+    COPIED_TO_GROW,
+    HANDED_ON,
+    IN_WINDOW,
+    SHARE_IN_GENERATOR,
+    UNREAD_FIELD,
+    Suspect,
+)
 from tenure.rules import beside_state
 from tenure.rules.claim import claim, plural, subject
 
@@ -108,7 +116,8 @@ def _confidence(suspect: Suspect) -> Confidence:
     """Path and fall of the peak are measured; that it is so in every step only where both profiled steps show it.
 
     What no operation used may be used in another phase of the program, unless no statement reads it: code that is not
-    the program's may; a phase that another exceeds has no say in how much memory the program needs.
+    the program's may; a phase that another exceeds has no say in how much memory the program needs. What is
+    returned may be used in another step, where no backward pass of this one is under way.
     What a running backward function keeps on its ctx goes with the graph a moment later. Within the statement that
     makes the peak a variable it uses cannot be dropped. The last few entries of a bounded container may be meant.
     """
@@ -123,13 +132,14 @@ def _confidence(suspect: Suspect) -> Confidence:
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)
         or not suspect.holder_is_yours
         or "ctx_type" in suspect.facts
+        or (HANDED_ON in suspect.facts and _phase(suspect, "peak_at") != "backward")
         or _peaks_where_last_used(suspect)
     ):
         return "possible"
     if len({each.scope_function for each in suspect.cut if each.kind == "local"}) >= MANY_FUNCTIONS:
         return "possible"
     proved = suspect.holder.sites and not suspect.ambiguous and suspect.facts.get("seen_in_both_steps")
-    return "certain" if proved and not unread else "likely"
+    return "certain" if proved and not unread and HANDED_ON not in suspect.facts else "likely"
 
 
 def _peaks_where_last_used(suspect: Suspect) -> bool:
@@ -172,6 +182,8 @@ def _remedy(suspect: Suspect) -> str:
         if UNREAD_FIELD in suspect.facts:
             return f"do not keep {held}: nothing asks for it"
         return f"set {held} to None once it is used, or move it to the host until another phase needs it"
+    if HANDED_ON in suspect.facts:
+        return _remedy_of_results(suspect)
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
     parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []
     parts += (
@@ -180,6 +192,12 @@ def _remedy(suspect: Suspect) -> str:
     if suspect.through_graph:
         parts.append("what needs no gradient belongs under `torch.no_grad()`")
     return "; ".join(parts)
+
+
+def _remedy_of_results(suspect: Suspect) -> str:
+    names = suspect.facts[HANDED_ON]
+    told = " and ".join(f"`{name}`" for name in (names if isinstance(names, tuple) else ()))
+    return f"return of {told} only what the caller uses: of a part a copy, of what nobody asks for nothing"
 
 
 def _last_use(suspect: Suspect) -> str:

@@ -1031,6 +1031,25 @@ CASES = [
         growing=True,
     ),
     Case(
+        "a closure's table of a function that goes by the name of another",
+        other("closure", "table", "position_bias", element=True, line=5),
+        {
+            "train.py": """\
+            import functools
+
+            def reuse(fn):
+                table = {}
+                @functools.wraps(fn)
+                def wrapper(*args):  # site 2 reuse
+                    if args not in table:
+                        table[args] = fn(*args)  # site 1 reuse.<locals>.wrapper
+                    return table[args]
+                return wrapper
+            """
+        },
+        growing=True,
+    ),
+    Case(
         "a nonlocal name",
         other("closure", "last", "make.<locals>.hook"),
         {

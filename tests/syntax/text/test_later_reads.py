@@ -3,7 +3,7 @@ from textwrap import dedent
 import pytest
 
 from tenure.model.source import SourceFile
-from tenure.syntax.text.later_reads import is_read_later, runs_in_loop
+from tenure.syntax.text.later_reads import is_handed_on, is_read_later, runs_in_loop
 
 LOOP = """
 def main(steps):
@@ -177,3 +177,48 @@ def test_what_a_statement_reads_that_has_called_already_is_read(text: str, expec
 
     assert is_read_later(SourceFile("a.py", text), "main", "parts", line, called=True) is expected
     assert is_read_later(SourceFile("a.py", text), "main", "parts", line) is True
+
+
+RETURNING = """
+def forward(self, x):
+    k, v = self.project(x)
+    y = self.attend(k, v)
+    if self.training:
+        y = self.drop(y)
+        return y
+    {rest}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rest", "expected"),
+    [
+        ("return y, (k, v)", True),
+        ("return k", True),
+        ("yield {'keys': k}", True),
+        ("return Output(y, past=[k])", True),
+        ("return k if self.keeps else None", True),
+        ("return self.out(k)", False),
+        ("return k.shape", False),
+        ("return k[0]", False),
+        ("return y", False),
+        ("return", False),
+        ("k = self.norm(y); return k", False),
+        ("del k; return y", False),
+        ("raise ValueError; return k", False),
+    ],
+)
+def test_a_variable_is_handed_on_where_its_own_value_is_returned_from_here_on(rest: str, expected: bool) -> None:
+    source = SourceFile("a.py", dedent(RETURNING.format(rest=rest)))
+
+    assert is_handed_on(source, "forward", "k", 4) is expected
+
+
+def test_what_another_branch_or_another_function_returns_is_not_handed_on_from_here() -> None:
+    branches = SourceFile("a.py", dedent(RETURNING.format(rest="return k")))
+
+    assert not is_handed_on(branches, "forward", "k", 6)
+    assert not is_handed_on(branches, "forward", "y", 6)
+    assert is_handed_on(branches, "forward", "y", 7)
+    assert not is_handed_on(branches, "backward", "k", 4)
+    assert not is_handed_on(SourceFile("a.py", "def forward(:"), "forward", "k", 1)

@@ -18,7 +18,7 @@ from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.keyed_calls import by_the_call_that_gives_the_keys, by_the_call_that_names_the_entry
 from tenure.analysis.sites.library_calls import by_the_users_call
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
-from tenure.analysis.sites.optimizer_sites import by_the_statement_that_moves_state
+from tenure.analysis.sites.optimizer_sites import by_the_statement_that_gives_parameters
 from tenure.analysis.sites.record_sites import fields_to_drop, record_that_is_kept
 from tenure.analysis.sites.registered_hooks import by_the_calls_name, by_the_registration
 from tenure.analysis.sites.site_search import bindings_of
@@ -92,7 +92,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     )
     found = by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
     found = by_the_calls_name(by_the_registration(found, sources), sources)
-    found = by_the_statement_that_moves_state(by_the_context_variable(found, sources), sources)
+    found = by_the_statement_that_gives_parameters(by_the_context_variable(found, sources), sources)
     found = by_the_concatenation(found, sources)
     return _by_what_is_left_on_ctx(found, sources)
 

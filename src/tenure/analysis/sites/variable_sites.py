@@ -23,7 +23,7 @@ from tenure.errors import SourceError
 from tenure.model.source import SourceFile
 from tenure.syntax.text.bindings import Binding
 from tenure.syntax.text.reaching import reaching_lines
-from tenure.syntax.text.scopes import MODULE, definitions
+from tenure.syntax.text.scopes import MODULE, definitions, enclosing_function
 
 
 def variables(sought: Sought) -> Iterator[RankedSite]:
@@ -140,7 +140,8 @@ def _from_other_modules(sought: Sought, home: str) -> Iterator[RankedSite]:
 
 
 def _full_name(source: SourceFile, function: str, line: int) -> str:
-    """Python 3.10 knows frames by their plain name: the qualified one is found by the line."""
+    """Python 3.10 knows frames by their plain name, and a decorator may have given a function that of another
+    (`functools.wraps`): the qualified one is found by the line."""
     while re.search(r"<(listcomp|setcomp|dictcomp|genexpr)>$", function):
         function = _outer(function) or MODULE
     try:
@@ -151,8 +152,10 @@ def _full_name(source: SourceFile, function: str, line: int) -> str:
         return function
     matches = [scope for scope in scopes if scope.qualname.endswith("." + function)]
     around = [scope for scope in matches if scope.first_line <= line <= scope.end_line]
-    chosen = around or matches
-    return chosen[-1].qualname if chosen else function
+    if chosen := around or matches:
+        return chosen[-1].qualname
+    inside = enclosing_function(source, line)
+    return function if inside == MODULE else inside
 
 
 def _outer(qualname: str) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.text.scopes import MODULE, parse, statements
+from tenure.syntax.text.scopes import MODULE, inner_bodies, parse, statements
 from tenure.syntax.text.tree_walks import children, walk
 
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_HANDING_ON = (ast.Return, ast.Yield)
 _INSPECTING = frozenset({"locals", "globals", "vars", "eval", "exec", "dir"})
 
 
@@ -45,6 +46,56 @@ def is_read_later(
 
 
 @lru_cache(maxsize=4096)
+def is_handed_on(source: SourceFile, function: str, name: str, line: int) -> bool:
+    """Whether the statement at `line`, or one that follows it, returns or yields the variable's own value, alone or in
+    a container or object that it builds for that, and none before binds the variable anew.
+
+    Of the same function: without other branches than the one that runs, and without later turns of loops. False
+    wherever that cannot be told.
+    """
+    try:
+        scope = _scope(parse(source), function, line)
+    except SourceError:
+        return False
+    for node in _from_here(scope.body, line) if scope is not None else ():
+        if any(name in _handed_on(each.value) for each in walk(node) if isinstance(each, _HANDING_ON) and each.value):
+            return True
+        if any(isinstance(each, ast.Name) and each.id == name and _is_bound(each) for each in walk(node)):
+            return False
+    return False
+
+
+def _is_bound(name: ast.Name) -> bool:
+    return not isinstance(name.ctx, ast.Load)
+
+
+def _handed_on(value: ast.expr) -> Iterator[str]:
+    """Variables whose own values an expression gives, in containers and objects that it builds, too."""
+    if isinstance(value, ast.Name):
+        yield value.id
+    for part in _built_of(value):
+        yield from _handed_on(part)
+
+
+def _built_of(value: ast.expr) -> Sequence[ast.expr]:
+    if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
+        return value.elts
+    if isinstance(value, ast.Dict):
+        return value.values
+    if isinstance(value, ast.IfExp):
+        return value.body, value.orelse
+    if isinstance(value, ast.Call) and _is_class(value.func):
+        return *value.args, *(each.value for each in value.keywords)
+    return ()
+
+
+def _is_class(called: ast.expr) -> bool:
+    """By the way it is written: `Output(...)`, `outputs.Output(...)`, `dict(...)`."""
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    return name == "dict" or name.lstrip("_")[:1].isupper()
+
+
+@lru_cache(maxsize=4096)
 def runs_in_loop(source: SourceFile, function: str, line: int) -> bool:
     """Whether a frame of `function` that executes `line` is inside one of its loops; True where that is not known."""
     try:
@@ -56,6 +107,22 @@ def runs_in_loop(source: SourceFile, function: str, line: int) -> bool:
 
 def _around(body: list[ast.stmt], line: int) -> list[ast.stmt]:
     return [node for node in statements(body) if node.lineno <= line <= (node.end_lineno or node.lineno)]
+
+
+def _from_here(body: Sequence[ast.stmt], line: int) -> Generator[ast.stmt, None, bool]:
+    """The innermost statement at the line and those after it, from the innermost body outwards; returns whether one of
+    them leaves the body for good."""
+    at = next((at for at, node in enumerate(body) if node.lineno <= line <= (node.end_lineno or node.lineno)), None)
+    if at is None:
+        return False
+    inner = [each for each in inner_bodies(body[at]) if each and each[0].lineno <= line]
+    if inner and (yield from _from_here(inner[-1], line)):
+        return True
+    for node in body[at + bool(inner) :]:
+        yield node
+        if isinstance(node, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
+            return True
+    return False
 
 
 def _scope(tree: ast.Module, function: str, line: int) -> ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | None:
