@@ -5,8 +5,6 @@ from dataclasses import replace
 import pytest
 
 from suspects import HOP, IN_OPTIMIZER, SPECIMENS, carried_finding, hop, suspect
-from tenure.model.finding import CutReference
-from tenure.model.source import SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 from tenure.rules.optimizer_keeps_parameters import check_suspect
 
@@ -99,19 +97,6 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_other_suspects_are_left_to_other_rules(other: Suspect) -> None:
     assert check_suspect(other) is None
-
-
-def test_the_call_that_gives_an_optimizer_more_is_told_and_not_where_it_was_made() -> None:
-    made = HoldingReference("attribute", "opt", "self.opt", sites=(SourceLocation("train.py", 10, "fit"),))
-    adds = HoldingReference(
-        "item", "add_param_group", "self.opt.param_groups[*]", sites=(SourceLocation("probe.py", 11, "Probe.grow"),)
-    )
-
-    found = check_suspect(suspect(path=(IN_OPTIMIZER,), holder=made, cut=(made, adds)))
-
-    assert found is not None
-    assert (found.holder.name, found.holder.file, found.holder.line) == ("add_param_group", "probe.py", 11)
-    assert found.cut == (CutReference("opt", "train.py", 10), CutReference("add_param_group", "probe.py", 11))
 
 
 def test_a_table_of_optimizers_that_all_get_more_is_one_name() -> None:

@@ -1,10 +1,8 @@
 """TN404: an optimizer keeps parameters that nothing trains any more, with their gradients and its state for them."""
 
-from dataclasses import replace
-
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import HoldingReference, Suspect, is_of_optimizers
+from tenure.model.suspect import Suspect, is_of_optimizers
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 
@@ -31,7 +29,6 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return None
     elif suspect.grows and not suspect.holder.element and _leads_straight_to_it(suspect):
         message, remedy = _more_parameters(suspect), _RENEW
-        suspect = replace(suspect, holder=_call_that_adds(suspect) or suspect.holder)
     elif suspect.symptom == "survivor":
         message, remedy = _old_parameters(suspect), _RENEW
     else:
@@ -55,11 +52,6 @@ def _more_parameters(suspect: Suspect) -> str:
         f"{subject(suspect)} {plural(suspect, 'gets', 'get')} ever more parameters and state and "
         f"{plural(suspect, 'gives', 'give')} none up: {growth(suspect)}."
     )
-
-
-def _call_that_adds(suspect: Suspect) -> HoldingReference | None:
-    """The program's call that gives the optimizer more, which is to change rather than where it was made."""
-    return next((each for each in suspect.cut if each.name == "add_param_group" and each.sites), None)
 
 
 def _old_parameters(suspect: Suspect) -> str:

@@ -82,3 +82,17 @@ def test_groups_are_told_where_they_grow_and_nothing_says_more(
     before: Suspect, text: str, told_at: tuple[SourceLocation, ...]
 ) -> None:
     assert told(before, text)[1] == told_at
+
+
+def test_the_references_to_drop_are_told_at_the_same_call() -> None:
+    made = HoldingReference(
+        "attribute", "opt", "self.opt", sites=(SourceLocation("/p/ops.py", 3, "Restarts.__init__"),)
+    )
+    groups = HoldingReference("item", "add_param_group", "self.opt.param_groups[*]", sites=made.sites)
+    added = (SourceLocation("/p/ops.py", 6, "Restarts.attach"),)
+
+    found = by_the_statement_that_gives_parameters(
+        replace(KEPT, cut=(made, groups)), {"/p/ops.py": SourceFile("/p/ops.py", GROUPS)}
+    )
+
+    assert found.cut == (made, replace(groups, name="param_groups", sites=added))

@@ -32,7 +32,12 @@ def by_the_statement_that_gives_parameters(suspect: Suspect, sources: Mapping[st
         return suspect
     receiver = found[0][0]
     holder = HoldingReference("item", name, f"{receiver}.{name}[*]", sites=tuple(site for _, site in found))
-    return replace(suspect, holder=holder, ambiguous=len(found) > 1, holder_is_yours=True)
+    cut = tuple(replace(each, name=name, sites=holder.sites) if _is_of(each, name) else each for each in suspect.cut)
+    return replace(suspect, holder=holder, cut=cut, ambiguous=len(found) > 1, holder_is_yours=True)
+
+
+def _is_of(reference: HoldingReference, table: str) -> bool:
+    return reference.expression.partition("[")[0].endswith(f".{table}")
 
 
 def _stores(sources: Mapping[str, SourceFile]) -> Iterator[tuple[str, SourceLocation]]:
