@@ -74,9 +74,16 @@ def test_ever_more_groups_are_told_where_they_are_added() -> None:
         (KEPT, GROUPS.partition("\n\n")[0], (SourceLocation("/p/ops.py", 3, "Restarts.__init__"),)),
         (KEPT, GROUPS.replace("self.opt", "self"), ()),
         (replace(KEPT, symptom="survivor"), GROUPS, ()),
+        (KEPT, GROUPS + "def (", ()),
         (KEPT, OPS + GROUPS, (SourceLocation("/p/ops.py", 4, "replace"),)),
     ],
-    ids=["in a constructor alone", "of an optimizer's own", "of what does not grow", "beside state that is moved"],
+    ids=[
+        "in a constructor alone",
+        "of an optimizer's own",
+        "of what does not grow",
+        "in what is no Python",
+        "beside state that is moved",
+    ],
 )
 def test_groups_are_told_where_they_grow_and_nothing_says_more(
     before: Suspect, text: str, told_at: tuple[SourceLocation, ...]

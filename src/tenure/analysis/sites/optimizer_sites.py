@@ -7,11 +7,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from tenure.analysis.heap.graph import unquoted
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect, is_of_optimizers
-from tenure.syntax.text.scopes import enclosing_function, parse
-from tenure.syntax.text.tree_walks import walk
+from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.scopes import enclosing_function
 
 _STATE, _GROUPS = "state", "param_groups"
 _ADD_GROUP = "add_param_group"
@@ -21,7 +22,7 @@ def by_the_statement_that_gives_parameters(suspect: Suspect, sources: Mapping[st
     """The suspect; where an optimizer's state keeps ever more parameters, or old ones, and the program's own statements
     store in that state, by these: there the old entry is to be taken out (`state.pop(old)`). Where there are none, and
     it gets ever more, by the calls that add a group."""
-    through = {hop.label.strip("'\"") for hop in suspect.path} & {_STATE, _GROUPS}
+    through = {unquoted(hop.label) for hop in suspect.path} & {_STATE, _GROUPS}
     of_optimizer = any(is_of_optimizers(hop.source_type) for hop in suspect.path)
     if not of_optimizer or not through or not (suspect.grows or suspect.symptom == "survivor"):
         return suspect
@@ -59,7 +60,7 @@ def _groups_added(sources: Mapping[str, SourceFile]) -> Iterator[tuple[str, Sour
         (ast.unparse(call.func.value), SourceLocation(path, call.lineno, enclosing_function(source, call.lineno)))
         for path, source in sources.items()
         if source.origin == "yours" and f".{_ADD_GROUP}(" in source.text
-        for call in walk(parse(source))
+        for call in nodes_in(source)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == _ADD_GROUP
     ]
     of_others = [each for each in found if each[0] not in ("self", "super()")]

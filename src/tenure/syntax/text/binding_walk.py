@@ -6,7 +6,14 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tenure.syntax.text.expressions import all_arguments, namespace_of, split_receiver, target_pairs, text_of
+from tenure.syntax.text.expressions import (
+    all_arguments,
+    makes_an_object,
+    namespace_of,
+    split_receiver,
+    target_pairs,
+    text_of,
+)
 from tenure.syntax.text.scopes import COMPREHENSION_NAMES, MODULE, FunctionNode, decorator_name, dotted, is_inlined
 from tenure.syntax.text.store_calls import stores_of_call
 
@@ -417,7 +424,7 @@ class BindingWalk:
                 break
         else:
             named = any(isinstance(keyword.value, (ast.Name, ast.Attribute)) for keyword in node.keywords)
-            if named or (_makes_an_object(node.func) and (node.args or node.keywords)):
+            if named or (makes_an_object(node) and (node.args or node.keywords)):
                 self.call_nodes.append((node, scope, in_loop))
         for store in stores_of_call(node):
             self._add(
@@ -430,12 +437,6 @@ class BindingWalk:
                 method=store.method,
                 key=store.key,
             )
-
-
-def _makes_an_object(function: ast.expr) -> bool:
-    """Whether what is called goes by the name of a class."""
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name.lstrip("_")[:1].isupper()
 
 
 def scope_bind(scope: WalkedScope, name: str) -> None:

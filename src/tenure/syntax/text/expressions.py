@@ -49,6 +49,11 @@ def called_name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
+def makes_an_object(call: ast.Call) -> bool:
+    """Whether what is called goes by the name of a class."""
+    return called_name(call).lstrip("_")[:1].isupper()
+
+
 def text_of(node: ast.expr) -> str:
     """An expression as a short receiver: `self.net`, `type(self)`, `make()`; "..." where nothing says more."""
     text = dotted(node)

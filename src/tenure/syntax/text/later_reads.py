@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
+from tenure.syntax.text.expressions import called_name, makes_an_object
+from tenure.syntax.text.name_uses import stored_in
 from tenure.syntax.text.scopes import MODULE, inner_bodies, parse, statements
 from tenure.syntax.text.tree_walks import children, walk
 
@@ -45,7 +47,6 @@ def is_read_later(
     return any(mention < 0 or mention >= first or _comes_again(loops, mention, name) for mention in _reads(scope, name))
 
 
-@lru_cache(maxsize=4096)
 def is_handed_on(source: SourceFile, function: str, name: str, line: int) -> bool:
     """Whether the statement at `line`, or one that follows it, returns or yields the variable's own value, alone or in
     a container or object that it builds for that, and none before binds the variable anew.
@@ -60,13 +61,9 @@ def is_handed_on(source: SourceFile, function: str, name: str, line: int) -> boo
     for node in _from_here(scope.body, line) if scope is not None else ():
         if any(name in _handed_on(each.value) for each in walk(node) if isinstance(each, _HANDING_ON) and each.value):
             return True
-        if any(isinstance(each, ast.Name) and each.id == name and _is_bound(each) for each in walk(node)):
+        if name in stored_in(node):
             return False
     return False
-
-
-def _is_bound(name: ast.Name) -> bool:
-    return not isinstance(name.ctx, ast.Load)
 
 
 def _handed_on(value: ast.expr) -> Iterator[str]:
@@ -84,15 +81,9 @@ def _built_of(value: ast.expr) -> Sequence[ast.expr]:
         return value.values
     if isinstance(value, ast.IfExp):
         return value.body, value.orelse
-    if isinstance(value, ast.Call) and _is_class(value.func):
+    if isinstance(value, ast.Call) and (makes_an_object(value) or called_name(value) == "dict"):
         return *value.args, *(each.value for each in value.keywords)
     return ()
-
-
-def _is_class(called: ast.expr) -> bool:
-    """By the way it is written: `Output(...)`, `outputs.Output(...)`, `dict(...)`."""
-    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    return name == "dict" or name.lstrip("_")[:1].isupper()
 
 
 @lru_cache(maxsize=4096)
