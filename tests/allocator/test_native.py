@@ -33,6 +33,10 @@ PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "snapshots"
 pytestmark = pytest.mark.skipif(native._native is None, reason="the native simulator is not built")
 
 
+TWO_THAT_TOUCH = AllocatorSettings(expandable_segments=True, memory_fraction=0.4, large_segment_bytes=20 * MIB)
+"""With these an expandable segment is filled up to where the next one begins (seed 365)."""
+
+
 def native_replay_of(snapshot: Snapshot, device: int) -> Any:
     known = replay_in_python(snapshot, device)
     events = snapshot.traces[device]
@@ -40,6 +44,7 @@ def native_replay_of(snapshot: Snapshot, device: int) -> Any:
 
 
 @given(settings=settings, seed=st.integers(0, 10_000), share=st.floats(0, 1), total=st.sampled_from([None, 200 * MIB]))
+@example(settings=TWO_THAT_TOUCH, seed=365, share=0.5, total=200 * MIB)
 def test_a_trace_is_replayed_alike(settings: AllocatorSettings, seed: int, share: float, total: int | None) -> None:
     program = Program(settings, total)
     program.run(seed)

@@ -8,6 +8,8 @@ home(const Allocator *a, int64_t address)
     return (size_t)(((uint64_t)address * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (a->table_room - 1);
 }
 
+/* The block that has memory there. Where an expandable segment ends is not recorded: what it has without memory may
+   begin where another segment does, and is passed over. */
 static Block *
 at_address(const Allocator *a, int64_t address)
 {
@@ -15,7 +17,7 @@ at_address(const Allocator *a, int64_t address)
         return NULL;
     }
     size_t place = home(a, address);
-    while (a->table[place] != NULL && a->table[place]->address != address) {
+    while (a->table[place] != NULL && (a->table[place]->address != address || !a->table[place]->is_mapped)) {
         place = (place + 1) & (a->table_room - 1);
     }
     return a->table[place];
@@ -50,7 +52,9 @@ note_address(Allocator *a, Block *block)
     }
     size_t place = home(a, block->address);
     while (a->table[place] != NULL) {
-        if (a->table[place]->address == block->address || ++a->num_looked_at > MOST_LOOKED_AT) {
+        const Block *there = a->table[place];
+        int both = there->address == block->address && there->is_mapped && block->is_mapped;
+        if (both || ++a->num_looked_at > MOST_LOOKED_AT) {
             a->failed = 1; /* two at one address: no allocator's trace */
             return;
         }
