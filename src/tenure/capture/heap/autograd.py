@@ -1,6 +1,6 @@
 """The autograd graph, of which Python's collector sees nothing: nodes, next functions, raw saved slots.
 
-Safe to run inside a training process because of three rules (torch 2.13, measured; see docs/decisions.md):
+Safe to run inside a training process because of three rules (torch 2.13, measured; see docs/decisions/census.md):
 
 * Saved tensors are read raw (`_raw_saved_*`, its `.data` or `saved_variables`): never unpacked, recomputed, copied.
 * A node that was walked keeps its Python wrapper, and torch frees a chain of wrapped nodes recursively. So no
