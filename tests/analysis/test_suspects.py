@@ -64,6 +64,18 @@ def test_a_sawtooth_is_told_at_its_highest_and_tried_with_what_it_holds_last() -
     assert (suspect.storages_at, sum(size for _, size in suspect.storages)) == (32, 8 * 4)
 
 
+@pytest.mark.parametrize(("goes_on", "rises"), [(False, 2), (True, None)], ids=["stays", "goes on to grow"])
+def test_what_hangs_on_two_that_came_counts_as_two_rises_unless_it_grew_between(goes_on: bool, rises: int) -> None:
+    def at(step: int) -> str:
+        held = [(n, step - since if goes_on else 4) for n, since in ((1, 25), (2, 50)) if step > since]
+        kept = "Trainer.fit(trainer.py:598).self -> __main__.Trainer#trainer -> .seen list#seen -> [{n}] list#l{n}"
+        return MODEL + "\n".join(kept.format(n=n) + f" -> [*{many}] tensor 1MiB" for n, many in held)
+
+    (suspect,) = find_suspects([census(at(step), step=step) for step in (*STEPS[:-2], 22, 32, 44, 64, 67)])
+
+    assert (told(suspect), suspect.facts.get("rises_seen")) == (("growth", "self.seen[*]", ["self.seen[*]"]), rises)
+
+
 def running_total(step: int, *, cut_short: bool) -> str:
     """A total with one more term per step; a census that cannot follow its graph sees old nodes alone."""
     total = f"main(t.py:9).total -> tensor#total{step} 4B"

@@ -193,7 +193,7 @@ def test_what_the_text_keeps_short_is_a_hint_with_the_line_that_does() -> None:
     plain, short = claimed(suspect()), claimed(suspect(facts={KEPT_SHORT: 16}))
 
     assert (plain.confidence, short.confidence) == ("certain", "possible")
-    assert short.message == f"{plain.message} Line 16 takes entries out once there are enough."
+    assert short.message == f"{plain.message} Line 16 looks how many there are, and stops at enough."
 
 
 def test_what_else_keeps_the_graphs_is_told() -> None:

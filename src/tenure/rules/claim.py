@@ -75,7 +75,7 @@ def claim(
 
 def _kept_short(suspect: Suspect) -> str:
     line = suspect.facts.get(KEPT_SHORT)
-    return f" Line {line} takes entries out once there are enough." if line else ""
+    return f" Line {line} looks how many there are, and stops at enough." if line else ""
 
 
 def _with_layers(suspect: Suspect) -> str:

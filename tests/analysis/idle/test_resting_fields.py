@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from profiles import MIB
-from resting import FRAME, MODEL, RESULT, TOUCHED, seen
+from resting import BRIEF, FRAME, MODEL, RESULT, TOUCHED, seen
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 
 BATCH = 400
@@ -43,3 +43,8 @@ def test_fields_that_no_used_entry_is_used_by_are_told_of_all_entries() -> None:
 )
 def test_what_no_used_entry_tells_of_is_none(fields: list[Field]) -> None:
     assert not any("cache.latents[*].std" in expressions for expressions, _ in told(*fields))
+
+
+def test_the_batch_of_a_profiled_step_does_not_show_which_fields_later_steps_use() -> None:
+    of_step = [entry(3, "mean", "1MiB", 703), entry(3, "std", "3MiB", BRIEF)]
+    assert told(*MEANS, *DEVIATIONS, *of_step) == [(["cache.latents[*].std"], 3 * MIB)]

@@ -85,3 +85,36 @@ def trim(rows):
 
 def test_of_what_is_no_python_nothing_is_known() -> None:
     assert line_that_keeps_short(SourceFile("a.py", "def put(rows:"), 1, "rows") == 0
+
+
+@pytest.mark.parametrize(
+    ("test", "line"),
+    [
+        ("len(self.images) < self.size", 3),
+        ("self.size >= len(self.images)", 3),
+        ("self.on and len(self.images) < self.size", 3),
+        ("self.on or len(self.images) < self.size", 0),
+        ("len(self.images) > self.size", 0),
+        ("len(self.others) < self.size", 0),
+    ],
+)
+def test_entries_that_come_in_while_there_are_few_keep_it_short(test: str, line: int) -> None:
+    text = f"""\
+class Pool:
+    def query(self, image):
+        if {test}:
+            self.images.append(image)
+            return image
+        self.images[self.at()] = image
+"""
+    assert line_that_keeps_short(SourceFile("a.py", text), 4, "images") == line
+
+
+def test_a_look_over_another_statement_says_nothing_of_this_one() -> None:
+    text = """\
+def query(images, image, size):
+    images.append(image)
+    if len(images) < size:
+        print(image)
+"""
+    assert line_that_keeps_short(SourceFile("a.py", text), 2, "images") == 0

@@ -343,11 +343,13 @@ def _is_in_bounds(view: View, members: Ints, containers: Collection[int]) -> boo
 
 
 def _late_facts(series: Series, trend: Trend) -> dict[str, object]:
-    """Since when a later phase grows, and in how many censuses that was seen."""
+    """Since when a later phase grows, and in how many censuses that was seen; of members that became more but twice,
+    that they did, unless their bytes went on to rise in between."""
     if trend.since is None:
         return {}
     seen = sum(step > trend.since for step in series.steps)
-    rises: dict[str, object] = {"rises_seen": 2} if trend.twice else {}
+    swells = sum(later > before for before, later in pairwise(series.bytes)) > 2
+    rises: dict[str, object] = {"rises_seen": 2} if trend.twice and not swells else {}
     return {"grows_since_step": trend.since, "censuses_while_growing": seen} | rises
 
 

@@ -155,6 +155,11 @@ class _Heap:
         return ancestors(self.graph, self._in_use, without=self._in_graph)
 
     @cached_property
+    def leads_to_made(self) -> Bools:
+        """Per node: leads to memory that was made in the profiled steps."""
+        return ancestors(self.graph, self._replay.made_nodes(), without=self._in_graph)
+
+    @cached_property
     def has_used_items(self) -> Bools:
         """Per node: it, a container of its own or an attribute of it holds memory that does not rest."""
         plain = self.graph.instance_tables.copy()
@@ -184,7 +189,9 @@ def _by_holder(heap: _Heap) -> dict[tuple[int, ...], Ints]:
             inside.append(node)
     alone = {(reference,): np.array(sorted(nodes), dtype=np.int64) for reference, nodes in found.items()}
     return (
-        alone | find_resting_fields(heap.view, inside, heap.has_used_items, heap.path_to) | heap.unread_fields(inside)
+        alone
+        | find_resting_fields(heap.view, inside, heap.has_used_items, heap.leads_to_made, heap.path_to)
+        | heap.unread_fields(inside)
     )
 
 

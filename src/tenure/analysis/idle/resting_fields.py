@@ -16,12 +16,13 @@ _Found = dict[tuple[int, int], dict[int, list[int]]]
 
 
 def find_resting_fields(
-    view: View, resting: Iterable[int], used: Bools, path_to: Callable[[int], Sequence[int]]
+    view: View, resting: Iterable[int], used: Bools, made: Bools, path_to: Callable[[int], Sequence[int]]
 ) -> dict[tuple[int, ...], Ints]:
     """Storages by the references that lead to them: of one container's entries, all fields that rest in each entry that
     is `used` otherwise.
 
     An entry that was used shows which of its fields are; one that was not may be asked for later, and says nothing.
+    Nor does one that has something `made` in the profiled steps: it is the batch of one of them, in use that once.
     """
     found: _Found = {}
     for node in resting:
@@ -33,7 +34,7 @@ def find_resting_fields(
     together: dict[int, dict[int, list[int]]] = {}
     for (container, _), fields in found.items():
         owners = {_object(view, reference) for reference in fields}
-        asked = {node for node in _entries(view, container) if used[node]}
+        asked = {node for node in _entries(view, container) if used[node] and not made[node]}
         if asked and asked <= owners and len(owners) >= LEAST_ENTRIES:
             together.setdefault(container, {}).update(fields)
     return {
