@@ -14,7 +14,7 @@ from tenure.analysis.heap.groups import fingerprint_of
 from tenure.analysis.heap.host_part import HOST
 from tenure.analysis.heap.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
 from tenure.analysis.host.forked_workers import describe_workers
-from tenure.analysis.host.native_growth import describe_native_growth, describe_unseen_growth
+from tenure.analysis.host.native_growth import describe_native_growth, describe_unseen_growth, find_rise
 from tenure.analysis.idle.peak_figures import give_peak_figures
 from tenure.analysis.process_suspects import (
     find_beyond_censuses,
@@ -302,8 +302,10 @@ def _describe_host_growth(evidence: Evidence, findings: Sequence[Finding]) -> It
     """Of ranks without a census the comparison of ranks tells."""
     if _is_rank_without_census(evidence.recording):
         return ()
-    describe = describe_native_growth if evidence.excludes_tensors else describe_unseen_growth
-    return describe(evidence.recording.steps, _growth_on_host(findings))
+    explained = _growth_on_host(findings)
+    if evidence.excludes_tensors and (evidence.looked_until is None or find_rise(evidence.steps_seen)):
+        return describe_native_growth(evidence.steps_seen, explained)
+    return describe_unseen_growth(evidence.recording.steps, explained)
 
 
 def _where(recording: Recording) -> str:

@@ -89,6 +89,12 @@ def test_tensors_are_excluded_by_three_censuses_of_one_moment_the_last_in_what_c
     assert not excludes(*ends[:2], (15, "step-end"))
 
 
+def test_counters_are_read_as_far_as_censuses_tell_of_the_run(tmp_path: Path) -> None:
+    rows = replace(recording(tmp_path), steps=tuple(Step(n, float(n), 1.0) for n in range(1, 51)))
+    seen = {last: Evidence(rows, (census(MODEL, step=last),), {}, ()).steps_seen[-1].step for last in (16, 32, 33, 50)}
+    assert seen == {16: 24, 32: 48, 33: 50, 50: 50}
+
+
 def test_that_a_program_compiles_is_known_by_its_note(tmp_path: Path) -> None:
     plain = recording(tmp_path)
     noted = replace(plain, notes=(Note("info", COMPILES, 9),))

@@ -15,7 +15,7 @@ from tenure.analysis.heap.host_part import tensor_part
 from tenure.errors import RecordingError
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
-from tenure.model.recording import COMPILES, EVALUATION, PEAK, Recording, is_within_step
+from tenure.model.recording import COMPILES, EVALUATION, PEAK, Recording, Step, is_within_step
 from tenure.model.source import SourceFile
 from tenure.parts import Parts
 from tenure.store.profile_file import read_profile
@@ -79,6 +79,12 @@ class Evidence:
         last = max((census.step for census in self.between_steps), default=0)
         steps = max((step.step for step in self.recording.steps), default=0)
         return last if last and last < LOOKED_AT_SHARE * steps else None
+
+    @property
+    def steps_seen(self) -> tuple[Step, ...]:
+        """The rows of steps that censuses tell of: what a counter does later nobody has looked into."""
+        until = self.looked_until
+        return tuple(s for s in self.recording.steps if until is None or LOOKED_AT_SHARE * s.step <= until)
 
     @property
     def excludes_tensors(self) -> bool:

@@ -137,6 +137,6 @@ def find_beyond_censuses(evidence: Evidence, *, explained: float) -> tuple[Suspe
     if profiled:
         return (*pinned, *profiled)
     native = parts.found(
-        find_native_growth, recording.steps, explained + of_pinned, process=recording.process, profile=profile
+        find_native_growth, evidence.steps_seen, explained + of_pinned, process=recording.process, profile=profile
     )
     return (*pinned, *native)
