@@ -288,6 +288,27 @@ def test_the_command_to_go_on_with_stands_whole_in_one_line(seen: Diagnosis, tol
     assert " ".join(told.split()) in " ".join(text.split())
 
 
+def test_where_no_finding_has_an_edit_ways_by_trial_are_offered() -> None:
+    drawn = [
+        render_diagnosis(diagnosis(kept_loss()), width=110, color=False, program=program, by_trial=True)
+        for program in ("", "train.py")
+    ]
+    assert [text.partition("Next: ")[2] for text in drawn] == [
+        "`tenure explain TN101`, or `tenure fix` in place of `tenure run`: it tries ways to mend it and proves them.\n",
+        "`tenure explain TN101`, or have ways to mend it tried and proved:\n  tenure fix train.py\n",
+    ]
+
+
+def test_changed_lines_keep_their_indentation_to_each_other() -> None:
+    edit = Edit("train.py", 7, "        return total", "        for handle in handles:\n            handle.remove()")
+    text = render_diagnosis(diagnosis(kept_loss(remedies=(Remedy("remove it", (edit,)),))), width=110, color=False)
+    assert (
+        "            - return total\n"
+        "            + for handle in handles:\n"
+        "            +     handle.remove()\n"
+    ) in text  # fmt: skip
+
+
 def test_a_changed_line_is_drawn_as_it_was_and_as_it_will_be() -> None:
     edit = Edit("train.py", 48, "    history.append(loss)", "    history.append(loss.detach())")
     text = render_diagnosis(diagnosis(kept_loss(remedies=(Remedy("keep the value", (edit,)),))), width=110, color=False)

@@ -104,15 +104,33 @@ def _write_findings(file: Path, text: str) -> None:
 def print_diagnosis(diagnosis: Diagnosis, *, json: bool, stream: TextIO, program: str = "") -> None:
     """The report in the form the stream can show, or findings.json."""
     from tenure.report.json import diagnosis_as_json
-    from tenure.report.terminal import render_diagnosis, terminal_form
+    from tenure.report.terminal import has_edits, render_diagnosis, terminal_form
 
     if json:
         stream.write(diagnosis_as_json(diagnosis))
         return
     width, color, ascii_only = terminal_form(stream)
-    text = render_diagnosis(diagnosis, width=width, color=color, ascii_only=ascii_only, program=program)
+    by_trial = not has_edits(diagnosis) and _has_ways(diagnosis)
+    text = render_diagnosis(
+        diagnosis, width=width, color=color, ascii_only=ascii_only, program=program, by_trial=by_trial
+    )
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _has_ways(diagnosis: Diagnosis) -> bool:
+    """Whether `tenure fix` would try some way to mend a finding; false where the sources are gone."""
+    from tenure.fixing.guesses import guess_edits
+    from tenure.store.recording_file import list_recordings, open_recording, read_sources
+
+    if all(finding.confidence == "possible" for finding in diagnosis.findings):
+        return False
+    try:
+        folders = list_recordings(diagnosis.recording)
+        sources = {source.path: source for each in folders for source in read_sources(open_recording(each))}
+    except RecordingError:
+        return False
+    return any(guess_edits(finding, sources) for finding in diagnosis.findings)
 
 
 def exit_code(diagnosis: Diagnosis, *, fail_on: str | None) -> int:

@@ -15,7 +15,7 @@ from tenure.model.finding import Finding
 from tenure.model.fix import Figures, Fix, TriedEdit
 from tenure.model.units import format_bytes, format_duration
 from tenure.report.json import FORMAT, finding_as_dict
-from tenure.report.layout import place_of, relative_to_here
+from tenure.report.layout import changed_lines, place_of, relative_to_here
 
 UNKNOWN = "not measured"
 NOT_COMPARABLE = "not comparable"
@@ -132,8 +132,7 @@ def _edit(tried: TriedEdit) -> str:
     trial = " (by trial)" if tried.told_by == "trial" else ""
     lines = [f"{mark}  {tried.rule} {tried.name}  {place}{trial}: {escape(relative_to_here(tried.why))}"]
     for edit in tried.edits:
-        for sign, text in (("-", edit.before), ("+", edit.after or "")):
-            lines += [f"          {sign} {escape(line.strip())}" for line in text.splitlines()]
+        lines += [f"          {escape(line)}" for line in changed_lines(edit)]
     lines += [f"          {escape(text)}" for text in tried.differences[1:]]
     return "\n".join(lines)
 

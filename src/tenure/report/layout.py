@@ -6,6 +6,8 @@ import re
 import textwrap
 from pathlib import Path
 
+from tenure.model.finding import Edit
+
 
 def place_of(file: str | None, line: int | None, *, room: int) -> str:
     """`trainer.py:614`, the file shortened from the left to fit `room`; "" where the file is unknown."""
@@ -36,6 +38,13 @@ def wrap(text: str, *, width: int, first: str, rest: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     ) or [first.rstrip()]
+
+
+def changed_lines(edit: Edit) -> list[str]:
+    """The lines of an edit behind `-` and `+`, indented as they are to each other."""
+    before, after = edit.before.splitlines(), (edit.after or "").splitlines()
+    own = textwrap.dedent("\n".join((*before, *after))).splitlines()
+    return [f"{sign} {line}".rstrip() for sign, line in zip("-" * len(before) + "+" * len(after), own, strict=True)]
 
 
 def relative_to_here(text: str) -> str:

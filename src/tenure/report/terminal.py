@@ -15,7 +15,7 @@ from tenure.model.finding import AUTOGRAD_NODE_BYTES, Diagnosis, Finding, Interv
 from tenure.model.growth_rule import is_near
 from tenure.model.suspect import GRAPH_GOES_ON
 from tenure.model.units import format_about, format_bytes, format_duration, format_number
-from tenure.report.layout import place_of, relative_to_here, wrap
+from tenure.report.layout import changed_lines, place_of, relative_to_here, wrap
 from tenure.report.ran_out import render_ran_out
 from tenure.report.retention_tree import draw_path
 from tenure.report.style import Style, plain_ascii
@@ -67,11 +67,18 @@ def _terminal_width(stream: TextIO, is_terminal: bool) -> int:
 
 
 def render_diagnosis(
-    diagnosis: Diagnosis, *, width: int, color: bool, ascii_only: bool = False, program: str = ""
+    diagnosis: Diagnosis,
+    *,
+    width: int,
+    color: bool,
+    ascii_only: bool = False,
+    program: str = "",
+    by_trial: bool = False,
 ) -> str:
     """The whole report, ending with a newline; findings in the order given, the first ten in full.
 
-    `program` is what `tenure run` was given to run, as a shell takes it: what is proposed can be pasted then.
+    `program` is what `tenure run` was given to run, as a shell takes it: what is proposed can be pasted then. Where no
+    finding has an edit, `by_trial` says that `tenure fix` has ways to try.
     """
     width = min(max(width, NARROWEST), WIDEST)
     style = Style(color)
@@ -82,7 +89,7 @@ def render_diagnosis(
     if not diagnosis.findings:
         blocks.append(_render_nothing_found(diagnosis, width=width, style=style))
     blocks.extend(_render_limits(diagnosis, width=width))
-    blocks.append(_render_closing(diagnosis, program, width=width))
+    blocks.append(_render_closing(diagnosis, program, width=width, by_trial=by_trial))
     text = "\n\n".join(blocks) + "\n"
     return plain_ascii(text) if ascii_only else text
 
@@ -280,7 +287,7 @@ def _remedy(remedy: Remedy, *, width: int) -> list[str]:
     lines = [remedy.summary + tried]
     for edit in remedy.edits:
         lines.append(place_of(edit.file, edit.line, room=width // 2))
-        lines += [f"{sign} {text.strip()}" for sign, text in (("-", edit.before), ("+", edit.after)) if text]
+        lines += changed_lines(edit)
     return lines
 
 
@@ -365,12 +372,13 @@ def _findings(count: int) -> str:
     return f"{count} finding{'' if count == 1 else 's'}"
 
 
-def _render_closing(diagnosis: Diagnosis, program: str, *, width: int) -> str:
+def _render_closing(diagnosis: Diagnosis, program: str, *, width: int, by_trial: bool) -> str:
     count = len(diagnosis.findings)
     found = f"{_findings(count)} in {seen(diagnosis)}; " if count else ""
-    command = _next_command(diagnosis, program)
+    to_try = "the edits" if has_edits(diagnosis) else "ways to mend it" if by_trial else ""
+    command = _next_command(diagnosis, program, fixes=bool(to_try))
     if count:
-        then = f"Next: `tenure explain {diagnosis.findings[0].rule}`, {_then_prove(diagnosis, command)}"
+        then = f"Next: `tenure explain {diagnosis.findings[0].rule}`, {_then_prove(to_try, command)}"
     elif diagnosis.looked_until is not None:
         again = f"look up to the end{'' if command else f': `tenure run --census-at {_spread(diagnosis.steps)}`'}"
         then = f"Next: {again}{':' if command else '.'}"
@@ -383,26 +391,27 @@ def _render_closing(diagnosis: Diagnosis, program: str, *, width: int) -> str:
     return "\n".join([*lines, f"  {command}"] if command else lines)
 
 
-def _next_command(diagnosis: Diagnosis, program: str) -> str:
+def _next_command(diagnosis: Diagnosis, program: str, *, fixes: bool) -> str:
     """The command to go on with, whole and in one line, so that it pastes and runs; "" where there is none to give."""
     if not program:
         return ""
     if not diagnosis.findings:
         return "" if diagnosis.looked_until is None else f"tenure run --census-at {_spread(diagnosis.steps)} {program}"
-    return f"tenure fix {program}" if _has_edits(diagnosis) else f"tenure run {program}"
+    return f"tenure fix {program}" if fixes else f"tenure run {program}"
 
 
-def _has_edits(diagnosis: Diagnosis) -> bool:
+def has_edits(diagnosis: Diagnosis) -> bool:
+    """Whether a finding has an edit."""
     return any(remedy.edits for finding in diagnosis.findings for remedy in finding.remedies)
 
 
-def _then_prove(diagnosis: Diagnosis, command: str) -> str:
-    """How to go on: by a run that proves the edits, where there are some."""
-    if not _has_edits(diagnosis):
+def _then_prove(to_try: str, command: str) -> str:
+    """How to go on: by a run that proves what there is `to_try`, if anything."""
+    if not to_try:
         return f"change the line, run again{':' if command else '.'}"
     if command:
-        return "or have the edits tried and proved:"
-    return "or `tenure fix` in place of `tenure run`: it tries the edits and proves them."
+        return f"or have {to_try} tried and proved:"
+    return f"or `tenure fix` in place of `tenure run`: it tries {to_try} and proves them."
 
 
 def _spread(steps: int) -> str:
