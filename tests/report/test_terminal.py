@@ -294,7 +294,8 @@ def test_where_no_finding_has_an_edit_ways_by_trial_are_offered() -> None:
         for program in ("", "train.py")
     ]
     assert [text.partition("Next: ")[2] for text in drawn] == [
-        "`tenure explain TN101`, or `tenure fix` in place of `tenure run`: it tries ways to mend it and proves\n  them.\n",
+        "`tenure explain TN101`, or `tenure fix` in place of `tenure run`: it tries ways to mend it and proves\n"
+        "  them.\n",
         "`tenure explain TN101`, or have ways to mend it tried and proved:\n  tenure fix train.py\n",
     ]
 

@@ -43,3 +43,26 @@ def test_what_comes_with_the_layers_that_a_model_gets_may_be_meant(
     found = {each.holder.expression: each for each in find_suspects(run(**options)) if each.symptom == "growth"}
 
     assert (GROWS_WITH_MODEL in found["anchors[*]"].facts) is with_model
+
+
+WIDER = (
+    "main(t.py:9).net -> __main__.Net#net called -> ._modules dict#inside -> ['head'] "
+    "torch.nn.Linear#h{tasks} -> ._parameters dict#p{tasks} -> ['w'] parameter#w{tasks} {tasks}KiB\n"
+)
+"""A head that is replaced by a wider one with each task; the optimizer is made anew for it."""
+COPIES = "main(t.py:9).anchors -> list#anchors -> [{n}] __main__.Anchor#a{n} -> .weights parameter#t{n} 64KiB\n"
+
+
+@pytest.mark.parametrize(
+    ("kept", "per_step", "with_model"),
+    [(ANCHOR, False, True), (ANCHOR, True, False), (COPIES, False, False)],
+    ids=["one per task", "one per step", "weights of each task"],
+)
+def test_what_comes_with_a_head_that_gets_wider_may_be_meant(kept: str, per_step: bool, with_model: bool) -> None:
+    def at(step: int, tasks: int) -> str:
+        return WIDER.format(tasks=tasks) + "".join(kept.format(n=n) for n in range(step if per_step else tasks))
+
+    censuses = [census(at(step, tasks), step=step) for step, tasks in ROWS]
+    found = {each.holder.expression: each for each in find_suspects(censuses) if each.symptom == "growth"}
+
+    assert (GROWS_WITH_MODEL in found["anchors[*]"].facts) is with_model

@@ -20,6 +20,7 @@ from tenure.analysis.growth.training_more import (
     is_only_used,
     is_training_more,
     trains_more,
+    width_of_model,
 )
 from tenure.analysis.growth.trend import (
     FEWEST_POINTS,
@@ -108,20 +109,26 @@ def find_growing(
 
     told = [each for point in grown for each in parts.found(tell, point)]
     meant = [weights.members[:, point.shape] for point, suspect in told if suspect is None]
+    width = width_of_model(views) if any(suspect and suspect.symptom == "growth" for _, suspect in told) else None
     lasting, others = [], []
     for point, suspect in told:
         if suspect is not None and suspect.symptom == "growth":
-            suspect = _with_the_model(suspect, views, weights.members[:, point.shape], meant)
+            suspect = _with_the_model(suspect, views, weights.members[:, point.shape], meant, width)
             lasting.append((suspect, containers_of(views[-1], views[-1].members(point.shape))))
         elif suspect is not None:
             others.append(suspect)
     return (*join_tables(views[-1], lasting), *others), frozenset(point.shape for point in grown)
 
 
-def _with_the_model(suspect: Suspect, views: Sequence[View], members: Ints, meant: Sequence[Ints]) -> Suspect:
-    """The suspect with the fact, where it comes with growth that is `meant`, layers of the model that is trained."""
-    comes_with = any(is_in_step(members, layers) for layers in meant)
-    if not comes_with or suspect.through_graph or not trains_more(views):
+def _with_the_model(
+    suspect: Suspect, views: Sequence[View], members: Ints, meant: Sequence[Ints], width: Ints | None
+) -> Suspect:
+    """The suspect with the fact, where it comes with growth that is `meant`, layers of the model that is trained, or
+    with the model's `width`."""
+    gained = members if np.ptp(members) else np.array(suspect.series.bytes)
+    wider = width is not None and not suspect.bytes_by_role.get("PARAMETER") and is_in_step(gained, width)
+    comes_with = wider or (any(is_in_step(members, layers) for layers in meant) and trains_more(views))
+    if not comes_with or suspect.through_graph:
         return suspect
     return replace(suspect, facts=suspect.facts | {GROWS_WITH_MODEL: True})
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, ancestors, reach, unquoted
 from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.modules import all_below, children_of_modules, tables_of_parameters
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind, Role
@@ -75,6 +76,35 @@ def trains_more(views: Sequence[View]) -> bool:
     """Whether optimizers that were there in the first census have ever more parameters of modules."""
     first, last = (_trained_by(view) for view in (views[0], views[-1]))
     return any(last.get(address, 0) > number for address, number in first.items())
+
+
+def width_of_model(views: Sequence[View]) -> Ints | None:
+    """Bytes of parameters per census of the module that has most of them in the last one, of those that were called: a
+    head that is replaced by a wider one is of the model as a new layer is. None where it was not there from the first
+    census on.
+
+    Costs a search of each census, and one of the last for each module that was called and is in no other.
+    """
+    last = views[-1]
+    children = children_of_modules(last.graph)
+    outermost = set(children).difference(*children.values())
+    called = [node for node in sorted(outermost) if last.census.nodes.flags[node] & (CALLED | CALLED_BY_ANY)]
+    if not called:
+        return None
+    widest = max(called, key=lambda node: _bytes_of_parameters(last, node))
+    places = [np.flatnonzero(view.census.nodes.address == last.census.nodes.address[widest]) for view in views]
+    if not all(map(len, places)):
+        return None
+    return np.array([_bytes_of_parameters(view, int(at[0])) for view, at in zip(views, places, strict=True)])
+
+
+def _bytes_of_parameters(view: View, module: int) -> int:
+    """Of the module and those inside it, not of what else its attributes lead to: copies of models, for one."""
+    graph, storages = view.graph, view.census.storages
+    own = tables_of_parameters(graph, all_below(children_of_modules(graph), module))
+    without = np.isin(view.census.references.kind, (*GRAPH_REFERENCES, ReferenceKind.HOOK))
+    inside = reach(graph, np.array(own, dtype=np.int64), without=without)[storages.node]
+    return int(storages.bytes[inside & (storages.role == Role.PARAMETER)].sum())
 
 
 def _trained_by(view: View) -> dict[int, int]:

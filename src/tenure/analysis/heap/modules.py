@@ -77,13 +77,23 @@ def children_of_modules(graph: Graph) -> dict[int, list[int]]:
     known = set(modules)
     found: dict[int, list[int]] = {module: [] for module in modules}
     for module in modules:
-        tables = _targets(graph, module, ReferenceKind.DICT) or [module]
-        for table in tables:
-            for reference in graph.references_from(table):
-                if unquoted(graph.labels[reference]) == "_modules":
-                    inside = graph.references_from(int(references.target[reference]))
-                    found[module] += [int(references.target[r]) for r in inside if int(references.target[r]) in known]
+        for table in _tables(graph, module, "_modules"):
+            inside = graph.references_from(table)
+            found[module] += [int(references.target[r]) for r in inside if int(references.target[r]) in known]
     return found
+
+
+def tables_of_parameters(graph: Graph, modules: Iterable[int]) -> list[int]:
+    """The `_parameters` of each of the modules, without those inside them."""
+    return [table for module in modules for table in _tables(graph, module, "_parameters")]
+
+
+def _tables(graph: Graph, module: int, name: str) -> list[int]:
+    """What a module has under one of torch's own names for its tables."""
+    own = _targets(graph, module, ReferenceKind.DICT) or [module]
+    references = [reference for table in own for reference in graph.references_from(table)]
+    named = (reference for reference in references if unquoted(graph.labels[reference]) == name)
+    return [int(graph.census.references.target[reference]) for reference in named]
 
 
 def _targets(graph: Graph, node: int, kind: ReferenceKind) -> list[int]:
