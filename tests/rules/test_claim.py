@@ -211,4 +211,4 @@ def test_what_is_built_anew_in_each_step_is_not_certain() -> None:
 def test_what_comes_with_a_models_layers_is_possible_and_says_so() -> None:
     found = claimed(suspect(facts={GROWS_WITH_MODEL: True}))
 
-    assert (found.confidence, found.message) == ("possible", "m It gains where the model gains layers.")
+    assert (found.confidence, found.message) == ("possible", "m It grows where the model does.")

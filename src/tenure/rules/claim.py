@@ -79,7 +79,7 @@ def _kept_short(suspect: Suspect) -> str:
 
 
 def _with_layers(suspect: Suspect) -> str:
-    return " It gains where the model gains layers." if GROWS_WITH_MODEL in suspect.facts else ""
+    return " It grows where the model does." if GROWS_WITH_MODEL in suspect.facts else ""
 
 
 def _also_kept_by(suspect: Suspect) -> str:
