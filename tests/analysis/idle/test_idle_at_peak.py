@@ -62,6 +62,23 @@ def test_what_is_used_before_the_peak_and_freed_after_is_told_with_the_true_fall
     assert (found[0].series.steps, found[0].series.bytes) == ((5, 6), (4 * MIB, 4 * MIB))
 
 
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        ("/v/lib/python3.11/site-packages/torch/optim/adam.py", 0),
+        ("/v/lib/python3.11/site-packages/torchtitan/train.py", 1),
+        ("/home/me/torch/train.py", 1),
+    ],
+)
+def test_what_a_running_function_of_torch_works_with_is_nobodys_to_drop(file: str, told: int) -> None:
+    running = seen(
+        f"_single_tensor_adam({file}:544).denom -> tensor 4MiB activation",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        addresses=(LOGITS, WEIGHTS),
+    )
+    assert len(find_idle_at_peak(profile(*IN_BOTH), running)) == told
+
+
 def test_a_step_with_two_batches_falls_by_what_each_of_them_leaves_idle() -> None:
     # Per step twice: logits made, used, backward at the peak; the first logits go when the second are made.
     lines = ((90, 4, 0, 1, 2), (91, 4, 3, 4, 5), (LOGITS, 4, 6, 7, 8), (92, 4, 9, 10, 11))

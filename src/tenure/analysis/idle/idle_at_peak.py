@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -30,6 +31,7 @@ from tenure.model.suspect import COPIED_TO_GROW, IN_WINDOW, HoldingReference, Se
 MOST_STORAGES = 64
 BASIS = "replayed the profiled step without it"
 BASIS_OF_COPIES = "replayed the profiled step without the old copy"
+_IN_TORCH = re.compile(r"(site|dist)-packages[/\\]torch[/\\]")
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
@@ -60,7 +62,13 @@ def find_idle_at_peak(profile: StepProfile, census: Census, between: Sequence[Ce
             }
             found.append(_suspect(view, replay, group, members, drop, facts))
     found += _grown_by_copying(view, replay)
+    found = [suspect for suspect in found if not _is_work_of_torch(suspect)]
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
+
+
+def _is_work_of_torch(suspect: Suspect) -> bool:
+    """A variable in a running function of torch's own, as an optimizer's step: nobody's to drop."""
+    return suspect.holder.kind == "local" and _IN_TORCH.search(suspect.holder.scope_file) is not None
 
 
 def _is_lasting(view: View, replay: Replay, row: int) -> bool:
