@@ -43,6 +43,32 @@ def test_what_an_evaluation_piles_up_is_told_per_call_of_the_model(text: str, ho
     assert (suspect.first_step, suspect.last_step, suspect.growth_bytes_per_step) == (50, 50, None)
 
 
+CACHE = (
+    "Loop.evaluate(loop.py:20).cache -> loop.Cache#cache -> .keys list#keys -> [{n}] tensor#k{n} {{kib}}KiB activation"
+)
+OF_TWO_LAYERS = "\n".join(CACHE.format(n=n) for n in range(2))
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "told"),
+    [
+        (SWOLLEN, (1024, 1536, 2048), ["container.tensors"]),
+        (SWOLLEN, (1024, 1100, 2048), []),
+        (SWOLLEN, (1024, 1536), []),
+        (OF_TWO_LAYERS, (1024, 1536, 2048), []),
+    ],
+    ids=["the same with each call", "now more, now less", "two calls", "a cache of each layer"],
+)
+def test_a_tensor_that_swells_by_the_same_with_each_of_few_calls_is_told(
+    text: str, sizes: tuple[int, ...], told: list[str]
+) -> None:
+    short = tuple(
+        census(MODEL + text.format(call=call, kib=kib), step=20, moment=f"evaluation-{call}")
+        for call, kib in zip(CALLS, sizes, strict=False)
+    )
+    assert [suspect.holder.expression for suspect in find_growing_in_evaluations([short])] == told
+
+
 @pytest.mark.parametrize("text", [SAME, FEW])
 def test_what_stays_or_is_little_is_not_told(text: str) -> None:
     assert find_growing_in_evaluations([evaluation(text)]) == ()

@@ -40,7 +40,7 @@ def find_growing_in_evaluations(
 def _find_growing(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     shapes = Shapes()
     views = [view_census(replace(census, step=_call(census)), shapes) for census in censuses]
-    growing, _ = find_growing(views, shapes)
+    growing, _ = find_growing(views, shapes, by_call=True)
     much = [suspect for suspect in growing if suspect.symptom == "growth" and _is_much(suspect, views[-1])]
     return tuple(_of_evaluation(suspect, censuses[-1]) for suspect in much)
 

@@ -28,6 +28,7 @@ from tenure.analysis.growth.trend import (
     Trend,
     find_period_in_part,
     find_trend,
+    is_exact_line,
     is_steady,
     late_part,
     theil_sen,
@@ -88,19 +89,22 @@ def find_growing(
     *,
     entries: Sequence[View] = (),
     by_element: bool = False,
+    by_call: bool = False,
     parts: Parts = STRICT,
 ) -> tuple[tuple[Suspect, ...], frozenset[int]]:
     """Suspects of growth and sawtooth over the censuses of one moment, and the shapes they account for.
 
     `entries` are the censuses at forward entries, which tell what is given to the model: a batch that gets larger is
     no leak. With `by_element`, memory that swells as one element of a container stands for many, counted together.
+    With `by_call` the censuses are those of one evaluation, few and some calls of the model apart: one tensor that
+    gains the same with each is growth.
     """
     if len(views) < 3:
         return (), frozenset()
     weights = weigh(views, shapes)
     grown = [
         point
-        for point in _accumulation_points(views, shapes, weights)
+        for point in _accumulation_points(views, shapes, weights, by_call=by_call)
         if not (point.bytes_only and is_batch(views, point.shape, entries))
     ]
 
@@ -186,7 +190,9 @@ def _is_cut_short(view: View) -> bool:
     return bool(np.any((nodes.kind == NodeKind.AUTOGRAD) & ((nodes.flags & GRAPH_CONTINUES) != 0)))
 
 
-def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights) -> list[Grown]:
+def _accumulation_points(
+    views: Sequence[View], shapes: Shapes, weights: Weights, *, by_call: bool = False
+) -> list[Grown]:
     """The topmost shapes that gain members while the shape above does not; then single storages that swell."""
     steps = [view.census.step for view in views]
     counts = weights.members + weights.graph_nodes
@@ -209,7 +215,8 @@ def _accumulation_points(views: Sequence[View], shapes: Shapes, weights: Weights
     found |= {point.shape: point for point in _not_copied(rebuilt, found, shapes, counts)}
     for shape in np.flatnonzero(weights.own_bytes.max(axis=0) != weights.own_bytes.min(axis=0)).tolist():
         values, counts_there = weights.own_bytes[:, shape].tolist(), weights.own_storages[:, shape].tolist()
-        if any(above in found for above in (shape, *shapes.lineage(shape))) or not is_steady(steps, values):
+        swells = is_steady(steps, values) or (by_call and set(counts_there) == {1} and is_exact_line(steps, values))
+        if any(above in found for above in (shape, *shapes.lineage(shape))) or not swells:
             continue
         if shapes.graph[shape] >= 0:  # as many nodes and tensors as before, of a step that works on more
             continue

@@ -143,13 +143,23 @@ def is_growing(steps: Sequence[int], values: Sequence[int]) -> bool:
 
 def is_steady(steps: Sequence[int], values: Sequence[int]) -> bool:
     """Growth in a straight line over many points: what chance would not draw."""
+    return _follows_line(steps, values, fewest=NOISY_POINTS, spread=0.2)
+
+
+def is_exact_line(steps: Sequence[int], values: Sequence[int]) -> bool:
+    """Growth in as good as a perfect line, be it over few points: the same is added each time."""
+    return _follows_line(steps, values, fewest=FEWEST_POINTS, spread=0.02)
+
+
+def _follows_line(steps: Sequence[int], values: Sequence[int], *, fewest: int, spread: float) -> bool:
+    """Nothing falls, and no value is further from the robust line than a share of the whole rise."""
     late = [(step, value) for step, value in zip(steps, values, strict=True) if step > WARM_UP_STEP]
-    if len(late) < NOISY_POINTS or any(right[1] < left[1] for left, right in pairwise(late)):
+    if len(late) < fewest or any(right[1] < left[1] for left, right in pairwise(late)):
         return False
     slope = theil_sen([step for step, _ in late], [value for _, value in late])
     start = median(value - slope * step for step, value in late)
     span = late[-1][1] - late[0][1]
-    return span > 0 and all(abs(value - start - slope * step) <= 0.2 * span for step, value in late)
+    return span > 0 and all(abs(value - start - slope * step) <= spread * span for step, value in late)
 
 
 def find_period(steps: Sequence[int], values: Sequence[int], *, counted: bool = True) -> int | None:
