@@ -301,12 +301,15 @@ def test_where_no_finding_has_an_edit_ways_by_trial_are_offered() -> None:
 
 
 def test_changed_lines_keep_their_indentation_to_each_other() -> None:
-    edit = Edit("train.py", 7, "        return total", "        for handle in handles:\n            handle.remove()")
+    edit = Edit(
+        "train.py", 7, "        return total", "        for handle in handles:\n            handle.remove()\n\n"
+    )
     text = render_diagnosis(diagnosis(kept_loss(remedies=(Remedy("remove it", (edit,)),))), width=110, color=False)
     assert (
         "            - return total\n"
         "            + for handle in handles:\n"
         "            +     handle.remove()\n"
+        "            +\n"
     ) in text  # fmt: skip
 
 

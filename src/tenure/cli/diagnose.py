@@ -11,6 +11,7 @@ import click
 
 from tenure.errors import NewerFormatError, RecordingError, UsageError
 from tenure.model.finding import Diagnosis
+from tenure.parts import Parts
 
 FINDINGS_FILE = "findings.json"
 CONFIDENCES = ("possible", "likely", "certain")
@@ -119,7 +120,7 @@ def print_diagnosis(diagnosis: Diagnosis, *, json: bool, stream: TextIO, program
 
 
 def _has_ways(diagnosis: Diagnosis) -> bool:
-    """Whether `tenure fix` would try some way to mend a finding; false where the sources are gone."""
+    """Whether `tenure fix` would try some way to mend a finding; false where the sources are gone, or looking fails."""
     from tenure.fixing.guesses import guess_edits
     from tenure.store.recording_file import list_recordings, open_recording, read_sources
 
@@ -130,7 +131,7 @@ def _has_ways(diagnosis: Diagnosis) -> bool:
         sources = {source.path: source for each in folders for source in read_sources(open_recording(each))}
     except RecordingError:
         return False
-    return any(guess_edits(finding, sources) for finding in diagnosis.findings)
+    return any(Parts().found(guess_edits, finding, sources) for finding in diagnosis.findings)
 
 
 def exit_code(diagnosis: Diagnosis, *, fail_on: str | None) -> int:

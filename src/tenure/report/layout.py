@@ -43,8 +43,8 @@ def wrap(text: str, *, width: int, first: str, rest: str) -> list[str]:
 def changed_lines(edit: Edit) -> list[str]:
     """The lines of an edit behind `-` and `+`, indented as they are to each other."""
     before, after = edit.before.splitlines(), (edit.after or "").splitlines()
-    own = textwrap.dedent("\n".join((*before, *after))).splitlines()
-    return [f"{sign} {line}".rstrip() for sign, line in zip("-" * len(before) + "+" * len(after), own, strict=True)]
+    signs, own = "-" * len(before) + "+" * len(after), textwrap.dedent("\n".join((*before, *after))).split("\n")
+    return [f"{sign} {line}".rstrip() for sign, line in zip(signs, own, strict=False)]
 
 
 def relative_to_here(text: str) -> str:
