@@ -50,13 +50,14 @@ WIDER = (
     "torch.nn.Linear#h{tasks} -> ._parameters dict#p{tasks} -> ['w'] parameter#w{tasks} {tasks}KiB\n"
 )
 """A head that is replaced by a wider one with each task; the optimizer is made anew for it."""
+STATE = "main(t.py:9).anchors -> list#anchors -> [{n}] __main__.Anchor#a{n} -> .weights tensor#t{n} 64KiB state\n"
 COPIES = "main(t.py:9).anchors -> list#anchors -> [{n}] __main__.Anchor#a{n} -> .weights parameter#t{n} 64KiB\n"
 
 
 @pytest.mark.parametrize(
     ("kept", "per_step", "with_model"),
-    [(ANCHOR, False, True), (ANCHOR, True, False), (COPIES, False, False)],
-    ids=["one per task", "one per step", "weights of each task"],
+    [(ANCHOR, False, True), (ANCHOR, True, False), (COPIES, False, False), (STATE, False, False)],
+    ids=["one per task", "one per step", "weights of each task", "an optimizer's state of each task"],
 )
 def test_what_comes_with_a_head_that_gets_wider_may_be_meant(kept: str, per_step: bool, with_model: bool) -> None:
     def at(step: int, tasks: int) -> str:

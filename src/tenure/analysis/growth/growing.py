@@ -70,6 +70,8 @@ KEPT_SHARE = 0.6
 """Share of an earlier census's members that must still be there: else it is turnover that happens to rise."""
 KEPT_SHARE_OF_FEW = 0.9
 FEW_POINTS = 4
+_OF_TRAINING = frozenset({"PARAMETER", "GRADIENT", "OPTIMIZER_STATE"})
+"""Roles of what a trainer lets go of where a model gets wider: the weights of before, and what there was for them."""
 
 
 @dataclass(frozen=True)
@@ -128,9 +130,9 @@ def _with_the_model(
     suspect: Suspect, views: Sequence[View], members: Ints, meant: Sequence[Ints], width: Ints | None
 ) -> Suspect:
     """The suspect with the fact, where it comes with growth that is `meant`, layers of the model that is trained, or
-    with the model's `width`."""
+    with the model's `width` and is nothing that trains it."""
     gained = members if np.ptp(members) else np.array(suspect.series.bytes)
-    wider = width is not None and not suspect.bytes_by_role.get("PARAMETER") and is_in_step(gained, width)
+    wider = width is not None and _OF_TRAINING.isdisjoint(suspect.bytes_by_role) and is_in_step(gained, width)
     comes_with = wider or (any(is_in_step(members, layers) for layers in meant) and trains_more(views))
     if not comes_with or suspect.through_graph:
         return suspect
