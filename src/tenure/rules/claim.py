@@ -42,7 +42,7 @@ def claim(
         symptom=suspect.symptom,
         confidence=min(_confidence(suspect), at_most, key=_ORDER.index),
         origin="yours" if suspect.holder_is_yours else "library",
-        message=message + _kept_short(suspect) + _with_layers(suspect) + _also_kept_by(suspect),
+        message=message + _kept_short(suspect) + _with_the_model(suspect) + _also_kept_by(suspect),
         holder=Holder(
             kind=holder.kind,
             name=_registration(holder.name) if holder.kind == "hook" else holder.name,
@@ -78,7 +78,7 @@ def _kept_short(suspect: Suspect) -> str:
     return f" Line {line} looks how many there are, and stops at enough." if line else ""
 
 
-def _with_layers(suspect: Suspect) -> str:
+def _with_the_model(suspect: Suspect) -> str:
     return " It grows where the model does." if GROWS_WITH_MODEL in suspect.facts else ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -91,17 +91,18 @@ def width_of_model(views: Sequence[View]) -> Ints | None:
     called = [node for node in sorted(outermost) if last.census.nodes.flags[node] & (CALLED | CALLED_BY_ANY)]
     if not called:
         return None
-    widest = max(called, key=lambda node: _bytes_of_parameters(last, node))
+    widest = max(called, key=lambda node: _bytes_of_parameters(last, all_below(children, node)))
     places = [np.flatnonzero(view.census.nodes.address == last.census.nodes.address[widest]) for view in views]
     if not all(map(len, places)):
         return None
-    return np.array([_bytes_of_parameters(view, int(at[0])) for view, at in zip(views, places, strict=True)])
+    models = (all_below(children_of_modules(v.graph), int(at[0])) for v, at in zip(views, places, strict=True))
+    return np.array([_bytes_of_parameters(view, modules) for view, modules in zip(views, models, strict=True)])
 
 
-def _bytes_of_parameters(view: View, module: int) -> int:
-    """Of the module and those inside it, not of what else its attributes lead to: copies of models, for one."""
+def _bytes_of_parameters(view: View, modules: Iterable[int]) -> int:
+    """What modules have as parameters, not what else their attributes lead to: copies of models, for one."""
     graph, storages = view.graph, view.census.storages
-    own = tables_of_parameters(graph, all_below(children_of_modules(graph), module))
+    own = tables_of_parameters(graph, modules)
     without = np.isin(view.census.references.kind, (*GRAPH_REFERENCES, ReferenceKind.HOOK))
     inside = reach(graph, np.array(own, dtype=np.int64), without=without)[storages.node]
     return int(storages.bytes[inside & (storages.role == Role.PARAMETER)].sum())
