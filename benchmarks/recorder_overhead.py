@@ -1,6 +1,6 @@
 """What recording costs a training step, with default settings: share of our own hooks, and wall clock.
 
-    python benchmarks/recorder_overhead.py [--rounds 8] [--steps 60] [--device cuda] [--json FILE]
+    python benchmarks/recorder_overhead.py [--rounds 8] [--steps 60] [--device cuda] [--only MODEL] [--json FILE]
 
 Rounds of plain and of recorded steps alternate in one process; the ratio is that of their median steps. The A/A band
 is the same ratio between the odd and the even plain rounds. `hooks` is the time inside our own hooks in the usual
@@ -137,6 +137,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--only", action="append", metavar="MODEL", help="of these, by name")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     import torch
@@ -148,6 +149,8 @@ def main() -> None:
     if options.device != "cpu":
         steps.insert(2, ("large transformer", large_transformer))
     for name, make in steps:
+        if options.only and name not in options.only:
+            continue
         row = found[name] = measure(make, options.rounds, options.steps, options.device)
         print(
             f"{name:18} {row['step_seconds'] * 1e3:9.2f} {row['hooks_percent']:9.3f} "

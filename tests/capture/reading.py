@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
+from tenure.capture.heap.autograd import identity_of, is_autograd_type
 from tenure.model.heap import Census, NodeKind, ReferenceKind, Role
 
 
@@ -34,10 +35,11 @@ class Reading:
 
     def node_of(self, item: object) -> int:
         """The node of a live object (-1: not in the census)."""
+        wanted = identity_of(item) if is_autograd_type(type(item)) else id(item)
         found = [
             n
             for n, address in enumerate(self.census.nodes.address.tolist())
-            if address == id(item) and self.kind(n) not in (NodeKind.FRAME, NodeKind.STORAGE)
+            if address == wanted and self.kind(n) not in (NodeKind.FRAME, NodeKind.STORAGE)
         ]
         assert len(found) <= 1
         return found[0] if found else -1

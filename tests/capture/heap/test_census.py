@@ -434,6 +434,37 @@ def test_sparse_and_nested_tensors_count_their_parts() -> None:
     assert census.bytes_below(census.node_of(nested)) >= 150 * 4
 
 
+class Doubling(torch.autograd.Function):
+    """A node that is written in Python."""
+
+    @staticmethod
+    def forward(ctx: Any, values: torch.Tensor) -> torch.Tensor:
+        return values * 2
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        return gradient * 2
+
+
+def test_the_nodes_of_a_graph_that_lives_on_are_the_same_in_each_census() -> None:
+    """Before torch 2.13 what Python sees of a node is made anew for each who asks."""
+    loss = Doubling.apply(torch.ones(3, requires_grad=True).exp()).sum()
+
+    first, second = (
+        {
+            reading.type(node): int(reading.census.nodes.address[node])
+            for node in range(len(reading.census.nodes.kind))
+            if reading.kind(node) is NodeKind.AUTOGRAD
+        }
+        for reading in (read(), read())
+    )
+
+    assert {"SumBackward0", "DoublingBackward", "ExpBackward0", "AccumulateGrad"} <= first.keys()
+    assert len({*first.values()}) == len(first)
+    assert second == first
+    assert loss.grad_fn is not None
+
+
 @pytest.mark.slow
 def test_meta_and_fake_tensors_weigh_nothing() -> None:
     from torch._subclasses import FakeTensorMode

@@ -10,11 +10,14 @@ Safe to run inside a training process because of three rules (torch 2.13, measur
 
 from __future__ import annotations
 
+import ctypes
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+import torch
 
 from tenure.capture.guarding.classes import bases_of, module_of, own_of, qualname_of
 from tenure.capture.heap import frames
@@ -25,6 +28,7 @@ on out of sight may lie on the same path, each within the budget, and the thread
 MAX_NODES_PER_GRAPH = 10_000
 
 _SAVED_PREFIX = "_raw_saved_"
+_LEAST_WRAPPER_BYTES = object.__basicsize__ + ctypes.sizeof(ctypes.c_size_t)
 
 
 def node_budget() -> int:
@@ -35,6 +39,19 @@ def node_budget() -> int:
 def is_autograd_type(cls: type) -> bool:
     """Whether instances of `cls` are autograd nodes, built-in or custom (`torch.autograd.Function`)."""
     return any("next_functions" in own_of(base) for base in bases_of(cls))
+
+
+def identity_of(node: Any) -> int:
+    """What tells an autograd node from all others for as long as it lives, whether anybody in Python holds it or not.
+
+    Before torch 2.13 the wrapper of one of torch's own nodes goes with its last holder, and the next who asks gets
+    another: the address of the node itself is read, which is a wrapper's first word (`THPCppFunction.cdata`). A node
+    written in Python (`torch.autograd.Function`) is one object all its life.
+    """
+    cls = type(node)
+    if issubclass(cls, torch._C._FunctionBase) or cls.__basicsize__ < _LEAST_WRAPPER_BYTES:
+        return id(node)
+    return ctypes.c_size_t.from_address(id(node) + object.__basicsize__).value or id(node)
 
 
 @dataclass(frozen=True)
@@ -247,8 +264,6 @@ def how_to_read() -> tuple[ReadSlot, str]:
 
 @lru_cache(maxsize=1)
 def _has_data() -> bool:
-    import torch
-
     saved_tensor = getattr(torch._C._autograd, "SavedTensor", None)
     return hasattr(saved_tensor, "data") and hasattr(saved_tensor, "unpack_hook")
 

@@ -120,7 +120,7 @@ class _GraphReader:
         number = self.census.numbers.get(id(visited.node))
         if number is None:
             number = self.census.columns.add_node(
-                NodeKind.AUTOGRAD, name_of(type(visited.node)), address=id(visited.node)
+                NodeKind.AUTOGRAD, name_of(type(visited.node)), address=autograd.identity_of(visited.node)
             )
             self.census.numbers[id(visited.node)] = number
         return number

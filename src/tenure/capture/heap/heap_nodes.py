@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from tenure.capture.guarding.classes import found_in, name_of
 from tenure.capture.heap import frames, heapwalk, labels
+from tenure.capture.heap.autograd import identity_of
 from tenure.capture.heap.columns import CensusColumns
 from tenure.capture.heap.descriptions import Description, describe, type_name
 from tenure.capture.heap.host_buffers import LEAST_BYTES, find_host_buffers
@@ -96,10 +97,11 @@ class _HeapReader:
         unseen, native = self._owners()
         for position, (item, kind) in enumerate(zip(self.walk.nodes, self._kinds, strict=True)):
             if kind in (NodeKind.TENSOR, NodeKind.AUTOGRAD):
-                name = type_name(type(item)) if kind is NodeKind.TENSOR else name_of(type(item))
+                is_tensor = kind is NodeKind.TENSOR
                 self.columns.add_node(
-                    kind, name, address=id(item), unseen=unseen[position], native=native[position],
-                    flags=0 if HAS_USE_COUNT else OWNER_UNKNOWN,
+                    kind, type_name(type(item)) if is_tensor else name_of(type(item)),
+                    address=id(item) if is_tensor else identity_of(item),
+                    unseen=unseen[position], native=native[position], flags=0 if HAS_USE_COUNT else OWNER_UNKNOWN,
                 )  # fmt: skip
                 continue
             about = self._describe(item, kind)

@@ -30,7 +30,8 @@ def read_allocator(*, others: bool = True) -> dict[str, int]:
     Where `others` is False, which `may_have_others` tells for a while, only CUDA and XPU are asked: questions to each
     that there is not cost as much as a reading.
 
-    CUDA (ROCm too) and XPU by their nested statistics, which cost a tenth of the flat ones; any other accelerator
+    CUDA (ROCm too) and XPU by their nested statistics, which cost a tenth of the flat ones, and by the number of the
+    device, without which torch asks the driver whether there is one; any other accelerator
     (MTIA, MPS where it takes part) by `torch.accelerator`, from torch 2.9 on; else MPS by its own two figures.
     """
     torch: Any = sys.modules.get("torch")
@@ -39,7 +40,7 @@ def read_allocator(*, others: bool = True) -> dict[str, int]:
         if backend is not None and getattr(backend, "is_initialized", bool)():
             read = getattr(backend, "memory_stats_as_nested_dict", None)
             if read is not None:
-                return nested_counters(read())
+                return nested_counters(read(backend.current_device()))
     return (_read_accelerator(torch) or _read_mps(torch)) if others else {}
 
 
@@ -64,12 +65,19 @@ def nested_counters(stats: Mapping[str, Any]) -> dict[str, int]:
     """Our counters from torch's nested statistics; what this allocator does not count is absent."""
     found = {}
     for name, key in _WANTED.items():
-        value: Any = stats
-        for part in key:
-            value = value.get(part) if isinstance(value, Mapping) else None
+        value = _value_at(stats, key)
         if value is not None:
-            found[name] = int(value)
+            found[name] = value
     return found
+
+
+def _value_at(stats: Any, key: tuple[str, ...]) -> int | None:
+    try:
+        for part in key:
+            stats = stats[part]
+        return int(stats)
+    except (KeyError, TypeError):
+        return None
 
 
 def flat_counters(stats: Mapping[str, Any]) -> dict[str, int]:
