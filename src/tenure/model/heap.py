@@ -131,6 +131,8 @@ class Nodes:
     for suspended generators the line they wait at.
     `called_in`: the last step in which a module was seen called since the census before; 0 for none, or where an older
     recording does not say.
+    `address`: what tells the object apart while it lives, `id` of one of Python's; of an autograd node also what tells
+    it from a later one in its place.
     """
 
     kind: Ints

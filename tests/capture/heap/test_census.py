@@ -17,7 +17,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from capture.reading import Reading
-from tenure.capture.heap.autograd import is_autograd_type
+from tenure.capture.heap.autograd import identity_of, is_autograd_type
 from tenure.capture.heap.census import take_census
 from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, ITERATOR, NodeKind, Role
 from tenure.model.heap import ReferenceKind as Kind
@@ -463,6 +463,21 @@ def test_the_nodes_of_a_graph_that_lives_on_are_the_same_in_each_census() -> Non
     assert len({*first.values()}) == len(first)
     assert second == first
     assert loss.grad_fn is not None
+
+
+def test_nodes_made_where_others_went_are_not_the_same_in_the_next_census() -> None:
+    """A training step's graph mostly comes to lie where the last one did."""
+    weight = torch.ones(3, requires_grad=True)
+
+    def identities_of_a_step() -> set[int]:
+        loss = Doubling.apply(weight.exp()).sum()
+        followers = (loss.grad_fn, *(node for node, _ in loss.grad_fn.next_functions))
+        return {identity_of(node) for node in followers}
+
+    steps = [identities_of_a_step() for _ in range(20)]
+
+    assert [len(each) for each in steps] == [2] * 20
+    assert len(set.union(*steps)) == 40
 
 
 @pytest.mark.slow

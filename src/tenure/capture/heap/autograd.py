@@ -15,11 +15,12 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MethodDescriptorType
 from typing import Any
 
 import torch
 
-from tenure.capture.guarding.classes import bases_of, module_of, own_of, qualname_of
+from tenure.capture.guarding.classes import bases_of, found_in, module_of, own_of, qualname_of
 from tenure.capture.heap import frames
 
 STACK_BYTES_PER_NODE = 800
@@ -28,7 +29,9 @@ on out of sight may lie on the same path, each within the budget, and the thread
 MAX_NODES_PER_GRAPH = 10_000
 
 _SAVED_PREFIX = "_raw_saved_"
-_LEAST_WRAPPER_BYTES = object.__basicsize__ + ctypes.sizeof(ctypes.c_size_t)
+_SPREAD = 0x9E3779B97F4A7C15
+"""2**64 divided by the golden ratio: numbers that follow each other end far from each other (Knuth, TAOCP 6.4)."""
+_LARGEST_IDENTITY = 2**62 - 1
 
 
 def node_budget() -> int:
@@ -42,16 +45,22 @@ def is_autograd_type(cls: type) -> bool:
 
 
 def identity_of(node: Any) -> int:
-    """What tells an autograd node from all others for as long as it lives, whether anybody in Python holds it or not.
+    """What tells an autograd node from all others, also from one that is made where it was when it is gone.
 
     Before torch 2.13 the wrapper of one of torch's own nodes goes with its last holder, and the next who asks gets
-    another: the address of the node itself is read, which is a wrapper's first word (`THPCppFunction.cdata`). A node
-    written in Python (`torch.autograd.Function`) is one object all its life.
+    another: the address of the node itself is read, which is a wrapper's first word (`THPCppFunction.cdata`). The next
+    step's nodes mostly come to lie at the same addresses, so the number that torch gives each node of a thread as it
+    is made (`_sequence_nr`) is mixed in; leaves (AccumulateGrad) have none.
     """
     cls = type(node)
-    if issubclass(cls, torch._C._FunctionBase) or cls.__basicsize__ < _LEAST_WRAPPER_BYTES:
+    number_of = found_in(cls, "_sequence_nr")
+    if type(number_of) is not MethodDescriptorType:  # a class of the program's with `next_functions`
         return id(node)
-    return ctypes.c_size_t.from_address(id(node) + object.__basicsize__).value or id(node)
+    address = id(node)
+    if not issubclass(cls, torch._C._FunctionBase):
+        address = ctypes.c_size_t.from_address(address + object.__basicsize__).value
+    number: int = number_of(node)
+    return (address ^ number * _SPREAD) & _LARGEST_IDENTITY
 
 
 @dataclass(frozen=True)
