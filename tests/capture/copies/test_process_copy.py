@@ -36,6 +36,18 @@ def test_a_copy_has_what_the_process_had_and_is_no_child_of_it(tmp_path: Path) -
         os.waitpid(int(pid), os.WNOHANG)
 
 
+def test_a_copy_is_made_where_python_no_longer_forks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As 3.12.1 does once the main thread is over, before anything is torn down."""
+
+    def refuse() -> int:
+        raise RuntimeError("can't fork at interpreter shutdown")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    assert fork_copy(lambda: leave(tmp_path, f"pid {os.getpid()}"))
+    assert wait_for(tmp_path / "said") != f"pid {os.getpid()}"
+    assert start_in_child(lambda: b"an answer", seconds=60)() == b"an answer"
+
+
 def test_what_a_copy_writes_to_open_files_goes_nowhere(tmp_path: Path) -> None:
     with (tmp_path / "log.txt").open("w") as log:
         print("one", file=log, flush=True)

@@ -420,6 +420,7 @@ def test_the_graph_of_a_compiled_function_shows_what_it_saved() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks")
 def test_sparse_and_nested_tensors_count_their_parts() -> None:
     sparse = torch.sparse_coo_tensor(torch.tensor([[0, 5]]), torch.ones(2), (10,), check_invariants=True)
     with warnings.catch_warnings():

@@ -78,6 +78,7 @@ def test_full_collections_are_counted() -> None:
     assert reader.read()["full_collections"] == before + 1
 
 
+@pytest.mark.filterwarnings("ignore:.*Profiler clears events")
 def test_a_profiler_that_records_is_noted_while_it_does() -> None:
     reader = CounterReader()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
