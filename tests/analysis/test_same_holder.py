@@ -77,6 +77,16 @@ def test_growth_that_is_a_hint_and_memory_without_a_fall_of_the_peak_stay_two(gr
     assert join_same_holder(both) == both
 
 
+def test_a_hint_of_what_is_carried_by_the_statement_that_makes_a_sure_growth_is_told_with_it() -> None:
+    """A replay buffer's graphs, seen at the step's end in one function's variable and at the forward in another's."""
+    grows = finding("r", rule="TN107", name="n", message="m")
+    hint = idle(confidence="possible", peak_bytes=None, peak_drop_bytes=None, peak_basis=None)
+    sure = replace(hint, confidence="likely")
+
+    assert [each.rule for each in join_same_holder([grows, hint])] == ["TN107"]
+    assert join_same_holder([grows, sure]) == (grows, sure)
+
+
 @pytest.mark.parametrize(
     ("still", "seen", "joined"),
     [

@@ -5,6 +5,7 @@ import pytest
 from suspects import HISTORY, TRAIN, carried, finding, hop, suspect
 from tenure.model.finding import CutReference
 from tenure.model.source import SourceLocation
+from tenure.model.suspect import FILLED, FILLED_OF
 from tenure.rules.module_copied_every_step import check_suspect
 
 REMEDY = "keep the last or best copy only, on the CPU, and overwrite it; keep numbers instead of objects"
@@ -58,6 +59,16 @@ def test_objects_that_keep_graphs_are_no_copies() -> None:
 )
 def test_a_few_small_copies_one_per_epoch_may_be_meant(pace: float, size: int, confidence: str) -> None:
     found = check_suspect(replace(suspect(**COPIES), growth_objects_per_step=pace, retained_bytes=size))
+
+    assert found is not None
+    assert found.confidence == confidence
+
+
+@pytest.mark.parametrize(("have", "of", "confidence"), [(15, 20, "possible"), (15, 200, "certain"), (15, 0, "certain")])
+def test_an_attribute_that_most_of_the_objects_have_got_is_a_hint(have: int, of: int, confidence: str) -> None:
+    """A control variate of each client of a federation."""
+    facts = {FILLED: have} | ({FILLED_OF: of} if of else {})
+    found = check_suspect(replace(suspect(**COPIES), facts=facts))
 
     assert found is not None
     assert found.confidence == confidence

@@ -60,7 +60,8 @@ def _is_same(finding: Finding, other: Finding) -> bool:
     same = (one.file, one.line, _table(one.name)) == (two.file, two.line, _table(two.name)) and one.file is not None
     carries = one.file is not None and _reference(finding) == _reference(other) and not one.expression.endswith("[*]")
     surely_grows = finding.symptom in ("growth", "sawtooth") and finding.confidence != "possible"
-    lasts = finding.symptom == "survivor" or (surely_grows and other.peak_drop_bytes is not None)
+    is_told_with = other.peak_drop_bytes is not None or other.confidence == "possible"
+    lasts = finding.symptom == "survivor" or (surely_grows and is_told_with)
     is_part = same and one.name != two.name and (other.retained_bytes or 0) <= (finding.retained_bytes or 0)
     told = (same and lasts) or ((carries or is_part) and surely_grows)
     return told and other.symptom == "peak" and finding.ranks == other.ranks

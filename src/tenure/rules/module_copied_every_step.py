@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tenure.model.finding import Finding
+from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
-from tenure.rules.path_questions import NOTABLE_BYTES, comes_at_pace, short_type
+from tenure.rules.path_questions import NOTABLE_BYTES, comes_at_pace, most_have_it, short_type
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.program.program import Program
 
@@ -37,8 +37,13 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{subject(suspect)} {verb}: {growth(suspect)}.",
         remedies=(_TAKE_OUT if parts else _KEEP_ONE,),
-        at_most="certain" if comes_at_pace(suspect) or suspect.retained_bytes >= NOTABLE_BYTES else "possible",
+        at_most=_at_most(suspect),
     )
+
+
+def _at_most(suspect: Suspect) -> Confidence:
+    comes_to_much = comes_at_pace(suspect) or suspect.retained_bytes >= NOTABLE_BYTES
+    return "certain" if comes_to_much and not most_have_it(suspect) else "possible"
 
 
 def _is_table_of_modules(suspect: Suspect) -> bool:

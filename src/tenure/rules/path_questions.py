@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tenure.model.suspect import ONLY_C_CODE, SUSPENDED_TYPES, Hop, Suspect
+from tenure.model.suspect import FILLED, FILLED_OF, ONLY_C_CODE, SUSPENDED_TYPES, Hop, Suspect
 
 CALLBACKS = "callbacks of"
 FUNCTIONS_IN = "functions in"
@@ -29,6 +29,11 @@ _DICTS = ("dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueD
 def short_type(qualified: str) -> str:
     """`Linear` of `torch.nn.modules.linear.Linear`."""
     return qualified.rpartition(".")[2]
+
+
+def most_have_it(suspect: Suspect) -> bool:
+    """Whether it grows by one attribute of each of some objects, which at least half of them have got: it ends soon."""
+    return 0 < suspect.facts.get(FILLED_OF, 0) <= 2 * suspect.facts.get(FILLED, 0)
 
 
 def hidden_root(suspect: Suspect) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import CARRIED_ON, FILLED, ON_LAYERS, Suspect
+from tenure.model.suspect import CARRIED_ON, FILLED, FILLED_OF, ON_LAYERS, Suspect
 from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
-from tenure.rules.path_questions import comes_to_much, is_dict, short_type
+from tenure.rules.path_questions import comes_to_much, is_dict, most_have_it, short_type
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.kept.chained import find_chained
@@ -99,7 +99,7 @@ def _claim_within_evaluation(suspect: Suspect) -> Finding:
 
 def _claim_attributes(suspect: Suspect) -> Finding:
     """It ends when each of the objects has its own: never more than likely."""
-    name = suspect.holder.name
+    name, of = suspect.holder.name, suspect.facts.get(FILLED_OF)
     remedy = "compute it where it is needed, or keep that of the newest objects only"
     if ON_LAYERS in suspect.facts:
         remedy = f"take it from the layers again once it is read, `del layer.{name}`, also where a hook is removed"
@@ -108,9 +108,9 @@ def _claim_attributes(suspect: Suspect) -> Finding:
         rule=RULE.code,
         name=RULE.name,
         message=f"`{suspect.holder.expression}` keeps a tensor of one object after the other, "
-        f"{suspect.facts[FILLED]:,} until now: {growth(suspect)}.",
+        f"{suspect.facts[FILLED]:,}{f' of {of:,}' if of else ''} until now: {growth(suspect)}.",
         remedies=(remedy,),
-        at_most="likely",
+        at_most="possible" if most_have_it(suspect) else "likely",
     )
 
 

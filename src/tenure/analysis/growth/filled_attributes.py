@@ -5,6 +5,7 @@ objects or their models are."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +22,16 @@ _SHARE_ON_LAYERS = 0.9
 """Of the bytes."""
 
 
-def filled_attributes(views: Sequence[View], shape: int) -> tuple[Droppable, ...] | None:
+@dataclass(frozen=True)
+class Filled:
+    """Attributes that objects which live on got one after the other."""
+
+    cut: tuple[Droppable, ...]
+    num_objects: int
+    """How many elements the container of these objects has, with and without it; 0 where they lie in several."""
+
+
+def filled_attributes(views: Sequence[View], shape: int) -> Filled | None:
     """The attributes by which the members of a shape are held in the last census, where each is that of another object
     and the objects were there in the one before; or the attributes of the members, where these are no new elements;
     None of all else."""
@@ -30,7 +40,7 @@ def filled_attributes(views: Sequence[View], shape: int) -> tuple[Droppable, ...
     return _of_owners(view, views[-2], members) or _of_old_elements(view, next(fewer, views[-2]), members)
 
 
-def _of_owners(view: View, before: View, members: Ints) -> tuple[Droppable, ...] | None:
+def _of_owners(view: View, before: View, members: Ints) -> Filled | None:
     references, graph = view.census.references, view.graph
     parents = view.paths.parent[members]
     if len(members) < 2 or np.any(parents < 0):
@@ -43,10 +53,10 @@ def _of_owners(view: View, before: View, members: Ints) -> tuple[Droppable, ...]
     known = np.isin(view.census.nodes.address[owners], before.census.nodes.address)
     if len(np.unique(owners)) < len(owners) or np.mean(known) < _SHARE_OF_OLD:
         return None
-    return tuple(Droppable(int(reference)) for reference in parents)
+    return Filled(tuple(Droppable(int(reference)) for reference in parents), _num_beside(view, owners))
 
 
-def _of_old_elements(view: View, before: View, members: Ints) -> tuple[Droppable, ...] | None:
+def _of_old_elements(view: View, before: View, members: Ints) -> Filled | None:
     """Objects without memory are in no census: such elements of a container that is as long as `before`, when fewer of
     them had any, were there, as activation layers in a model, and have got some."""
     references, graph, nodes = view.census.references, view.graph, view.census.nodes
@@ -60,7 +70,14 @@ def _of_old_elements(view: View, before: View, members: Ints) -> tuple[Droppable
         return None
     to_tensors = find_droppable(graph) & (nodes.kind[references.target] == NodeKind.TENSOR)
     own = sorted(reference for member in members.tolist() for reference in own_references(graph, member))
-    return tuple(Droppable(reference) for reference in own if to_tensors[reference]) or None
+    cut = tuple(Droppable(reference) for reference in own if to_tensors[reference])
+    return Filled(cut, _num_beside(view, members)) if cut else None
+
+
+def _num_beside(view: View, objects: Ints) -> int:
+    parents = view.paths.parent[objects]
+    containers = np.unique(view.census.references.source[parents[parents >= 0]])
+    return max(0, int(view.census.nodes.length[containers[0]])) if len(containers) == 1 else 0
 
 
 def given_to_layers(view: View, nodes: Ints) -> tuple[Droppable, ...] | None:

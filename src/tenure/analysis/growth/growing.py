@@ -56,6 +56,7 @@ from tenure.model.finding import rise_between_falls
 from tenure.model.heap import GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind
 from tenure.model.suspect import (
     FILLED,
+    FILLED_OF,
     GRADIENTS_IN_TURN,
     GRAPH_GOES_ON,
     GROWS_WITH_MODEL,
@@ -323,8 +324,8 @@ def _suspect_at(
         return None
     filled = filled_attributes(views[: at + 1], grown.shape) if at and not grown.bytes_only else None
     on_layers = None if filled or grown.bytes_only else given_to_layers(view, nodes)
-    filled = filled or on_layers
-    group = Group(view, nodes, _targets(views, shapes, at, nodes, grown), many=frozenset(containers), cut=filled)
+    cut = filled.cut if filled else on_layers
+    group = Group(view, nodes, _targets(views, shapes, at, nodes, grown), many=frozenset(containers), cut=cut)
     series = series_of(views, weights, grown.shape)
     measured = Measured(
         series=series,
@@ -337,7 +338,8 @@ def _suspect_at(
         facts=_late_facts(series, grown.trend)
         | _name_facts(view, shapes, grown.shape, members)
         | _owner_facts(view, members)
-        | ({FILLED: len(members)} if filled else {})
+        | ({FILLED: len(members)} if cut else {})
+        | ({FILLED_OF: filled.num_objects} if filled and filled.num_objects else {})
         | ({REBUILT: True} if grown.rebuilt else {})
         | ({ON_LAYERS: True} if on_layers else {})
         | _gradient_facts(view, members)
