@@ -33,7 +33,8 @@ def short_type(qualified: str) -> str:
 
 def most_have_it(suspect: Suspect) -> bool:
     """Whether it grows by one attribute of each of some objects, which at least half of them have got: it ends soon."""
-    return 0 < suspect.facts.get(FILLED_OF, 0) <= 2 * suspect.facts.get(FILLED, 0)
+    have, of = suspect.facts.get(FILLED), suspect.facts.get(FILLED_OF)
+    return isinstance(have, int) and isinstance(of, int) and of <= 2 * have
 
 
 def hidden_root(suspect: Suspect) -> str:

@@ -73,7 +73,8 @@ def test_an_attribute_that_is_set_by_a_statement_collects_until_most_of_the_obje
     assert finding is not None
     assert (finding.rule, finding.confidence) == ("TN202", confidence)
     assert finding.message == (
-        f"`molecules[*].shells` keeps a tensor of one object after the other, 16 of {num} until now: 256.00 KiB per step."
+        "`molecules[*].shells` keeps a tensor of one object after the other, "
+        f"16 of {num} until now: 256.00 KiB per step."
     )
 
 
