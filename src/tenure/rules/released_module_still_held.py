@@ -26,9 +26,16 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{what}, but {subject(suspect)} still {plural(suspect, 'holds', 'hold')} "
         f"{format_bytes(suspect.retained_bytes)} of it.",
-        remedies=(_EVERY_REFERENCE,),
+        remedies=(*_of_a_function(suspect), _EVERY_REFERENCE),
         at_most="possible" if suspect.facts.get("doubt") else "likely" if replaced or guessed or resting else "certain",
     )
+
+
+def _of_a_function(suspect: Suspect) -> tuple[str, ...]:
+    """Where a function closes over it: what leads to that function, for nobody sets a variable of a call that is over."""
+    if suspect.holder.kind != "closure" or not suspect.path_text:
+        return ()
+    return (f"let go of the function that closes over `{suspect.holder.name}`: {suspect.path_text[0]} leads to it",)
 
 
 RULE = Rule(

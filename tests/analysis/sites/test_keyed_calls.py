@@ -45,6 +45,41 @@ def test_entries_of_a_library_are_told_at_the_call_that_gives_their_keys(
     assert named(text, keys) == expected
 
 
+POOL = """
+class Pool:
+    def start(self, task, *, rank=8):
+        self.model.{call}(task, config)
+        return rank
+
+    def export(self, task):
+        return self.model.state_of(task)
+
+
+def train(pool, name):
+    pool.start(name)
+
+
+def main():
+    pool = Pool()
+    for number in range(15):
+        task = f"task{{number}}"
+        train(pool, task)
+        pool.export(task)
+"""
+
+
+@pytest.mark.parametrize(("call", "name", "line"), [("add_adapter", "add_adapter", 4), ("adapt", "adapt", 4)])
+def test_a_text_that_is_handed_on_is_followed_to_the_librarys_call(call: str, name: str, line: int) -> None:
+    """The call in which the text ends, whatever else is given it after."""
+    assert named(POOL.format(call=call), KEYS) == (name, [(MINE, line)])
+
+
+def test_a_call_of_ones_own_counts_where_no_library_is_seen_to_be_given_the_text() -> None:
+    text = "def keep(name):\n    registry[name] = build()\n\nclass P:\n    def add(self, name):\n        keep(name)\n"
+
+    assert named(text + "p.add(f'task{t}')", KEYS) == ("add", [(MINE, 7)])
+
+
 def test_what_the_user_stores_is_told_where_it_is_stored() -> None:
     reference = HoldingReference("attribute", "heads", "self.heads[*]", sites=(SourceLocation(MINE, 9, "grow"),))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,10 +100,7 @@ class Graph:
         tables = np.zeros(self.size, dtype=bool)
         references = self.census.references
         tables[references.target[references.kind == ReferenceKind.DICT]] = True
-        wanted = [number for number, text in enumerate(self.census.strings) if unquoted(text) in MODULE_TABLES]
-        named = np.isin(references.label, wanted) & np.isin(
-            references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE)
-        )
+        named = labelled(self, MODULE_TABLES) & np.isin(references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE))
         tables[references.target[named & self._dicts[references.target]]] = True
         return tables
 
@@ -282,6 +279,12 @@ def own_references(graph: Graph, node: int) -> list[int]:
     references, made = graph.census.references, list(graph.references_from(node))
     tables = [int(references.target[r]) for r in made if references.kind[r] == ReferenceKind.DICT]
     return [*made, *(reference for table in tables for reference in graph.references_from(table))]
+
+
+def labelled(graph: Graph, names: Collection[str]) -> Bools:
+    """Per reference: it goes by one of these names, as an attribute or as a key."""
+    wanted = [number for number, text in enumerate(graph.census.strings) if unquoted(text) in names]
+    return np.isin(graph.census.references.label, wanted)
 
 
 def unquoted(label: str) -> str:

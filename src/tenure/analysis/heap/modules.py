@@ -6,25 +6,22 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
-from tenure.analysis.heap.graph import Bools, Graph, unquoted
+from tenure.analysis.heap.graph import Bools, Graph, labelled, unquoted
 from tenure.model.heap import ReferenceKind, Role
+
+OWN_TABLES = ("_parameters", "_modules")
+"""What a module calls its own parameters, and the modules that are directly inside it."""
 
 
 def module_nodes(graph: Graph) -> list[int]:
     """Objects with a table of parameters or of modules of their own: `torch.nn.Module` by its shape."""
     references = graph.census.references
-    tables = [
-        int(references.source[r])
-        for r in np.flatnonzero(np.isin(references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE))).tolist()
-        if unquoted(graph.labels[r]) in ("_parameters", "_modules") and graph.instance_tables[int(references.target[r])]
-    ]
-    owners: set[int] = set()
-    for table in tables:
-        above = [r for r in graph.references_to(table) if references.kind[r] == ReferenceKind.DICT]
-        owners.update(int(references.source[r]) for r in above)
-        if not above:
-            owners.add(table)
-    return sorted(owners)
+    named = np.isin(references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE)) & labelled(graph, OWN_TABLES)
+    tables = np.unique(references.source[named & graph.instance_tables[references.target]])
+    above = (references.kind == ReferenceKind.DICT) & np.isin(references.target, tables)
+    without = np.setdiff1d(tables, references.target[above])
+    owners: list[int] = np.union1d(references.source[above], without).tolist()
+    return owners
 
 
 def is_inside_module(graph: Graph, node: int) -> bool:

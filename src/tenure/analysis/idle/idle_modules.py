@@ -64,6 +64,7 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     such as an average of weights. Where calls inside other modules were watched, a part of a module in use counts too,
     which refers to it as its submodule only; not beside one in use that is made like it, for data may choose between
     them.
+    One that only prepared data, and that nothing has by name any more, is told with doubt after a shorter rest.
     `told` are types of modules that were found to be released. Weights used without a call and calls in windows that
     were not watched cannot be seen: findings of this kind are never certain.
     """
@@ -125,6 +126,8 @@ def _candidates(ordered: Sequence[View], windows: Sequence[Window], unfinished: 
         below = all_below(children, node)
         subtree = frozenset(address[sorted(below)].tolist())
         rest = find_rest(subtree, int(address[node]), windows, unfinished, steps)
+        if rest is not None and rest.is_short and not name_that_went(ordered, int(address[node])):
+            rest = None
         if rest is not None and not (sees_inside and _is_one_of_several(last, children, node, rest)):
             found.append(_weighed(graph, node, rest, tensors, below if sees_inside else set()))
         elif int(address[node]) not in ever_called or (sees_inside and _calls_its_parts(graph, node)):
@@ -282,6 +285,8 @@ def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
         return "it was used now and then: it may be used again"
     if rest.began_late:
         return "its use began late and ended: such a phase may come again"
+    if rest.is_short:
+        return "it has rested for a few steps only"
     if rest.times_idle < LEAST_WINDOWS:
         return "few censuses were taken since it was last called"
     if rest.last_step > last.census.step / 2:

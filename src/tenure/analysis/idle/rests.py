@@ -16,6 +16,8 @@ LEAST_STEPS = 8
 """Of a rest that fewer windows show: a run's last windows are long ones."""
 LEAST_STEPS_AFTER_EARLY_USE = 16
 """The same where the run began with its use: without a phase before, nothing says yet that this program has phases."""
+LEAST_STEPS_AFTER_PREPARING = 4
+"""The same where it was used to prepare data alone, before training, for a rest that may be told with doubt."""
 
 RESTS_TO_BREAKS = 8
 """Where a use had breaks, and was seen twice as often as one without must be, the rest is so many times as long as the
@@ -63,6 +65,8 @@ class Rest:
     """It was not called in every window of its use."""
     began_late: bool
     """It had been there for a while when its use began, and has not rested long enough to say that this is over."""
+    is_short: bool
+    """It was used before training only, and has rested for less of the run than says that its use is over."""
 
 
 def _longest_break(hits: Sequence[int], windows: Sequence[Window]) -> int:
@@ -150,10 +154,12 @@ def find_rest(
     break_between = _longest_break(hits, windows)
     if break_between and (len(hits) < 2 * LEAST_WINDOWS or rests < RESTS_TO_BREAKS * break_between):
         return None
-    often = len(later) >= LEAST_WINDOWS and later[-1].step - last_step >= LEAST_SPAN * steps
+    enough = len(later) >= LEAST_WINDOWS
+    often = enough and later[-1].step - last_step >= LEAST_SPAN * steps
     least = LEAST_STEPS if hits[0] > 0 else LEAST_STEPS_AFTER_EARLY_USE
     long = len(hits) >= LEAST_WINDOWS and rests >= max(least, LEAST_SPAN * steps)
-    if not (often or long):
+    is_short = not (often or long)
+    if is_short and not (enough and rests >= LEAST_STEPS_AFTER_PREPARING and _only_prepares(hits, windows)):
         return None
     waited = 0 if windows[hits[0]].prepares else windows[hits[0]].step - windows[first].step
     phase = ending.end - windows[hits[0]].step
@@ -166,4 +172,10 @@ def find_rest(
         used_later=unfinished.union(*(window.called for window in later)),
         had_breaks=break_between > 0,
         began_late=waited > 0 and (len(hits) < LEAST_WINDOWS or rests < max(2 * waited, phase)),
+        is_short=is_short,
     )
+
+
+def _only_prepares(hits: Sequence[int], windows: Sequence[Window]) -> bool:
+    """Whether it was used before training, in the window at most in which that begins."""
+    return windows[hits[0]].prepares and hits[-1] <= sum(window.prepares for window in windows)

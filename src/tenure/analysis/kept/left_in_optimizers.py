@@ -9,18 +9,17 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.graph import Bools, Graph, object_of, own_references, reach, unquoted
+from tenure.analysis.heap.graph import Bools, Graph, labelled, object_of, own_references, reach, unquoted
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_rows
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import find_droppable, innermost_droppable
-from tenure.analysis.heap.modules import all_below, module_nodes
+from tenure.analysis.heap.modules import OWN_TABLES, all_below, module_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import Suspect
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
-_TABLES = ("_parameters", "_modules")
 _USING = (ReferenceKind.GRAD_FN, ReferenceKind.NEXT, ReferenceKind.SAVED)
 
 
@@ -69,18 +68,16 @@ def places_of(view: View) -> frozenset[Place]:
     """What modules call their parameters and each other, and what other objects and variables call modules."""
     graph, references, address = view.graph, view.census.references, view.census.nodes.address
     found = set()
-    for reference in np.flatnonzero(references.kind == ReferenceKind.ITEM).tolist():
-        table = int(references.source[reference])
-        if not _is_module_table(graph, table):
-            continue
-        for above in graph.references_to(table):
-            if unquoted(graph.labels[above]) in _TABLES:
+    tables = _module_tables(graph)
+    for reference in np.flatnonzero((references.kind == ReferenceKind.ITEM) & tables[references.source]).tolist():
+        for above in graph.references_to(int(references.source[reference])):
+            if unquoted(graph.labels[above]) in OWN_TABLES:
                 child, name = int(address[references.target[reference]]), unquoted(graph.labels[reference])
                 found.add(Place(_owner_address(graph, int(references.source[above])), name, child))
-    return frozenset(found | _names_of_modules(view))
+    return frozenset(found | _names_of_modules(view, tables))
 
 
-def _names_of_modules(view: View) -> set[Place]:
+def _names_of_modules(view: View, tables: Bools) -> set[Place]:
     graph, references, address = view.graph, view.census.references, view.census.nodes.address
     found = set()
     for module in module_nodes(graph):
@@ -88,15 +85,16 @@ def _names_of_modules(view: View) -> set[Place]:
             owner, child = int(references.source[reference]), int(address[module])
             if references.kind[reference] in _VARIABLES and view.census.nodes.kind[owner] in ROOT_KINDS:
                 found.add(Place(int(address[owner]), graph.labels[reference], child))
-            elif (name := attribute_name(graph, reference)) and not _is_module_table(graph, owner):
+            elif (name := attribute_name(graph, reference)) and not tables[owner]:
                 found.add(Place(_owner_address(graph, owner), name, child))
     return found
 
 
-def _is_module_table(graph: Graph, node: int) -> bool:
-    return bool(graph.instance_tables[node]) and any(
-        unquoted(graph.labels[above]) in _TABLES for above in graph.references_to(node)
-    )
+def _module_tables(graph: Graph) -> Bools:
+    """Per node: a module has its parameters or the modules inside it there."""
+    tables = np.zeros(graph.size, dtype=bool)
+    tables[graph.census.references.target[labelled(graph, OWN_TABLES)]] = True
+    return tables & graph.instance_tables
 
 
 def _owner_address(graph: Graph, node: int) -> int:

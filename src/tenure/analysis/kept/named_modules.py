@@ -85,10 +85,11 @@ def named_modules(view: View) -> dict[int, NamedModule]:
     graph = view.graph
     found = {}
     tensors = parameter_tensors(graph)
+    without = np.isin(graph.census.references.kind, PASSING_BY)
     for node in module_nodes(graph):
         if is_inside_module(graph, node):
             continue
-        below = reach(graph, np.array([node]), without=np.isin(graph.census.references.kind, PASSING_BY))
+        below = reach(graph, np.array([node]), without=without)
         parameters = frozenset(
             (address, size, identity_of(graph, storage)) for address, size, storage in tensors if below[storage]
         )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tenure.analysis.heap.graph import unquoted
 from tenure.model.source import SourceFile, SourceLocation
@@ -20,6 +20,8 @@ from tenure.syntax.text.scopes import dotted, enclosing_function
 
 LEAST_KEYS = 2
 """So many of the keys must fit what a call gives: one alone may by chance."""
+MOST_HANDS = 5
+"""A text is followed through so many calls."""
 LEAST_TEXT = 2
 """Letters that a key's text has beside what is filled in."""
 _RECORDING = ("record", "log", "add", "put", "store", "track", "append", "save", "push", "write")
@@ -30,14 +32,16 @@ def by_the_call_that_gives_the_keys(
     reference: HoldingReference, keys: object, sources: Mapping[str, SourceFile]
 ) -> HoldingReference:
     """The reference, named by the called function and placed at the user's calls that give a formatted text which fits
-    the keys, by itself or by a variable of the function, first those whose name says that something is added. As it is
-    where its best statement is the user's and not one that merely calls into the library."""
+    the keys, by itself, by a variable or by a parameter, first those whose name says that something is added; calls of
+    the program's own functions only where none of a library is given it. As it is where its best statement is the
+    user's and not one that merely calls into the library."""
     source = sources.get(reference.sites[0].file) if reference.sites else None
     in_library = source is not None and (source.origin != "yours" or bool(reference.library_sites))
     if not in_library or not isinstance(keys, list):
         return reference
     texts = [unquoted(str(key)) for key in keys]
-    found = [(path, call) for path, each in sources.items() for call in _calls_with(each, texts)]
+    given = _calls_given(texts, {path: each for path, each in sources.items() if each.origin == "yours"})
+    found = [(each.path, each.node) for each in given if not each.is_own] or [(each.path, each.node) for each in given]
     if not found:
         return reference
     found.sort(key=lambda each: (not called_name(each[1]).startswith(_ADDING), each[0], each[1].lineno))
@@ -79,22 +83,95 @@ def _records(call: ast.Call, key: str) -> bool:
     return isinstance(first, ast.Constant) and first.value == key and call.func.attr.startswith(_RECORDING)
 
 
-def _calls_with(source: SourceFile, keys: Sequence[str]) -> Iterator[ast.Call]:
-    """Calls of methods in a file of the user's that are given a text that at least two of the keys fit."""
-    if source.origin != "yours":
-        return
-    texts = _formatted_variables(source)
+@dataclass(frozen=True)
+class _Given:
+    """A call of a method that is given such a text, in a file; `is_own`: by its name, of one of the program's own."""
+
+    path: str
+    node: ast.Call
+    is_own: bool
+
+
+Variable = tuple[str, str, str]
+"""File, function and name."""
+
+
+def _calls_given(keys: Sequence[str], yours: Mapping[str, SourceFile]) -> list[_Given]:
+    """Calls of methods that are given a text that at least two of the keys fit, as often as it is handed on."""
+    carrying = {
+        (path, function, name)
+        for path, source in yours.items()
+        for name, texts in _formatted_variables(source).items()
+        for function, text in texts.items()
+        if _fits(text, keys)
+    }
+    functions = _functions_by_name(yours)
+    found: list[_Given] = []
+    for _ in range(MOST_HANDS):
+        known = len(carrying)
+        found = []
+        for path, source in yours.items():
+            for call, places in _giving(source, path, keys, carrying):
+                called = functions.get(called_name(call), [])
+                carrying |= {parameter for each in called for place in places for parameter in each.bound_to(place)}
+                if isinstance(call.func, ast.Attribute):
+                    found.append(_Given(path, call, bool(called)))
+        if len(carrying) == known:
+            break
+    return found
+
+
+def _giving(
+    source: SourceFile, path: str, keys: Sequence[str], carrying: Collection[Variable]
+) -> Iterator[tuple[ast.Call, list[int | str]]]:
+    """Calls in a file with the places and names of their arguments that are such a text."""
+    names = {name for _, _, name in carrying}
     for node in nodes_in(source):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            given = (*node.args, *(keyword.value for keyword in node.keywords))
-            written = [each for each in given if isinstance(each, ast.JoinedStr)]
-            if named := texts.keys() & set(map(dotted, given)):
-                function = enclosing_function(source, node.lineno)
-                written += [texts[name][function] for name in sorted(named) if function in texts[name]]
-            patterns = [_pattern(each) for each in written]
-            if any(pattern and sum(bool(re.fullmatch(pattern, key)) for key in keys) >= LEAST_KEYS
-                   for pattern in patterns):  # fmt: skip
-                yield node
+        if not isinstance(node, ast.Call):
+            continue
+        given: list[tuple[int | str, ast.expr]] = [
+            *enumerate(node.args),
+            *((each.arg or "", each.value) for each in node.keywords),
+        ]
+        texts = [place for place, value in given if isinstance(value, ast.JoinedStr) and _fits(value, keys)]
+        if any(dotted(value) in names for _, value in given):
+            function = enclosing_function(source, node.lineno)
+            texts += [place for place, value in given if (path, function, dotted(value)) in carrying]
+        if texts:
+            yield node, texts
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A function of the program's own, with its parameters but `self`."""
+
+    path: str
+    name: str
+    parameters: tuple[str, ...]
+
+    def bound_to(self, place: int | str) -> Iterator[Variable]:
+        """The parameter that an argument of a call comes under."""
+        if isinstance(place, str) and place in self.parameters:
+            yield self.path, self.name, place
+        elif isinstance(place, int) and place < len(self.parameters):
+            yield self.path, self.name, self.parameters[place]
+
+
+def _functions_by_name(yours: Mapping[str, SourceFile]) -> dict[str, list[_Function]]:
+    found: dict[str, list[_Function]] = {}
+    for path, source in yours.items():
+        for node in nodes_in(source):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                named = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+                parameters = tuple(named[1:] if named[:1] in (["self"], ["cls"]) else named)
+                own = _Function(path, enclosing_function(source, node.lineno), parameters)
+                found.setdefault(node.name, []).append(own)
+    return found
+
+
+def _fits(text: ast.JoinedStr, keys: Sequence[str]) -> bool:
+    pattern = _pattern(text)
+    return bool(pattern) and sum(bool(re.fullmatch(pattern, key)) for key in keys) >= LEAST_KEYS
 
 
 def _formatted_variables(source: SourceFile) -> dict[str, dict[str, ast.JoinedStr]]:
