@@ -32,7 +32,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 
 def _of_a_function(suspect: Suspect) -> tuple[str, ...]:
-    """Where a function closes over it: what leads to that function, for nobody sets a variable of a call that is over."""
+    """Where a function closes over it, what leads to that function: nobody sets a variable of a call that is over."""
     if suspect.holder.kind != "closure" or not suspect.path_text:
         return ()
     return (f"let go of the function that closes over `{suspect.holder.name}`: {suspect.path_text[0]} leads to it",)

