@@ -145,11 +145,8 @@ def test_variables_of_suspended_generators_and_coroutines_are_named() -> None:
 
     census = read()
 
-    of_generator, of_coroutine = [], []
-    if sys.version_info < (3, 11):  # there the variables are a frame object's
-        of_generator, of_coroutine = [(Kind.ATTRIBUTE, "gi_frame")], [(Kind.ATTRIBUTE, "cr_frame")]
-    batch = census.path(*of_generator, (Kind.LOCAL, "batch"), start=census.node_of(generator))
-    state = census.path(*of_coroutine, (Kind.LOCAL, "state"), start=census.node_of(coroutine))
+    batch = census.path((Kind.LOCAL, "batch"), start=census.node_of(generator))
+    state = census.path((Kind.LOCAL, "state"), start=census.node_of(coroutine))
     assert (census.kind(batch), census.kind(state)) == (NodeKind.TENSOR, NodeKind.TENSOR)
     coroutine.close()
 
@@ -165,8 +162,7 @@ def test_a_suspended_generator_s_variable_that_a_function_inside_shares_goes_by_
 
     census = read()
 
-    frame = [(Kind.ATTRIBUTE, "gi_frame")] if sys.version_info < (3, 11) else []
-    batch = census.path(*frame, (Kind.LOCAL, "batch"), (Kind.CONTENTS, ""), start=census.node_of(generator))
+    batch = census.path((Kind.LOCAL, "batch"), (Kind.CONTENTS, ""), start=census.node_of(generator))
     assert census.kind(batch) == NodeKind.TENSOR
 
 

@@ -98,9 +98,12 @@ def _of_function(owner: types.FunctionType) -> Iterator[Named]:
 def inner_parts(owner: object) -> Iterable[tuple[object, list[Named]]]:
     """Containers that are details of `owner`, each with what it holds by name; nothing for most objects.
 
-    A function's closure and defaults, the list inside a `SimpleQueue`, the tables by thread of a `threading.local`.
+    A function's closure and defaults, the list inside a `SimpleQueue`, the tables by thread of a `threading.local`,
+    and until Python 3.11 the frame of what waits, which owns its variables there.
     """
     cls = type(owner)
+    if _HAS_OWN_FRAME and cls in _FRAME_OF:
+        return _frame_parts(owner)
     if cls is types.FunctionType:
         return _function_parts(owner)  # type: ignore[arg-type]
     if cls is queue.SimpleQueue:
@@ -171,22 +174,31 @@ def _of_context_tree(owner: object) -> Iterator[Named]:
 
 _HAS_OWN_FRAME = sys.version_info < (3, 11)
 """Until Python 3.11 what waits owns a frame object, and that owns the variables."""
+_FRAME_OF: dict[type, str] = {
+    types.GeneratorType: "gi_frame",
+    types.CoroutineType: "cr_frame",
+    types.AsyncGeneratorType: "ag_frame",
+}
+
+
+def _frame_parts(owner: object) -> Iterator[tuple[object, list[Named]]]:
+    frame = getattr(owner, _FRAME_OF[type(owner)])
+    if frame is not None:
+        yield frame, list(_of_frame(frame))
 
 
 def _of_suspended(owner: Any) -> Iterator[Named]:
     if _HAS_OWN_FRAME:
-        attribute = {types.GeneratorType: "gi_frame", types.CoroutineType: "cr_frame"}.get(type(owner), "ag_frame")
-        yield getattr(owner, attribute), Kind.ATTRIBUTE, attribute
-        return
+        return  # `inner_parts`
     variables = frames.suspended_locals(owner)
     for name, value in variables:
         yield value, Kind.LOCAL, name
     yield from _cells_of(owner, variables)
 
 
-def _cells_of(suspended: object, variables: frames.Locals) -> Iterator[Named]:
+def _cells_of(holder: object, variables: frames.Locals) -> Iterator[Named]:
     """The cells of those variables that a function inside shares, as a comprehension does until Python 3.12."""
-    cells = [each for each in gc.get_referents(suspended) if type(each) is types.CellType]
+    cells = [each for each in gc.get_referents(holder) if type(each) is types.CellType]
     names = {id(value): name for name, value in variables} if cells else {}
     for cell in cells:
         try:
@@ -198,8 +210,10 @@ def _cells_of(suspended: object, variables: frames.Locals) -> Iterator[Named]:
 
 
 def _of_frame(owner: types.FrameType) -> Iterator[Named]:
-    for name, value in frames.locals_of(owner) or ():
+    variables = frames.locals_of(owner) or ()
+    for name, value in variables:
         yield value, Kind.LOCAL, name
+    yield from _cells_of(owner, variables)
     yield owner.f_back, Kind.ATTRIBUTE, "f_back"
 
 
