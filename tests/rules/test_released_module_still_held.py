@@ -41,5 +41,17 @@ def test_what_lost_its_name_and_is_not_called_any_more_may_be_called_again() -> 
     assert [each.confidence for each in found if each] == ["likely", "possible"]
 
 
+def test_of_what_a_function_closes_over_the_way_to_the_function_is_told_too() -> None:
+    survivor = carried(symptom="survivor", facts={"released": "vae"})
+
+    found = check_suspect(replace(survivor, holder=replace(survivor.holder, kind="closure", name="vae")))
+
+    assert found is not None
+    assert [each.summary for each in found.remedies] == [
+        f"let go of the function that closes over `vae`: {survivor.path_text[0]} leads to it",
+        REMEDY,
+    ]
+
+
 def test_what_is_only_carried_is_none() -> None:
     assert check_suspect(carried(bytes_by_role={"PARAMETER": 3 * MIB})) is None

@@ -423,6 +423,41 @@ def test_a_module_that_only_a_hooks_closure_still_has_was_released_by_the_object
     )
 
 
+@pytest.mark.parametrize(
+    ("named", "until", "last", "told"),
+    [(False, 6, 13, True), (False, 6, 9, False), (True, 6, 13, False), (False, 8, 13, False)],
+    ids=["rests", "rests too short", "its object still names it", "is called in training"],
+)
+def test_what_only_prepared_data_and_lost_its_name_is_told_with_doubt_after_a_short_rest(
+    named: bool, until: int, last: int, told: bool
+) -> None:
+    """Censuses of a large process are few: an encoder that a registered function closes over, unloaded before step 1."""
+    encode = (
+        "encoders._encode_fns -> dict -> ['train'] function#encode file=encoders.py:38 name=encode"
+        " -> <cell vae> __main__.Vae#vae{called} -> " + WEIGHT + "\n"
+    )
+    owner = "Trainer.fit(t.py:9).encoders -> __main__.Encoders#encoders -> .vae __main__.Vae#vae\n"
+    moments = [(step, "forward-entry") for step in (1, 2, 3, 4, 6, 10)] + [
+        (step, "step-end") for step in (12, 13, 14, 19)
+    ]
+    censuses = [
+        census(
+            (STUDENT if moment == "step-end" else STUDENT.replace(" called", ""))
+            + encode.format(called=" called" if at <= until else "")
+            + (owner if named or at <= until else ""),
+            step=step,
+            moment=moment,
+        )
+        for at, (step, moment) in enumerate(moments, start=1)
+        if step <= last
+    ]
+
+    found = [each for each in find_suspects(censuses) if each.symptom == "survivor"]
+
+    doubt = "it has rested for a few steps only"
+    assert [(each.facts["released"], each.facts["doubt"]) for each in found] == [("vae", doubt)] * told
+
+
 def test_a_module_that_an_optimizer_was_given_and_never_stepped_is_told_by_its_own_name() -> None:
     """What an optimizer has steps for keeps state for it; without any state nobody knows."""
     sgd = f"{TRAINER} -> .optimizer torch.optim.sgd.SGD#sgd"

@@ -210,7 +210,7 @@ def _cells_of(holder: object, variables: frames.Locals) -> Iterator[Named]:
 
 
 def _of_frame(owner: types.FrameType) -> Iterator[Named]:
-    variables = frames.locals_of(owner) or ()
+    variables = frames.locals_of(owner)
     for name, value in variables:
         yield value, Kind.LOCAL, name
     yield from _cells_of(owner, variables)
