@@ -102,7 +102,7 @@ def inner_parts(owner: object) -> Iterable[tuple[object, list[Named]]]:
     and until Python 3.11 the frame of what waits, which owns its variables there.
     """
     cls = type(owner)
-    if _HAS_OWN_FRAME and cls in _FRAME_OF:
+    if _HAS_OWN_FRAME and id(cls) in _FRAME_OF:
         return _frame_parts(owner)
     if cls is types.FunctionType:
         return _function_parts(owner)  # type: ignore[arg-type]
@@ -174,15 +174,15 @@ def _of_context_tree(owner: object) -> Iterator[Named]:
 
 _HAS_OWN_FRAME = sys.version_info < (3, 11)
 """Until Python 3.11 what waits owns a frame object, and that owns the variables."""
-_FRAME_OF: dict[type, str] = {
-    types.GeneratorType: "gi_frame",
-    types.CoroutineType: "cr_frame",
-    types.AsyncGeneratorType: "ag_frame",
+_FRAME_OF = {
+    id(types.GeneratorType): "gi_frame",
+    id(types.CoroutineType): "cr_frame",
+    id(types.AsyncGeneratorType): "ag_frame",
 }
 
 
 def _frame_parts(owner: object) -> Iterator[tuple[object, list[Named]]]:
-    frame = getattr(owner, _FRAME_OF[type(owner)])
+    frame = getattr(owner, _FRAME_OF[id(type(owner))])
     if frame is not None:
         yield frame, list(_of_frame(frame))
 
