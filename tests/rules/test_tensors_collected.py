@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from suspects import HOP, SPECIMENS, carried, finding, hop
+from suspects import HOP, MIB, SPECIMENS, carried, finding, hop
 from tenure.model.suspect import CARRIED_ON, Suspect
 from tenure.rules.tensors_collected import check_suspect
 
@@ -23,19 +23,19 @@ def test_a_list_that_only_grows() -> None:
     )
 
 
-def test_graphs_that_live_on_with_what_is_collected_are_told_first() -> None:
+@pytest.mark.parametrize(("bytes_per_step", "first"), [(40.0, True), (float(MIB), False)])
+def test_graphs_that_live_on_with_what_is_collected_are_told_first_where_they_weigh_more(
+    bytes_per_step: float, first: bool
+) -> None:
     series = SPECIMENS["TN202"].series
-    steps = series.steps[-1] - series.steps[0]
     nodes = tuple(7 * (step - series.steps[0]) for step in series.steps)
+    collected = replace(SPECIMENS["TN202"], growth_bytes_per_step=bytes_per_step)
 
-    found = check_suspect(replace(SPECIMENS["TN202"], series=replace(series, graph_nodes=nodes)))
+    found = check_suspect(replace(collected, series=replace(series, graph_nodes=nodes)))
 
-    assert steps > 0
+    cut = "keep them without their graphs, `x.detach()`: 7 autograd nodes per step live on with them on the host"
     assert found is not None
-    assert [remedy.summary for remedy in found.remedies] == [
-        "keep them without their graphs, `x.detach()`: 7 autograd nodes per step live on with them on the host",
-        REMEDY,
-    ]
+    assert [remedy.summary for remedy in found.remedies] == ([cut, REMEDY] if first else [REMEDY, cut])
 
 
 @pytest.mark.parametrize(

@@ -56,3 +56,10 @@ def test_growth_out_of_sight_is_told_with_the_types_of_what_is_held() -> None:
         "leading to 23 Plan; no variable, module or object refers to them."
     )
     assert "register_hook" in found.remedies[0].summary
+
+
+def test_a_few_numbers_that_get_a_few_more_are_nothing_to_tell() -> None:
+    prompts = suspect(retained_bytes=184, growth_bytes_per_step=2.0)
+    graphs = replace(prompts, num_graph_nodes=40)
+
+    assert (check_suspect(prompts), check_suspect(graphs) is None) == (None, False)

@@ -7,7 +7,16 @@ from tenure.model.finding import Confidence, Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import CARRIED_ON, FILLED, FILLED_OF, ON_LAYERS, Suspect
-from tenure.rules.claim import claim, count, growth, nodes_per_step, plural, subject, within_evaluation
+from tenure.rules.claim import (
+    claim,
+    count,
+    growth,
+    nodes_per_step,
+    outweighs_tensors,
+    plural,
+    subject,
+    within_evaluation,
+)
 from tenure.rules.path_questions import comes_to_much, is_dict, most_have_it, short_type
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
@@ -51,7 +60,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} tensors and "
         f"{plural(suspect, 'loses', 'lose')} none{until}: "
         f"{growth(suspect)}.",
-        remedies=(*_reset(suspect), *_without_graph(suspect), _OF_TABLE if is_mapping else _REMEDY),
+        remedies=(*_reset(suspect), *_in_order(suspect, _OF_TABLE if is_mapping else _REMEDY)),
         at_most=_at_most(suspect),
     )
 
@@ -66,13 +75,14 @@ def _reset(suspect: Suspect) -> tuple[str, ...]:
     return (f"call `{empties}()` once its result is read, as at the end of an epoch",) if empties else ()
 
 
-def _without_graph(suspect: Suspect) -> tuple[str, ...]:
-    """What to do first where autograd nodes pile up with the tensors."""
+def _in_order(suspect: Suspect, remedy: str) -> tuple[str, ...]:
+    """The remedy, and what else to do where autograd nodes pile up with the tensors; that first, where it is more."""
     nodes = nodes_per_step(suspect)
     if nodes < 1:
-        return ()
+        return (remedy,)
     every_step = count(nodes, "autograd node")
-    return (f"keep them without their graphs, `x.detach()`: {every_step} per step live on with them on the host",)
+    cut = f"keep them without their graphs, `x.detach()`: {every_step} per step live on with them on the host"
+    return (cut, remedy) if outweighs_tensors(suspect) else (remedy, cut)
 
 
 def _claim_within_evaluation(suspect: Suspect) -> Finding:

@@ -7,17 +7,20 @@ from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import short_type
 
+_LEAST_BYTES = 1 << 10
 _VERB = {"growth": ("grows", "grow"), "sawtooth": ("grows and falls", "grow and fall")}
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Claims whatever is left.
+    """Claims whatever is left and comes to something.
 
     What is emptied now and then may be meant so (a metric until its reset), and so may what no forward made and the
     next one finds there (a batch that is used twice).
     """
     if "they_hold" in suspect.facts:
         return _of_unseen_owners(suspect)
+    if _is_next_to_nothing(suspect):
+        return None
     if suspect.symptom in _VERB:
         told = f"{plural(suspect, *_VERB[suspect.symptom])}: {growth(suspect)}"
     else:
@@ -30,6 +33,11 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         remedies=("bound it, empty it, or keep less in it",),
         at_most="certain" if suspect.symptom in ("growth", "survivor", "cycle") else "possible",
     )
+
+
+def _is_next_to_nothing(suspect: Suspect) -> bool:
+    """A few numbers that get a few more, as prompts that get longer by a word."""
+    return suspect.retained_bytes < _LEAST_BYTES and not suspect.num_graph_nodes
 
 
 def _of_unseen_owners(suspect: Suspect) -> Finding:
