@@ -14,6 +14,7 @@ from tenure.analysis.heap.graph import (
     Graph,
     is_builtin_type,
     is_hook_table,
+    labelled,
     unquoted,
 )
 from tenure.analysis.heap.hook_functions import called_by_hooks
@@ -70,9 +71,8 @@ def find_droppable(graph: Graph) -> Bools:
     builtin = np.array([is_builtin_type(text) and text != THREAD_LOCAL for text in strings])[
         nodes.type[references.source]
     ]
-    internal = np.array([unquoted(text) in INTERNAL_ATTRIBUTES for text in strings])[references.label]
-    of_modules = np.array([unquoted(text) in MODULE_TABLES for text in strings])[references.label]
-    internal &= ~of_modules | graph.instance_tables[references.target]
+    internal = labelled(graph, INTERNAL_ATTRIBUTES)
+    internal &= ~labelled(graph, MODULE_TABLES) | graph.instance_tables[references.target]
     frame_type = np.array([text.rpartition(".")[2] == "frame" for text in strings])[nodes.type[references.source]]
     kind = references.kind
 

@@ -139,8 +139,7 @@ def parameters_of(view: View) -> Ints:
 def optimizer_nodes(graph: Graph) -> list[int]:
     """Objects with parameter groups and a state of their own, as `torch.optim.Optimizer` has them."""
     references = graph.census.references
-    labels = [number for number, text in enumerate(graph.census.strings) if unquoted(text) == "param_groups"]
-    named = np.flatnonzero(np.isin(references.label, labels)).tolist()
+    named = np.flatnonzero(labelled(graph, ("param_groups",))).tolist()
     attributes = (reference for reference in named if attribute_name(graph, reference))
     return sorted({object_of(graph, int(references.source[reference])) for reference in attributes})
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from tenure.analysis.heap.graph import unquoted
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Hop
-from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.expressions import called_name, parameters_by_place
 from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.scopes import dotted, enclosing_function
 
@@ -162,9 +162,7 @@ def _functions_by_name(yours: Mapping[str, SourceFile]) -> dict[str, list[_Funct
     for path, source in yours.items():
         for node in nodes_in(source):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                named = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
-                parameters = tuple(named[1:] if named[:1] in (["self"], ["cls"]) else named)
-                own = _Function(path, enclosing_function(source, node.lineno), parameters)
+                own = _Function(path, enclosing_function(source, node.lineno), tuple(parameters_by_place(node)))
                 found.setdefault(node.name, []).append(own)
     return found
 

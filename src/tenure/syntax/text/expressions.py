@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tenure.syntax.text.scopes import COMPREHENSION_NAMES, dotted
+from tenure.syntax.text.scopes import COMPREHENSION_NAMES, FunctionNode, dotted
 
 _EMPTY_CALLS = frozenset(
     {"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "tuple"}
@@ -88,6 +88,12 @@ def all_arguments(arguments: ast.arguments) -> list[ast.arg]:
     """A function's parameters, in whichever way they are given."""
     plain = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     return [*plain, *filter(None, (arguments.vararg, arguments.kwarg))]
+
+
+def parameters_by_place(function: FunctionNode) -> list[str]:
+    """Names of the parameters that a call may give by place, `self` and `cls` left out."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    return names[1:] if names[:1] in (["self"], ["cls"]) else names
 
 
 def value_kind(node: ast.AST | None) -> str:

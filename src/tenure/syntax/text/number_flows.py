@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.expressions import called_name, parameters_by_place
 from tenure.syntax.text.name_uses import function_around, stored_in
 from tenure.syntax.text.scopes import parse
 from tenure.syntax.text.tree_walks import walk
@@ -117,8 +117,7 @@ def _arguments(
     trees: Sequence[ast.Module], function: ast.FunctionDef | ast.AsyncFunctionDef, name: str
 ) -> Iterator[tuple[ast.AST, ast.expr]]:
     """What calls of a function of this name pass as one of its arguments, each with the function of the call."""
-    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    names = names[1:] if names[:1] in (["self"], ["cls"]) else names
+    names = parameters_by_place(function)
     if name not in (*names, *(each.arg for each in function.args.kwonlyargs)):
         return
     for tree in trees:
