@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from suspects import HISTORY, MIB, TRAIN, suspect
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import HANDED_ON, IN_WINDOW, UNREAD_FIELD, HoldingReference, Suspect
+from tenure.model.suspect import HANDED_ON, IN_WINDOW, UNREAD_FIELD, WAITS, HoldingReference, Suspect
 from tenure.rules.idle_at_peak import check_suspect
 
 LOGITS = replace(HISTORY, name="logits", expression="logits", element=False, container_type="")
@@ -118,6 +118,21 @@ def test_what_no_statement_reads_either_is_likely_for_code_that_is_not_the_progr
         "but it holds memory at their peak; still there at step 24."
     )
     assert [remedy.summary for remedy in found.remedies] == ["do not keep `pipeline.batch`: nothing asks for it"]
+
+
+def test_what_might_be_used_up_before_is_likely_at_most_and_told_with_what_it_waits_for() -> None:
+    waits = {"operation": "aten._log_softmax.default", "phase": "other", "file": TRAIN, "line": 41}
+
+    found = check_suspect(idle(LOGITS, facts=FACTS | {WAITS: waits}))
+
+    assert found is not None
+    assert (found.confidence, found.message) == (
+        "likely",
+        "`logits` waits through the step's peak for train.py:41, which could run before it.",
+    )
+    assert [remedy.summary for remedy in found.remedies] == [
+        "run train.py:41 as soon as `logits` is there, and keep only its result"
+    ]
 
 
 def test_without_a_place_the_message_says_less() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 
 from profiles import profile
 from tenure.errors import NewerFormatError, RecordingError
-from tenure.model.profile import StepProfile
+from tenure.model.profile import NO_USES, StepProfile
 from tenure.store.format import FORMAT
 from tenure.store.profile_file import read_profile, write_profile
 
@@ -19,13 +19,23 @@ def plain(made: StepProfile) -> object:
 
 
 def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
-    made = profile((7, 3, -1, 4, -1), (8, 1, 2, 3, 4))
+    made = profile((7, 3, -1, 4, -1), (8, 1, 2, 3, 4), uses=[(3, 1), (4, 0)])
 
     size = write_profile(tmp_path / "p.npz", made)
 
     assert size == (tmp_path / "p.npz").stat().st_size
     assert plain(read_profile(tmp_path / "p.npz")) == plain(made)
     assert [path.name for path in tmp_path.iterdir()] == ["p.npz"]
+
+
+def test_a_profile_that_was_written_before_uses_were_has_none(tmp_path: Path) -> None:
+    made = profile((7, 3, -1, 4, -1), uses=[(4, 0)])
+    write_profile(tmp_path / "new.npz", made)
+    with np.load(tmp_path / "new.npz") as columns:
+        old = {name: columns[name] for name in columns.files if not name.startswith("uses.")}
+    np.savez(tmp_path / "old.npz", **old)
+
+    assert plain(read_profile(tmp_path / "old.npz")) == plain(replace(made, uses=NO_USES))
 
 
 def test_a_missing_cut_or_foreign_file_is_said_to_be_that(tmp_path: Path) -> None:

@@ -65,6 +65,18 @@ class ProfiledStorages:
 
 
 @dataclass(frozen=True)
+class Uses:
+    """One row per storage that an operation of the second step was given: in the operations' order."""
+
+    operation: Ints
+    storage: Ints
+
+
+NO_USES = Uses(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+"""A memory stream's, and those of a profile that was written before uses were."""
+
+
+@dataclass(frozen=True)
 class StepProfile:
     """Two steps that follow each other, each from its root forward's entry to the next one.
 
@@ -81,6 +93,7 @@ class StepProfile:
     operations: Operations
     sites: Sites
     storages: ProfiledStorages
+    uses: Uses = NO_USES
 
     @property
     def num_operations(self) -> int:

@@ -11,6 +11,7 @@ from tenure.model.suspect import (
     IN_WINDOW,
     SHARE_IN_GENERATOR,
     UNREAD_FIELD,
+    WAITS,
     Suspect,
 )
 from tenure.rules import beside_state
@@ -81,6 +82,11 @@ def _message(suspect: Suspect) -> str:
             f"{subject(suspect)} keeps {suspect.num_objects:,} weights that it has cast until its region ends; at the "
             "step's peak nothing uses them any more."
         )
+    if WAITS in suspect.facts:
+        return (
+            f"{subject(suspect)} {plural(suspect, 'waits', 'wait')} through the step's peak for "
+            f"{_place_of(suspect, WAITS) or 'a later operation'}, which could run before it."
+        )
     if suspect.facts.get("rests"):
         return (
             f"No {_who_reads(suspect)} {subject(suspect)}, but "
@@ -118,6 +124,7 @@ def _confidence(suspect: Suspect) -> Confidence:
     What no operation used may be used in another phase of the program, unless no statement reads it: code that is not
     the program's may; a phase that another exceeds has no say in how much memory the program needs. What is
     returned may be used in another step, where no backward pass of this one is under way.
+    What might be used up before is a question of the program's order, which nobody tried.
     What a running backward function keeps on its ctx goes with the graph a moment later. Within the statement that
     makes the peak a variable it uses cannot be dropped. The last few entries of a bounded container may be meant.
     """
@@ -139,7 +146,8 @@ def _confidence(suspect: Suspect) -> Confidence:
     if len({each.scope_function for each in suspect.cut if each.kind == "local"}) >= MANY_FUNCTIONS:
         return "possible"
     proved = suspect.holder.sites and not suspect.ambiguous and suspect.facts.get("seen_in_both_steps")
-    return "certain" if proved and not unread and HANDED_ON not in suspect.facts else "likely"
+    told_apart = unread or HANDED_ON in suspect.facts or WAITS in suspect.facts
+    return "certain" if proved and not told_apart else "likely"
 
 
 def _peaks_where_last_used(suspect: Suspect) -> bool:
@@ -184,6 +192,8 @@ def _remedy(suspect: Suspect) -> str:
         return f"set {held} to None once it is used, or move it to the host until another phase needs it"
     if HANDED_ON in suspect.facts:
         return _remedy_of_results(suspect)
+    if WAITS in suspect.facts:
+        return _remedy_of_what_waits(suspect)
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
     parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []
     parts += (
@@ -194,6 +204,11 @@ def _remedy(suspect: Suspect) -> str:
     return "; ".join(parts)
 
 
+def _remedy_of_what_waits(suspect: Suspect) -> str:
+    held = ", ".join(f"`{text}`" for text in dict.fromkeys(each.expression for each in suspect.cut))
+    return f"run {_place_of(suspect, WAITS) or 'what uses it'} as soon as {held} is there, and keep only its result"
+
+
 def _remedy_of_results(suspect: Suspect) -> str:
     names = suspect.facts[HANDED_ON]
     told = " and ".join(f"`{name}`" for name in (names if isinstance(names, tuple) else ()))
@@ -201,10 +216,15 @@ def _remedy_of_results(suspect: Suspect) -> str:
 
 
 def _last_use(suspect: Suspect) -> str:
-    place = suspect.facts.get("last_used_by")
+    place = _place_of(suspect, "last_used_by")
+    return f" after {place}" if place else ""
+
+
+def _place_of(suspect: Suspect, name: str) -> str:
+    place = suspect.facts.get(name)
     if not isinstance(place, dict) or not place.get("line"):
         return ""
-    return f" after {str(place['file']).replace(chr(92), '/').rsplit('/', 1)[-1]}:{place['line']}"
+    return f"{str(place['file']).replace(chr(92), '/').rsplit('/', 1)[-1]}:{place['line']}"
 
 
 def _peak_phase(suspect: Suspect) -> str:

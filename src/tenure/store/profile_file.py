@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tenure.model.profile import Operations, ProfiledStorages, Sites, StepProfile
+from tenure.model.profile import NO_USES, Operations, ProfiledStorages, Sites, StepProfile, Uses
 from tenure.store.column_arrays import pack_json, pack_table, reading_arrays, unpack_json, unpack_table, write_arrays
 from tenure.store.format import FORMAT
 
@@ -22,6 +22,7 @@ def write_profile(path: Path, profile: StepProfile) -> int:
     columns |= pack_table("operations", profile.operations)
     columns |= pack_table("sites", profile.sites)
     columns |= pack_table("storages", profile.storages)
+    columns |= pack_table("uses", profile.uses)
     return write_arrays(path, columns)
 
 
@@ -37,4 +38,5 @@ def read_profile(path: Path) -> StepProfile:
             operations=unpack_table(Operations, "operations", columns),
             sites=unpack_table(Sites, "sites", columns),
             storages=unpack_table(ProfiledStorages, "storages", columns),
+            uses=unpack_table(Uses, "uses", columns) if "uses.operation" in columns else NO_USES,
         )

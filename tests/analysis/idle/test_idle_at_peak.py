@@ -12,7 +12,8 @@ from tenure.analysis.idle.idle_at_peak import BASIS, BASIS_OF_COPIES, find_idle_
 from tenure.analysis.idle.peak_figures import give_figures_of_what_rests, give_peak_figures, with_higher_peaks
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Census, NodeKind
-from tenure.model.suspect import IN_WINDOW
+from tenure.model.profile import NO_USES
+from tenure.model.suspect import IN_WINDOW, WAITS
 
 ALIVE, BEFORE = -1, -1
 LOGITS, OTHER, WEIGHTS = 100, 200, 300
@@ -480,3 +481,20 @@ def test_of_a_suspended_function_its_own_variable_is_told_not_the_generator() ->
     (found,) = find_idle_at_peak(profile(*IN_BOTH), made)
 
     assert [(each.kind, each.name) for each in found.cut] == [("local", "batch")]
+
+
+def test_what_might_be_used_up_before_the_peak_is_told_apart_from_what_idles() -> None:
+    # 4 MiB wait from 0 (5) for 4 (9), which makes nothing large of them; at 2 (7) the step peaks.
+    waits = ((90, 4, 0, 4, 4), (LOGITS, 4, 5, 9, 9), *IN_BOTH[2:])
+    made = profile(*waits, uses=[(9, 1)])
+
+    found = find_idle_at_peak(made, two_names("judged"))
+
+    assert [(each.holder.name, each.peak_drop_bytes) for each in found] == [("judged", 3 * MIB)]
+    assert found[0].facts[WAITS] == {
+        "operation": "aten.mm.default",
+        "phase": "forward",
+        "file": "/p/train.py",
+        "line": 14,
+    }
+    assert find_idle_at_peak(replace(made, uses=NO_USES), two_names("judged")) == ()

@@ -127,6 +127,10 @@ def test_births_uses_and_deaths_are_those_of_the_program(tmp_path: Path) -> None
     assert (made.storages.bytes[kept], made.text(int(made.storages.shape[kept]))) == (4000, "[1000]")
     assert (made.storages.last_use[kept], made.storages.death[kept]) == (plus, plus)
     assert (made.storages.last_use[used], made.storages.death[used]) == (doubled, made.second - 1)
+    again = made.second + zeros
+    row = made.storages.birth.tolist().index(again)
+    assert made.uses.operation[made.uses.storage == row].tolist() == [made.second + plus]
+    assert made.uses.operation.min() >= made.second
     of_weight = made.storages.address.tolist().index(torch._C._storage_id(weight))
     assert (made.storages.birth[of_weight], made.storages.death[of_weight]) == (BEFORE, ALIVE)
     assert made.storages.last_use[of_weight] >= made.second

@@ -26,7 +26,7 @@ from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints, ReferenceKind, Role
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
-from tenure.model.suspect import COPIED_TO_GROW, IN_WINDOW, HoldingReference, Series, Suspect
+from tenure.model.suspect import COPIED_TO_GROW, IN_WINDOW, WAITS, HoldingReference, Series, Suspect
 
 MOST_STORAGES = 64
 BASIS = "replayed the profiled step without it"
@@ -48,6 +48,9 @@ def find_idle_at_peak(profile: StepProfile, census: Census, between: Sequence[Ce
     view = view_census(census, Shapes())
     rows = [row for row in replay.idle_rows() if row in replay.node_of_row and not _is_lasting(view, replay, row)]
     rows = [row for row in rows if not (replay.is_handed_on(row) and _is_in_graph(view, [replay.node_of_row[row]]))]
+    rows += [
+        row for row in replay.waits if row in replay.node_of_row and not _is_in_graph(view, [replay.node_of_row[row]])
+    ]
     rows = sorted(rows, key=lambda row: -int(profile.storages.bytes[row]))[:MOST_STORAGES]
     found = []
     for group in _groups(view, replay, rows, find_owners(view, replay, rows, between)):
@@ -97,7 +100,7 @@ def _groups(view: View, replay: Replay, rows: Sequence[int], owners: Owners) -> 
     """Storages whose cuts share a reference, or that variables of one function hold, go in one line; what was there
     before the step, as its batch is, apart from what the step made."""
     groups: list[Group] = []
-    fed = {row: replay.is_from_before(row) for row in rows}
+    fed = {row: (replay.is_from_before(row), row in replay.waits) for row in rows}
     for row in rows:
         group = _with_cut(view, np.array([replay.node_of_row[row]], dtype=np.int64), owners)
         if not group.cut:
@@ -186,11 +189,13 @@ def _facts(replay: Replay, members: Sequence[int]) -> dict[str, object]:
     profile = replay.profile
     heaviest = max(members, key=lambda row: int(profile.storages.bytes[row]))
     birth, last = (int(column[heaviest]) for column in (profile.storages.birth, profile.storages.last_use))
+    waits = [replay.waits[row].first_use for row in members if row in replay.waits]
     return {
         "idle_at_peak": True,
         "made_by": _operation(profile, birth),
         "last_used_by": _operation(profile, last),
         "peak_at": _operation(profile, profile.census_op),
+        **({WAITS: _operation(profile, min(waits))} if waits else {}),
         **({"made_before_step": True} if all(map(replay.is_from_before, members)) else {}),
         "seen_in_both_steps": all(replay.counterpart(row) is not None for row in members),
     }

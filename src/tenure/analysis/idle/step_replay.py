@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 
 import numpy as np
 
-from tenure.model.heap import Census, Ints
+from tenure.analysis.idle.used_up_late import UsesAfterPeak, Waiting
+from tenure.model.heap import Census, Ints, Role
 from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
 
 NEAR_PEAK = 0.95
 """The census must have met the second step's peak so closely."""
 _LIGHT = 0.001
 """Of the peak: a storage that weighs less is not looked at."""
+_NOTABLE = 0.03
+"""Of the peak: what might be used up before it and weighs less is not looked at."""
 _CONCATENATION = "aten.cat."
 _MOSTLY = 0.5
 """Of what a concatenation makes: an input of this share is what grows."""
@@ -80,6 +84,23 @@ class Replay:
         first = self._static + int(self.profile.bytes_alive(self.device)[: self.profile.second].max(initial=0))
         return first if self.alive[at] >= NEAR_PEAK * first else None
 
+    @cached_property
+    def lasting(self) -> frozenset[int]:
+        """Storages of parameters, buffers and optimizers' state."""
+        columns = self._census.storages
+        nodes = columns.node[np.isin(columns.role, (Role.PARAMETER, Role.BUFFER, Role.OPTIMIZER_STATE))]
+        return frozenset(self.row_of_node[node] for node in nodes.tolist() if node in self.row_of_node)
+
+    @cached_property
+    def waits(self) -> dict[int, Waiting]:
+        """Storages alive at the peak, used later and then dropped, that might have been used up before it."""
+        storages, at = self.profile.storages, self.profile.census_op
+        late = (storages.birth < at) & ((storages.death == ALIVE) | (storages.death >= at)) & (storages.last_use > at)
+        rows = np.flatnonzero(late & (storages.bytes >= _NOTABLE * self.peak_bytes) & self._on_device).tolist()
+        uses = UsesAfterPeak(self.profile, self.lasting)
+        found = {row: uses.find_waiting(row) for row in rows if row not in self.lasting and self._is_dropped(row)}
+        return {row: waiting for row, waiting in found.items() if waiting is not None}
+
     def idle_rows(self) -> list[int]:
         """Storages that the census found alive, used for the last time before, and not to be used again."""
         storages, at = self.profile.storages, self.profile.census_op
@@ -142,6 +163,9 @@ class Replay:
         """
         wanted = {other for row in rows for other in self._made_and_left_alike(row)}
         after = {row: int(self.profile.storages.last_use[row]) for row in self._in_both_steps(wanted)}
+        for row in self.waits.keys() & wanted:
+            partner, other = self._partner[self.waits[row].ready], self.counterpart(row)
+            after |= {row: self.waits[row].ready} | ({other: partner} if other is not None and partner >= 0 else {})
         after |= {earlier: BEFORE for row in wanted for earlier in self._forerunners(row)}
         for rows_of_name in together:
             both = self._in_both_steps(rows_of_name)

@@ -44,7 +44,8 @@ class OpWatch:
     """What the operations of a stretch of the program did, as growing columns. One thread fills them.
 
     `stopped` says why nothing more is noted; None while it goes on. The first `num_before` storages were there as
-    watching began. `after` is called after each operation with its number.
+    watching began. `uses` has an operation's number and a storage's row for each storage that it was given. `after` is
+    called after each operation with its number.
     """
 
     def __init__(self, *, seconds: float, is_busy: Callable[[], bool]) -> None:
@@ -64,6 +65,7 @@ class OpWatch:
         self.births: list[int] = []
         self.last_uses: list[int] = []
         self.deaths: list[int] = []
+        self.uses: list[tuple[int, int]] = []
         self.num_before = 0
         self._budget = seconds
         self._is_busy = is_busy
@@ -183,7 +185,9 @@ class OpWatch:
         self.sites.append(site)
         used = _dense_parts(tensors_in((*args, *kwargs.values()) if kwargs else args))
         for tensor in used:
-            self._note_storage(tensor, number, number if name == _FRESH else BEFORE)
+            row = self._note_storage(tensor, number, number if name == _FRESH else BEFORE)
+            if row is not None:
+                self.uses.append((number, row))
         made = _dense_parts(tensors_in((result,)))
         for tensor in made:
             self._note_storage(tensor, number, number)
@@ -194,20 +198,21 @@ class OpWatch:
     ) -> None:
         """One operation has been noted; for who wants to know more of it."""
 
-    def _note_storage(self, tensor: Any, operation: int, birth: int) -> None:
+    def _note_storage(self, tensor: Any, operation: int, birth: int) -> int | None:
+        """Gives back the storage's row; None for what has no storage or no bytes."""
         try:
             address = storage_id_of(tensor)
         except RuntimeError:
-            return
+            return None
         known = self._alive.get(address)
         if known is not None:
             self.last_uses[known] = operation
-            return
+            return known
         size = bytes_of(tensor)
         if not size:
-            return
+            return None
         kind = str(tensor.device), str(tensor.dtype).removeprefix("torch."), shape_text(tensor)
-        self._add_row(address, tensor.untyped_storage(), size, kind, operation, birth)
+        return self._add_row(address, tensor.untyped_storage(), size, kind, operation, birth)
 
     def _add_row(
         self, address: int, storage: Any, size: int, kind: tuple[str, str, str], operation: int, birth: int

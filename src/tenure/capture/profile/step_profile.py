@@ -259,7 +259,7 @@ def _profile_of(watch: OpWatch, *, step: int, second: int, census_op: int) -> St
     """The columns so far. NumPy is imported here, where a census has imported it already."""
     import numpy as np
 
-    from tenure.model.profile import Operations, ProfiledStorages, Sites, StepProfile
+    from tenure.model.profile import Operations, ProfiledStorages, Sites, StepProfile, Uses
 
     strings: dict[str, int] = {}
 
@@ -282,6 +282,15 @@ def _profile_of(watch: OpWatch, *, step: int, second: int, census_op: int) -> St
         last_use=numbers(watch.last_uses),
         death=numbers(watch.deaths),
     )
+    uses = [each for each in watch.uses if each[0] >= second]
     return StepProfile(
-        step, second, census_op, round(watch.own_seconds, 6), tuple(strings), operations, sites, storages
+        step,
+        second,
+        census_op,
+        round(watch.own_seconds, 6),
+        tuple(strings),
+        operations,
+        sites,
+        storages,
+        Uses(numbers(operation for operation, _ in uses), numbers(storage for _, storage in uses)),
     )

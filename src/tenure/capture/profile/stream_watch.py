@@ -198,11 +198,12 @@ class StreamWatch(OpWatch):
             self._note_reduced(row for row, _ in rows if row is not None)
         self._traces.meet(self.names[-1], rows, map(self._row_of, made), kwargs or ())
 
-    def _note_storage(self, tensor: Any, operation: int, birth: int) -> None:
+    def _note_storage(self, tensor: Any, operation: int, birth: int) -> int | None:
         num_rows = len(self.addresses)
-        super()._note_storage(tensor, operation, birth)
+        row = super()._note_storage(tensor, operation, birth)
         if len(self.addresses) > num_rows and (said := PLACES.of(tensor)) is not None:
             self._note_place(tensor, said)
+        return row
 
     def _note_place(self, tensor: Any, on_device: bool) -> None:
         """The program has said where a tensor lies."""

@@ -1,0 +1,98 @@
+"""What waits at the peak to be used up: alive there, and used only later, by operations that might have run before.
+
+A reference's logits that wait through the policy's forward, of which the loss takes one number per token, are the
+documented case: taken at once, the numbers would be all that waits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from tenure.model.heap import Ints
+from tenure.model.profile import Phase, StepProfile
+
+MOST_OPERATIONS = 16
+"""More operations make no number of a tensor: they are a computation of its own."""
+_SMALL = 1 / 8
+"""Of what waits: what is no larger may wait in its place."""
+_IN_PLACE = re.compile(r"\w+\.(\w+_(\.|$)|\w+\.(\w+_)?out$)")
+_LISTS = re.compile(r"\w+\._foreach_")
+_OWN_WORK = (Phase.BACKWARD, Phase.OPTIMIZER)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a storage waits for: `uses` begin with operation `first_use` and might follow `ready`, the last operation
+    before the peak that they need."""
+
+    ready: int
+    first_use: int
+
+
+class UsesAfterPeak:
+    """The second step's uses of storages. `lasting` are those of parameters, buffers and optimizers' state, which no
+    reduction reads."""
+
+    def __init__(self, profile: StepProfile, lasting: Collection[int]) -> None:
+        self._profile, self._lasting = profile, lasting
+        self._inputs: dict[int, list[int]] = {}
+        for operation, row in zip(profile.uses.operation.tolist(), profile.uses.storage.tolist(), strict=True):
+            self._inputs.setdefault(operation, []).append(row)
+        self._made: dict[int, list[int]] = {}
+        for row, birth in enumerate(profile.storages.birth.tolist()):
+            self._made.setdefault(birth, []).append(row)
+        self._changes: dict[int, list[int]] = {}
+        for operation in self._inputs:
+            for row in self._changed_by(operation):
+                self._changes.setdefault(row, []).append(operation)
+
+    def find_waiting(self, row: int) -> Waiting | None:
+        """What a storage waits for at the peak; None where it is not used after it, or by what must come later."""
+        peak, size = self._profile.census_op, int(self._profile.storages.bytes[row])
+        before = [operation for operation, rows in self._inputs.items() if operation <= peak and row in rows]
+        ready = max(before, default=max(int(self._profile.storages.birth[row]), self._profile.second))
+        chain, first_use, number = {row}, -1, 0
+        for operation, inputs in self._inputs.items():
+            if operation <= peak or chain.isdisjoint(inputs):
+                continue
+            number += 1
+            first_use = first_use if first_use >= 0 else operation
+            needs = self._needs(operation, [other for other in inputs if other not in chain])
+            if needs is None or number > MOST_OPERATIONS or not self._is_plain(operation, chain, size):
+                return None
+            ready = max(ready, needs)
+            chain.update(made for made in self._made.get(operation, ()) if self._bytes[made] > _SMALL * size)
+        return Waiting(ready, first_use) if number else None
+
+    def _is_plain(self, operation: int, chain: Collection[int], size: int) -> bool:
+        """Whether an operation is neither autograd's nor an optimizer's, and changes nothing large."""
+        if Phase(int(self._profile.operations.phase[operation])) in _OWN_WORK:
+            return False
+        changed = self._changed_by(operation)
+        return all(other in chain or self._bytes[other] <= _SMALL * size for other in changed)
+
+    def _needs(self, operation: int, others: list[int]) -> int | None:
+        """The last operation that made or changed what an operation is given besides; None where it is after the
+        peak, or where that is a model's."""
+        latest = self._profile.second
+        for other in others:
+            if other in self._lasting:
+                return None
+            changes = (change for change in self._changes.get(other, ()) if change < operation)
+            latest = max(latest, int(self._profile.storages.birth[other]), *changes)
+        return latest if latest <= self._profile.census_op else None
+
+    def _changed_by(self, operation: int) -> list[int]:
+        name = self._profile.text(int(self._profile.operations.name[operation]))
+        if not _IN_PLACE.match(name):
+            return []
+        inputs = self._inputs.get(operation, [])
+        if _LISTS.match(name):
+            return inputs
+        return inputs[-1:] if name.endswith("out") else inputs[:1]
+
+    @property
+    def _bytes(self) -> Ints:
+        return self._profile.storages.bytes

@@ -1,0 +1,106 @@
+"""What waits at the peak for operations that might have run before it.
+
+The second step has the operations 5 to 14, its peak is at 8. Row 0 waits from 5 on; row 1 is what its chain makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from profiles import profile
+from tenure.analysis.idle.used_up_late import MOST_OPERATIONS, UsesAfterPeak, Waiting
+from tenure.model.profile import StepProfile
+
+ALIVE, BEFORE = -1, -1
+WAITS = (100, 8, 5, 11, 12)
+SOFTMAX = (101, 8, 10, 11, 12)
+LABELS = (102, 1, BEFORE, 11, ALIVE)
+LATE = (103, 1, 9, 11, 12)
+WEIGHTS = (104, 8, BEFORE, 12, ALIVE)
+FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3
+
+
+def steps(
+    *storages: tuple[int, int, int, int, int],
+    uses: Sequence[tuple[int, int]],
+    phases: Sequence[int] | None = None,
+    named: Mapping[int, str] | None = None,
+    operations: int = 15,
+) -> StepProfile:
+    return profile(*storages, operations=operations, second=5, census_op=8, uses=uses, phases=phases, named=named)
+
+
+def test_what_is_reduced_after_the_peak_with_what_was_there_before_waits_for_it() -> None:
+    made = steps(WAITS, SOFTMAX, LABELS, uses=[(6, 0), (10, 0), (11, 1), (11, 2)])
+
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0) == Waiting(ready=6, first_use=10)
+
+
+def test_a_result_that_is_small_may_wait_for_what_comes_later() -> None:
+    small = (101, 1, 10, 11, 12)
+    made = steps(WAITS, small, LATE, uses=[(10, 0), (11, 1), (11, 2)])
+
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0) == Waiting(ready=5, first_use=10)
+
+
+@pytest.mark.parametrize(
+    ("storages", "lasting"),
+    [
+        pytest.param((WAITS, SOFTMAX, LATE), (), id="something else that is made after the peak"),
+        pytest.param((WAITS, SOFTMAX, WEIGHTS), (2,), id="a model's weights"),
+    ],
+)
+def test_what_is_used_together_with_something_else_does_not_wait(
+    storages: Sequence[tuple[int, int, int, int, int]], lasting: Sequence[int]
+) -> None:
+    made = steps(*storages, uses=[(10, 0), (11, 1), (11, 2)])
+
+    assert UsesAfterPeak(made, lasting=lasting).find_waiting(0) is None
+
+
+@pytest.mark.parametrize("phase", [BACKWARD, OPTIMIZER])
+def test_what_a_graph_or_an_optimizer_uses_does_not_wait(phase: int) -> None:
+    phases = [FORWARD] * 10 + [phase] * 5
+
+    assert UsesAfterPeak(steps(WAITS, uses=[(10, 0)], phases=phases), lasting=()).find_waiting(0) is None
+
+
+def test_what_is_not_used_after_the_peak_does_not_wait() -> None:
+    assert UsesAfterPeak(steps(WAITS, uses=[(6, 0), (8, 0)]), lasting=()).find_waiting(0) is None
+
+
+@pytest.mark.parametrize(
+    ("changed_at", "found"), [(7, Waiting(ready=7, first_use=10)), (9, None), (12, Waiting(ready=5, first_use=10))]
+)
+def test_what_it_is_used_with_counts_from_its_last_change_on(changed_at: int, found: Waiting | None) -> None:
+    uses = sorted([(10, 0), (11, 1), (11, 2), (changed_at, 2)])
+    made = steps(WAITS, SOFTMAX, LABELS, uses=uses, named={changed_at: "aten.add_.Tensor"})
+
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs"),
+    [("aten.copy_.default", (1, 0)), ("aten.mul.out", (0, 1)), ("aten._foreach_add_.List", (0, 1))],
+)
+def test_what_is_written_into_something_as_large_does_not_wait(name: str, inputs: tuple[int, int]) -> None:
+    buffer = (101, 8, BEFORE, 10, ALIVE)
+    made = steps(WAITS, buffer, uses=[(10, row) for row in inputs], named={10: name})
+
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0) is None
+
+
+def test_what_a_change_reads_is_not_changed_by_it() -> None:
+    total = (101, 1, BEFORE, 10, ALIVE)
+    made = steps(WAITS, total, uses=[(10, 1), (10, 0)], named={10: "aten.add_.Tensor"})
+
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0) == Waiting(ready=5, first_use=10)
+
+
+@pytest.mark.parametrize(("number", "waits"), [(MOST_OPERATIONS, True), (MOST_OPERATIONS + 1, False)])
+def test_a_long_computation_is_none_that_uses_something_up(number: int, waits: bool) -> None:
+    made = steps(WAITS, uses=[(9 + each, 0) for each in range(number)], operations=40)
+
+    assert (UsesAfterPeak(made, lasting=()).find_waiting(0) is not None) is waits
