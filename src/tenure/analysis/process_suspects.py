@@ -17,6 +17,7 @@ from tenure.analysis.host.system_growth import find_makers, find_system_growth, 
 from tenure.analysis.idle.autocast_cache import find_autocast_cache
 from tenure.analysis.idle.beside_state import find_beside_state
 from tenure.analysis.idle.built_anyway import find_built_anyway
+from tenure.analysis.idle.graphs_in_turn import find_graphs_in_turn
 from tenure.analysis.idle.handed_on import told_with_what_is_handed_on
 from tenure.analysis.idle.idle_at_peak import find_idle_at_peak
 from tenure.analysis.idle.idle_modules import without_used
@@ -82,6 +83,7 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     """What is idle at the peak of a profiled step, and what no statement reads any more."""
     between, peaks, sources, parts = evidence.of_tensors_between_steps, evidence.peaks, evidence.sources, evidence.parts
     idle = [each for peak in peaks for each in parts.found(find_idle_at_peak, *peak, between)]
+    idle += [each for peak in peaks for each in parts.found(find_graphs_in_turn, *peak)]
     found = (
         *parts.changed(tuple(idle), _at_the_highest_peak, peaks),
         *parts.found(find_never_read_again, evidence.searched, sources),

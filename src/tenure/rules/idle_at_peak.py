@@ -7,6 +7,7 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import (
     BESIDE_STATE,
     COPIED_TO_GROW,
+    GRAPHS_IN_TURN,
     HANDED_ON,
     IN_WINDOW,
     SHARE_IN_GENERATOR,
@@ -16,6 +17,8 @@ from tenure.model.suspect import (
 )
 from tenure.rules import beside_state
 from tenure.rules.claim import claim, plural, subject
+
+_CONTAINERS = ("list", "dict", "set", "collections.deque")
 
 NOTABLE_SHARE = 0.10
 """Of the peak. What takes less off it is a hint."""
@@ -29,6 +32,10 @@ NOTABLE_SHARE_IN_PASSING = 0.25
 NOTABLE_COPY = 1 << 20
 """Concatenating what is small is the plain way to write it, and no mistake: below this it is a hint."""
 
+
+MANY_GRAPHS = 3
+"""Graphs that wait for one backward: with fewer it is a hint, as with less than this share of the peak."""
+NOTABLE_SHARE_OF_GRAPHS = 0.25
 
 MANY_FUNCTIONS = 3
 """A batch that so many running functions hand down to each other is no one's to drop by a line."""
@@ -82,6 +89,11 @@ def _message(suspect: Suspect) -> str:
             f"{subject(suspect)} keeps {suspect.num_objects:,} weights that it has cast until its region ends; at the "
             "step's peak nothing uses them any more."
         )
+    if GRAPHS_IN_TURN in suspect.facts:
+        return (
+            f"{suspect.facts[GRAPHS_IN_TURN]} graphs alike wait in {subject(suspect)} for one backward, though each "
+            "could be sent backward, and freed, before the next is made."
+        )
     if WAITS in suspect.facts:
         return (
             f"{subject(suspect)} {plural(suspect, 'waits', 'wait')} through the step's peak for "
@@ -133,7 +145,7 @@ def _confidence(suspect: Suspect) -> Confidence:
     small = (suspect.peak_drop_bytes or NOTABLE_BYTES) < NOTABLE_BYTES
     unread = UNREAD_FIELD in suspect.facts
     meant = suspect.facts.get(IN_WINDOW) or (suspect.facts.get("rests") and not unread)
-    if small or meant or suspect.facts.get("higher_peak_bytes"):
+    if small or meant or _are_few_graphs(suspect, of_peak) or suspect.facts.get("higher_peak_bytes"):
         return "possible"
     if (
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)
@@ -146,8 +158,14 @@ def _confidence(suspect: Suspect) -> Confidence:
     if len({each.scope_function for each in suspect.cut if each.kind == "local"}) >= MANY_FUNCTIONS:
         return "possible"
     proved = suspect.holder.sites and not suspect.ambiguous and suspect.facts.get("seen_in_both_steps")
-    told_apart = unread or HANDED_ON in suspect.facts or WAITS in suspect.facts
-    return "certain" if proved and not told_apart else "likely"
+    inferred = unread or not {HANDED_ON, WAITS, GRAPHS_IN_TURN}.isdisjoint(suspect.facts)
+    return "certain" if proved and not inferred else "likely"
+
+
+def _are_few_graphs(suspect: Suspect, of_peak: float) -> bool:
+    """Two graphs may be meant, as a discriminator's of a true and a made sample."""
+    number = suspect.facts.get(GRAPHS_IN_TURN)
+    return isinstance(number, int) and (number < MANY_GRAPHS or of_peak < NOTABLE_SHARE_OF_GRAPHS)
 
 
 def _peaks_where_last_used(suspect: Suspect) -> bool:
@@ -189,9 +207,12 @@ def _remedy(suspect: Suspect) -> str:
             return f"keep of each entry a copy of what is used, without {held}: a part of it may be a view of more"
         if UNREAD_FIELD in suspect.facts:
             return f"do not keep {held}: nothing asks for it"
-        return f"set {held} to None once it is used, or move it to the host until another phase needs it"
+        emptied = f"empty {held}" if _holds_container(suspect) else f"set {held} to None"
+        return f"{emptied} once it is used, or move it to the host until another phase needs it"
     if HANDED_ON in suspect.facts:
         return _remedy_of_results(suspect)
+    if GRAPHS_IN_TURN in suspect.facts:
+        return "call `backward()` on each part as soon as it is there (gradients add up), and keep its `.item()` to log"
     if WAITS in suspect.facts:
         return _remedy_of_what_waits(suspect)
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
@@ -202,6 +223,12 @@ def _remedy(suspect: Suspect) -> str:
     if suspect.through_graph:
         parts.append("what needs no gradient belongs under `torch.no_grad()`")
     return "; ".join(parts)
+
+
+def _holds_container(suspect: Suspect) -> bool:
+    """Whether what is dropped is an attribute with a container of Python's, which the program goes on to fill."""
+    kinds = {hop.target_type for hop in suspect.path if hop.label.strip("'\"") == suspect.holder.name}
+    return len(suspect.cut) == 1 and not kinds.isdisjoint(_CONTAINERS)
 
 
 def _remedy_of_what_waits(suspect: Suspect) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from tenure.model.finding import Edit, Finding
 from tenure.model.rule import Rule
 from tenure.model.source import SourceFile
-from tenure.model.suspect import BESIDE_STATE, CARRIED_ON, WAITS, Hop, Suspect
+from tenure.model.suspect import BESIDE_STATE, CARRIED_ON, GRAPHS_IN_TURN, WAITS, Hop, Suspect
 from tenure.rules.path_questions import goes_through_cache, short_type
 from tenure.syntax.edits.bounded_caches import bound_cache, reads_caches
 from tenure.syntax.edits.class_fields import given_in, given_on
@@ -256,7 +256,7 @@ def _drop(suspect: Suspect, source: SourceFile) -> tuple[Edit, ...]:
         return ()
     lines = {each.name: each.sites[0].line for each in cut}
     running = _running_line(suspect, source)
-    if WAITS in suspect.facts:
+    if not {WAITS, GRAPHS_IN_TURN}.isdisjoint(suspect.facts):
         return ()
     idle = bool(suspect.facts.get("idle_at_peak"))
     if suspect.symptom != "peak" or idle:

@@ -130,6 +130,31 @@ def test_a_container_or_an_object_of_which_one_tensor_is_touched_is_in_use_whole
     assert expressions(found(*in_another)) == [[SLOT]]
 
 
+def test_a_field_that_an_object_in_use_got_in_the_middle_of_the_run_is_told() -> None:
+    """As the weights that an average has put aside for an evaluation, and put back."""
+    average = f"{FRAME}.self -> __main__.Average#a -> "
+    shadow = (f"{average}.shadow tensor 1MiB", BATCH)
+    aside = (f"{average}.aside list -> [0] tensor 3MiB", KEPT)
+
+    def told(*steps: int) -> list[list[str]]:
+        between = [seen(MODEL, shadow, *((aside,) if step > 4 else ()), step=step) for step in steps]
+        peak = seen(MODEL, RESULT, shadow, aside, step=6, moment="peak")
+        return expressions(find_resting_at_peak(TOUCHED, peak, between, ()))
+
+    assert told(1, 2, 3, 4, 8) == [["self.aside"]]
+    assert told(1, 2, 8) == []
+
+
+def test_of_an_object_that_was_there_before_it_is_the_attribute_that_got_the_memory() -> None:
+    """As the forecasts of an evaluator that lives as long as the program."""
+    evaluator = f"{FRAME}.self -> __main__.Trainer#t -> .evaluator __main__.Evaluator#e -> .last "
+    (rests,) = found((f"{evaluator} list#l -> [0] tensor 3MiB", KEPT), at_start=((f"{evaluator} tensor 1MiB", OTHER),))
+
+    assert expressions((rests,)) == [["self.evaluator.last"]]
+    (made_anew,) = found((f"{evaluator} list#l -> [0] tensor 3MiB", KEPT))
+    assert expressions((made_anew,)) == [["self.evaluator"]]
+
+
 ROLLOUT = """class Replay:
     def __init__(self, old, new):
         self.old, self.new = old, new

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from heaps import census
 from tenure.analysis.heap.graph import build_graph
-from tenure.analysis.idle.resting_history import Name, follow
+from tenure.analysis.idle.resting_history import LATE_AFTER, Name, follow
 from tenure.model.heap import Census, ReferenceKind
 from tenure.model.suspect import Series
 
@@ -62,3 +62,15 @@ def test_memory_is_there_from_the_start_where_each_census_up_to_the_step_has_it(
 
 def test_a_name_that_no_census_saw_has_no_history() -> None:
     assert follow([at(1, 100, own=".other")], [INCOMING], frozenset(), step=6) is None
+
+
+def test_memory_came_late_where_several_censuses_went_by_without_it_and_it_stayed() -> None:
+    def came_late(*addresses: int | None) -> bool:
+        censuses = [at(step, address) for step, address in enumerate(addresses, start=1)]
+        history = follow(censuses, [INCOMING], frozenset(), step=len(addresses))
+        return history is not None and history.came_late
+
+    without = (None,) * LATE_AFTER
+    assert [came_late(*without, 100, 200), came_late(*without[1:], 100, 100), came_late(*without, 100, None, 100)] == [
+        True, False, False,
+    ]  # fmt: skip

@@ -780,6 +780,20 @@ CASES = [
         growing=True,
     ),
     Case(
+        "not what is stored in the entry itself, through an alias of it",
+        replace(attribute("checkpoint['model']", "builtins.dict"), kind="item"),
+        {
+            "train.py": """\
+            class Session:
+                def resume(self, path):
+                    self.checkpoint = torch.load(path)  # site 1 Session.resume
+                    state = self.checkpoint["model"]
+                    for key in list(state):
+                        state[key[10:]] = state.pop(key)
+            """
+        },
+    ),
+    Case(
         "a nested class",
         attribute("rows", "train.Outer.Inner", element=True),
         {

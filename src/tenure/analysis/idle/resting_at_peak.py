@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 
@@ -30,14 +31,15 @@ from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import identities, is_on
+from tenure.analysis.idle.old_owners import attribute_of_old
 from tenure.analysis.idle.peak_figures import BASIS_OF_RESTING
 from tenure.analysis.idle.resting_copies import find_resting_copies
 from tenure.analysis.idle.resting_fields import container_of, find_resting_fields
-from tenure.analysis.idle.resting_history import History, Memory, Name, follow
+from tenure.analysis.idle.resting_history import History, Memory, Name, follow, memory_of
 from tenure.analysis.idle.resting_optimizers import find_resting_optimizers
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.unread import Program, unread_variables
-from tenure.analysis.idle.unread_fields import find_unread_fields
+from tenure.analysis.idle.unread_fields import by_field, find_unread_fields
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.profile import StepProfile
@@ -67,13 +69,14 @@ def find_resting_at_peak(
     """Suspects of symptom "peak", the heaviest first: what no operation of the two steps touched though it lay on
     their device at the peak, and that was made in the run and stays to its end, itself or others in its place.
 
-    None of it is a parameter or buffer, but of a copy of a module in use, or state, but of an optimizer beside one in
-    use, or a gradient, input, a data loader's, in a graph, or `told` already. What lies in one container, or in one
-    object's own attributes, with something that was touched is in use with it, but for fields that no statement of the
-    program reads; what only variables hold is told where the text of their functions in `sources` reads none of them
-    any more; what a container with a bound holds is meant. What was there before the first forward is taken for the
-    program's data, unless a module has it, it is a copy of one, other memory took its place since, nobody has it but a
-    field that is read no more, or an earlier phase was seen to use it (`used_before`): then it is that phase's.
+    None of it is a parameter or buffer, but of a copy of a module in use, or state, but of an optimizer beside one
+    in use, or a gradient, input, a data loader's, in a graph, or `told` already. What lies in one container, or in
+    one object's own attributes, with something that was touched is in use with it, but for fields that no statement
+    of the program reads, or that got it in the middle of the run; what only variables hold is told where the text
+    of their functions in `sources` reads none of them any more; what a container with a bound holds is meant. What
+    was there before the first forward is taken for the program's data, unless a module has it, it is a copy of one,
+    other memory took its place since, nobody has it but a field that is read no more, or an earlier phase was seen
+    to use it (`used_before`): then it is that phase's.
     Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.
     """
     replay = Replay(profile, census)
@@ -84,11 +87,13 @@ def find_resting_at_peak(
     told = tuple(told)
     heap = _Heap(view, replay, frozenset().union(*(suspect.storages for suspect in told)), sources)
     found = []
+    by_holder, late = _by_holder(heap)
     whole = find_resting_copies(view, heap.resting_weights) | find_resting_optimizers(view, heap.resting_state)
-    for held_by, nodes in (*_by_holder(heap).items(), *(((reference,), nodes) for reference, nodes in whole.items())):
+    by_holder |= {(reference,): nodes for reference, nodes in whole.items()} | late
+    for held_by, nodes in by_holder.items():
         if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=LEAST_SHARE):
             continue
-        suspect = _suspect(heap, held_by, nodes, between, profile.step, used_before)
+        suspect = _suspect(heap, held_by, nodes, between, profile.step, used_before, is_late=held_by in late)
         if suspect is not None and not any(set(suspect.cut) & set(other.cut) for other in told):
             found.append(dataclasses.replace(suspect, peak_bytes=peak))
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
@@ -176,9 +181,13 @@ def _is_container(type_name: str) -> bool:
     return is_builtin_type(type_name) and type_name != "module"
 
 
-def _by_holder(heap: _Heap) -> dict[tuple[int, ...], Ints]:
+_ByHolder: TypeAlias = dict[tuple[int, ...], Ints]
+
+
+def _by_holder(heap: _Heap) -> tuple[_ByHolder, _ByHolder]:
     """Storages that rest, by the reference that leads to all that rests with them; of a container whose entries are in
-    use, by the references to those of their fields that none is used by."""
+    use, by the references to those of their fields that none is used by. And those that are other fields of an object
+    in use, which may be told where they came late."""
     found: dict[int, list[int]] = {}
     inside = []
     for node in heap.resting.tolist():
@@ -188,11 +197,13 @@ def _by_holder(heap: _Heap) -> dict[tuple[int, ...], Ints]:
         else:
             inside.append(node)
     alone = {(reference,): np.array(sorted(nodes), dtype=np.int64) for reference, nodes in found.items()}
-    return (
+    told = (
         alone
         | find_resting_fields(heap.view, inside, heap.has_used_items, heap.leads_to_made, heap.path_to)
         | heap.unread_fields(inside)
     )
+    fields = by_field(heap.view, inside, heap.path_to)
+    return told, {held_by: nodes for held_by, nodes in fields.items() if held_by not in told}
 
 
 def _holder_of(heap: _Heap, path: Sequence[int]) -> int:
@@ -236,20 +247,32 @@ def _is_section(heap: _Heap, reference: int) -> bool:
 
 
 def _suspect(
-    heap: _Heap, held_by: tuple[int, ...], nodes: Ints, between: Sequence[Census], step: int, used_before: Memory
+    heap: _Heap,
+    held_by: tuple[int, ...],
+    nodes: Ints,
+    between: Sequence[Census],
+    step: int,
+    used_before: Memory,
+    *,
+    is_late: bool,
 ) -> Suspect | None:
     view = heap.view
+    mine = identities(view, nodes)
+    if len(held_by) == 1 and between and mine.isdisjoint(memory_of(between[0])):
+        paths = [heap.path_to(node) for node in nodes.tolist()]
+        held_by = (attribute_of_old(heap.graph, paths, held_by[0], between[0]),)
     group = _with_cut(heap, held_by, nodes)
     if not group.cut:
         return None
     kinds = view.census.references.kind
     if all(kinds[each.reference] in _VARIABLES and each.container < 0 for each in group.cut):
         return _unread_suspect(heap, group) if heap.unread.issuperset(each.reference for each in group.cut) else None
-    mine = identities(view, nodes)
     roles = sorted(set(view.census.storages.role[np.isin(view.census.storages.node, nodes)].tolist()))
     names = {Name.of(heap.graph, reference) for reference in held_by}
     history = follow(between, names, mine, step=step, roles=[Role(role) for role in roles])
     if history is None or history.series.bytes[-1] < STILL * sum(size for _, size in mine):
+        return None
+    if is_late and not history.came_late:
         return None
     is_unread = held_by in heap.unread_fields(nodes.tolist())
     is_data = history.from_start and not history.times_replaced and not mine <= used_before

@@ -15,6 +15,8 @@ from tenure.model.suspect import Series
 
 Memory = frozenset[tuple[int, int]]
 """Address and bytes of storages."""
+LATE_AFTER = 4
+"""Censuses of one moment without the memory: until then a program may still be getting under way."""
 _MOMENTS = ("forward-entry", "step-end")
 
 
@@ -55,6 +57,12 @@ class History:
     times_replaced: int
     """Between how many censuses all of the memory under the name became other memory."""
 
+    @property
+    def came_late(self) -> bool:
+        """Whether the first censuses found nothing under the name, and all of them something from one of them on."""
+        empty = next((at for at, size in enumerate(self.series.bytes) if size), 0)
+        return empty >= LATE_AFTER and all(self.series.bytes[empty:])
+
 
 def follow(
     censuses: Sequence[Census],
@@ -84,7 +92,7 @@ def follow(
     )
     return History(
         series=series,
-        from_start=bool(before) and all(memory <= _all_memory(census) for census in before),
+        from_start=bool(before) and all(memory <= memory_of(census) for census in before),
         times_replaced=_count_replaced(held),
     )
 
@@ -104,7 +112,8 @@ def _held(census: Census, names: Collection[Name], roles: Sequence[Role]) -> Mem
     return _memory(census, storages.node[below[storages.node] & np.isin(storages.role, roles)])
 
 
-def _all_memory(census: Census) -> Memory:
+def memory_of(census: Census) -> Memory:
+    """All of a census's storages."""
     return _memory(census, census.storages.node)
 
 

@@ -29,16 +29,20 @@ def find_unread_fields(
     """Storages that rest, by the reference of the innermost object's field that leads to each, where the object's class
     and its bases are the program's and no file of the program reads a field of that name, but while the object is
     made."""
+    held = by_field(view, resting, path_to)
+    return {held_by: nodes for held_by, nodes in held.items() if _is_unread(view, held_by[0], sources)}
+
+
+def by_field(
+    view: View, resting: Iterable[int], path_to: Callable[[int], Sequence[int]]
+) -> dict[tuple[int, ...], Ints]:
+    """Storages by the reference of the innermost object's field that leads to each, where one does."""
     found: dict[int, list[int]] = {}
     for node in resting:
         reference = _field(view, path_to(node))
         if reference >= 0:
             found.setdefault(reference, []).append(node)
-    return {
-        (reference,): np.array(sorted(nodes), dtype=np.int64)
-        for reference, nodes in found.items()
-        if _is_unread(view, reference, sources)
-    }
+    return {(reference,): np.array(sorted(nodes), dtype=np.int64) for reference, nodes in found.items()}
 
 
 def _field(view: View, path: Sequence[int]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tenure.analysis.heap.graph import unquoted
 from tenure.analysis.sites.site_search import LIKELY, SURE, RankedSite, Sought, bindings_of, calls_of
 from tenure.model.source import SourceFile
 from tenure.syntax.text.bindings import Binding, Call
@@ -14,6 +15,8 @@ _ALIASES = frozenset({"assign", "attribute", "property", "for", "walrus", "with"
 _INSIDE = re.compile(r"([\w.]+?)(?:\[.*\]|\.(?:setdefault|get|values|items)\(.*\))*")
 """A container, or a container found in it: `self.state[p]`, `rows.setdefault(k, [])`."""
 
+_LAST_KEY = re.compile(r""".*\[["'](.*)["']\]""")
+
 
 def stores_through_aliases(sought: Sought, path: str, source: SourceFile, owner: str | None) -> Iterator[RankedSite]:
     """Stores through another name: `buf = sought.history; buf.append(x)`, properties, bound methods."""
@@ -22,7 +25,7 @@ def stores_through_aliases(sought: Sought, path: str, source: SourceFile, owner:
         text, _, method = alias.value_text.rpartition(".")
         bound_method = method in ("append", "add", "extend", "insert", "appendleft", "update")
         fit = _value_fit(sought, path, text if bound_method else alias.value_text, alias, owner)
-        if fit is None or alias.kind not in _ALIASES:
+        if fit is None or alias.kind not in _ALIASES or _is_entry_itself(sought, alias.value_text):
             continue
         if bound_method:
             for call in calls_of(source):
@@ -35,6 +38,12 @@ def stores_through_aliases(sought: Sought, path: str, source: SourceFile, owner:
                 same = bool(b.receiver) and (not b.on_self or b.class_name == alias.class_name)
             if same and b.name == alias.name and (level := sought.growth_level(b)) is not None:
                 yield sought.site(path, b, max(level, fit))
+
+
+def _is_entry_itself(sought: Sought, text: str) -> bool:
+    """Whether an expression is the very entry sought, `checkpoint["model"]`: what is stored in it is no such entry."""
+    last = _LAST_KEY.fullmatch(text)
+    return bool(sought.key) and not sought.reference.element and last is not None and last[1] == unquoted(sought.key)
 
 
 def stores_through_helpers(sought: Sought, path: str, source: SourceFile, owner: str | None) -> Iterator[RankedSite]:

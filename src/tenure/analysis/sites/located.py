@@ -12,6 +12,7 @@ from tenure.analysis.sites.context_sites import by_the_context_variable
 from tenure.analysis.sites.copied_sites import by_the_concatenation
 from tenure.analysis.sites.emptied import emptied_by
 from tenure.analysis.sites.entered_hooks import by_the_hooks_entered, by_their_own_name
+from tenure.analysis.sites.given_calls import by_the_calls_that_name_it
 from tenure.analysis.sites.gradient_sites import name_of_gradients
 from tenure.analysis.sites.kept_functions import by_the_function_that_is_kept
 from tenure.analysis.sites.key_sites import name_at
@@ -51,7 +52,8 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         sites = places_of_change(named, sites, sources) if growing and suspect.through_graph else sites
         name = name_at(named, sites[0], sources) if sites else named.name
         name = name_of_gradients(sites[0], sources, name) if sites and named.kind == "gradient" else name
-        return by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
+        asked = by_the_users_call(dataclasses.replace(named, name=name, sites=sites), sources)
+        return by_the_calls_that_name_it(asked, suspect.path, sources)
 
     empties = emptied_by(suspect.holder, sources) if suspect.symptom == "growth" else ""
     holder = by_their_own_name(by_the_call_that_asked(located(suspect.holder), sources), sources)
