@@ -42,6 +42,17 @@ def test_what_fills_stops_or_wavers_is_flat(values: list[int]) -> None:
     assert find_trend(GEOMETRIC, values) == FLAT
 
 
+def test_what_is_level_over_the_later_half_of_the_steps_is_flat_though_most_censuses_came_before() -> None:
+    """A store whose entries expire: as many go as come once it is full."""
+    steps = (1, 2, 3, 4, 6, 8, 13, 16, 22, 32, 44, 64, 93, 95)
+    store = [22, 52, 80, 112, 181, 239, 404, 507, 695, 1015, 1213, 1206, 1194, 1203]
+
+    assert find_trend(steps, store) == FLAT
+    assert find_trend(steps[:10], store[:10]).kind == "growing"
+    slower = [*store[:11], 1330, 1510, 1520]  # 26 a step, then six
+    assert find_trend(steps, slower).kind == "growing"
+
+
 def test_two_points_after_warm_up_prove_nothing() -> None:
     assert find_trend((1, 2, 3, 4), [1, 2, 3, 4]) == FLAT
 

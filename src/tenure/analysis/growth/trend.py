@@ -133,7 +133,7 @@ def is_growing(steps: Sequence[int], values: Sequence[int]) -> bool:
     middle = _middle(steps)
     first = (values[middle] - values[0]) / (steps[middle] - steps[0])
     second = (values[-1] - values[middle]) / (steps[-1] - steps[middle])
-    if first <= 0 or second <= 0 or second < LEAST_LATE_RATE * first:
+    if first <= 0 or second <= 0 or second < LEAST_LATE_RATE * first or _is_level_at_last(steps, values):
         return False
     changes = [later - earlier for earlier, later in pairwise(values)]
     if sum(change < 0 for change in changes) > len(changes) // 5:
@@ -189,6 +189,17 @@ def find_period_in_part(steps: Sequence[int], values: Sequence[int], whole: Sequ
 def _middle(steps: Sequence[int]) -> int:
     """The census nearest to the middle of the run by position, never the first or the last."""
     return min(max(1, len(steps) // 2), len(steps) - 2)
+
+
+def _is_level_at_last(steps: Sequence[int], values: Sequence[int]) -> bool:
+    """Hardly anything was added in the later half of the steps, where several measurements lie: entries come and go.
+    By measurements, most of which are early, the half is another one."""
+    half = next(at for at, step in enumerate(steps) if 2 * step >= steps[0] + steps[-1])
+    if len(values) - half < FEWEST_POINTS or not half:
+        return False
+    early = (values[half] - values[0]) / (steps[half] - steps[0])
+    late = (values[-1] - values[half]) / (steps[-1] - steps[half])
+    return late < LEAST_LATE_RATE * early
 
 
 def _has_stopped(steps: Sequence[int], values: Sequence[int]) -> bool:
