@@ -13,8 +13,8 @@ from tenure.syntax.files.documents import read_document
 PROGRAMS = [program for page in PAGE_FILES for program in read_programs(page)]
 LEAKS = [program for program in PROGRAMS if program.heading == "Leaks"]
 FIXES = {(program.code, program.number): program for program in PROGRAMS if program.heading == "Fix"}
-EDITED_BY_RECORDING = {rule.code for rule in all_rules() if rule.edit}
-"""What these edits make of a leak is compared where the leak is run."""
+EDITED_BY_RECORDING = {rule.code for rule in all_rules() if rule.edit and rule.edit != "reset"}
+"""What these edits make of a leak is compared where the leak is run. No page has an object with a `reset`."""
 
 
 def edited(program: Program) -> str | None:

@@ -1,8 +1,10 @@
 from dataclasses import replace
 
-from suspects import HISTORY, MIB, TRAIN, suspect
+import pytest
+
+from suspects import HISTORY, MIB, TRAIN, hop, suspect
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import HANDED_ON, IN_WINDOW, UNREAD_FIELD, WAITS, HoldingReference, Suspect
+from tenure.model.suspect import GRAPHS_IN_TURN, HANDED_ON, IN_WINDOW, UNREAD_FIELD, WAITS, HoldingReference, Suspect
 from tenure.rules.idle_at_peak import check_suspect
 
 LOGITS = replace(HISTORY, name="logits", expression="logits", element=False, container_type="")
@@ -132,6 +134,41 @@ def test_what_might_be_used_up_before_is_likely_at_most_and_told_with_what_it_wa
     )
     assert [remedy.summary for remedy in found.remedies] == [
         "run train.py:41 as soon as `logits` is there, and keep only its result"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("number", "drop", "confidence"), [(6, 5 * MIB, "likely"), (6, 4 * MIB, "possible"), (2, 5 * MIB, "possible")]
+)
+def test_graphs_that_wait_for_one_backward_are_a_hint_where_they_are_few_or_light(
+    number: int, drop: int, confidence: str
+) -> None:
+    losses = replace(LOGITS, name="losses", expression="losses[*]")
+
+    found = check_suspect(
+        idle(losses, facts=FACTS | {GRAPHS_IN_TURN: number}, peak_drop_bytes=drop, peak_bytes=20 * MIB)
+    )
+
+    assert found is not None
+    assert (found.confidence, found.message) == (
+        confidence,
+        f"{number} graphs alike wait in `losses[*]` for one backward, though each could be sent backward, and freed, "
+        "before the next is made.",
+    )
+    assert [remedy.summary for remedy in found.remedies] == [
+        "call `backward()` on each part as soon as it is there (gradients add up), and keep its `.item()` to log"
+    ]
+
+
+def test_a_container_that_rests_is_to_be_emptied_and_not_replaced() -> None:
+    rests = {"idle_at_peak": True, "rests": True, "last_seen_step": 24, "times_replaced": 0}
+    to_list = hop("ATTRIBUTE", "batch", "train.Pipeline", "list")
+
+    found = check_suspect(idle(BATCH, facts=rests, path=(to_list,)))
+
+    assert found is not None
+    assert [remedy.summary for remedy in found.remedies] == [
+        "empty `pipeline.batch` once it is used, or move it to the host until another phase needs it"
     ]
 
 

@@ -12,7 +12,7 @@ from tenure.syntax.edits.line_edits import apply_edits
 from test_rule_pages import PROGRAMS, Program, in_groups
 
 WITH_EDIT = ("TN101", "TN102", "TN103", "TN104", "TN105", "TN106", "TN107", "TN204", "TN301", "TN302", "TN405")
-WITHOUT = {("TN106", 3), ("TN106", 4), ("TN301", 1), ("TN405", 1)}
+WITHOUT = {("TN106", 3), ("TN106", 4), ("TN106", 5), ("TN106", 6), ("TN301", 1), ("TN405", 1)}
 """Programs of these pages to which no mechanical change is right."""
 LEAKS = [
     program
@@ -273,6 +273,40 @@ for number in range(24):
     print(step(weight * model(torch.randn(128, 64))))
 """,
         "@functools.lru_cache(maxsize=2)",
+    ),
+    "metric-read-at-the-epochs-end": (
+        "TN202",
+        """\
+class Accuracy:
+    def __init__(self):
+        self.hits = []
+
+    def update(self, output, wanted):
+        self.hits.append((output.detach().argmax(-1) == wanted).float())
+
+    def compute(self):
+        return torch.cat(self.hits[-512:]).mean()
+
+    def reset(self):
+        self.hits.clear()
+
+
+accuracy = Accuracy()
+
+
+
+def learn():
+    output = model(torch.randn(4096, 64))
+    accuracy.update(output, torch.zeros(4096))
+    step(output)
+
+
+for epoch in range(20):
+    learn()
+    learn()
+    print(epoch, bool(accuracy.compute() < 1))
+""",
+        "accuracy.reset()",
     ),
     "exceptions-with-their-step": (
         "TN302",

@@ -11,7 +11,16 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 
 EditKind = Literal[
-    "", "detach", "clone", "drop", "without-traceback", "save-for-backward", "bound", "zero-grad", "free-gradients"
+    "",
+    "detach",
+    "clone",
+    "drop",
+    "without-traceback",
+    "save-for-backward",
+    "bound",
+    "zero-grad",
+    "free-gradients",
+    "reset",
 ]
 
 

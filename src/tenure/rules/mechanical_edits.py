@@ -31,6 +31,7 @@ from tenure.syntax.edits.kept_values import (
 from tenure.syntax.edits.last_use import drop_each
 from tenure.syntax.edits.left_gradients import drop_behind_step, drop_gradients_of
 from tenure.syntax.edits.mapped_loads import load_to_host, map_load
+from tenure.syntax.edits.read_results import reset_behind_result
 from tenure.syntax.edits.saved_on_ctx import save_for_backward
 from tenure.syntax.text.number_flows import may_be_number
 from tenure.syntax.text.raised_again import needs_traceback
@@ -64,6 +65,9 @@ def _suggest_edits(suspect: Suspect, kind: str, sources: Mapping[str, SourceFile
     if BESIDE_STATE in suspect.facts:
         loads = map_load if suspect.device in ("", "cpu") else load_to_host
         return loads(source, site.line) if suspect.facts[BESIDE_STATE] == "loading" else ()
+    if kind == "reset":
+        empties = suspect.facts.get("emptied_by")
+        return reset_behind_result(_yours(sources), str(empties)) if empties else ()
     if kind == "drop":
         return _drop(suspect, source)
     if kind == "save-for-backward":

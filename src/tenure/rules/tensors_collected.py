@@ -212,4 +212,5 @@ RULE = Rule(
     check_suspect=check_suspect,
     priority=60,
     check_source=check_source,
+    edit="reset",
 )
