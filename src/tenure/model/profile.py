@@ -115,6 +115,13 @@ class StepProfile:
         """1 for each storage on `device`."""
         return np.array([self.text(position) == device for position in self.storages.device.tolist()], dtype=np.int64)
 
+    def inputs(self) -> dict[int, list[int]]:
+        """Of each operation of the second step, in order, the storages that it was given."""
+        found: dict[int, list[int]] = {}
+        for operation, storage in zip(self.uses.operation.tolist(), self.uses.storage.tolist(), strict=True):
+            found.setdefault(operation, []).append(storage)
+        return found
+
     def used_from_before(self) -> frozenset[tuple[int, int]]:
         """Address and bytes of what was there before the two steps and was used in them."""
         used = (self.storages.birth == BEFORE) & (self.storages.last_use != BEFORE)

@@ -12,7 +12,7 @@ from heaps import census
 from profiles import MIB, profile
 from tenure.analysis.idle.graphs_in_turn import BASIS, find_graphs_in_turn
 from tenure.model.heap import Census, NodeKind
-from tenure.model.profile import StepProfile
+from tenure.model.profile import NO_USES, StepProfile, Uses
 from tenure.model.suspect import GRAPHS_IN_TURN
 
 ALIVE, BEFORE = -1, -1
@@ -22,14 +22,16 @@ IN_LIST = f"{FRAME}.losses -> list -> [*3] tensor#loss* -> .grad_fn DivBackward0
 ONE = " -> .next MeanBackward0#mean* -> .next MmBackward0#mm* -> .saved tensor#kept* 8MiB activation"
 
 
-def steps(*births: tuple[int, int], ends: int = 19) -> StepProfile:
-    """For each graph a storage of 8 MiB, and what its last operation makes; `births` are the two operations."""
+def steps(*births: tuple[int, int], result_ends: int = 0, joined_by: str = "aten.stack.default") -> StepProfile:
+    """For each graph a storage of 8 MiB, and what its last operation makes; `births` are the two operations. All are
+    used by one at 17."""
     kept = [
         row
         for address, (first, last) in zip(ADDRESSES, births, strict=False)
-        for row in ((address, 8, first, ends, ends), (address + 1, 1, last, last, last))
+        for row in ((address, 8, first, 19, 19), (address + 1, 1, last, last, result_ends or last))
     ]
-    return profile(*kept, operations=20, second=10, census_op=18)
+    uses = [(17, row) for row in range(len(kept))]
+    return profile(*kept, operations=20, second=10, census_op=18, uses=uses, named={17: joined_by})
 
 
 def seen(*lines: str, number: int = 3) -> Census:
@@ -84,11 +86,35 @@ def test_graphs_with_something_in_common_are_one(lines: Sequence[str]) -> None:
     assert find_graphs_in_turn(steps(*ONE_AFTER_THE_OTHER), seen(IN_LIST + ONE, *lines)) == ()
 
 
+@pytest.mark.parametrize(("weights", "told"), [(0, 1), (MIB, 0)], ids=["a number", "one for each"])
+def test_a_sum_may_be_scaled_but_not_weighted_by_what_may_come_later(weights: int, told: int) -> None:
+    losses = f"{FRAME}.losses -> list -> [*3] tensor#loss* 1MiB -> .grad_fn DivBackward0#div*"
+    made = census(losses + ONE, step=6, moment="peak")
+    address = made.nodes.address.copy()
+    address[made.storages.node] = (101, 100, 201, 200, 301, 300)
+    kept = steps(*ONE_AFTER_THE_OTHER, result_ends=19)
+    columns = kept.storages
+    more = {"address": (900, 901), "bytes": (weights, weights), "device": (3, 3), "dtype": (4, 4), "shape": (5, 5),
+            "birth": (17, BEFORE), "last_use": (18, 18), "death": (18, 18)}  # fmt: skip
+    storages = type(columns)(**{name: np.append(getattr(columns, name), added) for name, added in more.items()})
+    uses = Uses(np.append(kept.uses.operation, (18, 18)), np.append(kept.uses.storage, (6, 7)))
+    scaled = replace(kept, storages=storages, uses=uses)
+    scaled = replace(
+        scaled,
+        strings=(*kept.strings, "aten.mul.Tensor"),
+        operations=replace(kept.operations, name=np.append(kept.operations.name[:18], (len(kept.strings), 0))),
+    )
+
+    found = find_graphs_in_turn(scaled, replace(made, nodes=replace(made.nodes, address=address)))
+
+    assert len(found) == told
+
+
 def test_graphs_that_were_made_at_the_same_time_are_not_told() -> None:
     interleaved = profile(
         (100, 8, 11, 19, 19), (200, 8, 12, 19, 19), (300, 8, 13, 19, 19),
         (101, 8, 14, 19, 19), (201, 8, 15, 19, 19), (301, 8, 16, 19, 19),
-        operations=20, second=10, census_op=18,
+        operations=20, second=10, census_op=18, uses=[(17, 0)],
     )  # fmt: skip
     made = census(f"{IN_LIST}{ONE}\n{IN_LIST}{ONE.replace('#kept*', '#also*')}", step=6, moment="peak")
     address = made.nodes.address.copy()
@@ -119,3 +145,24 @@ def test_what_hardly_moves_the_peak_is_not_told() -> None:
         (400, 2000 * MIB, 3, 4, 5, *large[2:]), strict=True)}  # fmt: skip
 
     assert find_graphs_in_turn(replace(made, storages=type(made.storages)(**columns)), seen(IN_LIST + ONE)) == ()
+
+
+def test_graphs_that_something_is_worked_out_of_later_are_waited_for() -> None:
+    """As log-probabilities are, for a return that only the episode's end tells."""
+    losses = f"{FRAME}.losses -> list -> [*3] tensor#loss* 1MiB -> .grad_fn DivBackward0#div*"
+    made = census(losses + ONE, step=6, moment="peak")
+    address = made.nodes.address.copy()
+    address[made.storages.node] = (101, 100, 201, 200, 301, 300)
+    waiting = replace(made, nodes=replace(made.nodes, address=address))
+
+    joined, multiplied = (
+        steps(*ONE_AFTER_THE_OTHER, result_ends=19, joined_by=name) for name in ("aten.cat.default", "aten.mul.Tensor")
+    )
+    assert len(find_graphs_in_turn(joined, waiting)) == 1
+    assert find_graphs_in_turn(multiplied, waiting) == ()
+
+
+def test_a_profile_without_uses_tells_nothing_of_it() -> None:
+    made = replace(steps(*ONE_AFTER_THE_OTHER), uses=NO_USES)
+
+    assert find_graphs_in_turn(made, seen(IN_LIST + ONE)) == ()

@@ -65,12 +65,15 @@ def test_a_name_that_no_census_saw_has_no_history() -> None:
 
 
 def test_memory_came_late_where_several_censuses_went_by_without_it_and_it_stayed() -> None:
-    def came_late(*addresses: int | None) -> bool:
+    def came_late(*addresses: int | None, more: Census | None = None) -> bool:
         censuses = [at(step, address) for step, address in enumerate(addresses, start=1)]
+        censuses += [more] if more is not None else []
         history = follow(censuses, [INCOMING], frozenset(), step=len(addresses))
         return history is not None and history.came_late
 
     without = (None,) * LATE_AFTER
+    grown = census(f"{SLOT}.incoming dict#d -> [*2] tensor 2MiB", step=LATE_AFTER + 2, moment="forward-entry")
+    assert not came_late(*without, 100, more=grown)
     assert [came_late(*without, 100, 200), came_late(*without[1:], 100, 100), came_late(*without, 100, None, 100)] == [
         True, False, False,
     ]  # fmt: skip

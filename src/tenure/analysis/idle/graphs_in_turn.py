@@ -14,22 +14,32 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, reach
+from tenure.analysis.heap.graphs_alike import find_graphs_alike
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows, view_census
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, is_element
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news
-from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind
-from tenure.model.profile import StepProfile
+from tenure.model.heap import Census, Ints, ReferenceKind
+from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
 from tenure.model.suspect import GRAPHS_IN_TURN, Suspect
 
 BASIS = "replayed the profiled step with each graph freed where the next begins"
 LEAST_GRAPHS = 2
-_LEAF = "AccumulateGrad"
-_SUMS = ("Add", "Sub", "Sum", "Mean", "Stack", "Cat", "Mul", "Div", "Neg", "Unsqueeze", "View", "Squeeze", "ToCopy")
-_FACTORS = ("Mul", "Div")
+_NUMBER_BYTES = 16
+_SCALES = ("aten.mul", "aten.div", "aten.neg")
+_JOINS = (
+    "aten.stack",
+    "aten.cat",
+    "aten.add",
+    "aten.sum",
+    "aten.mean",
+    "aten.detach",
+    "aten._local_scalar",
+    "aten.view",
+)
 
 
 def find_graphs_in_turn(profile: StepProfile, census: Census) -> tuple[Suspect, ...]:
@@ -40,14 +50,14 @@ def find_graphs_in_turn(profile: StepProfile, census: Census) -> tuple[Suspect, 
     backward pass itself takes left out. Costs a walk of the graphs, and a cut of what weighs enough.
     """
     replay = Replay(profile, census)
-    if not replay.meets_peak():
+    if not (replay.meets_peak() and len(profile.uses.operation)):
         return ()
     view = view_census(census, Shapes())
-    rows_of = [_rows_of(view, replay, nodes) for nodes in _alike(view, _parts(view))]
+    rows_of = [_rows_of(view, replay, nodes) for nodes in find_graphs_alike(view.graph)]
     times = Counter(row for rows in rows_of for row in rows)
     alone = [[row for row in rows if times[row] == 1] for rows in rows_of]
     in_turn = _in_turn(profile, [rows for rows in alone if rows])
-    if len(in_turn) < LEAST_GRAPHS:
+    if len(in_turn) < LEAST_GRAPHS or _are_worked_on_later(view, replay, in_turn):
         return ()
     births = profile.storages.birth
     freed = {row: int(births[rows].max()) for rows in in_turn[:-1] for row in rows}
@@ -94,63 +104,6 @@ def _holder(view: View, nodes: Iterable[int]) -> Droppable | None:
     return Droppable(found[0]) if found else None
 
 
-def _parts(view: View) -> list[list[int]]:
-    """Autograd nodes by the graph that they are part of, sums of graphs and leaves left out."""
-    nodes, references = view.census.nodes, view.census.references
-    names = view.graph.type_names
-    inner = {n for n in np.flatnonzero(nodes.kind == NodeKind.AUTOGRAD).tolist() if not names[n].startswith(_LEAF)}
-    is_next = references.kind == ReferenceKind.NEXT
-    pairs = zip(references.source[is_next].tolist(), references.target[is_next].tolist(), strict=True)
-    edges = [(source, target) for source, target in pairs if source in inner and target in inner]
-    below: dict[int, list[int]] = {}
-    for source, target in edges:
-        below.setdefault(source, []).append(target)
-    sums = _sums_at_top(inner, below, names, {target for _, target in edges})
-    return _joined(inner - sums, [edge for edge in edges if sums.isdisjoint(edge)])
-
-
-def _sums_at_top(
-    inner: Iterable[int], below: dict[int, list[int]], names: Sequence[str], has_above: Iterable[int]
-) -> set[int]:
-    """The nodes that only sums lead to and that are sums themselves, of which no product of two graphs is one."""
-    waiting, found = [node for node in inner if node not in has_above], set()
-    while waiting:
-        node = waiting.pop()
-        is_product = names[node].startswith(_FACTORS) and len(below.get(node, ())) > 1
-        if node in found or not names[node].startswith(_SUMS) or is_product:
-            continue
-        found.add(node)
-        waiting += below.get(node, ())
-    return found
-
-
-def _joined(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Nodes by what edges join."""
-    part = {node: node for node in nodes}
-
-    def top(node: int) -> int:
-        while part[node] != node:
-            part[node] = part[part[node]]
-            node = part[node]
-        return node
-
-    for one, other in edges:
-        part[top(one)] = top(other)
-    found: dict[int, list[int]] = {}
-    for node in part:
-        found.setdefault(top(node), []).append(node)
-    return list(found.values())
-
-
-def _alike(view: View, parts: Iterable[list[int]]) -> list[list[int]]:
-    """Those of the parts that most nodes are in, of all that are made of as many nodes of the same kinds."""
-    names = view.graph.type_names
-    by_kinds: dict[frozenset[tuple[str, int]], list[list[int]]] = {}
-    for nodes in parts:
-        by_kinds.setdefault(frozenset(Counter(names[node] for node in nodes).items()), []).append(nodes)
-    return max(by_kinds.values(), key=lambda alike: (len(alike) > 1, sum(map(len, alike))), default=[])
-
-
 def _rows_of(view: View, replay: Replay, nodes: Sequence[int]) -> list[int]:
     """Storages that these nodes saved and that the second step made."""
     references, graph = view.census.references, view.graph
@@ -160,6 +113,40 @@ def _rows_of(view: View, replay: Replay, nodes: Sequence[int]) -> list[int]:
     rows = [replay.row_of_node[node] for node in view.census.storages.node[reached[view.census.storages.node]].tolist()
             if node in replay.row_of_node]  # fmt: skip
     return [row for row in rows if not replay.is_from_before(row) and row not in replay.lasting]
+
+
+def _are_worked_on_later(view: View, replay: Replay, in_turn: Sequence[list[int]]) -> bool:
+    """Whether anything but a join uses a tensor of one graph once the next was begun, or anything but a scale by a
+    number what they are joined to: a log-probability waits for a return that only the episode's end tells, and no
+    backward pass can begin before."""
+    profile = replay.profile
+    storages, number = profile.storages, profile.num_operations
+    starts = [int(storages.birth[rows].min()) for rows in in_turn]
+    next_begun = {
+        row: next((start for start in starts if start > storages.birth[row]), number)
+        for row in _rows_with_graph(view, replay)
+        if storages.birth[row] >= starts[0]
+    }
+    joined: set[int] = set()
+    for operation, inputs in profile.inputs().items():
+        late = {row for row in inputs if row in joined or operation >= next_begun.get(row, number)}
+        if not late or int(profile.operations.phase[operation]) not in (Phase.OTHER, Phase.FORWARD):
+            continue
+        name = profile.text(int(profile.operations.name[operation]))
+        scales = late <= joined and all(storages.bytes[row] <= _NUMBER_BYTES for row in inputs if row not in late)
+        if not (name.startswith(_JOINS) or (scales and name.startswith(_SCALES))):
+            return True
+        joined.update(np.flatnonzero(storages.birth == operation).tolist())
+    return False
+
+
+def _rows_with_graph(view: View, replay: Replay) -> list[int]:
+    """Storages of tensors that some operation with a graph made."""
+    references = view.census.references
+    made = np.unique(references.source[references.kind == ReferenceKind.GRAD_FN])
+    of_storage = (references.kind == ReferenceKind.STORAGE) & np.isin(references.source, made)
+    nodes = np.unique(references.target[of_storage]).tolist()
+    return [replay.row_of_node[node] for node in nodes if node in replay.row_of_node]
 
 
 def _in_turn(profile: StepProfile, rows_of: Iterable[list[int]]) -> list[list[int]]:

@@ -59,9 +59,9 @@ class History:
 
     @property
     def came_late(self) -> bool:
-        """Whether the first censuses found nothing under the name, and all of them something from one of them on."""
+        """Whether the first censuses found nothing under the name, and all of them as much from one of them on."""
         empty = next((at for at, size in enumerate(self.series.bytes) if size), 0)
-        return empty >= LATE_AFTER and all(self.series.bytes[empty:])
+        return empty >= LATE_AFTER and len(set(self.series.bytes[empty:])) == 1
 
 
 def follow(

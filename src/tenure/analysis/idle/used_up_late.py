@@ -37,9 +37,7 @@ class UsesAfterPeak:
 
     def __init__(self, profile: StepProfile, lasting: Collection[int]) -> None:
         self._profile, self._lasting = profile, lasting
-        self._inputs: dict[int, list[int]] = {}
-        for operation, row in zip(profile.uses.operation.tolist(), profile.uses.storage.tolist(), strict=True):
-            self._inputs.setdefault(operation, []).append(row)
+        self._inputs = profile.inputs()
         self._made: dict[int, list[int]] = {}
         for row, birth in enumerate(profile.storages.birth.tolist()):
             self._made.setdefault(birth, []).append(row)
