@@ -2,6 +2,7 @@
 
 A node owns what hooks on its saved tensors need, and no census is shown that. Such tensors have an owner in C++ alone
 and come with the graph's nodes, so many bytes for so many nodes: they are the graph's, and told with it.
+So are those that grow on, as fast as a graph did, from where it was too deep for the censuses to go through.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import pairwise
 from statistics import median
 
 from tenure.analysis.growth.trend import WARM_UP_STEP
-from tenure.model.suspect import Series, Suspect
+from tenure.model.suspect import GRAPH_GOES_ON, Series, Suspect
 
 OUT_OF_SIGHT = "out_of_sight_bytes_per_step"
 """Name of the fact: how many of the bytes per step no census saw the graph hold."""
@@ -33,7 +34,23 @@ def told_with_graphs(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
         if len(graphs) == 1:
             found[graphs[0]] = _with(found[graphs[0]], unseen)
             found.remove(unseen)
+    for unseen in [suspect for suspect in found if "unseen_owners" in suspect.facts]:
+        graphs = [at for at, other in enumerate(found) if _goes_on_as(unseen, other)]
+        if len(graphs) == 1:
+            found[graphs[0]] = _holding_both(found[graphs[0]], unseen)
+            found.remove(unseen)
     return tuple(found)
+
+
+def _goes_on_as(unseen: Suspect, graph: Suspect) -> bool:
+    """Whether what nobody is seen to hold gains as much per step as the graph did, and was not there until the last
+    census that saw the graph's end."""
+    if GRAPH_GOES_ON not in graph.facts or unseen.holder.kind != "unknown" or graph.device != unseen.device:
+        return False
+    columns = zip(unseen.series.steps, unseen.series.bytes, strict=True)
+    rate, other = graph.growth_bytes_per_step or 0, unseen.growth_bytes_per_step or 0
+    began_later = all(step > graph.series.steps[-1] for step, size in columns if size)
+    return began_later and abs(rate - other) <= IN_STEP_WITHIN * rate
 
 
 def _are_saved(unseen: Suspect) -> bool:
@@ -60,6 +77,15 @@ def _is_in_step(unseen: Suspect, graph: Suspect) -> bool:
 
 
 def _with(graph: Suspect, unseen: Suspect) -> Suspect:
+    return replace(
+        _holding_both(graph, unseen),
+        series=_summed(graph.series, unseen.series),
+        growth_bytes_per_step=(graph.growth_bytes_per_step or 0) + (unseen.growth_bytes_per_step or 0),
+        facts={**graph.facts, OUT_OF_SIGHT: unseen.growth_bytes_per_step},
+    )
+
+
+def _holding_both(graph: Suspect, unseen: Suspect) -> Suspect:
     new = unseen.storages - graph.storages
     roles = {**graph.bytes_by_role}
     for role, size in unseen.bytes_by_role.items():
@@ -68,10 +94,9 @@ def _with(graph: Suspect, unseen: Suspect) -> Suspect:
         graph,
         retained_bytes=graph.retained_bytes + sum(size for _, size in new),
         bytes_by_role=dict(sorted(roles.items(), key=lambda item: -item[1])),
-        series=_summed(graph.series, unseen.series),
-        growth_bytes_per_step=(graph.growth_bytes_per_step or 0) + (unseen.growth_bytes_per_step or 0),
-        facts={**graph.facts, OUT_OF_SIGHT: unseen.growth_bytes_per_step},
         storages=graph.storages | new,
+        storages_at=max(graph.storages_at, unseen.storages_at),
+        last_step=max(graph.last_step, unseen.last_step),
     )
 
 
