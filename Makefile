@@ -24,7 +24,7 @@ demo: $(READY) ## four leaking programs, diagnosed, each with and without its fi
 	@$(VENV)/bin/tenure demo
 
 test: $(READY) $(REAL) ## the test suite, real programs included; variations of what it runs: make thorough
-	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup -m 'not thorough'
+	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup -m 'not thorough' --durations=30 --durations-min=10
 
 thorough: $(READY) $(REAL) ## the variations that `make test` leaves out
 	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup -m thorough

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from tenure.model.heap import Ints
 from tenure.model.profile import Phase, StepProfile
@@ -38,31 +39,41 @@ class UsesAfterPeak:
     def __init__(self, profile: StepProfile, lasting: Collection[int]) -> None:
         self._profile, self._lasting = profile, lasting
         self._inputs = profile.inputs()
+        self._uses: dict[int, list[int]] = {}
+        self._changes: dict[int, list[int]] = {}
+        for operation, rows in self._inputs.items():
+            for row in rows:
+                self._uses.setdefault(row, []).append(operation)
+            for row in self._changed_by(operation):
+                self._changes.setdefault(row, []).append(operation)
         self._made: dict[int, list[int]] = {}
         for row, birth in enumerate(profile.storages.birth.tolist()):
             self._made.setdefault(birth, []).append(row)
-        self._changes: dict[int, list[int]] = {}
-        for operation in self._inputs:
-            for row in self._changed_by(operation):
-                self._changes.setdefault(row, []).append(operation)
 
     def find_waiting(self, row: int) -> Waiting | None:
         """What a storage waits for at the peak; None where it is not used after it, or by what must come later."""
         peak, size = self._profile.census_op, int(self._profile.storages.bytes[row])
-        before = [operation for operation, rows in self._inputs.items() if operation <= peak and row in rows]
-        ready = max(before, default=max(int(self._profile.storages.birth[row]), self._profile.second))
-        chain, first_use, number = {row}, -1, 0
-        for operation, inputs in self._inputs.items():
-            if operation <= peak or chain.isdisjoint(inputs):
-                continue
+        uses = self._uses.get(row, [])
+        to_come = sorted({use for use in uses if use > peak})
+        if not to_come:
+            return None
+        birth = int(self._profile.storages.birth[row])
+        ready = max((use for use in uses if use <= peak), default=max(birth, self._profile.second))
+        chain, first_use, number = {row}, to_come[0], 0
+        while to_come:
+            operation = heappop(to_come)
             number += 1
-            first_use = first_use if first_use >= 0 else operation
-            needs = self._needs(operation, [other for other in inputs if other not in chain])
+            needs = self._needs(operation, [other for other in self._inputs[operation] if other not in chain])
             if needs is None or number > MOST_OPERATIONS or not self._is_plain(operation, chain, size):
                 return None
             ready = max(ready, needs)
-            chain.update(made for made in self._made.get(operation, ()) if self._bytes[made] > _SMALL * size)
-        return Waiting(ready, first_use) if number else None
+            for made in self._made.get(operation, ()):
+                if self._bytes[made] > _SMALL * size:
+                    chain.add(made)
+                    for use in self._uses.get(made, ()):
+                        if use not in to_come:
+                            heappush(to_come, use)
+        return Waiting(ready, first_use)
 
     def _is_plain(self, operation: int, chain: Collection[int], size: int) -> bool:
         """Whether an operation is neither autograd's nor an optimizer's, and changes nothing large."""

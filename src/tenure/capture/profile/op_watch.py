@@ -48,6 +48,8 @@ class OpWatch:
     called after each operation with its number.
     """
 
+    notes_uses = True
+
     def __init__(self, *, seconds: float, is_busy: Callable[[], bool]) -> None:
         self.stopped: str | None = None
         self.within_kernel = False
@@ -186,7 +188,7 @@ class OpWatch:
         used = _dense_parts(tensors_in((*args, *kwargs.values()) if kwargs else args))
         for tensor in used:
             row = self._note_storage(tensor, number, number if name == _FRESH else BEFORE)
-            if row is not None:
+            if row is not None and self.notes_uses:
                 self.uses.append((number, row))
         made = _dense_parts(tensors_in((result,)))
         for tensor in made:

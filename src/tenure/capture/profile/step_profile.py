@@ -187,6 +187,7 @@ class StepProfiler:
             self._give_up("no operation was seen in the step")
             return
         peak = int(alive.argmax())
+        watch.uses.clear()
         self._target = watch.operation(peak)
         self._to_come = sum(watch.operation(number) == self._target for number in range(peak + 1))
         watch.after = self._after_operation

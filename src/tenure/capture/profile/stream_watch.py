@@ -65,6 +65,8 @@ ON_HOST_BYTES = 8192
 class StreamWatch(OpWatch):
     """`read_graphs` takes a census now."""
 
+    notes_uses = False
+
     def __init__(self, *, seconds: float, is_busy: Callable[[], bool], read_graphs: Callable[[], Census]) -> None:
         super().__init__(seconds=seconds, is_busy=is_busy)
         self.modules: list[str | None] = []
