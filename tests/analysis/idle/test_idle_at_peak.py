@@ -498,3 +498,9 @@ def test_what_might_be_used_up_before_the_peak_is_told_apart_from_what_idles() -
         "line": 14,
     }
     assert find_idle_at_peak(replace(made, uses=NO_USES), two_names("judged")) == ()
+
+
+def test_what_the_step_before_made_waits_for_its_own_step() -> None:
+    staged = profile((90, 4, BEFORE, 4, 4), (LOGITS, 4, 4, 9, 9), *IN_BOTH[2:], uses=[(9, 1)])
+
+    assert find_idle_at_peak(staged, two_names("staged")) == ()

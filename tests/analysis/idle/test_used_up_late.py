@@ -67,6 +67,11 @@ def test_what_a_graph_or_an_optimizer_uses_does_not_wait(phase: int) -> None:
     assert UsesAfterPeak(steps(WAITS, uses=[(10, 0)], phases=phases), lasting=()).find_waiting(0) is None
 
 
+def test_what_is_made_into_something_as_large_does_not_wait() -> None:
+    """A queue that is joined with new entries is there at the next step."""
+    assert UsesAfterPeak(steps(WAITS, SOFTMAX, uses=[(10, 0)]), lasting=()).find_waiting(0) is None
+
+
 def test_what_is_not_used_after_the_peak_does_not_wait() -> None:
     assert UsesAfterPeak(steps(WAITS, uses=[(6, 0), (8, 0)]), lasting=()).find_waiting(0) is None
 

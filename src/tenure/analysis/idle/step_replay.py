@@ -93,9 +93,15 @@ class Replay:
 
     @cached_property
     def waits(self) -> dict[int, Waiting]:
-        """Storages alive at the peak, used later and then dropped, that might have been used up before it."""
+        """Storages that the second step made, alive at its peak, used later and then dropped, that might have been used
+        up before it. What was made before, as a batch in a queue is, waits for its own step."""
         storages, at = self.profile.storages, self.profile.census_op
-        late = (storages.birth < at) & ((storages.death == ALIVE) | (storages.death >= at)) & (storages.last_use > at)
+        late = (
+            (storages.birth >= self.profile.second)
+            & (storages.birth < at)
+            & ((storages.death == ALIVE) | (storages.death >= at))
+            & (storages.last_use > at)
+        )
         rows = np.flatnonzero(late & (storages.bytes >= _NOTABLE * self.peak_bytes) & self._on_device).tolist()
         uses = UsesAfterPeak(self.profile, self.lasting)
         found = {row: uses.find_waiting(row) for row in rows if row not in self.lasting and self._is_dropped(row)}

@@ -51,7 +51,8 @@ class UsesAfterPeak:
             self._made.setdefault(birth, []).append(row)
 
     def find_waiting(self, row: int) -> Waiting | None:
-        """What a storage waits for at the peak; None where it is not used after it, or by what must come later."""
+        """What a storage waits for at the peak; None where it is not used after it, or by what must come later, or what
+        is made of it is as large."""
         peak, size = self._profile.census_op, int(self._profile.storages.bytes[row])
         uses = self._uses.get(row, [])
         to_come = sorted({use for use in uses if use > peak})
@@ -67,12 +68,12 @@ class UsesAfterPeak:
             if needs is None or number > MOST_OPERATIONS or not self._is_plain(operation, chain, size):
                 return None
             ready = max(ready, needs)
-            for made in self._made.get(operation, ()):
-                if self._bytes[made] > _SMALL * size:
-                    chain.add(made)
-                    for use in self._uses.get(made, ()):
-                        if use not in to_come:
-                            heappush(to_come, use)
+            large = [made for made in self._made.get(operation, ()) if self._bytes[made] > _SMALL * size]
+            if not all(made in self._uses for made in large):
+                return None
+            chain.update(large)
+            for use in sorted({use for made in large for use in self._uses[made]} - set(to_come)):
+                heappush(to_come, use)
         return Waiting(ready, first_use)
 
     def _is_plain(self, operation: int, chain: Collection[int], size: int) -> bool:
