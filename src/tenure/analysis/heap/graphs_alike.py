@@ -53,10 +53,7 @@ def _parts(graph: Graph) -> list[list[int]]:
 
 
 def _sums_at_top(
-    inner: Iterable[int],
-    below: dict[int, list[int]],
-    names: Sequence[str],
-    has_above: Collection[int],
+    inner: Iterable[int], below: dict[int, list[int]], names: Sequence[str], has_above: Collection[int]
 ) -> set[int]:
     """The nodes that only sums lead to and that are sums themselves, of which no product of two graphs is one."""
     waiting, found = [node for node in inner if node not in has_above], set()

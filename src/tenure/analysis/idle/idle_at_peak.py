@@ -23,7 +23,7 @@ from tenure.analysis.idle.owners_on_the_way import Owners, find_owners
 from tenure.analysis.idle.peak_figures import Name, names_of
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news
-from tenure.model.heap import Census, Ints, ReferenceKind, Role
+from tenure.model.heap import Census, Ints, ReferenceKind
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
 from tenure.model.suspect import COPIED_TO_GROW, IN_WINDOW, WAITS, HoldingReference, Series, Suspect
@@ -46,7 +46,7 @@ def find_idle_at_peak(profile: StepProfile, census: Census, between: Sequence[Ce
     if not replay.meets_peak():
         return ()
     view = view_census(census, Shapes())
-    rows = [row for row in replay.idle_rows() if row in replay.node_of_row and not _is_lasting(view, replay, row)]
+    rows = [row for row in replay.idle_rows() if row in replay.node_of_row and row not in replay.lasting]
     rows = [row for row in rows if not (replay.is_handed_on(row) and _is_in_graph(view, [replay.node_of_row[row]]))]
     rows += [
         row for row in replay.waits if row in replay.node_of_row and not _is_in_graph(view, [replay.node_of_row[row]])
@@ -72,11 +72,6 @@ def find_idle_at_peak(profile: StepProfile, census: Census, between: Sequence[Ce
 def _is_work_of_torch(suspect: Suspect) -> bool:
     """A variable in a running function of torch's own, as an optimizer's step: nobody's to drop."""
     return suspect.holder.kind == "local" and _IN_TORCH.search(suspect.holder.scope_file) is not None
-
-
-def _is_lasting(view: View, replay: Replay, row: int) -> bool:
-    storage = view.graph.storage_row[replay.node_of_row[row]]
-    return bool(view.census.storages.role[storage] in (Role.PARAMETER, Role.BUFFER, Role.OPTIMIZER_STATE))
 
 
 def _is_in_graph(view: View, nodes: Iterable[int]) -> bool:
@@ -135,7 +130,7 @@ def _grown_by_copying(view: View, replay: Replay) -> list[Suspect]:
     sites = replay.profile.sites
     for site, rows in replay.copied_rows().items():
         drop = replay.drop_if_freed({row: int(storages.last_use[row]) - 1 for row in rows})
-        seen = [row for row in rows if row in replay.node_of_row and not _is_lasting(view, replay, row)]
+        seen = [row for row in rows if row in replay.node_of_row and row not in replay.lasting]
         if not seen or not is_news(drop, replay.peak_bytes):
             continue
         nodes = np.array(sorted(replay.node_of_row[row] for row in seen), dtype=np.int64)
