@@ -155,6 +155,21 @@ def test_an_object_that_can_be_reset_is_to_be_reset() -> None:
     ]
 
 
+def test_callbacks_are_to_be_taken_out_where_their_owners_work_ends() -> None:
+    """As of trainers that listen to an environment which outlives them."""
+    to_list = hop("LOCAL", "history", "frame", "list", source_kind="FRAME")
+    path = (to_list, hop("INDEX", "3", "list", "method"), hop("SELF", "__self__", "method", "train.PPO"))
+
+    found = check_suspect(replace(SPECIMENS["TN202"], path=path))
+
+    assert found is not None
+    assert " gains callbacks and loses none" in found.message
+    assert [remedy.summary for remedy in found.remedies] == [
+        "take it out where its owner's work ends, as a method `unsubscribe` would, or keep a `weakref.WeakMethod` of "
+        "it: each leads to its object and all that is below"
+    ]
+
+
 def test_of_a_table_whose_keys_count_up_entries_are_to_be_taken_out() -> None:
     facts = {"keys": ["'chat7'", "'chat8'"], "keys_count_up": True}
     found = check_suspect(replace(SPECIMENS["TN202"], facts=facts))

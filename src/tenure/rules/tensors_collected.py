@@ -29,6 +29,11 @@ _REMEDY = (
     "keep a number, a running sum or a `deque(maxlen=n)` instead of every tensor; move to the CPU or to disk what must "
     "be kept"
 )
+_OF_CALLBACKS = (
+    "take it out where its owner's work ends, as a method `unsubscribe` would, or keep a `weakref.WeakMethod` of it: "
+    "each leads to its object and all that is below"
+)
+_CALLED = ("method", "function", "functools.partial")
 _OF_TABLE = "take an entry out where its session, task or episode ends: `del table[key]`; or keep a number of each"
 
 
@@ -52,17 +57,26 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     is_mapping = is_dict(suspect.holder.container_type) or "keys" in suspect.facts
     if is_mapping and not suspect.facts.get("keys_count_up"):
         return None
+    called = _are_called(suspect)
+    remedy = _OF_CALLBACKS if called else _OF_TABLE if is_mapping else _REMEDY
     until = f", until emptied every {suspect.period_steps} steps" if suspect.period_steps else ""
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} tensors and "
+        message=f"{subject(suspect)} {plural(suspect, 'gains', 'gain')} {'callbacks' if called else 'tensors'} and "
         f"{plural(suspect, 'loses', 'lose')} none{until}: "
         f"{growth(suspect)}.",
-        remedies=(*_reset(suspect), *_in_order(suspect, _OF_TABLE if is_mapping else _REMEDY)),
+        remedies=(*_reset(suspect), *_in_order(suspect, remedy)),
         at_most=_at_most(suspect),
     )
+
+
+def _are_called(suspect: Suspect) -> bool:
+    """Whether what is collected is functions or bound methods, as those of who listens."""
+    labels = [hop.label.strip("'\"") for hop in suspect.path]
+    at = labels.index(suspect.holder.name) + 1 if suspect.holder.name in labels else len(labels)
+    return at < len(labels) and suspect.path[at].target_type in _CALLED
 
 
 def _at_most(suspect: Suspect) -> Confidence:

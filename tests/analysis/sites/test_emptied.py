@@ -42,3 +42,21 @@ def test_a_reset_that_was_written_before_the_attribute_knows_nothing_of_it(own_r
     mine = {"run.py": SourceFile("run.py", f"from metrics.metric import Metric\n\n\n{text}")}
 
     assert emptied_by(preds("env.preds[*]", "run.Recorder"), SOURCES | mine) == call
+
+
+@pytest.mark.parametrize(
+    ("body", "call"),
+    [
+        ("self.preds = []", "meter.reset"),
+        ("setattr(self, name, [])", "meter.reset"),
+        ("self.forget()", "meter.reset"),
+        ("self.count = 0", ""),
+        ("self.other()", ""),
+    ],
+)
+def test_a_reset_without_a_word_of_the_attribute_does_not_empty_it(body: str, call: str) -> None:
+    """As that of an environment, which begins an episode, and not the list of who listens."""
+    methods = "    def forget(self):\n        self.preds.clear()\n    def other(self):\n        pass\n"
+    mine = {"run.py": SourceFile("run.py", f"class Meter:\n    def reset(self):\n        {body}\n{methods}")}
+
+    assert emptied_by(preds("meter.preds[*]", "run.Meter"), mine) == call
