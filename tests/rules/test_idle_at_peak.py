@@ -125,9 +125,13 @@ def test_what_no_statement_reads_either_is_likely_for_code_that_is_not_the_progr
 def test_what_might_be_used_up_before_is_likely_at_most_and_told_with_what_it_waits_for() -> None:
     waits = {"operation": "aten._log_softmax.default", "phase": "other", "file": TRAIN, "line": 41}
 
-    found = check_suspect(idle(LOGITS, facts=FACTS | {WAITS: waits}))
+    found, light = (
+        check_suspect(idle(LOGITS, facts=FACTS | {WAITS: waits}, peak_drop_bytes=size)) for size in (5 * MIB, 4 * MIB)
+    )
 
     assert found is not None
+    assert light is not None
+    assert light.confidence == "possible"
     assert (found.confidence, found.message) == (
         "likely",
         "`logits` waits through the step's peak for train.py:41, which could run before it.",

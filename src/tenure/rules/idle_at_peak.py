@@ -181,10 +181,11 @@ def _is_of_one_statement(suspect: Suspect) -> bool:
 
 
 def _is_passing(suspect: Suspect) -> bool:
-    """Variables from before the step, what a graph keeps, what a generator's next turn binds anew, and what the peak's
-    own statement uses last: in an earlier round of its loop, or a moment before. A backward pass is no such statement,
-    it goes through the whole graph."""
-    if SHARE_IN_GENERATOR in suspect.facts:
+    """Variables from before the step, what a graph keeps, what a generator's next turn binds anew, what is yet to be
+    used, and what the peak's own statement uses last: in an earlier round of its loop, or a moment before. A
+    backward pass is no such statement, it goes through the whole graph.
+    """
+    if not {SHARE_IN_GENERATOR, WAITS}.isdisjoint(suspect.facts):
         return True
     copied = COPIED_TO_GROW in suspect.facts
     if _is_of_one_statement(suspect) and _phase(suspect, "peak_at") != "backward" and not copied:
@@ -209,12 +210,12 @@ def _remedy(suspect: Suspect) -> str:
             return f"do not keep {held}: nothing asks for it"
         emptied = f"empty {held}" if _holds_container(suspect) else f"set {held} to None"
         return f"{emptied} once it is used, or move it to the host until another phase needs it"
-    if HANDED_ON in suspect.facts:
-        return _remedy_of_results(suspect)
     if GRAPHS_IN_TURN in suspect.facts:
         return "call `backward()` on each part as soon as it is there (gradients add up), and keep its `.item()` to log"
     if WAITS in suspect.facts:
         return _remedy_of_what_waits(suspect)
+    if HANDED_ON in suspect.facts:
+        return _remedy_of_results(suspect)
     before = "before backward" if _phase(suspect, "peak_at") == "backward" else "before the peak"
     parts = [f"`del {', '.join(names)}` after the last use, {before}"] if names else []
     parts += (

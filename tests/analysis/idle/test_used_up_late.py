@@ -6,7 +6,9 @@ The second step has the operations 5 to 14, its peak is at 8. Row 0 waits from 5
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from profiles import profile
@@ -29,7 +31,8 @@ def steps(
     named: Mapping[int, str] | None = None,
     operations: int = 15,
 ) -> StepProfile:
-    return profile(*storages, operations=operations, second=5, census_op=8, uses=uses, phases=phases, named=named)
+    made = profile(*storages, operations=operations, second=5, census_op=8, uses=uses, phases=phases, named=named)
+    return replace(made, operations=replace(made.operations, site=np.arange(operations)))
 
 
 def test_what_is_reduced_after_the_peak_with_what_was_there_before_waits_for_it() -> None:
@@ -65,6 +68,15 @@ def test_what_a_graph_or_an_optimizer_uses_does_not_wait(phase: int) -> None:
     phases = [FORWARD] * 10 + [phase] * 5
 
     assert UsesAfterPeak(steps(WAITS, uses=[(10, 0)], phases=phases), lasting=()).find_waiting(0) is None
+
+
+def test_what_a_loop_has_come_to_after_others_does_not_wait() -> None:
+    """As the maps of several layers, each of which is weighed in its turn."""
+    made = steps(WAITS, uses=[(10, 0)])
+    in_loop = replace(made, operations=replace(made.operations, site=np.array([*range(10), 7, *range(11, 15)])))
+
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0) is not None
+    assert UsesAfterPeak(in_loop, lasting=()).find_waiting(0) is None
 
 
 def test_what_is_made_into_something_as_large_does_not_wait() -> None:

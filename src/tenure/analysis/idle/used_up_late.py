@@ -39,6 +39,7 @@ class UsesAfterPeak:
     def __init__(self, profile: StepProfile, lasting: Collection[int]) -> None:
         self._profile, self._lasting = profile, lasting
         self._inputs = profile.inputs()
+        self._begun = set(profile.operations.site[profile.second : profile.census_op + 1].tolist())
         self._uses: dict[int, list[int]] = {}
         self._changes: dict[int, list[int]] = {}
         for operation, rows in self._inputs.items():
@@ -51,12 +52,13 @@ class UsesAfterPeak:
             self._made.setdefault(birth, []).append(row)
 
     def find_waiting(self, row: int) -> Waiting | None:
-        """What a storage waits for at the peak; None where it is not used after it, or by what must come later, or what
-        is made of it is as large."""
+        """What a storage waits for at the peak; None where it is not used after it, or by what must come later, where
+        what is made of it is as large, or where the statement that uses it has begun on others, as a loop over all of
+        them has."""
         peak, size = self._profile.census_op, int(self._profile.storages.bytes[row])
         uses = self._uses.get(row, [])
         to_come = sorted({use for use in uses if use > peak})
-        if not to_come:
+        if not to_come or int(self._profile.operations.site[to_come[0]]) in self._begun:
             return None
         birth = int(self._profile.storages.birth[row])
         ready = max((use for use in uses if use <= peak), default=max(birth, self._profile.second))
