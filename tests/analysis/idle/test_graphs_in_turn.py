@@ -155,10 +155,11 @@ def test_graphs_that_something_is_worked_out_of_later_are_waited_for() -> None:
     address[made.storages.node] = (101, 100, 201, 200, 301, 300)
     waiting = replace(made, nodes=replace(made.nodes, address=address))
 
-    joined, multiplied = (
-        steps(*ONE_AFTER_THE_OTHER, result_ends=19, joined_by=name) for name in ("aten.cat.default", "aten.mul.Tensor")
+    joined, looked_at, multiplied = (
+        steps(*ONE_AFTER_THE_OTHER, result_ends=19, joined_by=name)
+        for name in ("aten.cat.default", "aten.ones_like.default", "aten.mul.Tensor")
     )
-    assert len(find_graphs_in_turn(joined, waiting)) == 1
+    assert len(find_graphs_in_turn(joined, waiting)) == len(find_graphs_in_turn(looked_at, waiting)) == 1
     assert find_graphs_in_turn(multiplied, waiting) == ()
 
 

@@ -29,17 +29,13 @@ from tenure.model.suspect import GRAPHS_IN_TURN, Suspect
 BASIS = "replayed the profiled step with each graph freed where the next begins"
 LEAST_GRAPHS = 2
 _NUMBER_BYTES = 16
-_SCALES = ("aten.mul", "aten.div", "aten.neg")
-_JOINS = (
-    "aten.stack",
-    "aten.cat",
-    "aten.add",
-    "aten.sum",
-    "aten.mean",
-    "aten.detach",
-    "aten._local_scalar",
-    "aten.view",
+_SCALES = frozenset({"mul", "mul_", "div", "div_", "neg"})
+_JOINS = frozenset({"stack", "cat", "add", "add_", "sum", "mean"})
+_LOOKS = frozenset(
+    {"detach", "alias", "clone", "copy_", "_to_copy", "_local_scalar_dense", "ones_like", "isnan", "isinf", "abs"}
+    | {"eq", "ne", "lt", "le", "gt", "ge", "view", "expand", "unsqueeze", "squeeze"}
 )
+"""What a log, a check for NaN and the beginning of a backward pass make of a loss."""
 
 
 def find_graphs_in_turn(profile: StepProfile, census: Census) -> tuple[Suspect, ...]:
@@ -116,9 +112,9 @@ def _rows_of(view: View, replay: Replay, nodes: Sequence[int]) -> list[int]:
 
 
 def _are_worked_on_later(view: View, replay: Replay, in_turn: Sequence[list[int]]) -> bool:
-    """Whether anything but a join uses a tensor of one graph once the next was begun, or anything but a scale by a
-    number what they are joined to: a log-probability waits for a return that only the episode's end tells, and no
-    backward pass can begin before."""
+    """Whether anything but a join or a look uses a tensor of one graph once the next was begun, or anything but these
+    and a scale by a number what they are joined to: a log-probability waits for a return that only the episode's end
+    tells, and no backward pass can begin before."""
     profile = replay.profile
     storages, number = profile.storages, profile.num_operations
     starts = [int(storages.birth[rows].min()) for rows in in_turn]
@@ -132,9 +128,9 @@ def _are_worked_on_later(view: View, replay: Replay, in_turn: Sequence[list[int]
         late = {row for row in inputs if row in joined or operation >= next_begun.get(row, number)}
         if not late or int(profile.operations.phase[operation]) not in (Phase.OTHER, Phase.FORWARD):
             continue
-        name = profile.text(int(profile.operations.name[operation]))
+        name = profile.text(int(profile.operations.name[operation])).split(".")[1:2]
         scales = late <= joined and all(storages.bytes[row] <= _NUMBER_BYTES for row in inputs if row not in late)
-        if not (name.startswith(_JOINS) or (scales and name.startswith(_SCALES))):
+        if not (_JOINS | _LOOKS).issuperset(name) and not (scales and _SCALES.issuperset(name)):
             return True
         joined.update(np.flatnonzero(storages.birth == operation).tolist())
     return False
