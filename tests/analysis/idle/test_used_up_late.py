@@ -79,6 +79,18 @@ def test_what_a_loop_has_come_to_after_others_does_not_wait() -> None:
     assert UsesAfterPeak(in_loop, lasting=()).find_waiting(0) is None
 
 
+@pytest.mark.parametrize(
+    ("uses", "waits"),
+    [([(10, 0)], True), ([(12, 0)], False), ([(10, 0), (12, 0)], False), ([(12, 0), (13, 0)], True)],
+    ids=["used", "handed on", "used and handed on", "a view of it used"],
+)
+def test_what_is_handed_on_as_a_view_is_not_used_up(uses: list[tuple[int, int]], waits: bool) -> None:
+    """As by `return output.detach()`, here at 12."""
+    made = steps(WAITS, uses=uses, named={12: "aten.detach.default"})
+
+    assert (UsesAfterPeak(made, lasting=()).find_waiting(0) is not None) is waits
+
+
 def test_what_is_made_into_something_as_large_does_not_wait() -> None:
     """A queue that is joined with new entries is there at the next step."""
     assert UsesAfterPeak(steps(WAITS, SOFTMAX, uses=[(10, 0)]), lasting=()).find_waiting(0) is None

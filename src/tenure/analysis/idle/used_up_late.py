@@ -20,6 +20,10 @@ _SMALL = 1 / 8
 """Of what waits: what is no larger may wait in its place."""
 _IN_PLACE = re.compile(r"\w+\.(\w+_(\.|$)|\w+\.(\w+_)?out$)")
 _LISTS = re.compile(r"\w+\._foreach_")
+_VIEWS = frozenset(
+    {"detach", "alias", "view", "slice", "select", "unsqueeze", "squeeze", "expand", "permute", "transpose", "t"}
+    | {"as_strided", "split", "unbind", "diagonal", "_unsafe_view"}
+)
 _OWN_WORK = (Phase.BACKWARD, Phase.OPTIMIZER)
 
 
@@ -63,6 +67,7 @@ class UsesAfterPeak:
         birth = int(self._profile.storages.birth[row])
         ready = max((use for use in uses if use <= peak), default=max(birth, self._profile.second))
         chain, first_use, number = {row}, to_come[0], 0
+        handed_on: set[int] = set()
         while to_come:
             operation = heappop(to_come)
             number += 1
@@ -70,13 +75,21 @@ class UsesAfterPeak:
             if needs is None or number > MOST_OPERATIONS or not self._is_plain(operation, chain, size):
                 return None
             ready = max(ready, needs)
+            members = chain.intersection(self._inputs[operation])
+            handed_on = handed_on | members if self._only_views(operation) else handed_on - members
             large = [made for made in self._made.get(operation, ()) if self._bytes[made] > _SMALL * size]
             if not all(made in self._uses for made in large):
                 return None
             chain.update(large)
             for use in sorted({use for made in large for use in self._uses[made]} - set(to_come)):
                 heappush(to_come, use)
-        return Waiting(ready, first_use)
+        return None if handed_on else Waiting(ready, first_use)
+
+    def _only_views(self, operation: int) -> bool:
+        """Whether an operation gives another view of what it is given, as `return output.detach()` does: where nothing
+        uses that, somebody has it."""
+        name = self._profile.text(int(self._profile.operations.name[operation]))
+        return _VIEWS.issuperset(name.split(".")[1:2]) and operation not in self._made
 
     def _is_plain(self, operation: int, chain: Collection[int], size: int) -> bool:
         """Whether an operation is neither autograd's nor an optimizer's, and changes nothing large."""
