@@ -104,6 +104,10 @@ class StepProfile:
         """The string at `position` of the table; "" for -1."""
         return self.strings[position] if position >= 0 else ""
 
+    def kernel_of(self, operation: int) -> str:
+        """What an operation does, without its overload: `mul` of `aten.mul.Tensor`; "" of a name without points."""
+        return self.text(int(self.operations.name[operation])).partition(".")[2].partition(".")[0]
+
     def main_device(self) -> str:
         """The device of most bytes, and an accelerator rather than the host; "" where there is no storage."""
         totals: dict[str, int] = {}

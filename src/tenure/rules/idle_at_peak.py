@@ -34,8 +34,7 @@ NOTABLE_COPY = 1 << 20
 
 
 MANY_GRAPHS = 3
-"""Graphs that wait for one backward: with fewer it is a hint, as with less than this share of the peak."""
-NOTABLE_SHARE_OF_GRAPHS = 0.25
+"""Graphs that wait for one backward: with fewer it is a hint."""
 
 MANY_FUNCTIONS = 3
 """A batch that so many running functions hand down to each other is no one's to drop by a line."""
@@ -145,7 +144,7 @@ def _confidence(suspect: Suspect) -> Confidence:
     small = (suspect.peak_drop_bytes or NOTABLE_BYTES) < NOTABLE_BYTES
     unread = UNREAD_FIELD in suspect.facts
     meant = suspect.facts.get(IN_WINDOW) or (suspect.facts.get("rests") and not unread)
-    if small or meant or _are_few_graphs(suspect, of_peak) or suspect.facts.get("higher_peak_bytes"):
+    if small or meant or _are_few_graphs(suspect) or suspect.facts.get("higher_peak_bytes"):
         return "possible"
     if (
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)
@@ -162,10 +161,10 @@ def _confidence(suspect: Suspect) -> Confidence:
     return "certain" if proved and not inferred else "likely"
 
 
-def _are_few_graphs(suspect: Suspect, of_peak: float) -> bool:
+def _are_few_graphs(suspect: Suspect) -> bool:
     """Two graphs may be meant, as a discriminator's of a true and a made sample."""
     number = suspect.facts.get(GRAPHS_IN_TURN)
-    return isinstance(number, int) and (number < MANY_GRAPHS or of_peak < NOTABLE_SHARE_OF_GRAPHS)
+    return isinstance(number, int) and number < MANY_GRAPHS
 
 
 def _peaks_where_last_used(suspect: Suspect) -> bool:
@@ -182,10 +181,10 @@ def _is_of_one_statement(suspect: Suspect) -> bool:
 
 def _is_passing(suspect: Suspect) -> bool:
     """Variables from before the step, what a graph keeps, what a generator's next turn binds anew, what is yet to be
-    used, and what the peak's own statement uses last: in an earlier round of its loop, or a moment before. A
-    backward pass is no such statement, it goes through the whole graph.
+    used or sent backward, and what the peak's own statement uses last: in an earlier round of its loop, or a
+    moment before. A backward pass is no such statement, it goes through the whole graph.
     """
-    if not {SHARE_IN_GENERATOR, WAITS}.isdisjoint(suspect.facts):
+    if not {SHARE_IN_GENERATOR, WAITS, GRAPHS_IN_TURN}.isdisjoint(suspect.facts):
         return True
     copied = COPIED_TO_GROW in suspect.facts
     if _is_of_one_statement(suspect) and _phase(suspect, "peak_at") != "backward" and not copied:

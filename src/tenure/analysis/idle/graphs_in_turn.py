@@ -43,7 +43,7 @@ def find_graphs_in_turn(profile: StepProfile, census: Census) -> tuple[Suspect, 
     peak with nothing in common but their leaves and what adds them up.
 
     Its fall of the peak is that of the step with each graph but the last one made freed before the next begins, what a
-    backward pass itself takes left out. Costs a walk of the graphs, and a cut of what weighs enough.
+    backward pass itself takes left out. Costs a walk of the graphs, and the paths to what they saved.
     """
     replay = Replay(profile, census)
     if not (replay.meets_peak() and len(profile.uses.operation)):
@@ -128,9 +128,9 @@ def _are_worked_on_later(view: View, replay: Replay, in_turn: Sequence[list[int]
         late = {row for row in inputs if row in joined or operation >= next_begun.get(row, number)}
         if not late or int(profile.operations.phase[operation]) not in (Phase.OTHER, Phase.FORWARD):
             continue
-        name = profile.text(int(profile.operations.name[operation])).split(".")[1:2]
+        kernel = profile.kernel_of(operation)
         scales = late <= joined and all(storages.bytes[row] <= _NUMBER_BYTES for row in inputs if row not in late)
-        if not (_JOINS | _LOOKS).issuperset(name) and not (scales and _SCALES.issuperset(name)):
+        if kernel not in _JOINS | _LOOKS and not (scales and kernel in _SCALES):
             return True
         joined.update(np.flatnonzero(storages.birth == operation).tolist())
     return False

@@ -88,8 +88,7 @@ class UsesAfterPeak:
     def _only_views(self, operation: int) -> bool:
         """Whether an operation gives another view of what it is given, as `return output.detach()` does: where nothing
         uses that, somebody has it."""
-        name = self._profile.text(int(self._profile.operations.name[operation]))
-        return _VIEWS.issuperset(name.split(".")[1:2]) and operation not in self._made
+        return self._profile.kernel_of(operation) in _VIEWS and operation not in self._made
 
     def _is_plain(self, operation: int, chain: Collection[int], size: int) -> bool:
         """Whether an operation is neither autograd's nor an optimizer's, and changes nothing large."""

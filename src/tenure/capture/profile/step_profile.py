@@ -181,13 +181,13 @@ class StepProfiler:
         self._second = watch.num_operations
         if self._write_stream is not None:
             return
+        watch.uses.clear()
         first = _profile_of(watch, step=self._step, second=0, census_op=_NEVER)
         alive = first.bytes_alive(first.main_device())
         if not len(alive):
             self._give_up("no operation was seen in the step")
             return
         peak = int(alive.argmax())
-        watch.uses.clear()
         self._target = watch.operation(peak)
         self._to_come = sum(watch.operation(number) == self._target for number in range(peak + 1))
         watch.after = self._after_operation
@@ -283,7 +283,6 @@ def _profile_of(watch: OpWatch, *, step: int, second: int, census_op: int) -> St
         last_use=numbers(watch.last_uses),
         death=numbers(watch.deaths),
     )
-    uses = [each for each in watch.uses if each[0] >= second]
     return StepProfile(
         step,
         second,
@@ -293,5 +292,5 @@ def _profile_of(watch: OpWatch, *, step: int, second: int, census_op: int) -> St
         operations,
         sites,
         storages,
-        Uses(numbers(operation for operation, _ in uses), numbers(storage for _, storage in uses)),
+        Uses(numbers(operation for operation, _ in watch.uses), numbers(storage for _, storage in watch.uses)),
     )
