@@ -1,6 +1,6 @@
 """What the profiled step costs: per operation, and of the whole step, which happens twice in a run.
 
-    python benchmarks/step_profile.py [--steps 15]
+    python benchmarks/step_profile.py [--steps 15] [--device cuda]
 
 Plain and watched steps alternate in one process; ratios are of medians, the A/A band is that of the odd and the even
 plain ones. `own` is the time inside our own code per operation; the wall clock also shows what torch itself takes for
@@ -37,10 +37,11 @@ def watched(step) -> tuple[float, float, float, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=15, help="plain pairs and watched steps of each scene")
+    parser.add_argument("--device", default="cpu")
     arguments = parser.parse_args()
     print(f"{'':18}{'ops':>7}{'plain ms':>10}{'watched ms':>12}{'ratio':>7}{'A/A':>6}{'own us/op':>11}{'begin ms':>10}")
     for name, make in SCENES.items():
-        step = make()
+        step = make(arguments.device)
         timed(step, 5)
         odd, even, seen = [], [], []
         for _ in range(arguments.steps):

@@ -6,7 +6,7 @@ import pytest
 
 from suspects import SPECIMENS, carried, finding
 from tenure.lint import lint_sources
-from tenure.model.finding import CutReference, Holder
+from tenure.model.finding import CutReference, Holder, Interval
 from tenure.model.source import SourceFile
 from tenure.model.suspect import Suspect
 from tenure.rules.cache_grows_by_key import check_suspect
@@ -83,6 +83,24 @@ def test_a_few_bytes_under_a_few_lengths_are_a_hint(num_bytes: int, objects_per_
     suspect = replace(SPECIMENS["TN203"], retained_bytes=num_bytes, **rates)
 
     found = check_suspect(suspect)
+
+    assert found is not None
+    assert found.confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("objects", "num_bytes", "confidence"),
+    [
+        ((-0.15, 0.36), (-4471.0, 12231.8), "possible"),
+        ((0.0, 0.36), (-4471.0, 12231.8), "certain"),
+        ((0.1, 0.36), (409.6, 12231.8), "certain"),
+        (None, None, "certain"),
+    ],
+)
+def test_a_table_whose_growth_may_as_well_be_none_is_a_hint(
+    objects: Interval | None, num_bytes: Interval | None, confidence: str
+) -> None:
+    found = check_suspect(replace(SPECIMENS["TN203"], objects_interval=objects, bytes_interval=num_bytes))
 
     assert found is not None
     assert found.confidence == confidence

@@ -40,8 +40,16 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{subject(suspect)} {plural(suspect, 'gets', 'get')} an entry for every new key{examples} and "
         f"{plural(suspect, 'drops', 'drop')} none: {growth(suspect)}.",
         remedies=(f"as numbers of steps its keys only rise: {_OF_STEPS}",) if facts.get("keys_rise") else (_BOUND,),
-        at_most="certain" if suspect.symptom == "growth" and comes_to_much(suspect) else "possible",
+        at_most="certain"
+        if suspect.symptom == "growth" and comes_to_much(suspect) and not _may_fill(suspect)
+        else "possible",
     )
+
+
+def _may_fill(suspect: Suspect) -> bool:
+    """Whether its growth may as well be none: keys that are drawn from a few fill a table ever more slowly."""
+    intervals = (suspect.objects_interval, suspect.bytes_interval)
+    return all(interval is not None and interval[0] < 0 for interval in intervals)
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:

@@ -77,6 +77,22 @@ def test_a_layer_that_comes_back_was_only_swapped() -> None:
     assert [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"] == []
 
 
+@pytest.mark.parametrize("at", [4, 6])
+def test_other_tensors_at_the_addresses_of_a_layer_that_gave_way_are_not_it(at: int) -> None:
+    layer = kept_by("main(t.py:30).replaced -> list -> [0]")
+    numbered = layer.replace("#a 4MiB", "#a 4MiB serial=1").replace("#weight 4MiB", "#weight 4MiB serial=2")
+    rows = numbered.replace("serial=1", "serial=3").replace("serial=2", "serial=4")
+    before = BEFORE.replace("#a 4MiB", "#a 4MiB serial=1").replace("#weight 4MiB", "#weight 4MiB serial=2")
+
+    def found(after: str) -> list[str]:
+        censuses = [census(before, step=step) for step in (1, 2, 3)]
+        censuses += [census(NEW + (numbered if step < at else after), step=step) for step in (4, 6, 8)]
+        return [suspect.holder.name for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+
+    assert found(rows) == []
+    assert found(numbered) == ["replaced"]
+
+
 def test_two_censuses_are_too_few() -> None:
     assert cuts_of(kept_by("main(t.py:30).replaced -> list -> [0]"), later=(4, 6)) == []
 

@@ -18,9 +18,10 @@ def storage_rows(view: View, nodes: Ints) -> Ints:
 
 
 def identities(view: View, storages: Ints) -> frozenset[tuple[int, int]]:
-    """Address and bytes of storage nodes: the same for the same memory while it lives."""
-    addresses, sizes = view.census.nodes.address[storages], view.graph.bytes_of_node[storages]
-    return frozenset(zip(addresses.tolist(), sizes.tolist(), strict=True))
+    """What storage nodes are known by in all censuses, with their bytes."""
+    known = dict(zip(view.census.storages.node.tolist(), view.census.storage_identities.tolist(), strict=True))
+    addresses, sizes = view.census.nodes.address, view.graph.bytes_of_node
+    return frozenset((known.get(node, int(addresses[node])), int(sizes[node])) for node in storages.tolist())
 
 
 def is_scalar(view: View, row: int) -> bool:

@@ -31,12 +31,14 @@ _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
 
 @dataclass(frozen=True)
 class _Replaced:
-    """What took a layer's place when, and the addresses of the layer's parameters."""
+    """What took a layer's place when, the addresses of the layer's parameters, and which storages are their memory: the
+    address of a tensor that was let go of may be another's afterwards."""
 
     name: str
     type_name: str
     step: int
     parameters: frozenset[int]
+    memory: frozenset[int]
     modules: frozenset[int]
     """The layer's address and those of the modules inside of it, as far as they are still there."""
     went: Literal["replaced", "to meta", "ended"] = "replaced"
@@ -77,7 +79,7 @@ def _find_replaced(
     modules = _modules_of(view)
     had, has = ({(place.owner, place.name): place.child for place in each} for each in (before, after))
     below = _children_of(before)
-    known = _addresses(view, parameters_of(view))
+    known = _addresses(view, parameters_of(view)) & _same_memory(view, after_view)
     found = []
     for (owner, name), child in sorted(had.items()):
         if owner not in modules or child not in modules or has.get((owner, name), child) == child:
@@ -87,9 +89,8 @@ def _find_replaced(
         gone = frozenset((inside & known) - _all_inside(later, elsewhere))
         if gone and child not in elsewhere:
             node = int(np.flatnonzero(view.census.nodes.address == child)[0])
-            found.append(
-                _Replaced(name, view.graph.type_names[node], after_view.census.step, gone, frozenset(inside & modules))
-            )
+            names = (name, view.graph.type_names[node])
+            found.append(_replaced(names, after_view, gone, frozenset(inside & modules), "replaced"))
     return found
 
 
@@ -115,12 +116,11 @@ def _find_moved_to_meta(
     in_use = {place.child for places in later for place in places} | frozenset.intersection(*map(_named, later_views))
     found = []
     for address in sorted(outermost):
-        name, type_name = _names_of(view, address, before)
         modules = frozenset(inside[address] & all_modules)
         parameters = _with_their_memory(inside[address] & went, view, later_views[0], in_use)
         left = parameters | frozenset.intersection(*(_plain_attributes(each, modules) for each in (view, *later_views)))
         if left:
-            found.append(_Replaced(name, type_name, later_views[0].census.step, left, modules, "to meta"))
+            found.append(_replaced(_names_of(view, address, before), later_views[0], left, modules, "to meta"))
     return found
 
 
@@ -148,6 +148,7 @@ def _find_ended(
         return []
     below, known = _children_of(before), _addresses(view, parameters_of(view))
     had, has = _memory_by_tensor(view), _memory_by_tensor(later_views[0])
+    same = _same_memory(view, later_views[0])
     inside = {address: all_below(below, address) for address in gone}
     named = frozenset.intersection(*map(_named, later_views))
     in_use = named | {place.child for places in later for place in places}
@@ -155,15 +156,33 @@ def _find_ended(
     found = []
     for address in sorted(set(gone) - {each for top in gone for each in inside[top] - {top}}):
         tensors = inside[address] & known
-        own = {tensor for tensor in had.keys() & tensors if has.get(tensor) == had[tensor]}
+        own = tensors & same
         if not had.keys() & tensors or own & in_use:
             continue
-        name, type_name = _names_of(view, address, before)
         kept = frozenset(own) or _with_their_memory(tensors, view, later_views[0], in_use)
         kept = frozenset(tensor for tensor in kept if has[tensor] not in used)
         if kept:
-            found.append(_Replaced(name, type_name, later_views[0].census.step, kept, frozenset(), "ended"))
+            found.append(_replaced(_names_of(view, address, before), later_views[0], kept, frozenset(), "ended"))
     return found
+
+
+def _replaced(
+    names: tuple[str, str],
+    after: View,
+    parameters: frozenset[int],
+    modules: frozenset[int],
+    went: Literal["replaced", "to meta", "ended"],
+) -> _Replaced:
+    """The layer, by name and type, whose parameters have in the census `after` the memory that they had before."""
+    memory = _memory_by_tensor(after)
+    kept = frozenset(memory[each] for each in parameters if each in memory)
+    return _Replaced(*names, after.census.step, parameters, kept, modules, went)
+
+
+def _same_memory(view: View, after: View) -> set[int]:
+    """Addresses of tensors with the same memory in both censuses."""
+    had, has = _memory_by_tensor(view), _memory_by_tensor(after)
+    return {tensor for tensor, memory in had.items() if has.get(tensor) == memory}
 
 
 def _names_of(view: View, module: int, before: Iterable[Place]) -> tuple[str, str]:
@@ -190,11 +209,16 @@ def _with_their_memory(tensors: set[int], view: View, after: View, in_use: Colle
 
 
 def _memory_by_tensor(view: View) -> dict[int, int]:
-    """Address of each tensor's storage by its own."""
-    references, address = view.census.references, view.census.nodes.address
+    """Which storage is a tensor's, by the tensor's address."""
+    references, identity = view.census.references, _identities(view)
     own = references.kind == ReferenceKind.STORAGE
-    pairs = zip(address[references.source[own]].tolist(), address[references.target[own]].tolist(), strict=True)
-    return dict(pairs)
+    tensors = view.census.nodes.address[references.source[own]].tolist()
+    return {tensor: identity[storage] for tensor, storage in zip(tensors, references.target[own].tolist(), strict=True)}
+
+
+def _identities(view: View) -> dict[int, int]:
+    """What each storage node is known by in all censuses."""
+    return dict(zip(view.census.storages.node.tolist(), view.census.storage_identities.tolist(), strict=True))
 
 
 def _places_on_meta(view: View, places: Iterable[Place]) -> set[tuple[int, str]]:
@@ -266,11 +290,12 @@ def _in_use(view: View) -> set[int]:
 def _suspect(ordered: Sequence[View], group: Sequence[_Replaced]) -> Suspect | None:
     last, first = ordered[-1], group[0]
     addresses = frozenset().union(*(replaced.parameters for replaced in group))
-    memory = _memory(last, addresses)
+    identities = frozenset().union(*(replaced.memory for replaced in group))
+    memory = _memory(last, addresses, identities)
     size = int(last.graph.bytes_of_node[memory].sum())
     if size < max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum())):
         return None
-    alive = [_memory(view, addresses) for view in ordered]
+    alive = [_memory(view, addresses, identities) for view in ordered]
     return assemble_suspect(
         Group(last, memory, memory),
         symptom="survivor",
@@ -288,13 +313,18 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Replaced]) -> Suspect | N
     )
 
 
-def _memory(view: View, addresses: frozenset[int]) -> Ints:
-    """Storages of these tensors, of parameters or not any more, that something holds."""
+def _memory(view: View, addresses: frozenset[int], identities: frozenset[int]) -> Ints:
+    """Those of these storages that are these tensors', parameters or not any more, and that something holds."""
     references = view.census.references
     tensors = np.flatnonzero(np.isin(view.census.nodes.address, sorted(addresses)))
     own = (references.kind == ReferenceKind.STORAGE) & np.isin(references.source, tensors)
     nodes = np.unique(references.target[own])
-    held = [view.paths.held_by_root(node) for node in nodes.tolist()]
-    rows = [view.graph.storage_row[node] for node in nodes.tolist()]
-    roles = view.census.storages.role[rows] if rows else np.empty(0, dtype=np.int64)
-    return np.asarray(nodes[np.array(held, dtype=bool) & (roles != Role.OPTIMIZER_STATE)], dtype=np.int64)
+    identity, row_of, roles = _identities(view), view.graph.storage_row, view.census.storages.role
+    kept = [
+        node
+        for node in nodes.tolist()
+        if identity[node] in identities
+        and roles[row_of[node]] != Role.OPTIMIZER_STATE
+        and view.paths.held_by_root(node)
+    ]
+    return np.array(kept, dtype=np.int64)
