@@ -22,7 +22,11 @@ from tenure.analysis.idle.handed_on import told_with_what_is_handed_on
 from tenure.analysis.idle.idle_at_peak import find_idle_at_peak
 from tenure.analysis.idle.idle_modules import without_used
 from tenure.analysis.idle.never_read_again import find_never_read_again
-from tenure.analysis.idle.peak_figures import give_figures_of_what_rests, with_higher_peaks
+from tenure.analysis.idle.peak_figures import (
+    give_figures_of_what_rests,
+    told_where_they_add_to_no_peak,
+    with_higher_peaks,
+)
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.same_statement import join_same_statement
@@ -54,7 +58,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     found = (*found, *copied, *parts.found(_piled_up_in_evaluations, evidence, found))
     for profile, census in evidence.peaks:
         found = parts.changed(found, give_figures_of_what_rests, profile, census)
-    return found
+    return parts.changed(found, told_where_they_add_to_no_peak, evidence.peaks)
 
 
 def _piled_up_in_evaluations(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, ...]:

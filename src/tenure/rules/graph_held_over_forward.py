@@ -2,7 +2,7 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import CUT_IN_LIBRARY, Suspect
+from tenure.model.suspect import ADDS_TO_NO_PEAK, CUT_IN_LIBRARY, Suspect
 from tenure.rules.claim import claim, plural, subject
 from tenure.rules.path_questions import collects_unused_graphs, is_left_on_a_layer, short_type
 
@@ -48,7 +48,8 @@ def _off_the_ctx(suspect: Suspect) -> tuple[str, ...]:
 def _matters(suspect: Suspect) -> bool:
     """A graph, many bytes, or outputs that the profiled step shows to add to its peak."""
     of_peak = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or 1)
-    return suspect.through_graph or suspect.retained_bytes >= NOTABLE_OUTPUTS or of_peak >= NOTABLE_SHARE
+    many = suspect.retained_bytes >= NOTABLE_OUTPUTS and ADDS_TO_NO_PEAK not in suspect.facts
+    return suspect.through_graph or many or of_peak >= NOTABLE_SHARE
 
 
 def _can_be_dropped(suspect: Suspect) -> bool:

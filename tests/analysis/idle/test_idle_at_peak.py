@@ -7,13 +7,19 @@ import pytest
 
 from heaps import census
 from profiles import MIB, profile
-from suspects import carried
+from suspects import carried, series
 from tenure.analysis.idle.idle_at_peak import BASIS, BASIS_OF_COPIES, find_idle_at_peak
-from tenure.analysis.idle.peak_figures import give_figures_of_what_rests, give_peak_figures, with_higher_peaks
+from tenure.analysis.idle.peak_figures import (
+    give_figures_of_what_rests,
+    give_peak_figures,
+    told_where_they_add_to_no_peak,
+    with_higher_peaks,
+)
 from tenure.analysis.idle.step_replay import Replay
+from tenure.analysis.kept.carried import OUTLASTS_A_STEP
 from tenure.model.heap import Census, NodeKind
 from tenure.model.profile import NO_USES
-from tenure.model.suspect import IN_WINDOW, WAITS
+from tenure.model.suspect import ADDS_TO_NO_PEAK, IN_WINDOW, WAITS
 
 ALIVE, BEFORE = -1, -1
 LOGITS, OTHER, WEIGHTS = 100, 200, 300
@@ -498,6 +504,57 @@ def test_what_might_be_used_up_before_the_peak_is_told_apart_from_what_idles() -
         "line": 14,
     }
     assert find_idle_at_peak(replace(made, uses=NO_USES), two_names("judged")) == ()
+
+
+def test_what_several_operations_at_the_peak_use_up_in_turn_might_have_been_used_before_the_first_of_them() -> None:
+    """Two models' outputs, each reduced on its way by 3 MiB more, the second one at the census: 13 MiB at 9 and 11.
+
+    One after the other is 9 MiB: weights, one of the outputs, and what it is reduced by.
+    """
+    outputs = [(90, 4, 0, 2, 6), (91, 4, 1, 4, 6), (LOGITS, 4, 7, 9, 13), (OTHER, 4, 8, 11, 13)]
+    on_the_way = [(92, 3, 2, 3, 3), (93, 3, 4, 5, 5), (94, 3, 9, 10, 10), (95, 3, 11, 12, 12)]
+    weights = (WEIGHTS, 2, BEFORE, 8, ALIVE)
+    uses = [(9, 2), (10, 6), (11, 3), (12, 7)]
+    made = profile(*outputs, *on_the_way, weights, operations=14, second=7, census_op=11, uses=uses)
+    alive = seen(
+        f"{FRAME}.outs -> dict#outs -> ['policy'] tensor 4MiB",
+        f"{FRAME}.outs -> dict#outs -> ['reference'] tensor 4MiB",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        addresses=(LOGITS, OTHER, WEIGHTS),
+    )
+
+    (found,) = find_idle_at_peak(made, alive)
+
+    assert (found.holder.name, found.retained_bytes, found.peak_drop_bytes) == ("outs", 8 * MIB, 4 * MIB)
+    assert WAITS in found.facts
+    assert find_idle_at_peak(replace(made, uses=NO_USES), alive) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "adds"),
+    [
+        ({}, True),
+        ({"retained_bytes": 7 * MIB}, True),
+        ({"retained_bytes": 9 * MIB}, False),
+        ({"retained_bytes": 9 * MIB, "facts": {OUTLASTS_A_STEP: True}}, True),
+        ({"retained_bytes": 9 * MIB, "device": "cuda:0"}, True),
+        ({"retained_bytes": 9 * MIB, "first_step": 7}, True),
+        ({"retained_bytes": 9 * MIB, "symptom": "growth"}, True),
+        ({"retained_bytes": 8 << 10}, False),
+    ],
+)
+def test_what_a_step_hands_to_the_next_ones_forward_adds_to_no_peak_where_it_is_gone_by_then(
+    changes: dict[str, object], adds: bool
+) -> None:
+    """Of what the first step made 4 MiB are there at the second one's peak of 10 MiB."""
+    handed_on, passing, made_here = (LOGITS, 4, 4, 8, 8), (90, 2, 2, 3, 4), (OTHER, 6, 7, 7, 7)
+    profiled = profile(handed_on, passing, made_here, census_op=7), two_names()
+    given = carried(**{"retained_bytes": 4 * MIB, "series": series(MIB, MIB, moment="forward-entry")} | changes)
+
+    (found,) = told_where_they_add_to_no_peak([given], [profiled])
+
+    assert found == (given if adds else replace(given, facts=given.facts | {ADDS_TO_NO_PEAK: True}))
+    assert told_where_they_add_to_no_peak([given], []) == (given,)
 
 
 def test_what_the_step_before_made_waits_for_its_own_step() -> None:

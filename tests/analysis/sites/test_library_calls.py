@@ -191,3 +191,13 @@ def test_calls_that_a_loop_runs_come_first() -> None:
     )
 
     assert [site.line for site in located("finalize.__init__", text).sites] == [7, 4]
+
+
+def test_calls_that_give_only_constants_come_last() -> None:
+    """`put(STOP)` ends a queue's consumer, which is no memory that the queue keeps, though a loop runs it."""
+    text = (
+        "import weakref\n\n\nfor name in names:\n    weakref.finalize(STOP, None)\n"
+        "weakref.finalize(STOP, flush)\nweakref.finalize(name=config.DONE)\nweakref.finalize()\n"
+    )
+
+    assert [site.line for site in located("finalize.__init__", text).sites] == [6, 8, 5, 7]

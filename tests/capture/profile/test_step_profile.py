@@ -427,6 +427,31 @@ def test_where_several_updates_follow_a_rollout_more_steps_are_watched_as_one_un
     assert [read_profile(tmp_path / each.file).census_op >= 0 for each in found] == [False] * (len(found) - 1) + [True]
 
 
+def test_where_the_peaks_operation_comes_again_with_much_less_alive_more_steps_are_watched_as_one(
+    tmp_path: Path,
+) -> None:
+    """One function scores a rollout of many and, in each update, a few."""
+    model, _ = make_step()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def score(rows: int) -> torch.Tensor:
+        return model(torch.randn(rows, 8)).log_softmax(-1).square().mean()
+
+    def step(number: int) -> None:
+        if number % 3 == 1:
+            with torch.no_grad():
+                score(20_000)
+        score(16).backward()
+        optimizer.step()
+
+    train(step, tmp_path, steps=24)
+
+    found = [read_profile(tmp_path / each.file) for each in open_recording(tmp_path).profiles]
+    peaks = [int(made.bytes_alive("cpu")[made.second :].max()) for made in found]
+    assert [made.census_op >= 0 for made in found] == [True] * len(found)
+    assert [peak > 4 * peaks[0] for peak in peaks] == [False, *[False] * (len(peaks) - 2), True]
+
+
 def test_no_dynamo_is_loaded_and_nothing_is_left_behind(tmp_path: Path) -> None:
     _, step = make_step()
     before = "torch._dynamo" in sys.modules

@@ -6,10 +6,13 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from tenure.analysis.idle.step_replay import Replay
+from tenure.analysis.idle.weights import is_news
+from tenure.analysis.kept.carried import OUTLASTS_A_STEP
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import ADDS_TO_NO_PEAK, HoldingReference, Suspect
 
+_ENTRY = "forward-entry"
 BASIS_OF_RESTING = "no operation of the profiled steps used it"
 Name = tuple[str, str, str, str]
 
@@ -45,6 +48,27 @@ def give_figures_of_what_rests(
         return tuple(suspects)
     untouched = replay.untouched()
     return tuple(_resting(suspect, untouched, replay.peak_bytes) for suspect in suspects)
+
+
+def told_where_they_add_to_no_peak(
+    suspects: Iterable[Suspect], peaks: Sequence[tuple[StepProfile, Census]]
+) -> tuple[Suspect, ...]:
+    """The suspects; those that each step makes anew and hands to the next one's forward, with the fact, where most of
+    it is gone at every peak that was profiled, or next to nothing beside all else."""
+    replays = [(profile.step, Replay(profile, census)) for profile, census in peaks]
+    met = [(step, replay) for step, replay in replays if replay.meets_peak()]
+    return tuple(_with_what_it_adds(suspect, met) for suspect in suspects)
+
+
+def _with_what_it_adds(suspect: Suspect, met: Iterable[tuple[int, Replay]]) -> Suspect:
+    if suspect.symptom != "peak" or suspect.series.moment != _ENTRY or OUTLASTS_A_STEP in suspect.facts:
+        return suspect
+    size = suspect.retained_bytes
+    there = [replay for step, replay in met if suspect.first_step <= step and replay.device == suspect.device]
+    adds = any(2 * replay.carried_bytes() > size and is_news(size, replay.peak_bytes) for replay in there)
+    if adds or not there:
+        return suspect
+    return dataclasses.replace(suspect, facts=suspect.facts | {ADDS_TO_NO_PEAK: True})
 
 
 def _resting(suspect: Suspect, untouched: frozenset[tuple[int, int]], peak_bytes: int) -> Suspect:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -93,19 +94,39 @@ class Replay:
 
     @cached_property
     def waits(self) -> dict[int, Waiting]:
-        """Storages that the second step made, alive at its peak, used later and then dropped, that might have been used
-        up before it. What was made before, as a batch in a queue is, waits for its own step."""
-        storages, at = self.profile.storages, self.profile.census_op
+        """Storages that the second step made, alive at its peak, and then dropped, that might have been used up before
+        it. What was made before, as a batch in a queue is, waits for its own step. Where other operations before the
+        census's met the peak as well, those count that are used up by one of them."""
+        first = self._first_at_peak()
+        found = self._waiting_from(self.profile.census_op)
+        return (self._waiting_from(first - 1) | found) if first < self.profile.census_op else found
+
+    def _first_at_peak(self) -> int:
+        """The second step's first operation with as good as the peak's bytes alive."""
+        return self.profile.second + int(np.argmax(self.alive >= NEAR_PEAK * self.peak_bytes))
+
+    def _waiting_from(self, peak: int) -> dict[int, Waiting]:
+        storages = self.profile.storages
+        at = self.profile.census_op
         late = (
             (storages.birth >= self.profile.second)
-            & (storages.birth < at)
+            & (storages.birth <= min(peak, at - 1))
             & ((storages.death == ALIVE) | (storages.death >= at))
-            & (storages.last_use > at)
+            & (storages.last_use > peak)
         )
         rows = np.flatnonzero(late & (storages.bytes >= _NOTABLE * self.peak_bytes) & self._on_device).tolist()
-        uses = UsesAfterPeak(self.profile, self.lasting)
+        uses = UsesAfterPeak(self.profile, self.lasting, peak=peak)
         found = {row: uses.find_waiting(row) for row in rows if row not in self.lasting and self._is_dropped(row)}
         return {row: waiting for row, waiting in found.items() if waiting is not None}
+
+    def carried_bytes(self) -> int:
+        """At the census, bytes of what the first step made and still was there: no more than a step hands to the next,
+        of what is made anew in each."""
+        storages, at = self.profile.storages, self.profile.census_op
+        alive = (storages.death == ALIVE) | (storages.death >= at)
+        carried = (storages.birth != BEFORE) & (storages.birth < self.profile.second) & alive & self._on_device
+        rows = [row for row in np.flatnonzero(carried).tolist() if row not in self.lasting]
+        return int(storages.bytes[rows].sum())
 
     def idle_rows(self) -> list[int]:
         """Storages that the census found alive, used for the last time before, and not to be used again."""
@@ -169,6 +190,7 @@ class Replay:
         """
         wanted = {other for row in rows for other in self._made_and_left_alike(row)}
         after = {row: int(self.profile.storages.last_use[row]) for row in self._in_both_steps(wanted)}
+        beside = {self.waits[row].ready: self.waits[row].made_bytes for row in sorted(self.waits.keys() & wanted)}
         for row in self.waits.keys() & wanted:
             partner, other = self._partner[self.waits[row].ready], self.counterpart(row)
             after |= {row: self.waits[row].ready} | ({other: partner} if other is not None and partner >= 0 else {})
@@ -179,7 +201,7 @@ class Replay:
                 of_step = [row for row in both if bool(self.profile.storages.birth[row] >= self.profile.second) is step]
                 latest = max((after[row] for row in of_step), default=0)
                 after |= {row: max(after[row], latest) for row in of_step}
-        return self.drop_if_freed(after)
+        return self.drop_if_freed(after, beside)
 
     def _made_and_left_alike(self, row: int) -> list[int]:
         """The storage, and those that the same statement made by the same operation, of about its size, and another
@@ -196,12 +218,15 @@ class Replay:
     def _in_both_steps(self, rows: Iterable[int]) -> set[int]:
         return {each for row in rows for each in (row, self.counterpart(row)) if each is not None}
 
-    def drop_if_freed(self, after: dict[int, int]) -> int:
-        """By how many bytes the peak falls if each of these rows were freed after its operation."""
+    def drop_if_freed(self, after: Mapping[int, int], beside: Mapping[int, int] = MappingProxyType({})) -> int:
+        """By how many bytes the peak falls if each of these rows were freed after its operation, and so many bytes came
+        for a moment at the second step's operations in `beside`."""
         freed_after = np.full(len(self.profile.storages.birth), self.profile.num_operations, dtype=np.int64)
         for row, operation in after.items():
             freed_after[row] = operation
         without = self.profile.bytes_alive(self.device, freed_after=freed_after)[self.profile.second :]
+        for operation, size in beside.items():
+            without[operation - self.profile.second] += size
         return self.peak_bytes - int((self._static + without).max(initial=0))
 
     def copied_rows(self) -> dict[int, list[int]]:

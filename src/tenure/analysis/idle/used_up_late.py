@@ -29,21 +29,21 @@ _OWN_WORK = (Phase.BACKWARD, Phase.OPTIMIZER)
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a storage waits for: `uses` begin with operation `first_use` and might follow `ready`, the last operation
-    before the peak that they need."""
+    """What a storage waits for: its uses begin with operation `first_use` and might follow `ready`, the last operation
+    before the peak that they need. On their way they make `made_bytes` at most."""
 
     ready: int
     first_use: int
+    made_bytes: int
 
 
 class UsesAfterPeak:
-    """The second step's uses of storages. `lasting` are those of parameters, buffers and optimizers' state, which no
-    reduction reads."""
+    """The second step's uses of storages, seen from the operation `peak` of it. `lasting` are those of parameters,
+    buffers and optimizers' state, which no reduction reads."""
 
-    def __init__(self, profile: StepProfile, lasting: Collection[int]) -> None:
-        self._profile, self._lasting = profile, lasting
+    def __init__(self, profile: StepProfile, lasting: Collection[int], *, peak: int) -> None:
+        self._profile, self._lasting, self._peak = profile, lasting, peak
         self._inputs = profile.inputs()
-        self._begun = set(profile.operations.site[profile.second : profile.census_op + 1].tolist())
         self._uses: dict[int, list[int]] = {}
         self._changes: dict[int, list[int]] = {}
         for operation, rows in self._inputs.items():
@@ -57,15 +57,15 @@ class UsesAfterPeak:
 
     def find_waiting(self, row: int) -> Waiting | None:
         """What a storage waits for at the peak; None where it is not used after it, or by what must come later, where
-        what is made of it is as large, or where the statement that uses it has begun on others, as a loop over all of
-        them has."""
-        peak, size = self._profile.census_op, int(self._profile.storages.bytes[row])
+        what is made of it is as large, or where the statement that uses it has begun on others since it was made, as a
+        loop over all of them has."""
+        peak, size = self._peak, int(self._profile.storages.bytes[row])
         uses = self._uses.get(row, [])
         to_come = sorted({use for use in uses if use > peak})
-        if not to_come or int(self._profile.operations.site[to_come[0]]) in self._begun:
+        made_at = max(int(self._profile.storages.birth[row]), self._profile.second)
+        if not to_come or self._has_begun(to_come[0], range(made_at, peak + 1), besides=uses):
             return None
-        birth = int(self._profile.storages.birth[row])
-        ready = max((use for use in uses if use <= peak), default=max(birth, self._profile.second))
+        ready = max((use for use in uses if use <= peak and not self._only_views(use)), default=made_at)
         chain, first_use, number = {row}, to_come[0], 0
         handed_on: set[int] = set()
         while to_come:
@@ -83,7 +83,15 @@ class UsesAfterPeak:
             chain.update(large)
             for use in sorted({use for made in large for use in self._uses[made]} - set(to_come)):
                 heappush(to_come, use)
-        return None if handed_on else Waiting(ready, first_use)
+        if handed_on:
+            return None
+        return Waiting(ready, first_use, sum(int(self._bytes[made]) for made in chain - {row}))
+
+    def _has_begun(self, operation: int, within: range, *, besides: Collection[int]) -> bool:
+        """Whether the statement of an operation ran others within a stretch, more than views."""
+        sites = self._profile.operations.site
+        same = within.start + (sites[within.start : within.stop] == sites[operation]).nonzero()[0]
+        return any(other not in besides and not self._only_views(other) for other in same.tolist())
 
     def _only_views(self, operation: int) -> bool:
         """Whether an operation gives another view of what it is given, as `return output.detach()` does: where nothing
@@ -106,7 +114,7 @@ class UsesAfterPeak:
                 return None
             changes = (change for change in self._changes.get(other, ()) if change < operation)
             latest = max(latest, int(self._profile.storages.birth[other]), *changes)
-        return latest if latest <= self._profile.census_op else None
+        return latest if latest <= self._peak else None
 
     def _changed_by(self, operation: int) -> list[int]:
         name = self._profile.text(int(self._profile.operations.name[operation]))

@@ -83,6 +83,16 @@ def _name_that_binds(reference: HoldingReference, sources: Mapping[str, SourceFi
     return next((name for name in bound if resolve_sites(name, sources, growing=False)), reference)
 
 
+def given_by(
+    reference: HoldingReference, cut: Iterable[HoldingReference], sources: Mapping[str, SourceFile]
+) -> HoldingReference:
+    """Of a parameter the variable in the `cut` by which the running caller has what it gave; else the reference."""
+    if reference.kind != "local" or not _is_parameter(reference, sources):
+        return reference
+    others = (each for each in cut if each.kind == "local" and each.sites and not _is_parameter(each, sources))
+    return next(others, reference)
+
+
 def _is_parameter(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
     """Whether the value is the one that the variable's function was called with."""
     sought = Sought(reference, sources, growing=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tenure.analysis.sites.logged_values import is_of_logging, logged_values
@@ -147,15 +147,26 @@ def owner_of(reference: HoldingReference) -> str:
 
 
 def _places(word: str, sources: Mapping[str, SourceFile], fits: Callable[[ast.Call], bool]) -> Iterator[SourceLocation]:
-    """The user's own calls that fit, over the files in which `word` occurs; those that a loop runs come first."""
+    """The user's own calls that fit, over the files in which `word` occurs; those that give nothing but constants come
+    last, and of the others those that a loop runs first."""
     found = [
-        (not loops_around(source, line), source, line)
+        (_gives_only_constants(call), not loops_around(source, call.lineno), source, call.lineno)
         for source in sources.values()
         if source.origin == "yours" and word in source.text
-        for line in sorted({call.lineno for call in _calls_in(source) if fits(call)})
+        for call in _one_by_line(filter(fits, _calls_in(source)))
     ]
-    for _, source, line in sorted(found, key=lambda each: each[0]):
+    for _, _, source, line in sorted(found, key=lambda each: each[:2]):
         yield SourceLocation(source.path, line, enclosing_function(source, line))
+
+
+def _one_by_line(calls: Iterable[ast.Call]) -> list[ast.Call]:
+    return [call for _, call in sorted({call.lineno: call for call in calls}.items())]
+
+
+def _gives_only_constants(call: ast.Call) -> bool:
+    """`waiting.put(None)`, `waiting.put(STOP)`: what ends a queue, and is no memory that it keeps."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return bool(given) and all(isinstance(each, ast.Constant) or _last_name(each).isupper() for each in given)
 
 
 def _calls_in(source: SourceFile) -> list[ast.Call]:

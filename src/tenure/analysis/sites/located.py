@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from tenure.analysis.sites.asked_of_library import by_the_call_that_asked
-from tenure.analysis.sites.binding_sites import is_unambiguous, name_that_stores, resolve_sites
+from tenure.analysis.sites.binding_sites import given_by, is_unambiguous, name_that_stores, resolve_sites
 from tenure.analysis.sites.context_sites import by_the_context_variable
 from tenure.analysis.sites.copied_sites import by_the_concatenation
 from tenure.analysis.sites.emptied import emptied_by
@@ -74,6 +74,8 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     if record is not None or (len(cut) == 1 and not cut[0].sites and cut[0].expression == holder.expression):
         cut = (dataclasses.replace(cut[0], sites=holder.sites), *cut[1:])
     holder = _last_error_of_own_prompt(holder, cut, sources) or holder
+    if suspect.symptom == "peak":
+        holder = given_by(holder, cut, sources)
     carrying = None
     if growing and (suspect.through_graph or suspect.swells):
         carrying = that_carries_on(holder, chain(cut, map(located, suspect.chain_entries)), sources)

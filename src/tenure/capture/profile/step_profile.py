@@ -26,6 +26,8 @@ EARLIEST_STEP = 5
 """Optimizer state, caches and buffers are made in the first steps."""
 WATCH_SECONDS = 3.0
 """So much our own code may take within the two steps."""
+PEAKS_ALIKE = 0.75
+"""Of the first step's peak, without what no operation touched: a second one below it is of another kind of step."""
 _NEVER = -1
 
 
@@ -78,7 +80,8 @@ class StepProfiler:
         self._done = True
         self._refused: str | None = None
         self.steps_differed = False
-        """The operation at the peak of the first did not come again in the second, when two were watched last."""
+        """The operation at the peak of the first did not come again in the second, when two were watched last, or came
+        where much less memory is alive: in another call of the same function."""
 
     def plan(self, step: int, *, turn: int = 1) -> None:
         """Profile this step and the next, or from it on twice `turn` steps; 0 for none, which holds until this is
@@ -223,8 +226,8 @@ class StepProfiler:
             self._write_stream(stream)
             return
         self._leave()
+        self.steps_differed = self._census is None or _is_much_lower_in_second(profile)
         if self._census is None:
-            self.steps_differed = True
             first, second = self._ends_of_turns
             self._note(f"steps {first} and {second} differ: the operation at the peak did not come again")
         census, self._census = self._census, None
@@ -254,6 +257,12 @@ class StepProfiler:
                 self._watch = None
         elif self._watch.stopped is None:
             self._watch.stopped = "ended"
+
+
+def _is_much_lower_in_second(profile: StepProfile) -> bool:
+    alive = profile.bytes_alive(profile.main_device())
+    first, second = (int(part.max(initial=0)) for part in (alive[: profile.second], alive[profile.second :]))
+    return second < PEAKS_ALIKE * first
 
 
 def _profile_of(watch: OpWatch, *, step: int, second: int, census_op: int) -> StepProfile:
