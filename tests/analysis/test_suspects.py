@@ -403,6 +403,31 @@ def test_a_variable_for_the_newest_element_of_what_grows_carries_nothing() -> No
     assert [told(suspect) for suspect in newest(NEWEST)] == [("growth", "rows[*]", ["rows[*]"])]
 
 
+def test_nor_does_it_where_the_container_was_emptied_just_before() -> None:
+    """A metric's results, which it computes and forgets after every fourth step: at the last entry there is one."""
+    rows = (
+        "main.metric -> __main__.Metric -> .rows list -> [{n}] dict -> ['output'] tensor#o{element} 1MiB activation\n"
+    )
+    text = "{rows}loop.train(loop.py:9).output -> tensor#o{last}"
+    since = range(1, 14)
+    drawn = [
+        made
+        for step in since
+        for moment in ("step-end", "forward-entry")
+        for made in growing(
+            MODEL + text,
+            (step,),
+            moment=moment,
+            last=lambda step: step - 1,
+            rows=lambda step: "".join(
+                rows.format(n=n, element=element) for n, element in enumerate(range((step - 1) // 4 * 4, step))
+            ),
+        )
+    ]
+
+    assert [told(suspect)[:2] for suspect in find_suspects(drawn)] == [("sawtooth", "metric.rows[*]")]
+
+
 def test_what_a_variable_carries_beside_the_newest_element_is_told_without_the_others() -> None:
     text = NEWEST.replace(".output -> tensor#o", ".output -> dict#d{step} -> [0] tensor#o")
     beside = "loop.train(loop.py:9).output -> dict#d{step} -> [1] tensor#p{step} 3MiB activation"

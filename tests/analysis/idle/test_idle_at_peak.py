@@ -413,6 +413,27 @@ def test_a_cache_that_is_copied_to_grow_costs_its_old_copy_while_it_is_copied() 
     assert (found.peak_bytes, found.peak_drop_bytes) == (11 * MIB, 4 * MIB)
 
 
+@pytest.mark.parametrize(("layers", "name"), [(3, "cache"), (2, "keys")])
+def test_of_copies_in_turn_the_container_is_told_where_it_has_more_than_the_variable_of_the_turn(
+    layers: int, name: str
+) -> None:
+    old = [(90 + n, 4, 2 + n, 8 + n, ALIVE) for n in range(layers)]
+    new = [(70 + n, 5, 8 + n, 11, ALIVE) for n in range(layers)]
+    copied = profile(*old, *new, operations=12, second=6, census_op=7 + layers)
+    sites = np.where(copied.operations.site >= 2, 2, copied.operations.site)
+    copied = replace(
+        copied,
+        strings=("aten.cat.default", *copied.strings[1:]),
+        operations=replace(copied.operations, site=sites),
+    )
+    shared = [f"main.cache -> list#c -> [{n}] tensor#t{n} 4MiB" for n in range(layers)]
+    heap = seen(*shared, f"{FRAME}.keys -> tensor#t0 4MiB", addresses=tuple(90 + n for n in range(layers)))
+
+    (found,) = find_idle_at_peak(copied, heap)
+
+    assert (found.holder.name, found.retained_bytes) == (name, 4 * layers * MIB)
+
+
 def test_what_is_carried_under_the_same_name_gets_the_figures_of_the_peak() -> None:
     idle = find_idle_at_peak(profile(*IN_BOTH), two_names())
     same, other = carried(cut=idle[0].cut), carried()

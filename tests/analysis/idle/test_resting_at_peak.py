@@ -92,6 +92,9 @@ def test_what_other_memory_took_the_place_of_since_is_no_data() -> None:
     assert expressions(rests) == [[SLOT]]
 
 
+PARTS = (("model", KEPT), ("critic", OTHER))
+
+
 def test_of_a_table_of_tables_the_one_that_rests_is_told_though_another_is_in_use() -> None:
     """As of a checkpoint whose optimizer's state became the optimizer's own."""
     checkpoint = f"{FRAME}.self -> __main__.Slot#s -> .checkpoint dict#c -> "
@@ -100,6 +103,20 @@ def test_of_a_table_of_tables_the_one_that_rests_is_told_though_another_is_in_us
     assert expressions(found((model, KEPT), (state, LOGITS))) == [["self.checkpoint['model']"]]
     alone = checkpoint + "['w'] tensor 3MiB"
     assert found((alone, KEPT), (state, LOGITS)) == ()
+
+
+def test_tables_of_one_table_that_rest_are_told_and_weighed_together() -> None:
+    """As a checkpoint's two models, each of which is a twelfth of the peak, less than is news by itself."""
+    checkpoint = f"{FRAME}.self -> __main__.Slot#s -> .checkpoint dict#c -> "
+    state = (checkpoint + "['state'] dict -> [0] tensor 4MiB", LOGITS)
+    models = [(checkpoint + f"['{name}'] dict -> ['w'] tensor 832KiB", place) for name, place in PARTS]
+
+    (together,) = found(*models, state)
+
+    assert expressions((together,)) == [["self.checkpoint['model']", "self.checkpoint['critic']"]]
+    assert together.peak_drop_bytes == 2 * 832 << 10
+    assert "rests_in_each_entry" not in together.facts
+    assert found(models[0], state) == ()
 
 
 def test_what_an_earlier_phase_was_seen_to_use_is_no_data_but_its_cache() -> None:

@@ -136,9 +136,19 @@ def _grown_by_copying(view: View, replay: Replay) -> list[Suspect]:
         nodes = np.array(sorted(replay.node_of_row[row] for row in seen), dtype=np.int64)
         statement = (replay.profile.text(int(sites.file[site])), int(sites.line[site]))
         facts = {**_facts(replay, seen), COPIED_TO_GROW: statement}
-        made = _suspect(view, replay, Group(view, nodes, nodes, cut=(), freed=nodes), seen, drop, facts)
+        kept = _kept_beside_variables(view, nodes)
+        made = _suspect(view, replay, Group(view, kept, kept, cut=(), freed=nodes), seen, drop, facts)
         found.append(dataclasses.replace(made, peak_basis=BASIS_OF_COPIES))
     return found
+
+
+def _kept_beside_variables(view: View, nodes: Ints) -> Ints:
+    """Of storages those that no variable stands for, where they are most of the bytes: a loop that copies one after the
+    other has the one of its turn in a variable."""
+    kinds, sizes = view.census.references.kind, view.graph.bytes_of_node
+    tensors_of = {node: path_to(view.graph, view.paths, node)[:-1] for node in nodes.tolist()}
+    kept = [node for node, path in tensors_of.items() if path and kinds[path[-1]] != ReferenceKind.LOCAL]
+    return np.array(kept, dtype=np.int64) if 2 * int(sizes[kept].sum()) > int(sizes[nodes].sum()) else nodes
 
 
 def _suspect(

@@ -196,7 +196,10 @@ def _by_holder(heap: _Heap) -> tuple[_ByHolder, _ByHolder]:
             found.setdefault(reference, []).append(node)
         else:
             inside.append(node)
-    alone = {(reference,): np.array(sorted(nodes), dtype=np.int64) for reference, nodes in found.items()}
+    alone = {
+        references: np.array(sorted(node for each in references for node in found[each]), dtype=np.int64)
+        for references in _sections_together(heap, found)
+    }
     told = (
         alone
         | find_resting_fields(heap.view, inside, heap.has_used_items, heap.leads_to_made, heap.path_to)
@@ -204,6 +207,30 @@ def _by_holder(heap: _Heap) -> tuple[_ByHolder, _ByHolder]:
     )
     fields = by_field(heap.view, inside, heap.path_to)
     return told, {held_by: nodes for held_by, nodes in fields.items() if held_by not in told}
+
+
+def _sections_together(heap: _Heap, holders: Iterable[int]) -> list[tuple[int, ...]]:
+    """The references, those to sections of one dict together."""
+    sources = heap.view.census.references.source
+    alone: list[tuple[int, ...]] = []
+    by_dict: dict[int, list[int]] = {}
+    for reference in sorted(holders):
+        if _is_in_container(heap, reference):
+            by_dict.setdefault(int(sources[reference]), []).append(reference)
+        else:
+            alone.append((reference,))
+    return alone + [tuple(sections) for sections in by_dict.values()]
+
+
+def _is_in_container(heap: _Heap, reference: int) -> bool:
+    """Whether a container has what it refers to: no variable, attribute or field of an object."""
+    owner = int(heap.view.census.references.source[reference])
+    return _is_container(heap.graph.type_names[owner]) and not heap.graph.instance_tables[owner]
+
+
+def _lie_in_entries(heap: _Heap, held_by: Sequence[int]) -> bool:
+    """Whether they are fields of a container's entries, and not sections of a dict."""
+    return len(held_by) > 1 and not _is_in_container(heap, held_by[0])
 
 
 def _holder_of(heap: _Heap, path: Sequence[int]) -> int:
@@ -280,7 +307,7 @@ def _suspect(
     is_data &= not (is_unread and tuple(each.reference for each in group.cut) == held_by)
     if is_data:
         return None
-    facts = _facts(history) | ({"rests_in_each_entry": True} if len(held_by) > 1 else {})
+    facts = _facts(history) | ({"rests_in_each_entry": True} if _lie_in_entries(heap, held_by) else {})
     facts |= {UNREAD_FIELD: True} if is_unread else {}
     suspect = assemble_suspect(
         group, symptom="peak", measured=Measured(series=history.series, facts=facts), fingerprint=""
@@ -316,7 +343,7 @@ def _with_figures(suspect: Suspect, holders: Iterable[str]) -> Suspect:
 
 def _with_cut(heap: _Heap, held_by: tuple[int, ...], nodes: Ints) -> Group:
     """The storages with their holders as the cut; where others hold them too, with the cut that frees them."""
-    many = frozenset({container_of(heap.view, held_by[0])} if len(held_by) > 1 else ())
+    many = frozenset({container_of(heap.view, held_by[0])} if _lie_in_entries(heap, held_by) else ())
     group = Group(heap.view, nodes, nodes, many=many, cut=tuple(map(Droppable, held_by)), freed=nodes)
     freed = freed_storages(heap.graph, group.cut or ())
     if find_droppable(heap.graph)[list(held_by)].all() and np.isin(nodes, freed).all():

@@ -175,7 +175,7 @@ def _is_newest_element(group: Group, place: HolderAtEntry, told: set[int]) -> bo
     growing = [
         dropped
         for dropped in group.cut or ()
-        if _gains_elements(view, dropped.container, told) or _leads_to_growing_graph(view, dropped, told)
+        if _gains_elements(view, _container_of(view, dropped), told) or _leads_to_growing_graph(view, dropped, told)
     ]
     if not growing:
         return False
@@ -184,9 +184,14 @@ def _is_newest_element(group: Group, place: HolderAtEntry, told: set[int]) -> bo
     return not is_significant(view, dataclasses.replace(place, nodes=place.nodes[~still[place.nodes]]))
 
 
+def _container_of(view: View, dropped: Droppable) -> int:
+    """The container that loses its elements, or that the reference leads to: with one element it is no crowd yet."""
+    return dropped.container if dropped.container >= 0 else int(view.census.references.target[dropped.reference])
+
+
 def _gains_elements(view: View, container: int, told: set[int]) -> bool:
     references = view.census.references
-    return container >= 0 and any(
+    return any(
         references.kind[r] in ELEMENT_REFERENCES and int(view.shape[references.target[r]]) in told
         for r in view.graph.references_from(container)
     )
