@@ -14,6 +14,8 @@ from tenure.model.source import SourceLocation
 
 IDLE_FROM = "idle_from_step"
 """The fact from which step on nobody is known to use the memory: what a later profiled step touches is in use."""
+NEVER_CALLED = "never_called"
+"""The fact that a part of a model in use was there in all of the run and no module's call was seen to reach it."""
 PASSED_BY = "passed_by_optimizer"
 """The fact that an optimizer which goes on stepping has the memory, and has not stepped it since."""
 CUT_IN_LIBRARY = "cut_in_library"

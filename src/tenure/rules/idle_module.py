@@ -2,7 +2,7 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import PASSED_BY, Suspect
+from tenure.model.suspect import NEVER_CALLED, PASSED_BY, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
 
@@ -18,6 +18,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         return None
     step = suspect.facts["last_called_step"]
     when = f"after step {step}" if step else "since the first step began"
+    called = "nobody was seen to call" if NEVER_CALLED in suspect.facts else f"was not seen called {when}"
     passed = PASSED_BY in suspect.facts
     trained = "which no optimizer steps" if passed or "in_optimizer" in suspect.facts else "is in no optimizer"
     module = str(suspect.facts.get("module", "module")).rpartition(".")[2]
@@ -26,7 +27,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         rule=RULE.code,
         name=RULE.name,
         message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} {format_bytes(suspect.retained_bytes)} of "
-        f"{module} on {suspect.device}, which was not seen called {when} and {trained}.",
+        f"{module} on {suspect.device}, which {called} and {trained}.",
         remedies=(
             "where its work ends, delete every reference listed under `to free`; or move it away until it is "
             'needed again: `.to("cpu")`, or `.to("meta")` where it never is',

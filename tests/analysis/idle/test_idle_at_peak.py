@@ -578,6 +578,24 @@ def test_what_a_step_hands_to_the_next_ones_forward_adds_to_no_peak_where_it_is_
     assert told_where_they_add_to_no_peak([given], []) == (given,)
 
 
+def test_a_table_that_hooks_fill_by_name_is_told_as_one() -> None:
+    """Two outputs of 4 and 3 MiB that nobody asks for before the peak: by themselves neither is what to drop."""
+    noted = ((90, 4, 0, 1, 5), (91, 3, 1, 1, 6), (LOGITS, 4, 5, 6, ALIVE), (OTHER, 3, 6, 6, ALIVE))
+    made = profile(*noted, (92, 6, 2, 2, 2), (93, 6, 7, 7, 7), (WEIGHTS, 2, BEFORE, 9, ALIVE))
+    monitor = f"{FRAME}.monitor -> __main__.Monitor#monitor -> .latest dict#latest"
+    alive = seen(
+        f"{monitor} -> ['stem'] tensor 4MiB",
+        f"{monitor} -> ['head'] tensor 3MiB",
+        "main.MONITORS -> list -> [0] __main__.Monitor#monitor",
+        f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
+        addresses=(LOGITS, OTHER, WEIGHTS),
+    )
+
+    (found,) = find_idle_at_peak(made, alive)
+
+    assert (found.holder.expression, found.retained_bytes) == ("monitor.latest", 7 * MIB)
+
+
 def test_what_the_step_before_made_waits_for_its_own_step() -> None:
     staged = profile((90, 4, BEFORE, 4, 4), (LOGITS, 4, 4, 9, 9), *IN_BOTH[2:], uses=[(9, 1)])
 

@@ -307,7 +307,6 @@ TIED_TO_BODY = f"{NET} -> ['body'] __main__.Body#body -> .table parameter#w\n"
 @pytest.mark.parametrize(
     ("used_at", "options"),
     [
-        ((), {}),  # a part never called: its weights may be used by the function around it
         ((1, 2, 3, 12), {}),
         ((1, 2, 3), {"used": EXPERT.replace("#one", "#one inside"), "idle": EXPERT, "others": BODY + OTHER_EXPERT}),
         ((1, 2, 3), {"others": BODY + KEPT}),
@@ -322,10 +321,8 @@ def test_parts_that_are_or_may_be_used_are_not_told(used_at: tuple[int, ...], op
     assert idle_of(used_at=used_at, **{"used": PART_USED, "idle": PART, "others": BODY, **options}) == []
 
 
-@pytest.mark.parametrize(("step", "last_use", "told"), [(12, 3, 0), (12, BEFORE, 1), (4, 3, 1)])
-def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: int, told: int) -> None:
-    censuses = [census(STUDENT + (USED if at in (1, 2, 3) else TEACHER), step=at) for at in STEPS]
-    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+def profiled(step: int, last_use: int) -> StepProfile:
+    """A profile that saw the weight there before its first operation, and `last_use` of it."""
     columns = {
         "address": address_of("storage of w"),
         "bytes": 8 << 20,
@@ -333,7 +330,7 @@ def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: 
         "last_use": last_use,
         "death": ALIVE,
     }
-    profile = StepProfile(
+    return StepProfile(
         step=step,
         second=5,
         census_op=-1,
@@ -346,7 +343,55 @@ def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: 
         ),
     )
 
-    assert len(without_used(found, [profile])) == told
+
+@pytest.mark.parametrize(("step", "last_use", "told"), [(12, 3, 0), (12, BEFORE, 1), (4, 3, 1)])
+def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: int, told: int) -> None:
+    censuses = [census(STUDENT + (USED if at in (1, 2, 3) else TEACHER), step=at) for at in STEPS]
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+
+    assert len(without_used(found, [profiled(step, last_use)])) == told
+
+
+@pytest.mark.parametrize(
+    ("profiles", "parts"),
+    [([profiled(6, BEFORE)], ["net.stem"]), ([profiled(6, 3)], []), ([], [])],
+    ids=["untouched", "used by the function around it", "not watched"],
+)
+def test_a_part_that_was_never_called_is_told_with_doubt_where_no_operation_used_it(
+    profiles: list[StepProfile], parts: list[str]
+) -> None:
+    found = find_suspects([census(BODY + PART, step=step) for step in STEPS])
+    told = [suspect for suspect in without_used(found, profiles) if suspect.symptom == "survivor"]
+
+    assert [suspect.holder.expression for suspect in told] == parts
+    assert all(suspect.facts["doubt"] and suspect.facts["never_called"] for suspect in told)
+
+
+def test_parts_that_were_never_called_are_told_together_where_modules_of_one_type_have_them_by_one_name() -> None:
+    """As adapters in attention and in a feed-forward layer, each of which keeps the layer that it stands for."""
+    layer = f"{NET} -> ['{{at}}'] __main__.Adapter#{{at}} inside -> ._modules dict -> ['base'] torch.nn.Linear -> "
+    adapters = "".join(
+        layer.format(at=at) + f"._parameters dict -> ['weight'] parameter#{at}w 8MiB\n" for at in ("qkv", "up")
+    )
+    found = find_suspects([census(BODY + adapters, step=step) for step in STEPS])
+    (together,) = (suspect for suspect in found if suspect.symptom == "survivor")
+
+    assert [each.expression for each in together.cut] == ["net.qkv.base", "net.up.base"]
+    assert together.retained_bytes == 16 << 20
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        BODY + "main(t.py:9).optimizer -> torch.optim.sgd.SGD#sgd -> .state list -> [0] parameter#w\n",
+        BODY.replace(" inside", "").replace(" called", ""),
+    ],
+    ids=["an optimizer steps it", "nor was the model around it"],
+)
+def test_a_part_that_was_never_called_is_in_use_with_an_optimizer_or_a_model_that_rests(others: str) -> None:
+    found = find_suspects([census(others + PART, step=step) for step in STEPS])
+
+    assert [suspect for suspect in found if suspect.symptom == "survivor"] == []
 
 
 def test_where_the_program_compiles_a_module_may_be_called_unseen() -> None:

@@ -32,6 +32,7 @@ MOST_STORAGES = 64
 BASIS = "replayed the profiled step without it"
 BASIS_OF_COPIES = "replayed the profiled step without the old copy"
 _IN_TORCH = re.compile(r"(site|dist)-packages[/\\]torch[/\\]")
+_TABLES = ("dict", "collections.OrderedDict", "collections.defaultdict")
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
@@ -51,7 +52,7 @@ def find_idle_at_peak(profile: StepProfile, census: Census, between: Sequence[Ce
     rows += [
         row for row in replay.waits if row in replay.node_of_row and not _is_in_graph(view, [replay.node_of_row[row]])
     ]
-    rows = sorted(rows, key=lambda row: -int(profile.storages.bytes[row]))[:MOST_STORAGES]
+    rows = sorted(set(rows), key=lambda row: (-int(profile.storages.bytes[row]), row))[:MOST_STORAGES]
     found = []
     for group in _groups(view, replay, rows, find_owners(view, replay, rows, between)):
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
@@ -96,18 +97,32 @@ def _groups(view: View, replay: Replay, rows: Sequence[int], owners: Owners) -> 
     before the step, as its batch is, apart from what the step made."""
     groups: list[Group] = []
     fed = {row: (replay.is_from_before(row), row in replay.waits) for row in rows}
+    tables: dict[tuple[object, ...], list[int]] = {}
     for row in rows:
-        group = _with_cut(view, np.array([replay.node_of_row[row]], dtype=np.int64), owners)
+        node = replay.node_of_row[row]
+        tables.setdefault((_table_of(view, node, owners), *fed[row]), []).append(node)
+    for (_, *how), nodes in tables.items():
+        group = _with_cut(view, np.array(sorted(nodes), dtype=np.int64), owners)
         if not group.cut:
             continue
         for other in list(groups):
-            if fed[row] == fed[replay.row_of_node[int(other.nodes[0])]] and belong_together(group, other):
+            if tuple(how) == fed[replay.row_of_node[int(other.nodes[0])]] and belong_together(group, other):
                 merged = _merged(view, group, other, owners)
                 if merged.cut:
                     groups.remove(other)
                     group = merged
         groups.append(group)
     return groups
+
+
+def _table_of(view: View, node: int, owners: Owners) -> int:
+    """The dict nearest to a storage all of whose entries are spent, as that in which hooks note outputs by name: it is
+    emptied as a whole. The storage itself where there is none."""
+    sources, types = view.census.references.source, view.graph.type_names
+    way = (int(sources[reference]) for reference in reversed(path_to(view.graph, view.paths, node)))
+    tables = (each for each in way if types[each] in _TABLES and not view.graph.instance_tables[each])
+    nearest = next(tables, node)
+    return nearest if nearest in owners.spent else node
 
 
 def _merged(view: View, one: Group, other: Group, owners: Owners) -> Group:

@@ -9,25 +9,35 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.carriers import by_an_attribute, by_the_functions_name, drop_the_carrier, with_parts
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, object_of, reach, unquoted
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
+from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import is_on
 from tenure.analysis.idle.passing_optimizers import names_of_modules, passed_by, stopped_with, with_state
-from tenure.analysis.idle.rests import LEAST_WINDOWS, Rest, Window, count_steps, find_rest, windows_of
+from tenure.analysis.idle.rests import (
+    LEAST_WINDOWS,
+    Rest,
+    Window,
+    count_steps,
+    find_never_called,
+    find_rest,
+    windows_of,
+)
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.kept.named_modules import name_that_went
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.profile import StepProfile
-from tenure.model.suspect import IDLE_FROM, PASSED_BY, Suspect, is_of_optimizers
+from tenure.model.suspect import IDLE_FROM, NEVER_CALLED, PASSED_BY, Suspect, is_of_optimizers
 
 LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
 BASIS = "nobody called it in the later steps, all through which it is alive"
 _IN_OPTIMIZER = "an optimizer that goes on has its parameters: the program may come back to it"
 _STOPPED = "an optimizer that trains nothing else has it: the program may come back to both"
+_NEVER_CALLED = "nobody was seen to call it: the program may yet do so"
 _LAST_CALL = "last_called_step"
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
 _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE)
@@ -62,8 +72,8 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     modules may take turns.
     What an optimizer that goes on has, a graph uses, or a module in use refers to, is none; nor what was never called,
     such as an average of weights. Where calls inside other modules were watched, a part of a module in use counts too,
-    which refers to it as its submodule only; not beside one in use that is made like it, for data may choose between
-    them.
+    which refers to it as its submodule only, and with doubt also where it was never called; not beside one in use that
+    is made like it, for data may choose between them.
     One that only prepared data, and that nothing has by name any more, is told with doubt after a shorter rest.
     `told` are types of modules that were found to be released. Weights used without a call and calls in windows that
     were not watched cannot be seen: findings of this kind are never certain.
@@ -80,24 +90,37 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
         for idle in _with_stopped_optimizers(last, _candidates(ordered, windows, unfinished))
         if last.graph.type_names[idle.node] not in told and _is_unused(ordered, idle) and _is_on_device(last, idle)
     ]
-    by_shape: dict[int, list[_Idle]] = {}
+    by_place: dict[str, list[_Idle]] = {}
     for idle in found:
-        by_shape.setdefault(int(last.shape[idle.node]), []).append(idle)
-    return tuple(
-        _suspect(ordered, group, shapes.text(shape)) for shape, group in by_shape.items() if _weighs_enough(last, group)
-    )
+        by_place.setdefault(_place_of(last, shapes, idle), []).append(idle)
+    return tuple(_suspect(ordered, group, place) for place, group in by_place.items() if _weighs_enough(last, group))
+
+
+def _place_of(last: View, shapes: Shapes, idle: _Idle) -> str:
+    """What modules that rest in the same way share: their shape, or of those never called the name by which modules of
+    one type have them."""
+    path = path_to(last.graph, last.paths, idle.node)
+    if idle.rest.times_called or len(path) < 2:
+        return shapes.text(int(last.shape[idle.node]))
+    owner = object_of(last.graph, int(last.census.references.source[path[-2]]))
+    return f"{last.graph.type_names[owner]}.{unquoted(last.graph.labels[path[-1]])}, never called"
 
 
 def without_used(
     found: Iterable[Suspect], profiles: Sequence[StepProfile], *, compiles: bool = False
 ) -> tuple[Suspect, ...]:
-    """The suspects but idle modules, and weights without their module, whose memory an operation of later steps used;
-    where the program compiles, without any idle module: from within compiled code modules are called unseen."""
+    """The suspects but idle modules, and weights without their module, whose memory an operation of later steps used,
+    or of modules that were never called may have used where none was watched; where the program compiles, without any
+    idle module: from within compiled code modules are called unseen."""
     return tuple(
         suspect
         for suspect in found
         if IDLE_FROM not in suspect.facts
-        or (not (compiles and _LAST_CALL in suspect.facts) and not _is_used_later(suspect, profiles))
+        or (
+            not (compiles and _LAST_CALL in suspect.facts)
+            and not _is_used_later(suspect, profiles)
+            and (profiles or NEVER_CALLED not in suspect.facts)
+        )
     )
 
 
@@ -114,6 +137,8 @@ def _candidates(ordered: Sequence[View], windows: Sequence[Window], unfinished: 
     inside = {child for below in children.values() for child in below}
     ever_called = unfinished.union(*(window.called for window in windows))
     sees_inside = all(window.sees_inside for window in windows)
+    called = [node for node in children if int(address[node]) in ever_called]
+    of_called = {below for node in called for below in all_below(children, node)}
     tensors = parameter_tensors(graph)
     steps = count_steps(last.census.step, windows)
     waiting, seen = [node for node in children if node not in inside], set()
@@ -128,6 +153,8 @@ def _candidates(ordered: Sequence[View], windows: Sequence[Window], unfinished: 
         rest = find_rest(subtree, int(address[node]), windows, unfinished, steps)
         if rest is not None and rest.is_short and not name_that_went(ordered, int(address[node])):
             rest = None
+        if rest is None and sees_inside and node in of_called:
+            rest = find_never_called(subtree, windows, unfinished)
         if rest is not None and not (sees_inside and _is_one_of_several(last, children, node, rest)):
             found.append(_weighed(graph, node, rest, tensors, below if sees_inside else set()))
         elif int(address[node]) not in ever_called or (sees_inside and _calls_its_parts(graph, node)):
@@ -186,6 +213,8 @@ def _is_unused(ordered: Sequence[View], idle: _Idle) -> bool:
     without = np.isin(graph.census.references.kind, GRAPH_REFERENCES) | idle.by_registry | never_stepped(graph)
     without |= np.isin(graph.census.references.target, sorted(idle.stopped))
     if reach(graph, seeds, without=without)[idle.storages].any():
+        if not idle.rest.times_called:
+            return False
         without |= passed_by(ordered[idle.rest.since :])
         if reach(graph, seeds, without=without)[idle.storages].any():
             return False
@@ -216,7 +245,7 @@ def _memory(group: Sequence[_Idle]) -> Ints:
     return np.unique(np.concatenate([idle.storages for idle in group]))
 
 
-def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Suspect:
+def _suspect(ordered: Sequence[View], group: Sequence[_Idle], place: str) -> Suspect:
     last, heaviest = ordered[-1], max(group, key=lambda idle: len(idle.parameters))
     parameters = frozenset().union(*(idle.parameters for idle in group))
     alive = [_alive(view, parameters) for view in ordered]
@@ -244,9 +273,10 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], shape: str) -> Sus
             }
             | ({} if "" in went else {"released": min(went)})
             | ({PASSED_BY: True} if passed else {})
-            | ({"in_optimizer": True} if stopped else {}),
+            | ({"in_optimizer": True} if stopped else {})
+            | ({NEVER_CALLED: True} if _NEVER_CALLED in doubts else {}),
         ),
-        fingerprint=fingerprint_of(f"idle {shape}"),
+        fingerprint=fingerprint_of(f"idle {place}"),
     )
     suspect = by_an_attribute(with_parts(_by_the_modules_own_name(suspect), last, cut))
     weight = int(last.graph.bytes_of_node[memory].sum())
@@ -279,6 +309,8 @@ def _doubt(ordered: Sequence[View], idle: _Idle) -> str:
         return _IN_OPTIMIZER
     if _is_in_optimizer(last.graph, idle, idle.stopped):
         return _STOPPED
+    if not rest.times_called:
+        return _NEVER_CALLED
     if rest.times_called < 2 and not rest.at_first_call:
         return "it was seen in use only once"
     if rest.had_breaks:

@@ -176,6 +176,24 @@ def find_rest(
     )
 
 
+def find_never_called(subtree: frozenset[int], windows: Sequence[Window], unfinished: frozenset[int]) -> Rest | None:
+    """The rest of modules that were there in all windows but the first, which may make them, and called in none."""
+    called = unfinished.union(*(window.called for window in windows))
+    if called & subtree or not all(subtree <= window.present for window in windows[1:]):
+        return None
+    return Rest(
+        last_step=0,
+        times_called=0,
+        times_idle=len(windows),
+        at_first_call=False,
+        since=windows[0].position,
+        used_later=called,
+        had_breaks=False,
+        began_late=False,
+        is_short=False,
+    )
+
+
 def _only_prepares(hits: Sequence[int], windows: Sequence[Window]) -> bool:
     """Whether it was used before training, in the window at most in which that begins."""
     return windows[hits[0]].prepares and hits[-1] <= sum(window.prepares for window in windows)
