@@ -344,9 +344,12 @@ def profiled(step: int, last_use: int) -> StepProfile:
     )
 
 
+@pytest.mark.parametrize("serial", ["", " serial=5"])
 @pytest.mark.parametrize(("step", "last_use", "told"), [(12, 3, 0), (12, BEFORE, 1), (4, 3, 1)])
-def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: int, told: int) -> None:
-    censuses = [census(STUDENT + (USED if at in (1, 2, 3) else TEACHER), step=at) for at in STEPS]
+def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: int, told: int, serial: str) -> None:
+    """A profile knows storages by their addresses, a census by numbers of their own as well."""
+    used, idle = (text.replace("8MiB", f"8MiB{serial}") for text in (USED, TEACHER))
+    censuses = [census(STUDENT + (used if at in (1, 2, 3) else idle), step=at) for at in STEPS]
     found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
 
     assert len(without_used(found, [profiled(step, last_use)])) == told

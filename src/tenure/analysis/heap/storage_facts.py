@@ -18,10 +18,9 @@ def storage_rows(view: View, nodes: Ints) -> Ints:
 
 
 def identities(view: View, storages: Ints) -> frozenset[tuple[int, int]]:
-    """What storage nodes are known by in all censuses, with their bytes."""
-    known = dict(zip(view.census.storages.node.tolist(), view.census.storage_identities.tolist(), strict=True))
-    addresses, sizes = view.census.nodes.address, view.graph.bytes_of_node
-    return frozenset((known.get(node, int(addresses[node])), int(sizes[node])) for node in storages.tolist())
+    """Address and bytes of storage nodes: the same for the same memory while it lives, also in profiles."""
+    addresses, sizes = view.census.nodes.address[storages], view.graph.bytes_of_node[storages]
+    return frozenset(zip(addresses.tolist(), sizes.tolist(), strict=True))
 
 
 def is_scalar(view: View, row: int) -> bool:

@@ -190,10 +190,12 @@ class Replay:
         """
         wanted = {other for row in rows for other in self._made_and_left_alike(row)}
         after = {row: int(self.profile.storages.last_use[row]) for row in self._in_both_steps(wanted)}
-        beside = {self.waits[row].ready: self.waits[row].made_bytes for row in sorted(self.waits.keys() & wanted)}
+        beside: dict[int, int] = {}
         for row in self.waits.keys() & wanted:
-            partner, other = self._partner[self.waits[row].ready], self.counterpart(row)
-            after |= {row: self.waits[row].ready} | ({other: partner} if other is not None and partner >= 0 else {})
+            ready = self.waits[row].ready
+            partner, other = self._partner[ready], self.counterpart(row)
+            after |= {row: ready} | ({other: partner} if other is not None and partner >= 0 else {})
+            beside[ready] = max(beside.get(ready, 0), self.waits[row].made_bytes)
         after |= {earlier: BEFORE for row in wanted for earlier in self._forerunners(row)}
         for rows_of_name in together:
             both = self._in_both_steps(rows_of_name)
