@@ -427,6 +427,15 @@ def test_where_several_updates_follow_a_rollout_more_steps_are_watched_as_one_un
     assert [read_profile(tmp_path / each.file).census_op >= 0 for each in found] == [False] * (len(found) - 1) + [True]
 
 
+def peaks_met(folder: Path) -> list[bool]:
+    """Of the first profile and the last whether the census was taken where most memory was alive in all that was
+    watched, but for what happens to be there from before."""
+    found = [read_profile(folder / each.file) for each in open_recording(folder).profiles]
+    alive = [made.bytes_alive("cpu") for made in found]
+    met = [10 * each[made.census_op] > 9 * max(each) for made, each in zip(found, alive, strict=True)]
+    return [met[0], met[-1]]
+
+
 def test_where_the_peaks_operation_comes_again_with_much_less_alive_more_steps_are_watched_as_one(
     tmp_path: Path,
 ) -> None:
@@ -438,18 +447,15 @@ def test_where_the_peaks_operation_comes_again_with_much_less_alive_more_steps_a
         return model(torch.randn(rows, 8)).log_softmax(-1).square().mean()
 
     def step(number: int) -> None:
-        if number % 3 == 1:
+        if number % 4 == 0:
             with torch.no_grad():
                 score(20_000)
         score(16).backward()
         optimizer.step()
 
-    train(step, tmp_path, steps=24)
+    train(step, tmp_path, steps=40)
 
-    found = [read_profile(tmp_path / each.file) for each in open_recording(tmp_path).profiles]
-    peaks = [int(made.bytes_alive("cpu")[made.second :].max()) for made in found]
-    assert [made.census_op >= 0 for made in found] == [True] * len(found)
-    assert [peak > 4 * peaks[0] for peak in peaks] == [False, *[False] * (len(peaks) - 2), True]
+    assert peaks_met(tmp_path) == [False, True]
 
 
 def test_no_dynamo_is_loaded_and_nothing_is_left_behind(tmp_path: Path) -> None:
