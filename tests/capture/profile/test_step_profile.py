@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -456,6 +457,24 @@ def test_where_the_peaks_operation_comes_again_with_much_less_alive_more_steps_a
     train(step, tmp_path, steps=40)
 
     assert peaks_met(tmp_path) == [False, True]
+
+
+def test_what_the_collector_takes_between_two_steps_makes_them_no_other_steps(tmp_path: Path) -> None:
+    _, update = make_step()
+    ring: list[object] = [torch.ones(1 << 20)]
+    ring.append(ring)
+    held = [ring]
+    del ring
+
+    def step(number: int) -> None:
+        if number == 5:
+            held.clear()
+            gc.collect()
+        update(number)
+
+    train(step, tmp_path, steps=16)
+
+    assert [each.step for each in open_recording(tmp_path).profiles] == [6]
 
 
 def test_no_dynamo_is_loaded_and_nothing_is_left_behind(tmp_path: Path) -> None:

@@ -260,7 +260,14 @@ class StepProfiler:
 
 
 def _is_much_lower_in_second(profile: StepProfile) -> bool:
-    alive = profile.bytes_alive(profile.main_device())
+    """Of what operations made or used: what only was there, as rings are until the collector runs, says nothing."""
+    import numpy as np
+
+    from tenure.model.profile import BEFORE
+
+    untouched = profile.storages.last_use == BEFORE
+    counted = np.where(untouched, BEFORE, profile.num_operations)
+    alive = profile.bytes_alive(profile.main_device(), freed_after=counted)
     first, second = (int(part.max(initial=0)) for part in (alive[: profile.second], alive[profile.second :]))
     return second < PEAKS_ALIKE * first
 
