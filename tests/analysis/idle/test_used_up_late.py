@@ -38,14 +38,14 @@ def steps(
 def test_what_is_reduced_after_the_peak_with_what_was_there_before_waits_for_it() -> None:
     made = steps(WAITS, SOFTMAX, LABELS, uses=[(6, 0), (10, 0), (11, 1), (11, 2)])
 
-    assert UsesAfterPeak(made, lasting=(), peak=8).find_waiting(0) == Waiting(6, 10, made_bytes=8 * MIB)
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0, peak=8) == Waiting(6, 10, made_bytes=8 * MIB)
 
 
 def test_a_result_that_is_small_may_wait_for_what_comes_later() -> None:
     small = (101, 1, 10, 11, 12)
     made = steps(WAITS, small, LATE, uses=[(10, 0), (11, 1), (11, 2)])
 
-    assert UsesAfterPeak(made, lasting=(), peak=8).find_waiting(0) == Waiting(5, 10, made_bytes=0)
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0, peak=8) == Waiting(5, 10, made_bytes=0)
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,14 @@ def test_what_is_used_together_with_something_else_does_not_wait(
 ) -> None:
     made = steps(*storages, uses=[(10, 0), (11, 1), (11, 2)])
 
-    assert UsesAfterPeak(made, lasting=lasting, peak=8).find_waiting(0) is None
+    assert UsesAfterPeak(made, lasting=lasting).find_waiting(0, peak=8) is None
 
 
 @pytest.mark.parametrize("phase", [BACKWARD, OPTIMIZER])
 def test_what_a_graph_or_an_optimizer_uses_does_not_wait(phase: int) -> None:
     phases = [FORWARD] * 10 + [phase] * 5
 
-    assert UsesAfterPeak(steps(WAITS, uses=[(10, 0)], phases=phases), lasting=(), peak=8).find_waiting(0) is None
+    assert UsesAfterPeak(steps(WAITS, uses=[(10, 0)], phases=phases), lasting=()).find_waiting(0, peak=8) is None
 
 
 def test_what_a_loop_has_come_to_after_others_does_not_wait() -> None:
@@ -75,8 +75,8 @@ def test_what_a_loop_has_come_to_after_others_does_not_wait() -> None:
     made = steps(WAITS, uses=[(10, 0)])
     in_loop = replace(made, operations=replace(made.operations, site=np.array([*range(10), 7, *range(11, 15)])))
 
-    assert UsesAfterPeak(made, lasting=(), peak=8).find_waiting(0) is not None
-    assert UsesAfterPeak(in_loop, lasting=(), peak=8).find_waiting(0) is None
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0, peak=8) is not None
+    assert UsesAfterPeak(in_loop, lasting=()).find_waiting(0, peak=8) is None
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_statement_has_begun_with_work_on_others_since(begun: int, use: int, w
     sites[10] = begun
     again = replace(made, operations=replace(made.operations, site=sites))
 
-    assert (UsesAfterPeak(again, lasting=(), peak=8).find_waiting(0) is not None) is waits
+    assert (UsesAfterPeak(again, lasting=()).find_waiting(0, peak=8) is not None) is waits
 
 
 def test_a_view_is_neither_a_beginning_nor_a_use() -> None:
@@ -100,7 +100,7 @@ def test_a_view_is_neither_a_beginning_nor_a_use() -> None:
     sites[[7, 8]] = 10
     again = replace(made, operations=replace(made.operations, site=sites))
 
-    assert UsesAfterPeak(again, lasting=(), peak=8).find_waiting(0) == Waiting(5, 10, made_bytes=0)
+    assert UsesAfterPeak(again, lasting=()).find_waiting(0, peak=8) == Waiting(5, 10, made_bytes=0)
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def test_what_is_handed_on_as_a_view_is_not_used_up(uses: list[tuple[int, int]],
     """As by `return output.detach()`, here at 12."""
     made = steps(WAITS, uses=uses, named={12: "aten.detach.default"})
 
-    assert (UsesAfterPeak(made, lasting=(), peak=8).find_waiting(0) is not None) is waits
+    assert (UsesAfterPeak(made, lasting=()).find_waiting(0, peak=8) is not None) is waits
 
 
 def test_what_is_made_into_something_as_large_does_not_wait() -> None:
     """A queue that is joined with new entries is there at the next step."""
-    assert UsesAfterPeak(steps(WAITS, SOFTMAX, uses=[(10, 0)]), lasting=(), peak=8).find_waiting(0) is None
+    assert UsesAfterPeak(steps(WAITS, SOFTMAX, uses=[(10, 0)]), lasting=()).find_waiting(0, peak=8) is None
 
 
 def test_what_is_not_used_after_the_peak_does_not_wait() -> None:
-    assert UsesAfterPeak(steps(WAITS, uses=[(6, 0), (8, 0)]), lasting=(), peak=8).find_waiting(0) is None
+    assert UsesAfterPeak(steps(WAITS, uses=[(6, 0), (8, 0)]), lasting=()).find_waiting(0, peak=8) is None
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_it_is_used_with_counts_from_its_last_change_on(changed_at: int, fo
     uses = sorted([(10, 0), (11, 1), (11, 2), (changed_at, 2)])
     made = steps(WAITS, SOFTMAX, LABELS, uses=uses, named={changed_at: "aten.add_.Tensor"})
 
-    assert UsesAfterPeak(made, lasting=(), peak=8).find_waiting(0) == found
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0, peak=8) == found
 
 
 @pytest.mark.parametrize(
@@ -143,18 +143,18 @@ def test_what_is_written_into_something_as_large_does_not_wait(name: str, inputs
     buffer = (101, 8, BEFORE, 10, ALIVE)
     made = steps(WAITS, buffer, uses=[(10, row) for row in inputs], named={10: name})
 
-    assert UsesAfterPeak(made, lasting=(), peak=8).find_waiting(0) is None
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0, peak=8) is None
 
 
 def test_what_a_change_reads_is_not_changed_by_it() -> None:
     total = (101, 1, BEFORE, 10, ALIVE)
     made = steps(WAITS, total, uses=[(10, 1), (10, 0)], named={10: "aten.add_.Tensor"})
 
-    assert UsesAfterPeak(made, lasting=(), peak=8).find_waiting(0) == Waiting(5, 10, made_bytes=0)
+    assert UsesAfterPeak(made, lasting=()).find_waiting(0, peak=8) == Waiting(5, 10, made_bytes=0)
 
 
 @pytest.mark.parametrize(("number", "waits"), [(MOST_OPERATIONS, True), (MOST_OPERATIONS + 1, False)])
 def test_a_long_computation_is_none_that_uses_something_up(number: int, waits: bool) -> None:
     made = steps(WAITS, uses=[(9 + each, 0) for each in range(number)], operations=40)
 
-    assert (UsesAfterPeak(made, lasting=(), peak=8).find_waiting(0) is not None) is waits
+    assert (UsesAfterPeak(made, lasting=()).find_waiting(0, peak=8) is not None) is waits

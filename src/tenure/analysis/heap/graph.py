@@ -161,6 +161,11 @@ class Graph:
         return {node: row for row, node in enumerate(self.census.storages.node.tolist())}
 
     @cached_property
+    def identity_of_storage(self) -> dict[int, int]:
+        """Node number of a storage -> the number by which other censuses of the process know it."""
+        return dict(zip(self.census.storages.node.tolist(), self.census.storage_identities.tolist(), strict=True))
+
+    @cached_property
     def bytes_of_node(self) -> Ints:
         """Per node: the storage's bytes; 0 for what is not a storage."""
         weights = np.zeros(self.size, dtype=np.int64)

@@ -161,8 +161,8 @@ def _kept_beside_variables(view: View, nodes: Ints) -> Ints:
     """Of storages those that no variable stands for, where they are most of the bytes: a loop that copies one after the
     other has the one of its turn in a variable."""
     kinds, sizes = view.census.references.kind, view.graph.bytes_of_node
-    tensors_of = {node: path_to(view.graph, view.paths, node)[:-1] for node in nodes.tolist()}
-    kept = [node for node, path in tensors_of.items() if path and kinds[path[-1]] != ReferenceKind.LOCAL]
+    to_tensor = {node: path_to(view.graph, view.paths, node)[:-1] for node in nodes.tolist()}
+    kept = [node for node, path in to_tensor.items() if path and kinds[path[-1]] != ReferenceKind.LOCAL]
     return np.array(kept, dtype=np.int64) if 2 * int(sizes[kept].sum()) > int(sizes[nodes].sum()) else nodes
 
 

@@ -55,14 +55,19 @@ def told_where_they_add_to_no_peak(
 ) -> tuple[Suspect, ...]:
     """The suspects; those that each step makes anew and hands to the next one's forward, with the fact, where most of
     it is gone at every peak that was profiled, or next to nothing beside all else."""
+    suspects = tuple(suspects)
+    if not any(map(_is_handed_on, suspects)):
+        return suspects
     replays = [(profile.step, Replay(profile, census)) for profile, census in peaks]
     met = [(step, replay) for step, replay in replays if replay.meets_peak()]
-    return tuple(_with_what_it_adds(suspect, met) for suspect in suspects)
+    return tuple(_with_what_it_adds(suspect, met) if _is_handed_on(suspect) else suspect for suspect in suspects)
+
+
+def _is_handed_on(suspect: Suspect) -> bool:
+    return suspect.symptom == "peak" and suspect.series.moment == _ENTRY and OUTLASTS_A_STEP not in suspect.facts
 
 
 def _with_what_it_adds(suspect: Suspect, met: Iterable[tuple[int, Replay]]) -> Suspect:
-    if suspect.symptom != "peak" or suspect.series.moment != _ENTRY or OUTLASTS_A_STEP in suspect.facts:
-        return suspect
     size = suspect.retained_bytes
     there = [replay for step, replay in met if suspect.first_step <= step and replay.device == suspect.device]
     adds = any(2 * replay.carried_bytes() > size and is_news(size, replay.peak_bytes) for replay in there)

@@ -101,13 +101,16 @@ class Replay:
         found = self._waiting_from(self.profile.census_op)
         return (self._waiting_from(first - 1) | found) if first < self.profile.census_op else found
 
+    @cached_property
+    def _uses(self) -> UsesAfterPeak:
+        return UsesAfterPeak(self.profile, self.lasting)
+
     def _first_at_peak(self) -> int:
         """The second step's first operation with as good as the peak's bytes alive."""
         return self.profile.second + int(np.argmax(self.alive >= NEAR_PEAK * self.peak_bytes))
 
     def _waiting_from(self, peak: int) -> dict[int, Waiting]:
-        storages = self.profile.storages
-        at = self.profile.census_op
+        storages, at = self.profile.storages, self.profile.census_op
         late = (
             (storages.birth >= self.profile.second)
             & (storages.birth <= min(peak, at - 1))
@@ -115,8 +118,8 @@ class Replay:
             & (storages.last_use > peak)
         )
         rows = np.flatnonzero(late & (storages.bytes >= _NOTABLE * self.peak_bytes) & self._on_device).tolist()
-        uses = UsesAfterPeak(self.profile, self.lasting, peak=peak)
-        found = {row: uses.find_waiting(row) for row in rows if row not in self.lasting and self._is_dropped(row)}
+        dropped = [row for row in rows if row not in self.lasting and self._is_dropped(row)]
+        found = {row: self._uses.find_waiting(row, peak=peak) for row in dropped}
         return {row: waiting for row, waiting in found.items() if waiting is not None}
 
     def carried_bytes(self) -> int:

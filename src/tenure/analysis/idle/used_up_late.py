@@ -38,11 +38,11 @@ class Waiting:
 
 
 class UsesAfterPeak:
-    """The second step's uses of storages, seen from the operation `peak` of it. `lasting` are those of parameters,
-    buffers and optimizers' state, which no reduction reads."""
+    """The second step's uses of storages. `lasting` are those of parameters, buffers and optimizers' state, which no
+    reduction reads."""
 
-    def __init__(self, profile: StepProfile, lasting: Collection[int], *, peak: int) -> None:
-        self._profile, self._lasting, self._peak = profile, lasting, peak
+    def __init__(self, profile: StepProfile, lasting: Collection[int]) -> None:
+        self._profile, self._lasting = profile, lasting
         self._inputs = profile.inputs()
         self._uses: dict[int, list[int]] = {}
         self._changes: dict[int, list[int]] = {}
@@ -55,11 +55,11 @@ class UsesAfterPeak:
         for row, birth in enumerate(profile.storages.birth.tolist()):
             self._made.setdefault(birth, []).append(row)
 
-    def find_waiting(self, row: int) -> Waiting | None:
-        """What a storage waits for at the peak; None where it is not used after it, or by what must come later, where
-        what is made of it is as large, or where the statement that uses it has begun on others since it was made, as a
-        loop over all of them has."""
-        peak, size = self._peak, int(self._profile.storages.bytes[row])
+    def find_waiting(self, row: int, *, peak: int) -> Waiting | None:
+        """What a storage waits for at the operation `peak`; None where it is not used after it, or by what must come
+        later, where what is made of it is as large, or where the statement that uses it has begun on others since it
+        was made, as a loop over all of them has."""
+        size = int(self._profile.storages.bytes[row])
         uses = self._uses.get(row, [])
         to_come = sorted({use for use in uses if use > peak})
         made_at = max(int(self._profile.storages.birth[row]), self._profile.second)
@@ -71,7 +71,7 @@ class UsesAfterPeak:
         while to_come:
             operation = heappop(to_come)
             number += 1
-            needs = self._needs(operation, [other for other in self._inputs[operation] if other not in chain])
+            needs = self._needs(operation, [other for other in self._inputs[operation] if other not in chain], peak)
             if needs is None or number > MOST_OPERATIONS or not self._is_plain(operation, chain, size):
                 return None
             ready = max(ready, needs)
@@ -105,7 +105,7 @@ class UsesAfterPeak:
         changed = self._changed_by(operation)
         return all(other in chain or self._bytes[other] <= _SMALL * size for other in changed)
 
-    def _needs(self, operation: int, others: list[int]) -> int | None:
+    def _needs(self, operation: int, others: list[int], peak: int) -> int | None:
         """The last operation that made or changed what an operation is given besides; None where it is after the
         peak, or where that is a model's."""
         latest = self._profile.second
@@ -114,7 +114,7 @@ class UsesAfterPeak:
                 return None
             changes = (change for change in self._changes.get(other, ()) if change < operation)
             latest = max(latest, int(self._profile.storages.birth[other]), *changes)
-        return latest if latest <= self._peak else None
+        return latest if latest <= peak else None
 
     def _changed_by(self, operation: int) -> list[int]:
         name = self._profile.text(int(self._profile.operations.name[operation]))

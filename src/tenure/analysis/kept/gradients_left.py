@@ -89,15 +89,12 @@ class _Leaves:
     def __init__(self, graph: Graph, lasting: frozenset[int]) -> None:
         self.graph = graph
         references = graph.census.references
-        identities = dict(
-            zip(graph.census.storages.node.tolist(), graph.census.storage_identities.tolist(), strict=True)
-        )
         memory = dict(_pairs(graph, ReferenceKind.STORAGE))
         known = self.parameters
         self.gradient_of = {
             leaf: memory[gradient]
             for leaf, gradient in _pairs(graph, ReferenceKind.GRAD)
-            if leaf in known and gradient in memory and identities[memory[gradient]] in lasting
+            if leaf in known and gradient in memory and graph.identity_of_storage[memory[gradient]] in lasting
         }
         self.without = np.isin(references.kind, _PASSING)
 

@@ -91,7 +91,7 @@ def named_modules(view: View) -> dict[int, NamedModule]:
             continue
         below = reach(graph, np.array([node]), without=without)
         parameters = frozenset(
-            (address, size, identity_of(graph, storage)) for address, size, storage in tensors if below[storage]
+            (address, size, graph.identity_of_storage[storage]) for address, size, storage in tensors if below[storage]
         )
         if parameters:
             bindings = frozenset(_bindings(view, node))
@@ -218,8 +218,3 @@ def instance_of(graph: Graph, owner: int) -> int:
             return owner
         owner = int(references.source[above[0]])
     return owner
-
-
-def identity_of(graph: Graph, storage: int) -> int:
-    """The number of a storage, which no later one gets."""
-    return int(graph.census.storage_identities[graph.storage_row[storage]])

@@ -3,7 +3,7 @@ something else still keeps: a way back, a log, a list, a dict of the state."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -78,19 +78,24 @@ def _find_replaced(
 ) -> list[_Replaced]:
     modules = _modules_of(view)
     had, has = ({(place.owner, place.name): place.child for place in each} for each in (before, after))
-    below = _children_of(before)
-    known = _addresses(view, parameters_of(view)) & _same_memory(view, after_view)
+    gave_way = [
+        (name, child)
+        for (owner, name), child in sorted(had.items())
+        if owner in modules and child in modules and has.get((owner, name), child) != child
+    ]
+    if not gave_way:
+        return []
+    below, memory = _children_of(before), _memory_by_tensor(after_view)
+    known = _addresses(view, parameters_of(view)) & _same(_memory_by_tensor(view), memory)
     found = []
-    for (owner, name), child in sorted(had.items()):
-        if owner not in modules or child not in modules or has.get((owner, name), child) == child:
-            continue
+    for name, child in gave_way:
         inside = all_below(below, child)
         elsewhere = {place.child for each in later for place in each if place.owner not in inside}
         gone = frozenset((inside & known) - _all_inside(later, elsewhere))
         if gone and child not in elsewhere:
             node = int(np.flatnonzero(view.census.nodes.address == child)[0])
             names = (name, view.graph.type_names[node])
-            found.append(_replaced(names, after_view, gone, frozenset(inside & modules), "replaced"))
+            found.append(_replaced(names, after_view, memory, gone, frozenset(inside & modules), "replaced"))
     return found
 
 
@@ -114,13 +119,14 @@ def _find_moved_to_meta(
     emptied = {address for address in all_modules if inside[address] & went and inside[address] & known <= went}
     outermost = emptied - {each for address in emptied for each in inside[address] - {address}}
     in_use = {place.child for places in later for place in places} | frozenset.intersection(*map(_named, later_views))
-    found = []
+    found, memory = [], _memory_by_tensor(later_views[0])
     for address in sorted(outermost):
         modules = frozenset(inside[address] & all_modules)
         parameters = _with_their_memory(inside[address] & went, view, later_views[0], in_use)
         left = parameters | frozenset.intersection(*(_plain_attributes(each, modules) for each in (view, *later_views)))
         if left:
-            found.append(_replaced(_names_of(view, address, before), later_views[0], left, modules, "to meta"))
+            names = _names_of(view, address, before)
+            found.append(_replaced(names, later_views[0], memory, left, modules, "to meta"))
     return found
 
 
@@ -148,7 +154,6 @@ def _find_ended(
         return []
     below, known = _children_of(before), _addresses(view, parameters_of(view))
     had, has = _memory_by_tensor(view), _memory_by_tensor(later_views[0])
-    same = _same_memory(view, later_views[0])
     inside = {address: all_below(below, address) for address in gone}
     named = frozenset.intersection(*map(_named, later_views))
     in_use = named | {place.child for places in later for place in places}
@@ -156,32 +161,33 @@ def _find_ended(
     found = []
     for address in sorted(set(gone) - {each for top in gone for each in inside[top] - {top}}):
         tensors = inside[address] & known
-        own = tensors & same
+        own = tensors & _same(had, has)
         if not had.keys() & tensors or own & in_use:
             continue
         kept = frozenset(own) or _with_their_memory(tensors, view, later_views[0], in_use)
         kept = frozenset(tensor for tensor in kept if has[tensor] not in used)
         if kept:
-            found.append(_replaced(_names_of(view, address, before), later_views[0], kept, frozenset(), "ended"))
+            names = _names_of(view, address, before)
+            found.append(_replaced(names, later_views[0], has, kept, frozenset(), "ended"))
     return found
 
 
 def _replaced(
     names: tuple[str, str],
     after: View,
+    memory: Mapping[int, int],
     parameters: frozenset[int],
     modules: frozenset[int],
     went: Literal["replaced", "to meta", "ended"],
 ) -> _Replaced:
-    """The layer, by name and type, whose parameters have in the census `after` the memory that they had before."""
-    memory = _memory_by_tensor(after)
+    """The layer, by name and type, whose parameters have in the census `after` what they had before: their part of its
+    `memory` by tensors."""
     kept = frozenset(memory[each] for each in parameters if each in memory)
     return _Replaced(*names, after.census.step, parameters, kept, modules, went)
 
 
-def _same_memory(view: View, after: View) -> set[int]:
-    """Addresses of tensors with the same memory in both censuses."""
-    had, has = _memory_by_tensor(view), _memory_by_tensor(after)
+def _same(had: Mapping[int, int], has: Mapping[int, int]) -> set[int]:
+    """Addresses of tensors with the same memory in both."""
     return {tensor for tensor, memory in had.items() if has.get(tensor) == memory}
 
 
@@ -210,15 +216,10 @@ def _with_their_memory(tensors: set[int], view: View, after: View, in_use: Colle
 
 def _memory_by_tensor(view: View) -> dict[int, int]:
     """Which storage is a tensor's, by the tensor's address."""
-    references, identity = view.census.references, _identities(view)
+    references, identity = view.census.references, view.graph.identity_of_storage
     own = references.kind == ReferenceKind.STORAGE
     tensors = view.census.nodes.address[references.source[own]].tolist()
     return {tensor: identity[storage] for tensor, storage in zip(tensors, references.target[own].tolist(), strict=True)}
-
-
-def _identities(view: View) -> dict[int, int]:
-    """What each storage node is known by in all censuses."""
-    return dict(zip(view.census.storages.node.tolist(), view.census.storage_identities.tolist(), strict=True))
 
 
 def _places_on_meta(view: View, places: Iterable[Place]) -> set[tuple[int, str]]:
@@ -319,7 +320,7 @@ def _memory(view: View, addresses: frozenset[int], identities: frozenset[int]) -
     tensors = np.flatnonzero(np.isin(view.census.nodes.address, sorted(addresses)))
     own = (references.kind == ReferenceKind.STORAGE) & np.isin(references.source, tensors)
     nodes = np.unique(references.target[own])
-    identity, row_of, roles = _identities(view), view.graph.storage_row, view.census.storages.role
+    identity, row_of, roles = view.graph.identity_of_storage, view.graph.storage_row, view.census.storages.role
     kept = [
         node
         for node in nodes.tolist()

@@ -20,7 +20,6 @@ from tenure.analysis.kept.named_modules import (
     PASSING_BY,
     NamedModule,
     carriers_of,
-    identity_of,
     instance_of,
     named_modules,
 )
@@ -70,7 +69,8 @@ def _alive_parameters(view: View, release: Release) -> Ints:
     alive = [
         node
         for address, size, node in all_tensors(graph)
-        if identity_of(graph, node) in same or ((address, size) in moved and roles[graph.storage_row[node]] in _WEIGHTS)
+        if graph.identity_of_storage[node] in same
+        or ((address, size) in moved and roles[graph.storage_row[node]] in _WEIGHTS)
     ]
     nodes = np.array(sorted(set(alive)), dtype=np.int64)
     return nodes[[view.paths.held_by_root(node) for node in nodes.tolist()]] if len(nodes) else nodes
