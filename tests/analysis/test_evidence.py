@@ -45,7 +45,7 @@ def test_censuses_at_the_peak_lie_within_a_step_and_belong_to_its_profile(tmp_pa
     )
     assert [each.moment for each in evidence.between_steps] == ["step-end", "forward-entry"]
     assert [each.moment for each in evidence.of_tensors] == list(moments)
-    assert [(pair[0].step, pair[1].moment) for pair in evidence.peaks] == [(watched.step, "peak")]
+    assert [(peak.profile.step, peak.census.moment) for peak in evidence.peaks] == [(watched.step, "peak")]
 
 
 def test_the_processes_of_one_machine_are_those_that_the_launcher_named(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tenure.analysis.growth.trend import FEWEST_POINTS, WARM_UP_STEP
 from tenure.analysis.heap.groups import Searched, search
 from tenure.analysis.heap.host_part import tensor_part
+from tenure.analysis.idle.step_replay import Replay
 from tenure.errors import RecordingError
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
@@ -65,10 +66,10 @@ class Evidence:
         return tuple(search(census) for census in self.of_tensors_between_steps)
 
     @cached_property
-    def peaks(self) -> tuple[tuple[StepProfile, Census], ...]:
-        """Each profile with the census at its peak, where one was taken."""
+    def peaks(self) -> tuple[Replay, ...]:
+        """Each profile with the census at its peak, where one was taken; nothing is replayed before it is asked for."""
         at = {census.step: census for census in self.of_tensors if census.moment == PEAK}
-        return tuple((profile, at[profile.step]) for profile in self.profiles if profile.step in at)
+        return tuple(Replay(profile, at[profile.step]) for profile in self.profiles if profile.step in at)
 
     @property
     def looked_until(self) -> int | None:

@@ -35,8 +35,6 @@ from tenure.analysis.sites.located import locate
 from tenure.analysis.sites.unfinished import named_by_its_cycle, named_by_what_builds_it
 from tenure.analysis.suspects import find_suspects
 from tenure.analysis.watching.forecast import may_be_none, with_outlook
-from tenure.model.heap import Census
-from tenure.model.profile import StepProfile
 from tenure.model.suspect import Suspect
 
 
@@ -56,8 +54,8 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     found = parts.changed(found, with_outlook, steps, evidence.recording.samples, processes=evidence.processes_here)
     found = tuple(each for each in found if not may_be_none(each))
     found = (*found, *copied, *parts.found(_piled_up_in_evaluations, evidence, found))
-    for profile, census in evidence.peaks:
-        found = parts.changed(found, give_figures_of_what_rests, profile, census)
+    for peak in evidence.peaks:
+        found = parts.changed(found, give_figures_of_what_rests, peak)
     return parts.changed(found, told_where_they_add_to_no_peak, evidence.peaks)
 
 
@@ -86,23 +84,21 @@ def find_copied_by_workers(evidence: Evidence) -> tuple[Suspect, ...]:
 def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     """What is idle at the peak of a profiled step, and what no statement reads any more."""
     between, peaks, sources, parts = evidence.of_tensors_between_steps, evidence.peaks, evidence.sources, evidence.parts
-    idle = [each for peak in peaks for each in parts.found(find_idle_at_peak, *peak, between)]
-    idle += [each for peak in peaks for each in parts.found(find_graphs_in_turn, *peak)]
+    idle = [each for peak in peaks for each in parts.found(find_idle_at_peak, peak, between)]
+    idle += [each for peak in peaks for each in parts.found(find_graphs_in_turn, peak)]
     found = (
         *parts.changed(tuple(idle), _at_the_highest_peak, peaks),
         *parts.found(find_never_read_again, evidence.searched, sources),
         *parts.found(find_beside_state, evidence.of_tensors, peaks, sources),
     )
     regions = parts.found(find_makers, "autocast", "", "", sources) if peaks else ()
-    casts = [each for peak in peaks for each in parts.found(find_autocast_cache, *peak, regions)]
-    built = [each for peak in peaks for each in parts.found(find_built_anyway, *peak, sources)]
+    casts = [each for peak in peaks for each in parts.found(find_autocast_cache, peak, regions)]
+    built = [each for peak in peaks for each in parts.found(find_built_anyway, peak, sources)]
     within = parts.changed((*casts, *built), _at_the_highest_peak, peaks)
     return (*parts.each(told_with_what_is_handed_on, parts.each(locate, found, sources), sources), *within)
 
 
-def _at_the_highest_peak(
-    suspects: tuple[Suspect, ...], peaks: Sequence[tuple[StepProfile, Census]]
-) -> tuple[Suspect, ...]:
+def _at_the_highest_peak(suspects: tuple[Suspect, ...], peaks: Sequence[Replay]) -> tuple[Suspect, ...]:
     """What idles in several profiles is told once, by the one in which the peak is highest."""
     best: dict[str, Suspect] = {}
     for suspect in with_higher_peaks(suspects, peaks):
@@ -121,9 +117,9 @@ def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, 
 
 
 def _find_resting(evidence: Evidence, told: Sequence[Suspect]) -> Iterable[Suspect]:
-    earlier = (Replay(profile, census).used() for profile, census in evidence.peaks[:-1])
+    earlier = (peak.used() for peak in evidence.peaks[:-1])
     return find_resting_at_peak(
-        *evidence.peaks[-1],
+        evidence.peaks[-1],
         evidence.of_tensors_between_steps,
         told,
         evidence.sources,

@@ -8,6 +8,7 @@ from heaps import census
 from profiles import MIB, STRINGS, profile
 from tenure.analysis.host.system_growth import find_makers
 from tenure.analysis.idle.autocast_cache import find_autocast_cache
+from tenure.analysis.idle.step_replay import Replay
 from tenure.model.profile import StepProfile
 from tenure.model.source import SourceFile, SourceLocation
 
@@ -33,7 +34,7 @@ def told(seen: StepProfile, *, held: str = "unseen", options: str = "") -> list[
     heap = dataclasses.replace(made, nodes=dataclasses.replace(made.nodes, address=address))
     source = SourceFile("/p/serve.py", REGION.format(options))
     regions = tuple(find_makers("autocast", "", "", {source.path: source}))
-    return [(each.holder.sites, each.peak_drop_bytes or 0) for each in find_autocast_cache(seen, heap, regions)]
+    return [(each.holder.sites, each.peak_drop_bytes or 0) for each in find_autocast_cache(Replay(seen, heap), regions)]
 
 
 def test_casts_that_nothing_uses_again_before_the_region_ends_are_told_with_its_statement() -> None:

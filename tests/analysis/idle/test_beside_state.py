@@ -5,6 +5,7 @@ import dataclasses
 from heaps import census
 from profiles import MIB, profile
 from tenure.analysis.idle.beside_state import find_beside_state
+from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Census
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import BESIDE_STATE, GIVEN, UNREAD, Suspect
@@ -38,7 +39,7 @@ def told(
     later = census("\n".join(after), step=1)
     at_peak = peak(*after)
     sources = {"l.py": SourceFile("l.py", text, origin="yours")}
-    return list(find_beside_state([call, later, at_peak], [(STEPS, at_peak)], sources))
+    return list(find_beside_state([call, later, at_peak], [Replay(STEPS, at_peak)], sources))
 
 
 def test_what_a_model_loads_is_told_by_its_variable_where_no_step_needs_as_much() -> None:
@@ -91,4 +92,4 @@ def test_nothing_is_told_where_a_step_needs_as_much_or_the_memory_stays_or_no_st
     assert told(STATE, after=(MODEL, kept)) == []
     assert told(STATE, after=(MODEL, STATE.replace("load(l.py:4)", "f(t.py:3)"))) == []
     assert find_beside_state([call, census(MODEL)], [], {}) == ()
-    assert find_beside_state([peak(MODEL), call], [(STEPS, peak(MODEL))], {}) == ()
+    assert find_beside_state([peak(MODEL), call], [Replay(STEPS, peak(MODEL))], {}) == ()

@@ -7,6 +7,7 @@ import pytest
 from heaps import census
 from profiles import MIB, STRINGS, profile
 from tenure.analysis.idle.built_anyway import find_built_anyway
+from tenure.analysis.idle.step_replay import Replay
 from tenure.model.profile import StepProfile
 from tenure.model.source import SourceFile, SourceLocation
 
@@ -34,7 +35,7 @@ def told(seen: StepProfile, text: str = ROTARY, origin: str = "yours") -> list[t
     address = made.nodes.address.copy()
     address[made.storages.node] = [TABLE, OUTPUT]
     heap = dataclasses.replace(made, nodes=dataclasses.replace(made.nodes, address=address))
-    found = find_built_anyway(seen, heap, {"/p/rotary.py": SourceFile("/p/rotary.py", text, origin=origin)})
+    found = find_built_anyway(Replay(seen, heap), {"/p/rotary.py": SourceFile("/p/rotary.py", text, origin=origin)})
     return [(each.holder.name, each.holder.sites[0], each.retained_bytes, each.peak_drop_bytes or 0) for each in found]
 
 

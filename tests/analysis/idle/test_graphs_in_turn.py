@@ -11,9 +11,10 @@ import pytest
 from heaps import census
 from profiles import MIB, profile
 from tenure.analysis.idle.graphs_in_turn import BASIS, find_graphs_in_turn
+from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Census, NodeKind
 from tenure.model.profile import NO_USES, StepProfile, Uses
-from tenure.model.suspect import GRAPHS_IN_TURN
+from tenure.model.suspect import GRAPHS_IN_TURN, Suspect
 
 ALIVE, BEFORE = -1, -1
 FRAME = "update(train.py:20)"
@@ -42,11 +43,15 @@ def seen(*lines: str, number: int = 3) -> Census:
     return replace(made, nodes=replace(made.nodes, address=address))
 
 
+def in_turn(watched: StepProfile, at_peak: Census) -> tuple[Suspect, ...]:
+    return find_graphs_in_turn(Replay(watched, at_peak))
+
+
 ONE_AFTER_THE_OTHER = ((11, 12), (13, 14), (15, 16))
 
 
 def test_graphs_of_a_list_that_wait_for_one_backward_are_told_with_the_fall_that_one_for_each_has() -> None:
-    found = find_graphs_in_turn(steps(*ONE_AFTER_THE_OTHER), seen(IN_LIST + ONE))
+    found = in_turn(steps(*ONE_AFTER_THE_OTHER), seen(IN_LIST + ONE))
 
     assert [(each.symptom, each.holder.expression, each.facts) for each in found] == [
         ("peak", "losses[*]", {"idle_at_peak": True, GRAPHS_IN_TURN: 3})
@@ -63,7 +68,7 @@ def test_a_sum_of_graphs_goes_by_the_variable_that_has_it() -> None:
         f"{summed} -> .next AddBackward0#second -> .next DivBackward0#div2{ONE.replace('*', '2')}",
     ]
 
-    found = find_graphs_in_turn(steps(*ONE_AFTER_THE_OTHER), seen(*lines))
+    found = in_turn(steps(*ONE_AFTER_THE_OTHER), seen(*lines))
 
     assert [(each.holder.name, each.facts[GRAPHS_IN_TURN]) for each in found] == [("total", 3)]
 
@@ -83,7 +88,7 @@ def joined(operation: str) -> list[str]:
     ],
 )
 def test_graphs_with_something_in_common_are_one(lines: Sequence[str]) -> None:
-    assert find_graphs_in_turn(steps(*ONE_AFTER_THE_OTHER), seen(IN_LIST + ONE, *lines)) == ()
+    assert in_turn(steps(*ONE_AFTER_THE_OTHER), seen(IN_LIST + ONE, *lines)) == ()
 
 
 @pytest.mark.parametrize(("weights", "told"), [(0, 1), (MIB, 0)], ids=["a number", "one for each"])
@@ -105,7 +110,7 @@ def test_a_sum_may_be_scaled_but_not_weighted_by_what_may_come_later(weights: in
         operations=replace(kept.operations, name=np.append(kept.operations.name[:18], (len(kept.strings), 0))),
     )
 
-    found = find_graphs_in_turn(scaled, replace(made, nodes=replace(made.nodes, address=address)))
+    found = in_turn(scaled, replace(made, nodes=replace(made.nodes, address=address)))
 
     assert len(found) == told
 
@@ -120,20 +125,20 @@ def test_graphs_that_were_made_at_the_same_time_are_not_told() -> None:
     address = made.nodes.address.copy()
     address[made.storages.node] = (100, 200, 300, 101, 201, 301)
 
-    assert find_graphs_in_turn(interleaved, replace(made, nodes=replace(made.nodes, address=address))) == ()
+    assert in_turn(interleaved, replace(made, nodes=replace(made.nodes, address=address))) == ()
 
 
 def test_one_graph_and_what_an_earlier_step_made_are_not_told() -> None:
     from_before = ((3, 4), (5, 6), (15, 16))
 
-    assert find_graphs_in_turn(steps(*from_before), seen(IN_LIST + ONE)) == ()
-    assert find_graphs_in_turn(steps((11, 12)), seen((IN_LIST + ONE).replace("*3", "*1"), number=1)) == ()
+    assert in_turn(steps(*from_before), seen(IN_LIST + ONE)) == ()
+    assert in_turn(steps((11, 12)), seen((IN_LIST + ONE).replace("*3", "*1"), number=1)) == ()
 
 
 def test_graphs_that_no_python_object_leads_to_have_no_name() -> None:
     held = "island -> tensor#loss* -> .grad_fn DivBackward0#div*"
 
-    assert find_graphs_in_turn(steps(*ONE_AFTER_THE_OTHER), seen(*(
+    assert in_turn(steps(*ONE_AFTER_THE_OTHER), seen(*(
         (held + ONE).replace("*", str(number)) for number in range(3)))) == ()  # fmt: skip
 
 
@@ -144,7 +149,7 @@ def test_what_hardly_moves_the_peak_is_not_told() -> None:
         ("address", "bytes", "device", "dtype", "shape", "birth", "last_use", "death"),
         (400, 2000 * MIB, 3, 4, 5, *large[2:]), strict=True)}  # fmt: skip
 
-    assert find_graphs_in_turn(replace(made, storages=type(made.storages)(**columns)), seen(IN_LIST + ONE)) == ()
+    assert in_turn(replace(made, storages=type(made.storages)(**columns)), seen(IN_LIST + ONE)) == ()
 
 
 def test_graphs_that_something_is_worked_out_of_later_are_waited_for() -> None:
@@ -159,11 +164,11 @@ def test_graphs_that_something_is_worked_out_of_later_are_waited_for() -> None:
         steps(*ONE_AFTER_THE_OTHER, result_ends=19, joined_by=name)
         for name in ("aten.cat.default", "aten.ones_like.default", "aten.mul.Tensor")
     )
-    assert len(find_graphs_in_turn(joined, waiting)) == len(find_graphs_in_turn(looked_at, waiting)) == 1
-    assert find_graphs_in_turn(multiplied, waiting) == ()
+    assert len(in_turn(joined, waiting)) == len(in_turn(looked_at, waiting)) == 1
+    assert in_turn(multiplied, waiting) == ()
 
 
 def test_a_profile_without_uses_tells_nothing_of_it() -> None:
     made = replace(steps(*ONE_AFTER_THE_OTHER), uses=NO_USES)
 
-    assert find_graphs_in_turn(made, seen(IN_LIST + ONE)) == ()
+    assert in_turn(made, seen(IN_LIST + ONE)) == ()

@@ -54,7 +54,7 @@ IN_BOTH = (
 
 
 def test_what_is_used_before_the_peak_and_freed_after_is_told_with_the_true_fall_of_the_peak() -> None:
-    found = find_idle_at_peak(profile(*IN_BOTH), two_names())
+    found = find_idle_at_peak(Replay(profile(*IN_BOTH), two_names()))
 
     assert [(s.symptom, s.holder.name, s.retained_bytes) for s in found] == [("peak", "logits", 4 * MIB)]
     # 4 + 3 + 2 MiB at the peak; without the logits 4 + 2 stand at operation 5 and 6.
@@ -83,7 +83,7 @@ def test_what_a_running_function_of_torch_works_with_is_nobodys_to_drop(file: st
         f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter",
         addresses=(LOGITS, WEIGHTS),
     )
-    assert len(find_idle_at_peak(profile(*IN_BOTH), running)) == told
+    assert len(find_idle_at_peak(Replay(profile(*IN_BOTH), running))) == told
 
 
 def test_a_step_with_two_batches_falls_by_what_each_of_them_leaves_idle() -> None:
@@ -93,7 +93,7 @@ def test_a_step_with_two_batches_falls_by_what_each_of_them_leaves_idle() -> Non
     made = profile(*lines, *backward, (WEIGHTS, 2, BEFORE, 11, ALIVE), operations=12, second=6, census_op=8)
     same_lines = replace(made, operations=replace(made.operations, site=np.arange(12) % 3))
 
-    found = find_idle_at_peak(same_lines, two_names())
+    found = find_idle_at_peak(Replay(same_lines, two_names()))
 
     assert [(s.holder.name, s.peak_bytes, s.peak_drop_bytes) for s in found] == [("logits", 9 * MIB, 3 * MIB)]
 
@@ -102,7 +102,7 @@ def test_a_batch_that_was_made_before_both_steps_and_idles_until_the_next_one_re
     # Each batch is made two steps ahead, used for the last time as its step is prepared (4 and 9), freed one later.
     staged = ((LOGITS, 4, BEFORE, 4, 8), (90, 4, 3, 9, ALIVE), (91, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7))
 
-    found = find_idle_at_peak(profile(*staged), two_names("batch"))
+    found = find_idle_at_peak(Replay(profile(*staged), two_names("batch")))
 
     assert [(s.holder.name, s.retained_bytes, s.peak_bytes, s.peak_drop_bytes) for s in found] == [
         ("batch", 4 * MIB, 13 * MIB, 4 * MIB)
@@ -113,21 +113,21 @@ def test_a_batch_that_was_made_before_both_steps_and_idles_until_the_next_one_re
 def test_what_is_used_at_or_after_the_peak_is_not_idle() -> None:
     used_later = ((90, 4, 0, 3, 3), (LOGITS, 4, 5, 8, 8), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
 
-    assert find_idle_at_peak(profile(*used_later), two_names()) == ()
+    assert find_idle_at_peak(Replay(profile(*used_later), two_names())) == ()
 
 
 def test_parameters_and_what_lasts_over_both_steps_are_not_idle() -> None:
     lasting = ((LOGITS, 4, BEFORE, 6, ALIVE), (91, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7), (WEIGHTS, 2, 0, 6, 8))
 
-    assert find_idle_at_peak(profile(*lasting), two_names()) == ()
+    assert find_idle_at_peak(Replay(profile(*lasting), two_names())) == ()
 
 
 def test_what_lives_at_the_end_is_idle_only_where_the_step_before_shows_that_it_is_dropped_unused() -> None:
     dropped = ((90, 4, 0, 1, 5), (LOGITS, 4, 5, 6, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
     used_again = ((90, 4, 0, 6, 6), (LOGITS, 4, 5, 6, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
 
-    assert [s.holder.name for s in find_idle_at_peak(profile(*dropped), two_names())] == ["logits"]
-    assert find_idle_at_peak(profile(*used_again), two_names()) == ()
+    assert [s.holder.name for s in find_idle_at_peak(Replay(profile(*dropped), two_names()))] == ["logits"]
+    assert find_idle_at_peak(Replay(profile(*used_again), two_names())) == ()
 
 
 def test_a_batch_made_before_the_step_is_judged_by_the_batch_before_it() -> None:
@@ -135,8 +135,8 @@ def test_a_batch_made_before_the_step_is_judged_by_the_batch_before_it() -> None
     batches = ((89, 4, BEFORE, 0, 3), (LOGITS, 4, 4, 5, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
     data_set = ((89, 4, BEFORE, 0, ALIVE), (LOGITS, 4, 4, 5, ALIVE), (91, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
 
-    assert [s.holder.name for s in find_idle_at_peak(profile(*batches), two_names("batch"))] == ["batch"]
-    assert find_idle_at_peak(profile(*data_set), two_names("batch")) == ()
+    assert [s.holder.name for s in find_idle_at_peak(Replay(profile(*batches), two_names("batch")))] == ["batch"]
+    assert find_idle_at_peak(Replay(profile(*data_set), two_names("batch"))) == ()
 
 
 # What the first step made and used alone for the step after the second one; 88 and 89 were there for these two.
@@ -144,7 +144,7 @@ QUEUED = ((LOGITS, 4, 1, 2, ALIVE), (88, 4, BEFORE, BEFORE, 4), (89, 4, BEFORE, 
 
 
 def test_a_batch_that_waits_in_a_queue_is_judged_by_those_before_it() -> None:
-    found = find_idle_at_peak(profile(*QUEUED, (92, 4, 6, 7, ALIVE)), two_names("batch"))
+    found = find_idle_at_peak(Replay(profile(*QUEUED, (92, 4, 6, 7, ALIVE)), two_names("batch")))
 
     assert [s.holder.name for s in found] == ["batch"]
     # 4 + 4 + 5 + 4 MiB and the weights at operation 7, where the next one is used; without what waits 8 less.
@@ -163,7 +163,7 @@ def test_a_batch_that_waits_in_a_queue_is_judged_by_those_before_it() -> None:
 def test_what_is_handed_on_to_later_steps_may_be_used_there(before: tuple[tuple[int, ...], ...]) -> None:
     steps = (QUEUED[0], *before, QUEUED[3], (92, 4, 6, 7, ALIVE))
 
-    assert find_idle_at_peak(profile(*steps), two_names("batch")) == ()
+    assert find_idle_at_peak(Replay(profile(*steps), two_names("batch"))) == ()
 
 
 def test_what_is_handed_on_in_a_graph_goes_with_the_collector_perhaps() -> None:
@@ -173,20 +173,20 @@ def test_what_is_handed_on_in_a_graph_goes_with_the_collector_perhaps() -> None:
         addresses=(7, LOGITS, WEIGHTS),
     )
 
-    assert find_idle_at_peak(profile(*QUEUED, (92, 4, 6, 7, ALIVE)), in_graph) == ()
+    assert find_idle_at_peak(Replay(profile(*QUEUED, (92, 4, 6, 7, ALIVE)), in_graph)) == ()
 
 
 def test_little_is_no_news() -> None:
     mostly_weights = (*IN_BOTH[:4], (WEIGHTS, 80, BEFORE, 9, ALIVE))
 
-    assert find_idle_at_peak(profile(*mostly_weights), two_names()) == ()
+    assert find_idle_at_peak(Replay(profile(*mostly_weights), two_names())) == ()
 
 
 def test_a_peak_that_was_not_met_says_nothing() -> None:
     elsewhere = profile(*IN_BOTH, (400, 9, 9, 9, 9))
 
-    assert find_idle_at_peak(elsewhere, two_names()) == ()
-    assert find_idle_at_peak(profile(*IN_BOTH, census_op=-1), two_names()) == ()
+    assert find_idle_at_peak(Replay(elsewhere, two_names())) == ()
+    assert find_idle_at_peak(Replay(profile(*IN_BOTH, census_op=-1), two_names())) == ()
 
 
 def test_what_is_small_counts_with_what_goes_by_the_same_name() -> None:
@@ -198,7 +198,7 @@ def test_what_is_small_counts_with_what_goes_by_the_same_name() -> None:
         addresses=tuple(1000 + n for n in range(40)),
     )
 
-    found = find_idle_at_peak(profile(*before, *images, (90, 160, 2, 2, 2), (91, 160, 7, 7, 7)), heap)
+    found = find_idle_at_peak(Replay(profile(*before, *images, (90, 160, 2, 2, 2), (91, 160, 7, 7, 7)), heap))
 
     assert [(s.holder.name, s.retained_bytes, s.peak_bytes, s.peak_drop_bytes) for s in found] == [
         ("stages", 40 * MIB, 200 * MIB, 40 * MIB)
@@ -226,7 +226,7 @@ def test_several_names_of_one_function_are_one_suspect(function: str) -> None:
         addresses=(LOGITS, OTHER),
     )
 
-    found = find_idle_at_peak(profile(*both), heap)
+    found = find_idle_at_peak(Replay(profile(*both), heap))
 
     assert [(sorted(c.name for c in s.cut), s.retained_bytes, s.peak_drop_bytes) for s in found] == [
         (["hidden", "logits"], 7 * MIB, 5 * MIB)
@@ -259,7 +259,7 @@ def test_of_what_lives_on_from_step_to_step_a_field_or_an_entry_is_to_be_dropped
     model = f"{PIPELINE} -> .net Net -> .weight tensor 2MiB parameter"
     peak = seen(f"{way} tensor 4MiB activation", model, addresses=(LOGITS, WEIGHTS))
 
-    (found,) = find_idle_at_peak(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), peak, between)
+    (found,) = find_idle_at_peak(Replay(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), peak), between)
 
     assert found.holder.expression == expected
 
@@ -277,7 +277,7 @@ def test_of_a_record_that_only_a_graph_still_uses_the_variable_is_to_be_dropped(
     heap = seen(*RECORD, addresses=(LOGITS, WEIGHTS))
 
     def cut(phases: tuple[int, ...]) -> list[list[str]]:
-        found = find_idle_at_peak(profile(*record, phases=phases), heap)
+        found = find_idle_at_peak(Replay(profile(*record, phases=phases), heap))
         return [[reference.expression for reference in suspect.cut] for suspect in found]
 
     assert cut(USES) == [["output"]]
@@ -289,7 +289,7 @@ def test_of_a_record_that_waits_in_a_queue_as_well_the_idle_field_is_to_be_dropp
     heap = seen(*RECORD, waiting, addresses=(LOGITS, WEIGHTS))
     record = (*IN_BOTH[:4], (WEIGHTS, 2, 5, 8, 8), (92, 2, 0, 3, 3))
 
-    (found,) = find_idle_at_peak(profile(*record, phases=USES), heap)
+    (found,) = find_idle_at_peak(Replay(profile(*record, phases=USES), heap))
 
     assert [reference.expression for reference in found.cut] == ["output.masks"]
 
@@ -300,7 +300,7 @@ def test_entries_of_a_container_that_keeps_a_bound_are_said_to_be_so(kept: str, 
     net = f"{FRAME}.self -> Evaluation -> .net Net -> .weight tensor 2MiB parameter"
     heap = seen(window, net, addresses=(LOGITS, WEIGHTS))
 
-    found = find_idle_at_peak(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), heap)
+    found = find_idle_at_peak(Replay(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), heap))
 
     assert [IN_WINDOW in suspect.facts for suspect in found] == [meant]
 
@@ -309,7 +309,7 @@ def test_of_a_record_that_is_dropped_whole_its_fields_are_known() -> None:
     kept = f"{FRAME}.self -> Cascade#c -> .scratch Scratch#s -> .masks tensor 4MiB activation"
     net = f"{FRAME}.self -> Cascade#c -> .net Net -> .weight tensor 2MiB parameter"
     heap = seen(kept, net, addresses=(LOGITS, WEIGHTS))
-    (found,) = find_idle_at_peak(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), heap)
+    (found,) = find_idle_at_peak(Replay(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), heap))
 
     assert (found.holder.expression, [[field.expression for field in level] for level in found.holder.fields]) == (
         "self.scratch",
@@ -320,7 +320,7 @@ def test_of_a_record_that_is_dropped_whole_its_fields_are_known() -> None:
 def test_of_a_record_that_both_steps_use_its_idle_part_is_to_be_dropped() -> None:
     """Two passes over one rollout: its masks are idle in both, its features were used in the first step as well."""
     rollout = ((LOGITS, 4, 0, 1, 9), (WEIGHTS, 2, 0, 8, 9), (90, 3, 2, 2, 2), (OTHER, 3, 7, 7, 7))
-    (found,) = find_idle_at_peak(profile(*rollout, phases=USES), seen(*RECORD, addresses=(LOGITS, WEIGHTS)))
+    (found,) = find_idle_at_peak(Replay(profile(*rollout, phases=USES), seen(*RECORD, addresses=(LOGITS, WEIGHTS))))
 
     assert [reference.expression for reference in found.cut] == ["output.masks"]
 
@@ -340,7 +340,7 @@ def test_a_batch_is_told_apart_from_what_the_step_made() -> None:
         addresses=(LOGITS, OTHER),
     )
 
-    found = find_idle_at_peak(profile(*both), heap)
+    found = find_idle_at_peak(Replay(profile(*both), heap))
 
     assert [([c.name for c in s.cut], s.facts.get("made_before_step", False)) for s in found] == [
         (["batch"], True),
@@ -356,7 +356,7 @@ def test_a_comprehension_s_own_variable_is_told_by_the_one_that_it_goes_through(
         addresses=(LOGITS, WEIGHTS),
     )
 
-    found = find_idle_at_peak(profile(*IN_BOTH), heap)
+    found = find_idle_at_peak(Replay(profile(*IN_BOTH), heap))
 
     assert [(s.holder.name, sorted(c.name for c in s.cut)) for s in found] == [("memories", ["memories", "memory"])]
 
@@ -406,7 +406,7 @@ def test_a_cache_that_is_copied_to_grow_costs_its_old_copy_while_it_is_copied() 
         addresses=(90, WEIGHTS),
     )
 
-    (found,) = find_idle_at_peak(copied, heap)
+    (found,) = find_idle_at_peak(Replay(copied, heap))
 
     assert (found.holder.name, found.facts["copied_to_grow"]) == ("cache", ("/p/train.py", 12))
     assert found.peak_basis == BASIS_OF_COPIES
@@ -429,13 +429,13 @@ def test_of_copies_in_turn_the_container_is_told_where_it_has_more_than_the_vari
     shared = [f"main.cache -> list#c -> [{n}] tensor#t{n} 4MiB" for n in range(layers)]
     heap = seen(*shared, f"{FRAME}.keys -> tensor#t0 4MiB", addresses=tuple(90 + n for n in range(layers)))
 
-    (found,) = find_idle_at_peak(copied, heap)
+    (found,) = find_idle_at_peak(Replay(copied, heap))
 
     assert (found.holder.name, found.retained_bytes) == (name, 4 * layers * MIB)
 
 
 def test_what_is_carried_under_the_same_name_gets_the_figures_of_the_peak() -> None:
-    idle = find_idle_at_peak(profile(*IN_BOTH), two_names())
+    idle = find_idle_at_peak(Replay(profile(*IN_BOTH), two_names()))
     same, other = carried(cut=idle[0].cut), carried()
 
     assert give_peak_figures((same, other), idle) == (
@@ -455,7 +455,7 @@ def resting(*storages: tuple[int, int], symptom: str = "survivor") -> list[tuple
     )
     found = carried(symptom=symptom, storages=frozenset(storages))
     used = (*IN_BOTH[:3], (92, 3, 7, 7, 7), IN_BOTH[4], rests)
-    (told,) = give_figures_of_what_rests([found], profile(*used), made)
+    (told,) = give_figures_of_what_rests([found], Replay(profile(*used), made))
     return [(told.peak_bytes, told.peak_drop_bytes)]
 
 
@@ -475,19 +475,19 @@ OUTPUT = f"{FRAME}.outputs -> __main__.Output"
 
 def records_of(*lines: str, addresses: tuple[int, ...]) -> list[str | None]:
     rows = (*IN_BOTH, (80, 1, 0, 4, 4), (OTHER, 1, 5, 9, 9), (WEIGHTS, 2, -1, 9, ALIVE))
-    found = find_idle_at_peak(profile(*rows), seen(*lines, addresses=addresses))
+    found = find_idle_at_peak(Replay(profile(*rows), seen(*lines, addresses=addresses)))
     return [suspect.holder.record.expression if suspect.holder.record else None for suspect in found]
 
 
 def test_where_another_phase_has_a_higher_peak_on_the_device_it_is_told() -> None:
-    here = (profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), two_names())
-    higher = (profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE), (OTHER, 9, -1, 9, ALIVE)), two_names())
-    found = find_idle_at_peak(*here)
+    here = Replay(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), two_names())
+    higher = Replay(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE), (OTHER, 9, -1, 9, ALIVE)), two_names())
+    found = find_idle_at_peak(here)
 
     assert [each.facts.get("higher_peak_bytes") for each in with_higher_peaks(found, [here, higher])] == [
-        Replay(*higher).peak_bytes
+        higher.peak_bytes
     ]
-    assert Replay(*higher).peak_bytes > Replay(*here).peak_bytes
+    assert higher.peak_bytes > here.peak_bytes
     assert with_higher_peaks(found, [here, here]) == with_higher_peaks(found, [here]) == found
 
 
@@ -505,7 +505,7 @@ def test_of_a_suspended_function_its_own_variable_is_told_not_the_generator() ->
     )
     made = seen(feed, f"{FRAME}.model -> Net -> .weight tensor 2MiB parameter", addresses=(LOGITS, WEIGHTS))
 
-    (found,) = find_idle_at_peak(profile(*IN_BOTH), made)
+    (found,) = find_idle_at_peak(Replay(profile(*IN_BOTH), made))
 
     assert [(each.kind, each.name) for each in found.cut] == [("local", "batch")]
 
@@ -515,7 +515,7 @@ def test_what_might_be_used_up_before_the_peak_is_told_apart_from_what_idles() -
     waits = ((90, 4, 0, 4, 4), (LOGITS, 4, 5, 9, 9), *IN_BOTH[2:])
     made = profile(*waits, uses=[(9, 1)])
 
-    found = find_idle_at_peak(made, two_names("judged"))
+    found = find_idle_at_peak(Replay(made, two_names("judged")))
 
     assert [(each.holder.name, each.peak_drop_bytes) for each in found] == [("judged", 3 * MIB)]
     assert found[0].facts[WAITS] == {
@@ -524,7 +524,7 @@ def test_what_might_be_used_up_before_the_peak_is_told_apart_from_what_idles() -
         "file": "/p/train.py",
         "line": 14,
     }
-    assert find_idle_at_peak(replace(made, uses=NO_USES), two_names("judged")) == ()
+    assert find_idle_at_peak(Replay(replace(made, uses=NO_USES), two_names("judged"))) == ()
 
 
 def test_what_several_operations_at_the_peak_use_up_in_turn_might_have_been_used_before_the_first_of_them() -> None:
@@ -544,11 +544,11 @@ def test_what_several_operations_at_the_peak_use_up_in_turn_might_have_been_used
         addresses=(LOGITS, OTHER, WEIGHTS),
     )
 
-    (found,) = find_idle_at_peak(made, alive)
+    (found,) = find_idle_at_peak(Replay(made, alive))
 
     assert (found.holder.name, found.retained_bytes, found.peak_drop_bytes) == ("outs", 8 * MIB, 4 * MIB)
     assert WAITS in found.facts
-    assert find_idle_at_peak(replace(made, uses=NO_USES), alive) == ()
+    assert find_idle_at_peak(Replay(replace(made, uses=NO_USES), alive)) == ()
 
 
 @pytest.mark.parametrize(
@@ -569,7 +569,7 @@ def test_what_a_step_hands_to_the_next_ones_forward_adds_to_no_peak_where_it_is_
 ) -> None:
     """Of what the first step made 4 MiB are there at the second one's peak of 10 MiB."""
     handed_on, passing, made_here = (LOGITS, 4, 4, 8, 8), (90, 2, 2, 3, 4), (OTHER, 6, 7, 7, 7)
-    profiled = profile(handed_on, passing, made_here, census_op=7), two_names()
+    profiled = Replay(profile(handed_on, passing, made_here, census_op=7), two_names())
     given = carried(**{"retained_bytes": 4 * MIB, "series": series(MIB, MIB, moment="forward-entry")} | changes)
 
     (found,) = told_where_they_add_to_no_peak([given], [profiled])
@@ -591,7 +591,7 @@ def test_a_table_that_hooks_fill_by_name_is_told_as_one() -> None:
         addresses=(LOGITS, OTHER, WEIGHTS),
     )
 
-    (found,) = find_idle_at_peak(made, alive)
+    (found,) = find_idle_at_peak(Replay(made, alive))
 
     assert (found.holder.expression, found.retained_bytes) == ("monitor.latest", 7 * MIB)
 
@@ -599,4 +599,4 @@ def test_a_table_that_hooks_fill_by_name_is_told_as_one() -> None:
 def test_what_the_step_before_made_waits_for_its_own_step() -> None:
     staged = profile((90, 4, BEFORE, 4, 4), (LOGITS, 4, 4, 9, 9), *IN_BOTH[2:], uses=[(9, 1)])
 
-    assert find_idle_at_peak(staged, two_names("staged")) == ()
+    assert find_idle_at_peak(Replay(staged, two_names("staged"))) == ()

@@ -48,7 +48,7 @@ def found(
         seen(MODEL, *(paths if later is None else later), step=8),
     ]
     peak = seen(MODEL, RESULT, *paths, step=6, moment="peak")
-    return find_resting_at_peak(made, peak, between, told, sources, used_before=used_before)
+    return find_resting_at_peak(Replay(made, peak), between, told, sources, used_before=used_before)
 
 
 def expressions(suspects: tuple[Suspect, ...]) -> list[list[str]]:
@@ -156,7 +156,7 @@ def test_a_field_that_an_object_in_use_got_in_the_middle_of_the_run_is_told() ->
     def told(*steps: int) -> list[list[str]]:
         between = [seen(MODEL, shadow, *((aside,) if step > 4 else ()), step=step) for step in steps]
         peak = seen(MODEL, RESULT, shadow, aside, step=6, moment="peak")
-        return expressions(find_resting_at_peak(TOUCHED, peak, between, ()))
+        return expressions(find_resting_at_peak(Replay(TOUCHED, peak), between, ()))
 
     assert told(1, 2, 3, 4, 8) == [["self.aside"]]
     assert told(1, 2, 8) == []
@@ -286,7 +286,7 @@ def unread(*paths: tuple[str, int], between: str = "pass", also: str = "", line:
     at_line = f"Service.run(serve.py:{line})"
     told = [(path.replace(FRAME, at_line), address) for path, address in (MODEL, RESULT, *paths)]
     sources = {"serve.py": SourceFile("serve.py", SERVICE.format(between=between, also=also))}
-    return find_resting_at_peak(TOUCHED, seen(*told, step=6, moment="peak"), (), (), sources)
+    return find_resting_at_peak(Replay(TOUCHED, seen(*told, step=6, moment="peak")), (), (), sources)
 
 
 HELD = (f"{FRAME}.kept -> tensor 3MiB", KEPT)

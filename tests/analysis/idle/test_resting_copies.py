@@ -5,6 +5,7 @@ import pytest
 from profiles import MIB
 from resting import FRAME, KEPT, MODEL, OTHER, RESULT, TOUCHED, seen
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
+from tenure.analysis.idle.step_replay import Replay
 
 COPY = f"{FRAME}.self -> __main__.Average#s -> .resume_from {{}}#c -> ._parameters dict#q -> ['weight'] parameter {{}}"
 
@@ -14,7 +15,7 @@ def told(path: tuple[str, int], *, at_start: tuple[str, int] | None = None) -> l
     start = [] if at_start is None else [at_start]
     between = [seen(MODEL, *start, step=1), seen(MODEL, path, step=4), seen(MODEL, path, step=8)]
     peak = seen(MODEL, RESULT, path, step=6, moment="peak")
-    found = find_resting_at_peak(TOUCHED, peak, between, ())
+    found = find_resting_at_peak(Replay(TOUCHED, peak), between, ())
     return [(each.holder.expression, each.retained_bytes) for each in found]
 
 

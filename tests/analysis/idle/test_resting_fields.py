@@ -5,6 +5,7 @@ import pytest
 from profiles import MIB
 from resting import BRIEF, FRAME, MODEL, RESULT, TOUCHED, seen
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
+from tenure.analysis.idle.step_replay import Replay
 
 BATCH = 400
 """The storage that both profiled steps use."""
@@ -20,7 +21,7 @@ def entry(n: int, field: str, size: str, address: int) -> Field:
 def told(*fields: Field) -> list[tuple[list[str], int]]:
     between = [seen(MODEL, step=1), seen(MODEL, *fields, step=4), seen(MODEL, *fields, step=8)]
     peak = seen(MODEL, RESULT, *fields, step=6, moment="peak")
-    found = find_resting_at_peak(TOUCHED, peak, between, ())
+    found = find_resting_at_peak(Replay(TOUCHED, peak), between, ())
     return [(sorted({each.expression for each in one.cut}), one.retained_bytes) for one in found]
 
 

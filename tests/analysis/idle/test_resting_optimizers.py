@@ -5,6 +5,7 @@ import pytest
 from profiles import MIB
 from resting import BATCH, FRAME, KEPT, MODEL, OTHER, RESULT, TOUCHED, seen
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
+from tenure.analysis.idle.step_replay import Replay
 
 ADAM = "torch.optim.adam.Adam"
 SELF = f"{FRAME}.self -> __main__.Stages#s"
@@ -17,7 +18,7 @@ GROUPS = ((LISTED.format(SELF, "first", ADAM, "a"), 700), (LISTED.format(SELF, "
 def told(*paths: tuple[str, int]) -> list[tuple[str, int]]:
     between = [seen(MODEL, *GROUPS, step=1), *(seen(MODEL, *GROUPS, *paths, step=step) for step in (4, 8))]
     peak = seen(MODEL, RESULT, *GROUPS, *paths, step=6, moment="peak")
-    found = find_resting_at_peak(TOUCHED, peak, between, ())
+    found = find_resting_at_peak(Replay(TOUCHED, peak), between, ())
     return [(each.holder.expression, each.retained_bytes) for each in found]
 
 

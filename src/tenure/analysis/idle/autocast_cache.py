@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from tenure.analysis.heap.groups import Shapes, View, view_census
+from tenure.analysis.heap.groups import View
 from tenure.analysis.idle.idle_at_peak import BASIS
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.told_by_statement import told_by_statement
 from tenure.analysis.idle.weights import is_news
-from tenure.model.heap import Census, Ints
-from tenure.model.profile import ALIVE, StepProfile
+from tenure.model.heap import Ints
+from tenure.model.profile import ALIVE
 from tenure.model.source import SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 
@@ -23,19 +23,16 @@ Region = tuple[SourceLocation, str]
 """Where the program begins a region, and the name that the statement gives it."""
 
 
-def find_autocast_cache(profile: StepProfile, census: Census, regions: Sequence[Region]) -> tuple[Suspect, ...]:
+def find_autocast_cache(replay: Replay, regions: Sequence[Region]) -> tuple[Suspect, ...]:
     """At most one suspect of symptom "peak": casts that idle at the peak, that no name holds, and that all die at once,
     where `regions` of the program call `autocast` without `cache_enabled`.
 
     A region that trains uses them again in its backward pass; what a region casts once, and uses once, is kept for
     nothing. Its holder is the call. Costs a replay of the second profiled step.
     """
-    if not regions:
+    if not regions or not replay.meets_peak():
         return ()
-    replay = Replay(profile, census)
-    if not replay.meets_peak():
-        return ()
-    view = view_census(census, Shapes())
+    view = replay.view
     rows = _kept_casts(view, replay)
     drop = replay.drop_without(rows) if len(rows) >= LEAST_WEIGHTS else 0
     if not is_news(drop, replay.peak_bytes):

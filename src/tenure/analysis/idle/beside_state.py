@@ -20,7 +20,6 @@ from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.unread import Program, unread_variables
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints, ReferenceKind, Role
-from tenure.model.profile import StepProfile
 from tenure.model.recording import LOADING, is_at_state_call
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import BESIDE_STATE, GIVEN, UNREAD, HoldingReference, Suspect
@@ -31,7 +30,7 @@ NAMELESS = -1
 
 
 def find_beside_state(
-    censuses: Sequence[Census], peaks: Sequence[tuple[StepProfile, Census]], sources: Mapping[str, SourceFile]
+    censuses: Sequence[Census], peaks: Sequence[Replay], sources: Mapping[str, SourceFile]
 ) -> tuple[Suspect, ...]:
     """Suspects of symptom "peak" for the call at which most was alive, by the census as it began: what it was given,
     and of a call that loads, what other variables held, where that is gone by the next of all `censuses`. None where
@@ -41,7 +40,7 @@ def find_beside_state(
     """
     at_calls = [at for at, census in enumerate(censuses) if is_at_state_call(census.moment)]
     highest = max(at_calls, key=lambda at: _bytes_on(censuses[at], _device_of(censuses[at])), default=-1)
-    if highest < 0 or not any(Replay(profile, at).meets_peak() for profile, at in peaks):
+    if highest < 0 or not any(peak.meets_peak() for peak in peaks):
         return ()
     call = _Call.of(censuses, highest)
     if call is None or call.bytes_alive <= call.elsewhere:

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tenure.analysis.heap.groups import Shapes, View, view_census
+from tenure.analysis.heap.groups import View
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.told_by_statement import told_by_statement
 from tenure.analysis.idle.weights import is_news
-from tenure.model.heap import Census
 from tenure.model.profile import ALIVE, BEFORE, StepProfile
 from tenure.model.recording import PEAK
 from tenure.model.source import SourceFile, SourceLocation
@@ -22,7 +21,7 @@ from tenure.syntax.text.scopes import enclosing_function
 BASIS = "replayed the profiled step without what it builds and drops"
 
 
-def find_built_anyway(profile: StepProfile, census: Census, sources: Mapping[str, SourceFile]) -> tuple[Suspect, ...]:
+def find_built_anyway(replay: Replay, sources: Mapping[str, SourceFile]) -> tuple[Suspect, ...]:
     """Suspects of symptom "peak", one for each default of the program's that both profiled steps built, and that no
     operation of another function used before it was gone.
 
@@ -31,16 +30,16 @@ def find_built_anyway(profile: StepProfile, census: Census, sources: Mapping[str
     """
     builders = [(path, each) for path, source in sources.items() if source.origin == "yours"
                 for each in default_builders(source)]  # fmt: skip
-    replay = Replay(profile, census) if builders else None
-    if replay is None or not replay.meets_peak():
+    if not builders or not replay.meets_peak():
         return ()
+    profile = replay.profile
     found: list[Suspect] = []
     for path, builder in builders:
         place = SourceLocation(path, builder.line, enclosing_function(sources[path], builder.line))
         rows = _thrown_away(profile, place, builder)
         drop = replay.drop_if_freed({row: int(profile.storages.birth[row]) - 1 for row in rows}) if rows else 0
         if is_news(drop, replay.peak_bytes):
-            found.append(_suspect(view_census(census, Shapes()), replay, rows, place, builder, drop))
+            found.append(_suspect(replay.view, replay, rows, place, builder, drop))
     return tuple(found)
 
 

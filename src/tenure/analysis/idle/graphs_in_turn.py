@@ -15,13 +15,13 @@ import numpy as np
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, reach
 from tenure.analysis.heap.graphs_alike import find_graphs_alike
-from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows, view_census
+from tenure.analysis.heap.groups import View, fingerprint_of, series_of_rows
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, is_element
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news
-from tenure.model.heap import Census, Ints, ReferenceKind
+from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
 from tenure.model.suspect import GRAPHS_IN_TURN, Suspect
@@ -38,17 +38,16 @@ _LOOKS = frozenset(
 """What a log, a check for NaN and the beginning of a backward pass make of a loss."""
 
 
-def find_graphs_in_turn(profile: StepProfile, census: Census) -> tuple[Suspect, ...]:
+def find_graphs_in_turn(replay: Replay) -> tuple[Suspect, ...]:
     """One suspect of symptom "peak" where graphs alike, made one after the other in the second step, are alive at its
     peak with nothing in common but their leaves and what adds them up.
 
     Its fall of the peak is that of the step with each graph but the last one made freed before the next begins, what a
     backward pass itself takes left out. Costs a walk of the graphs, and the paths to what they saved.
     """
-    replay = Replay(profile, census)
+    profile, view = replay.profile, replay.view
     if not (replay.meets_peak() and len(profile.uses.operation)):
         return ()
-    view = view_census(census, Shapes())
     rows_of = [_rows_of(view, replay, nodes) for nodes in find_graphs_alike(view.graph)]
     times = Counter(row for rows in rows_of for row in rows)
     alone = [[row for row in rows if times[row] == 1] for rows in rows_of]

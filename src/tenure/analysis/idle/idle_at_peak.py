@@ -16,7 +16,7 @@ import numpy as np
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.fresh_records import fields_of_record, name_of_record
 from tenure.analysis.heap.graph import reach
-from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, lie_in_bounded, view_census
+from tenure.analysis.heap.groups import View, fingerprint_of, lie_in_bounded
 from tenure.analysis.heap.held_group import Group, belong_together, cut_of
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.owners_on_the_way import Owners, find_owners
@@ -36,23 +36,22 @@ _TABLES = ("dict", "collections.OrderedDict", "collections.defaultdict")
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
-def find_idle_at_peak(profile: StepProfile, census: Census, between: Sequence[Census] = ()) -> tuple[Suspect, ...]:
+def find_idle_at_peak(replay: Replay, between: Sequence[Census] = ()) -> tuple[Suspect, ...]:
     """Suspects of symptom "peak" whose bytes the peak would fall by, those that matter most first.
 
     Parameters, buffers, optimizer state, and whatever lasts over both steps or is used again in the next one are
     none. Objects that were there in all censuses `between` the steps before are no step's own: of them a field is to
     be dropped. Costs a cut per storage looked at.
     """
-    replay = Replay(profile, census)
     if not replay.meets_peak():
         return ()
-    view = view_census(census, Shapes())
+    view = replay.view
     rows = [row for row in replay.idle_rows() if row in replay.node_of_row and row not in replay.lasting]
     rows = [row for row in rows if not (replay.is_handed_on(row) and _is_in_graph(view, [replay.node_of_row[row]]))]
     rows += [
         row for row in replay.waits if row in replay.node_of_row and not _is_in_graph(view, [replay.node_of_row[row]])
     ]
-    rows = sorted(set(rows), key=lambda row: (-int(profile.storages.bytes[row]), row))[:MOST_STORAGES]
+    rows = sorted(set(rows), key=lambda row: (-int(replay.profile.storages.bytes[row]), row))[:MOST_STORAGES]
     found = []
     for group in _groups(view, replay, rows, find_owners(view, replay, rows, between)):
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]

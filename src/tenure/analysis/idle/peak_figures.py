@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news
 from tenure.analysis.kept.carried import OUTLASTS_A_STEP
-from tenure.model.heap import Census
-from tenure.model.profile import StepProfile
 from tenure.model.suspect import ADDS_TO_NO_PEAK, HoldingReference, Suspect
 
 _ENTRY = "forward-entry"
@@ -17,12 +15,11 @@ BASIS_OF_RESTING = "no operation of the profiled steps used it"
 Name = tuple[str, str, str, str]
 
 
-def with_higher_peaks(suspects: Iterable[Suspect], peaks: Sequence[tuple[StepProfile, Census]]) -> tuple[Suspect, ...]:
+def with_higher_peaks(suspects: Iterable[Suspect], peaks: Sequence[Replay]) -> tuple[Suspect, ...]:
     """The suspects; those of a phase whose peak another profiled phase exceeds on the same device, with that peak: it
     does not fall with theirs."""
-    replays = [Replay(profile, census) for profile, census in peaks] if len(peaks) > 1 else []
     highest: dict[str, int] = {}
-    for replay in replays:
+    for replay in peaks if len(peaks) > 1 else ():
         highest[replay.device] = max(highest.get(replay.device, 0), replay.met_bytes() or 0)
     return tuple(_below_higher_peak(suspect, highest.get(suspect.device, 0)) for suspect in suspects)
 
@@ -38,28 +35,22 @@ def give_peak_figures(suspects: Iterable[Suspect], idle: Sequence[Suspect]) -> t
     return tuple(_with_figures(suspect, idle) for suspect in suspects)
 
 
-def give_figures_of_what_rests(
-    suspects: Iterable[Suspect], profile: StepProfile, census: Census
-) -> tuple[Suspect, ...]:
+def give_figures_of_what_rests(suspects: Iterable[Suspect], replay: Replay) -> tuple[Suspect, ...]:
     """The suspects; those of symptom "survivor" whose memory was there at the peak, and that no operation of the
     profiled steps touched, with the figures of the peak: it falls by all of their bytes."""
-    replay = Replay(profile, census)
     if not replay.meets_peak():
         return tuple(suspects)
     untouched = replay.untouched()
     return tuple(_resting(suspect, untouched, replay.peak_bytes) for suspect in suspects)
 
 
-def told_where_they_add_to_no_peak(
-    suspects: Iterable[Suspect], peaks: Sequence[tuple[StepProfile, Census]]
-) -> tuple[Suspect, ...]:
+def told_where_they_add_to_no_peak(suspects: Iterable[Suspect], peaks: Sequence[Replay]) -> tuple[Suspect, ...]:
     """The suspects; those that each step makes anew and hands to the next one's forward, with the fact, where most of
     it is gone at every peak that was profiled, or next to nothing beside all else."""
     suspects = tuple(suspects)
     if not any(map(_is_handed_on, suspects)):
         return suspects
-    replays = [(profile.step, Replay(profile, census)) for profile, census in peaks]
-    met = [(step, replay) for step, replay in replays if replay.meets_peak()]
+    met = [replay for replay in peaks if replay.meets_peak()]
     return tuple(_with_what_it_adds(suspect, met) if _is_handed_on(suspect) else suspect for suspect in suspects)
 
 
@@ -67,10 +58,10 @@ def _is_handed_on(suspect: Suspect) -> bool:
     return suspect.symptom == "peak" and suspect.series.moment == _ENTRY and OUTLASTS_A_STEP not in suspect.facts
 
 
-def _with_what_it_adds(suspect: Suspect, met: Iterable[tuple[int, Replay]]) -> Suspect:
+def _with_what_it_adds(suspect: Suspect, met: Iterable[Replay]) -> Suspect:
     size = suspect.retained_bytes
-    there = [replay for step, replay in met if suspect.first_step <= step and replay.device == suspect.device]
-    adds = any(2 * replay.carried_bytes() > size and is_news(size, replay.peak_bytes) for replay in there)
+    there = [each for each in met if suspect.first_step <= each.profile.step and each.device == suspect.device]
+    adds = any(2 * each.carried_bytes() > size and is_news(size, each.peak_bytes) for each in there)
     if adds or not there:
         return suspect
     return dataclasses.replace(suspect, facts=suspect.facts | {ADDS_TO_NO_PEAK: True})

@@ -25,7 +25,7 @@ from tenure.analysis.heap.graph import (
     reach,
     unquoted,
 )
-from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, is_bounded, series_of_rows, view_census
+from tenure.analysis.heap.groups import View, fingerprint_of, is_bounded, series_of_rows
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
@@ -42,7 +42,6 @@ from tenure.analysis.idle.unread import Program, unread_variables
 from tenure.analysis.idle.unread_fields import by_field, find_unread_fields
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
-from tenure.model.profile import StepProfile
 from tenure.model.source import SourceFile
 from tenure.model.suspect import UNREAD_FIELD, Suspect
 
@@ -58,8 +57,7 @@ _NO_DATA = (*_WEIGHTS, Role.OPTIMIZER_STATE)
 
 
 def find_resting_at_peak(
-    profile: StepProfile,
-    census: Census,
+    replay: Replay,
     between: Sequence[Census],
     told: Iterable[Suspect],
     sources: Mapping[str, SourceFile] = MappingProxyType({}),
@@ -79,11 +77,10 @@ def find_resting_at_peak(
     to use it (`used_before`): then it is that phase's.
     Costs a few searches of the census, and a cut and a search of all censuses for what weighs enough.
     """
-    replay = Replay(profile, census)
     peak = replay.met_bytes()
     if peak is None:
         return ()
-    view = view_census(census, Shapes())
+    view = replay.view
     told = tuple(told)
     heap = _Heap(view, replay, frozenset().union(*(suspect.storages for suspect in told)), sources)
     found = []
@@ -93,7 +90,7 @@ def find_resting_at_peak(
     for held_by, nodes in by_holder.items():
         if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=LEAST_SHARE):
             continue
-        suspect = _suspect(heap, held_by, nodes, between, profile.step, used_before, is_late=held_by in late)
+        suspect = _suspect(heap, held_by, nodes, between, replay.profile.step, used_before, is_late=held_by in late)
         if suspect is not None and not any(set(suspect.cut) & set(other.cut) for other in told):
             found.append(dataclasses.replace(suspect, peak_bytes=peak))
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))

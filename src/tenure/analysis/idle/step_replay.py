@@ -8,6 +8,10 @@ from types import MappingProxyType
 
 import numpy as np
 
+from tenure.analysis.heap.graph import Bools
+from tenure.analysis.heap.groups import Shapes, View, view_census
+from tenure.analysis.heap.storage_facts import is_on
+from tenure.analysis.idle.paired_steps import kinds_of_operations, partners_of_operations
 from tenure.analysis.idle.used_up_late import UsesAfterPeak, Waiting
 from tenure.model.heap import Census, Ints, Role
 from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
@@ -27,18 +31,55 @@ class Replay:
     """The second step's memory, operation by operation, as it was and as it would be."""
 
     def __init__(self, profile: StepProfile, census: Census) -> None:
-        self.profile, self._census = profile, census
-        self.device = profile.main_device()
-        self.row_of_node, self.node_of_row, static = _join(profile, census, self.device)
-        self._static = static
-        self._partner = _align(profile)
-        self._kinds = _kinds_of_operations(profile)
-        self._on_device = profile.is_on(self.device).astype(bool)
-        self.alive = static + profile.bytes_alive(self.device)[profile.second :]
+        self.profile, self.census = profile, census
+
+    @cached_property
+    def view(self) -> View:
+        """The census at the peak with its shortest paths; costs a search of it, once."""
+        return view_census(self.census, Shapes())
+
+    @cached_property
+    def device(self) -> str:
+        """That which the profiled steps used most of."""
+        return self.profile.main_device()
+
+    @cached_property
+    def alive(self) -> Ints:
+        """Bytes alive on the device after each of the second step's operations."""
+        return self._static + self.profile.bytes_alive(self.device)[self.profile.second :]
+
+    @cached_property
+    def row_of_node(self) -> dict[int, int]:
+        """The profile's row of each storage of the census that an operation touched."""
+        return _join(self.profile, self.census)
+
+    @cached_property
+    def node_of_row(self) -> dict[int, int]:
+        """The census's node of each such row."""
+        return {row: node for node, row in self.row_of_node.items()}
+
+    @cached_property
+    def _static(self) -> int:
+        """Bytes on the device of storages that no operation touched."""
+        columns = self.census.storages
+        rest = is_on(self.census, self.device) & ~np.isin(columns.node, list(self.row_of_node))
+        return int(columns.bytes[rest].sum())
+
+    @cached_property
+    def _partner(self) -> list[int]:
+        return partners_of_operations(self.profile)
+
+    @cached_property
+    def _kinds(self) -> Ints:
+        return kinds_of_operations(self.profile)
+
+    @cached_property
+    def _on_device(self) -> Bools:
+        return self.profile.is_on(self.device).astype(bool)
 
     def used(self) -> frozenset[tuple[int, int]]:
         """The same of those in the census that one of them made or used."""
-        storages, addresses = self._census.storages, self._census.nodes.address
+        storages, addresses = self.census.storages, self.census.nodes.address
         rows = zip(storages.node.tolist(), storages.bytes.tolist(), strict=True)
         return frozenset((int(addresses[node]), size) for node, size in rows if self._is_touched(node))
 
@@ -51,12 +92,12 @@ class Replay:
         return self._untouched_from(self.profile.second)
 
     def _untouched_from(self, first: int) -> frozenset[tuple[int, int]]:
-        storages, addresses = self._census.storages, self._census.nodes.address
+        storages, addresses = self.census.storages, self.census.nodes.address
         rows = zip(storages.node.tolist(), storages.bytes.tolist(), storages.device.tolist(), strict=True)
         return frozenset(
             (int(addresses[node]), size)
             for node, size, place in rows
-            if self._census.text(place) == self.device and not self._is_touched(node, first)
+            if self.census.text(place) == self.device and not self._is_touched(node, first)
         )
 
     def _is_touched(self, node: int, first: int = BEFORE + 1) -> bool:
@@ -88,7 +129,7 @@ class Replay:
     @cached_property
     def lasting(self) -> frozenset[int]:
         """Storages of parameters, buffers and optimizers' state."""
-        columns = self._census.storages
+        columns = self.census.storages
         nodes = columns.node[np.isin(columns.role, (Role.PARAMETER, Role.BUFFER, Role.OPTIMIZER_STATE))]
         return frozenset(self.row_of_node[node] for node in nodes.tolist() if node in self.row_of_node)
 
@@ -278,39 +319,13 @@ class Replay:
         return [int(found) for found in np.flatnonzero(untouched & alike & (storages.death >= second))]
 
 
-def _align(profile: StepProfile) -> list[int]:
-    """For each operation the one of the other step with the same name and place that comes as the same in order."""
-    columns = profile.operations
-    keys = list(zip(columns.name.tolist(), columns.site.tolist(), columns.phase.tolist(), strict=True))
-    places: tuple[dict[tuple[int, int, int], list[int]], ...] = ({}, {})
-    for number, key in enumerate(keys):
-        places[number >= profile.second].setdefault(key, []).append(number)
-    partner = [-1] * len(keys)
-    for key, numbers in places[0].items():
-        for one, other in zip(numbers, places[1].get(key, ()), strict=False):
-            partner[one], partner[other] = other, one
-    return partner
-
-
-def _kinds_of_operations(profile: StepProfile) -> Ints:
-    """Of each operation a number that those of its name, place and phase share."""
-    columns = profile.operations
-    numbers: dict[tuple[int, int, int], int] = {}
-    keys = zip(columns.name.tolist(), columns.site.tolist(), columns.phase.tolist(), strict=True)
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
-
-
-def _join(profile: StepProfile, census: Census, device: str) -> tuple[dict[int, int], dict[int, int], int]:
-    """Row by storage node, node by row, and the bytes on the device of storages that no operation touched."""
+def _join(profile: StepProfile, census: Census) -> dict[int, int]:
+    """Row by storage node."""
     storages, at = profile.storages, profile.census_op
     alive = (storages.birth <= at) & ((storages.death == ALIVE) | (storages.death >= at))
     by_address = {int(storages.address[row]): row for row in np.flatnonzero(alive).tolist()}
-    row_of_node, node_of_row, static = {}, {}, 0
-    columns = census.storages
-    for node, size, place in zip(columns.node.tolist(), columns.bytes.tolist(), columns.device.tolist(), strict=True):
-        row = by_address.get(int(census.nodes.address[node]))
-        if row is not None:
-            row_of_node[node], node_of_row[row] = row, node
-        elif census.text(place) == device:
-            static += size
-    return row_of_node, node_of_row, static
+    nodes = census.storages.node
+    rows = zip(
+        nodes.tolist(), (by_address.get(address) for address in census.nodes.address[nodes].tolist()), strict=True
+    )
+    return {node: row for node, row in rows if row is not None}
