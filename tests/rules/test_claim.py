@@ -5,7 +5,7 @@ import pytest
 from suspects import HISTORY, MIB, TRAIN, finding, series, series_row, suspect
 from tenure.model.finding import CutReference, Finding, Holder
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import ALSO_KEPT_BY, GROWS_WITH_MODEL, KEPT_SHORT, REBUILT, Falls, Suspect
+from tenure.model.suspect import ALSO_KEPT_BY, GROWS_WITH_MODEL, KEPT_SHORT, MADE_LARGER, REBUILT, Falls, Suspect
 from tenure.rules.claim import claim, growth, plural, subject, where
 
 NOWHERE = replace(HISTORY, sites=())
@@ -194,6 +194,15 @@ def test_what_the_text_keeps_short_is_a_hint_with_the_line_that_does() -> None:
 
     assert (plain.confidence, short.confidence) == ("certain", "possible")
     assert short.message == f"{plain.message} Line 16 looks how many there are, and stops at enough."
+
+
+def test_what_is_made_larger_where_it_is_too_small_is_a_hint_with_the_line_that_asks() -> None:
+    found = claimed(suspect(facts={MADE_LARGER: 16}))
+
+    assert (found.confidence, found.message) == (
+        "possible",
+        f"{claimed(suspect()).message} Line 16 asks for room: it is as large as the largest need so far.",
+    )
 
 
 def test_what_else_keeps_the_graphs_is_told() -> None:

@@ -111,6 +111,8 @@ IN_WINDOW = "in_window"
 KEPT_SHORT = "kept_short_at"
 """The fact that says at which line the program looks how much the container holds, to take entries out or let none
 in."""
+MADE_LARGER = "made_larger_at"
+"""The fact that says at which line the program asks whether the memory is large enough, to make it anew if not."""
 ONLY_C_CODE = "a callback that only C code keeps"
 """How the text of a path begins whose root is a function that no object of Python's leads to."""
 RUNNING = "running"

@@ -16,10 +16,19 @@ from tenure.model.finding import (
     rise_between_falls,
 )
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import ALSO_KEPT_BY, GROWS_WITH_MODEL, KEPT_SHORT, REBUILT, Falls, HoldingReference, Suspect
+from tenure.model.suspect import (
+    ALSO_KEPT_BY,
+    GROWS_WITH_MODEL,
+    KEPT_SHORT,
+    MADE_LARGER,
+    REBUILT,
+    Falls,
+    HoldingReference,
+    Suspect,
+)
 from tenure.model.units import format_bytes
 
-_MAY_BE_MEANT = ("never_remade", KEPT_SHORT, GROWS_WITH_MODEL)
+_MAY_BE_MEANT = ("never_remade", KEPT_SHORT, MADE_LARGER, GROWS_WITH_MODEL)
 MIN_MEASUREMENTS = 3
 """Censuses in which a symptom must have been seen before it counts as measured."""
 
@@ -42,7 +51,7 @@ def claim(
         symptom=suspect.symptom,
         confidence=min(_confidence(suspect), at_most, key=_ORDER.index),
         origin="yours" if suspect.holder_is_yours else "library",
-        message=message + _kept_short(suspect) + _with_the_model(suspect) + _also_kept_by(suspect),
+        message="".join((message, *_notes(suspect))),
         holder=Holder(
             kind=holder.kind,
             name=_registration(holder.name) if holder.kind == "hook" else holder.name,
@@ -73,18 +82,16 @@ def claim(
     )
 
 
-def _kept_short(suspect: Suspect) -> str:
-    line = suspect.facts.get(KEPT_SHORT)
-    return f" Line {line} looks how many there are, and stops at enough." if line else ""
-
-
-def _with_the_model(suspect: Suspect) -> str:
-    return " It grows where the model does." if GROWS_WITH_MODEL in suspect.facts else ""
-
-
-def _also_kept_by(suspect: Suspect) -> str:
-    other = suspect.facts.get(ALSO_KEPT_BY)
-    return f" `{other}` keeps most of these nodes as well: only both together let them go." if other else ""
+def _notes(suspect: Suspect) -> Iterable[str]:
+    """What is known beside the cause, in sentences."""
+    if line := suspect.facts.get(KEPT_SHORT):
+        yield f" Line {line} looks how many there are, and stops at enough."
+    if line := suspect.facts.get(MADE_LARGER):
+        yield f" Line {line} asks for room: it is as large as the largest need so far."
+    if GROWS_WITH_MODEL in suspect.facts:
+        yield " It grows where the model does."
+    if other := suspect.facts.get(ALSO_KEPT_BY):
+        yield f" `{other}` keeps most of these nodes as well: only both together let them go."
 
 
 _ORDER: tuple[Confidence, ...] = ("possible", "likely", "certain")
@@ -94,9 +101,9 @@ def _confidence(suspect: Suspect) -> Confidence:
     """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing.
 
     What has risen twice may do so a third time, or be full: possible. So is what the program's text keeps short, what
-    comes with layers that a model gets, what an evaluation collects, unless with graphs, which it has no use for, and a
-    graph that looks the same at all entries: it may be in use. What is built anew in each step may be the work of steps
-    that do ever more: likely.
+    is made larger only where it is too small, what comes with layers that a model gets, what an evaluation collects,
+    unless with graphs, which it has no use for, and a graph that looks the same at all entries: it may be in use. What
+    is built anew in each step may be the work of steps that do ever more: likely.
     """
     if within_evaluation(suspect):
         return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"

@@ -48,3 +48,32 @@ def test_a_container_that_is_made_anew_and_alone_has_the_rows_is_told_itself() -
     (suspect,) = growing("", kept=RECORDER.replace("#rows", "#of_{step}") + " -> [{at}] tensor#r{at} 64KiB\n")
 
     assert (suspect.holder.name, suspect.holder.element) == ("rows", True)
+
+
+LATER = (*STEPS, 22, 32, 44)
+NOW_AND_THEN = (2, 4, 4, 6, 8, 10, 14, 24, 30, 44)
+SPACE = (
+    "Trainer.step(train.py:20).self -> t.Trainer#trainer -> .space t.Space#space -> .flat tensor#flat{made} {flat}\n"
+)
+PART = "main(train.py:37).out -> tensor#part{step} {flat}\n"
+
+
+@pytest.mark.parametrize(
+    ("variable", "sizes", "told"),
+    [
+        (PART, NOW_AND_THEN, "flat"),
+        (PART, LATER, "out"),
+        (PART.replace("#part{step} {flat}", "#flat{made}"), NOW_AND_THEN, "out"),
+    ],
+    ids=["a part of a buffer that lasts a while", "what is made anew in each step", "the buffer itself"],
+)
+def test_a_buffer_that_is_made_larger_now_and_then_is_told_by_what_has_it_and_not_by_the_variable_of_a_part(
+    variable: str, sizes: tuple[int, ...], told: str
+) -> None:
+    def text(step: int, size: int) -> str:
+        flat = f"{size}MiB storage=s{size} serial={size + 9}"
+        return NET + (SPACE + variable).format(made=size, step=step, flat=flat)
+
+    found = find_suspects([census(text(step, size), step=step) for step, size in zip(LATER, sizes, strict=True)])
+
+    assert [suspect.holder.name for suspect in found if suspect.symptom == "growth"] == [told]

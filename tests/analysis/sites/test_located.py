@@ -7,7 +7,7 @@ import pytest
 from suspects import SPECIMENS
 from tenure.analysis.sites.located import locate
 from tenure.model.source import SourceFile
-from tenure.model.suspect import CUT_IN_LIBRARY, KEPT_SHORT, OF_LOSSES, HoldingReference
+from tenure.model.suspect import CUT_IN_LIBRARY, KEPT_SHORT, MADE_LARGER, OF_LOSSES, HoldingReference
 
 PROMPT = """import sys
 
@@ -111,6 +111,27 @@ def test_what_the_program_keeps_short_is_known_of_growing_containers_without_gra
     kept = replace(SPECIMENS["TN202"], symptom=symptom, through_graph=through_graph, holder=holder, cut=(holder,))
 
     assert locate(kept, {"a.py": SourceFile("a.py", KEEPING)}).facts.get(KEPT_SHORT) == short
+
+
+@pytest.mark.parametrize(
+    ("symptom", "through_graph", "objects", "asks"),
+    [
+        ("growth", False, None, 3),
+        ("peak", False, None, None),
+        ("growth", True, None, None),
+        ("growth", False, 1.0, None),
+    ],
+)
+def test_what_swells_only_where_the_program_asks_for_room_is_known(
+    symptom: str, through_graph: bool, objects: float | None, asks: int | None
+) -> None:
+    text = "class Space:\n    def part(self, n):\n        if len(self.flat) < n:\n            self.flat = empty(n)\n"
+    flat = HoldingReference("attribute", "flat", "space.flat", owner_type="a.Space")
+    swelling = replace(SPECIMENS["TN202"], symptom=symptom, through_graph=through_graph, holder=flat, cut=(flat,))
+
+    found = locate(replace(swelling, growth_objects_per_step=objects), {"a.py": SourceFile("a.py", text)})
+
+    assert found.facts.get(MADE_LARGER) == asks
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
-"""Containers that are made anew from one that lasts: a variable for the newest copy is nearer than what keeps it all.
+"""What is made anew from what lasts: a variable for the newest copy, or view, is nearer than what keeps it all.
 
-`seen = list(recorder.rows.values())` has every row that `recorder.rows` gains, and goes with the next step.
+`seen = list(recorder.rows.values())` has every row that `recorder.rows` gains, and goes with the next step; a
+variable for a part of a workspace is no reason for the workspace to grow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from tenure.analysis.growth.growing import find_growing
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools
 from tenure.analysis.heap.groups import Shapes, View, containers_of, fingerprint, view_without
+from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.suspect import Suspect
 
 MOST_OF_IT = 0.5
@@ -23,19 +25,21 @@ def told_by_what_lasts(
     views: Sequence[View], shapes: Shapes, grown: Collection[int], found: Sequence[Suspect]
 ) -> tuple[Suspect, ...]:
     """The suspects; those whose container was another one from census to census by the one that has its elements and
-    lasts, where there is one. Costs nothing where no container passes, and else another search of each census."""
-    passing = {shape: each for shape in grown if (each := _passing(views, shape))}
-    if not passing:
+    lasts, where there is one, and those whose memory a variable and another tensor share by what has that.
+    Costs nothing where no container passes and no variable's memory grows, and else another search of each census."""
+    copies = {shape: each for shape in grown if (each := _passing(views, shape))}
+    parts = {shape: each for shape in grown if shape not in copies and (each := _ways_of_variables(views, shape))}
+    if not copies and not parts:
         return tuple(found)
-    names = {fingerprint(shapes, shape) for shape in passing}
-    without = [set().union(*(each[at] for each in passing.values())) for at in range(len(views))]
-    others = Shapes()
-    by_lasting = [
-        view_without(view, _elements_of(view, nodes), others) for view, nodes in zip(views, without, strict=True)
+    names = {fingerprint(shapes, shape) for shape in copies | parts}
+    without = [
+        _elements_of(view, _all_at(copies, at)) | _marked(view, _all_at(parts, at)) for at, view in enumerate(views)
     ]
+    others = Shapes()
+    by_lasting = [view_without(view, references, others) for view, references in zip(views, without, strict=True)]
     lasting, again = find_growing(by_lasting, others)
     still = {fingerprint(others, shape) for shape in again if _passing(by_lasting, shape)}
-    instead = [suspect for suspect in lasting if suspect.holder.element and suspect.fingerprint not in still]
+    instead = [each for each in lasting if (each.holder.element or parts) and each.fingerprint not in still]
     told = {each.fingerprint: _same_memory(each, instead) for each in found if each.fingerprint in names}
     better = {each.fingerprint: each for each in told.values() if each is not None}
     kept = [each for each in found if told.get(each.fingerprint) is None and each.fingerprint not in better]
@@ -50,6 +54,52 @@ def _passing(views: Sequence[View], shape: int) -> list[set[int]]:
     pairs = [(one, two) for one, two in pairwise(places) if one and two]
     moved = sum(one.isdisjoint(two) for one, two in pairs)
     return found if moved >= 2 and 2 * moved >= len(pairs) else []
+
+
+def _ways_of_variables(views: Sequence[View], shape: int) -> list[set[int]]:
+    """Per census the references to the storages at a shape from tensors that a variable stands for, where another
+    tensor has them by no variable; nothing where one such storage is not so had, or where none lasted from a census to
+    the next: what is made anew in each step is made by the variable's statement."""
+    storages = [np.intersect1d(np.flatnonzero(view.shape == shape), view.census.storages.node) for view in views]
+    ways = [
+        [_way_of_variable(view, node) for node in nodes.tolist()] for view, nodes in zip(views, storages, strict=True)
+    ]
+    if any(way < 0 for found in ways for way in found) or not _last_some(views, storages):
+        return []
+    return [set(found) for found in ways]
+
+
+def _last_some(views: Sequence[View], storages: Sequence[Ints]) -> bool:
+    found = [{int(view.census.storage_identities[view.graph.storage_row[node]]) for node in nodes.tolist()}
+             for view, nodes in zip(views, storages, strict=True)]  # fmt: skip
+    return any(one & two for one, two in pairwise(found))
+
+
+def _way_of_variable(view: View, storage: int) -> int:
+    """The reference of a variable's tensor by which the shortest path comes to a storage; -1 where no variable has it,
+    or nothing but variables."""
+    references, graph = view.census.references, view.graph
+    ways = graph.references_to(storage)
+    by_variable = {way for way in ways if _is_variables(view, int(references.source[way]))}
+    others = (int(references.source[way]) for way in ways if way not in by_variable)
+    way = int(view.paths.parent[storage])
+    return way if way in by_variable and any(view.paths.held_by_root(tensor) for tensor in others) else -1
+
+
+def _is_variables(view: View, tensor: int) -> bool:
+    """Whether only variables have a tensor."""
+    kinds = view.census.references.kind
+    return all(kinds[each] == ReferenceKind.LOCAL for each in view.graph.references_to(tensor))
+
+
+def _all_at(found: Mapping[int, Sequence[set[int]]], at: int) -> set[int]:
+    return set().union(*(each[at] for each in found.values()))
+
+
+def _marked(view: View, references: Collection[int]) -> Bools:
+    marked = np.zeros(len(view.census.references.kind), dtype=bool)
+    marked[list(references)] = True
+    return marked
 
 
 def _elements_of(view: View, containers: Collection[int]) -> Bools:

@@ -31,11 +31,13 @@ from tenure.model.suspect import (
     CUT_IN_LIBRARY,
     FILLED,
     KEPT_SHORT,
+    MADE_LARGER,
     OF_LOSSES,
     HoldingReference,
     Suspect,
 )
 from tenure.syntax.text.kept_short import line_that_keeps_short
+from tenure.syntax.text.made_larger import line_that_asks_for_room
 from tenure.syntax.text.scopes import text_around
 
 
@@ -89,6 +91,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         facts=suspect.facts
         | ({"emptied_by": empties} if empties else {})
         | _short_facts(suspect, holder, sources)
+        | _room_facts(suspect, holder, sources)
         | ({CARRIED_ON: True} if carrying else {})
         | ({CUT_IN_LIBRARY: True} if _are_partly_of_libraries(holder, cut, sources) else {})
         | ({OF_LOSSES: True} if _is_of_losses(suspect, holder, sources) else {})
@@ -143,6 +146,15 @@ def _short_facts(suspect: Suspect, holder: HoldingReference, sources: Mapping[st
     source = sources.get(site.file)
     line = line_that_keeps_short(source, site.line, holder.name) if source is not None else 0
     return {KEPT_SHORT: line} if line else {}
+
+
+def _room_facts(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> dict[str, object]:
+    """What swells only where it is too small for what is asked is as large as the largest need so far."""
+    source = sources.get(holder.sites[0].file) if holder.sites else None
+    if not suspect.swells or suspect.symptom != "growth" or suspect.through_graph or source is None:
+        return {}
+    line = line_that_asks_for_room(source, holder.sites[0].line)
+    return {MADE_LARGER: line} if line else {}
 
 
 def _is_computed_once(suspect: Suspect, sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]) -> bool:
