@@ -8,7 +8,7 @@ from suspects import SPECIMENS, carried, finding
 from tenure.lint import lint_sources
 from tenure.model.finding import CutReference, Holder, Interval
 from tenure.model.source import SourceFile
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import LOOKED_UP, Suspect
 from tenure.rules.cache_grows_by_key import check_suspect
 
 REMEDY = (
@@ -72,6 +72,17 @@ def test_a_cache_by_length_is_told_with_its_newest_keys() -> None:
             {"kind": "facts", "keys": ["256", "293"], "keys_count_up": False},
         ),
     )
+
+
+def test_a_table_whose_keys_count_up_is_a_cache_where_the_program_looks_for_them_first() -> None:
+    counting = {"keys": ["30", "31", "32"], "keys_count_up": True}
+    plain, looked_up = (
+        check_suspect(replace(SPECIMENS["TN203"], facts=counting | more)) for more in ({}, {LOOKED_UP: True})
+    )
+
+    assert plain is None
+    assert looked_up is not None
+    assert [each.summary for each in looked_up.remedies] == [f"as numbers of steps its keys only rise: {OF_STEPS}"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from suspects import ENCODER, IDLE, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row
 from tenure.model.finding import CutReference, Finding, Holder
-from tenure.model.suspect import PASSED_BY, Suspect
+from tenure.model.suspect import PASSED_BY, STILL_USED, Suspect
 from tenure.rules.idle_module import check_suspect
 
 MIB = 1 << 20
@@ -54,6 +54,16 @@ def test_all_names_are_told_and_a_module_of_before_the_first_step_says_so() -> N
 
 def test_a_module_that_lost_its_name_was_released() -> None:
     assert check_suspect(replace(SPECIMENS["TN403"], facts=IDLE | {"released": "encoder"})) is None
+
+
+def test_of_what_is_still_used_a_copy_is_enough() -> None:
+    told = found(replace(SPECIMENS["TN403"], facts=IDLE | {STILL_USED: 64}))
+
+    assert told.message.endswith("is in no optimizer; 64 B of it are still used.")
+    assert [each.summary for each in told.remedies] == [
+        "keep copies of what is still used (`buffer.clone()`), not the module, nor a method of it",
+        REMEDY,
+    ]
 
 
 def test_a_doubt_makes_it_a_possibility() -> None:

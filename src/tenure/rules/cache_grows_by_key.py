@@ -7,7 +7,7 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
-from tenure.rules.path_questions import comes_to_much, is_dict
+from tenure.rules.path_questions import comes_to_much, is_dict, merely_counts
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.kept.weak_tables import find_weak_tables
@@ -24,14 +24,15 @@ _OF_STEPS = "keep the last few (`deque(maxlen=n)`), `pop` an entry once it is us
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Growth by entries of a mapping whose keys do not merely count the steps."""
+    """Growth by entries of a mapping whose keys do not merely count, or are looked for before an entry is made."""
     facts = suspect.facts
     keys = facts.get("keys")
     is_mapping = is_dict(suspect.holder.container_type) or keys is not None
     if not suspect.grows or not suspect.holder.element or not is_mapping:
         return None
-    if facts.get("keys_count_up"):
+    if merely_counts(suspect):
         return None
+    keys_rise = facts.get("keys_rise") or facts.get("keys_count_up")
     examples = f" (the newest: {', '.join(f'`{key}`' for key in keys[-3:])})" if isinstance(keys, list) else ""
     return claim(
         suspect,
@@ -39,7 +40,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{subject(suspect)} {plural(suspect, 'gets', 'get')} an entry for every new key{examples} and "
         f"{plural(suspect, 'drops', 'drop')} none: {growth(suspect)}.",
-        remedies=(f"as numbers of steps its keys only rise: {_OF_STEPS}",) if facts.get("keys_rise") else (_BOUND,),
+        remedies=(f"as numbers of steps its keys only rise: {_OF_STEPS}",) if keys_rise else (_BOUND,),
         at_most="certain"
         if suspect.symptom == "growth" and comes_to_much(suspect) and not _may_fill(suspect)
         else "possible",

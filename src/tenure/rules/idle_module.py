@@ -2,7 +2,7 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import NEVER_CALLED, PASSED_BY, Suspect
+from tenure.model.suspect import NEVER_CALLED, PASSED_BY, STILL_USED, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
 
@@ -10,6 +10,8 @@ _FROM_OPTIMIZER = (
     "the optimizer that goes on has its parameters and their state too: make a new one for what is still trained, or "
     "take the group out of `param_groups` and each of its parameters out of `state`"
 )
+
+_COPY_WHAT_IS_USED = "keep copies of what is still used (`buffer.clone()`), not the module, nor a method of it"
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -21,14 +23,17 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     called = "nobody was seen to call" if NEVER_CALLED in suspect.facts else f"was not seen called {when}"
     passed = PASSED_BY in suspect.facts
     trained = "which no optimizer steps" if passed or "in_optimizer" in suspect.facts else "is in no optimizer"
+    used = suspect.facts.get(STILL_USED)
     module = str(suspect.facts.get("module", "module")).rpartition(".")[2]
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
         message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} {format_bytes(suspect.retained_bytes)} of "
-        f"{module} on {suspect.device}, which {called} and {trained}.",
+        f"{module} on {suspect.device}, which {called} and {trained}"
+        + (f"; {format_bytes(int(str(used)))} of it are still used." if used else "."),
         remedies=(
+            *((_COPY_WHAT_IS_USED,) if used else ()),
             "where its work ends, delete every reference listed under `to free`; or move it away until it is "
             'needed again: `.to("cpu")`, or `.to("meta")` where it never is',
             *((_FROM_OPTIMIZER,) if passed else ()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tenure.model.suspect import FILLED, FILLED_OF, ONLY_C_CODE, SUSPENDED_TYPES, Hop, Suspect
+from tenure.model.suspect import FILLED, FILLED_OF, LOOKED_UP, ONLY_C_CODE, SUSPENDED_TYPES, Hop, Suspect
 
 CALLBACKS = "callbacks of"
 FUNCTIONS_IN = "functions in"
@@ -29,6 +29,11 @@ _DICTS = ("dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueD
 def short_type(qualified: str) -> str:
     """`Linear` of `torch.nn.modules.linear.Linear`."""
     return qualified.rpartition(".")[2]
+
+
+def merely_counts(suspect: Suspect) -> bool:
+    """Whether the keys of the dict that grows are the numbers n, n+1, n+2, ..., and nobody looks for them first."""
+    return bool(suspect.facts.get("keys_count_up")) and LOOKED_UP not in suspect.facts
 
 
 def most_have_it(suspect: Suspect) -> bool:

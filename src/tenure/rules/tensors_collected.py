@@ -17,7 +17,7 @@ from tenure.rules.claim import (
     subject,
     within_evaluation,
 )
-from tenure.rules.path_questions import comes_to_much, is_dict, most_have_it, short_type
+from tenure.rules.path_questions import comes_to_much, is_dict, merely_counts, most_have_it, short_type
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.kept.chained import find_chained
@@ -55,7 +55,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     if not suspect.holder.element:
         return None
     is_mapping = is_dict(suspect.holder.container_type) or "keys" in suspect.facts
-    if is_mapping and not suspect.facts.get("keys_count_up"):
+    if is_mapping and not merely_counts(suspect):
         return None
     called = _are_called(suspect)
     remedy = _OF_CALLBACKS if called else _OF_TABLE if is_mapping else _REMEDY

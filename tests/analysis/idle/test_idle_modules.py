@@ -10,6 +10,7 @@ from heaps import address_of, census
 from tenure.analysis.idle.idle_modules import without_used
 from tenure.analysis.suspects import find_suspects
 from tenure.model.profile import ALIVE, BEFORE, Operations, ProfiledStorages, Sites, StepProfile
+from tenure.model.suspect import STILL_USED
 
 WEIGHT = "._parameters dict -> ['w'] parameter#w 8MiB"
 TRAINER = "Trainer.fit(t.py:9).self -> __main__.Trainer#trainer"
@@ -321,11 +322,11 @@ def test_parts_that_are_or_may_be_used_are_not_told(used_at: tuple[int, ...], op
     assert idle_of(used_at=used_at, **{"used": PART_USED, "idle": PART, "others": BODY, **options}) == []
 
 
-def profiled(step: int, last_use: int) -> StepProfile:
+def profiled(step: int, last_use: int, *, of: str = "w", size: int = 8 << 20) -> StepProfile:
     """A profile that saw the weight there before its first operation, and `last_use` of it."""
     columns = {
-        "address": address_of("storage of w"),
-        "bytes": 8 << 20,
+        "address": address_of(f"storage of {of}"),
+        "bytes": size,
         "birth": BEFORE,
         "last_use": last_use,
         "death": ALIVE,
@@ -353,6 +354,21 @@ def test_what_an_operation_of_later_steps_used_is_not_idle(step: int, last_use: 
     found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
 
     assert len(without_used(found, [profiled(step, last_use)])) == told
+
+
+@pytest.mark.parametrize(("size", "still_used"), [(64, [64 << 10]), (512, [])], ids=["a scale", "a table"])
+def test_a_module_of_which_operations_use_a_small_part_alone_rests_all_the_same(
+    size: int, still_used: list[int]
+) -> None:
+    """As the buffers that a method of an autoencoder reads, which nobody calls any more."""
+    table = f"{TRAINER} -> .teacher __main__.Teacher#teacher -> ._buffers dict -> ['scale'] buffer#b {size}KiB\n"
+    used, idle = (text + table for text in (USED, TEACHER))
+    censuses = [census(STUDENT + (used if at in (1, 2, 3) else idle), step=at) for at in STEPS]
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "survivor"]
+
+    told = without_used(found, [profiled(12, 3, of="b", size=size << 10)])
+
+    assert [suspect.facts[STILL_USED] for suspect in told] == still_used
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,13 @@ from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nod
 from tenure.analysis.kept.named_modules import name_that_went
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.profile import StepProfile
-from tenure.model.suspect import IDLE_FROM, NEVER_CALLED, PASSED_BY, Suspect, is_of_optimizers
+from tenure.model.suspect import IDLE_FROM, NEVER_CALLED, PASSED_BY, STILL_USED, Suspect, is_of_optimizers
 
 LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
 BASIS = "nobody called it in the later steps, all through which it is alive"
+_STILL_USED_SHARE = 0.05
+"""Of a module's bytes: what is used without a call of it, as a buffer is, and leaves the rest idle."""
 _IN_OPTIMIZER = "an optimizer that goes on has its parameters: the program may come back to it"
 _STOPPED = "an optimizer that trains nothing else has it: the program may come back to both"
 _NEVER_CALLED = "nobody was seen to call it: the program may yet do so"
@@ -110,23 +112,29 @@ def without_used(
     found: Iterable[Suspect], profiles: Sequence[StepProfile], *, compiles: bool = False
 ) -> tuple[Suspect, ...]:
     """The suspects but idle modules, and weights without their module, whose memory an operation of later steps used,
-    or of modules that were never called may have used where none was watched; where the program compiles, without any
-    idle module: from within compiled code modules are called unseen."""
+    but for a small part of it, or of modules that were never called may have used where none was watched; where the
+    program compiles, without any idle module: from within compiled code modules are called unseen."""
+    told = (_but_for_a_part(suspect, profiles) if IDLE_FROM in suspect.facts else suspect for suspect in found)
     return tuple(
         suspect
-        for suspect in found
-        if IDLE_FROM not in suspect.facts
-        or (
-            not (compiles and _LAST_CALL in suspect.facts)
-            and not _is_used_later(suspect, profiles)
-            and (profiles or NEVER_CALLED not in suspect.facts)
-        )
+        for suspect in told
+        if suspect is not None
+        and not (compiles and _LAST_CALL in suspect.facts)
+        and (profiles or NEVER_CALLED not in suspect.facts)
     )
 
 
-def _is_used_later(suspect: Suspect, profiles: Iterable[StepProfile]) -> bool:
+def _but_for_a_part(suspect: Suspect, profiles: Iterable[StepProfile]) -> Suspect | None:
+    """The suspect, with how many of its bytes later operations used; None where that is more than a small part: a
+    decoder rests though its scale is read, and a function may use the weights of a module without a call."""
     idle_from = int(str(suspect.facts[IDLE_FROM]))
-    return any(suspect.storages & each.used_from_before() for each in profiles if each.step - 1 >= idle_from)
+    later = (each.used_from_before() for each in profiles if each.step - 1 >= idle_from)
+    used = sum(size for _, size in suspect.storages & frozenset().union(*later))
+    if not used:
+        return suspect
+    if NEVER_CALLED in suspect.facts or used > _STILL_USED_SHARE * suspect.retained_bytes:
+        return None
+    return replace(suspect, facts=suspect.facts | {STILL_USED: used})
 
 
 def _candidates(ordered: Sequence[View], windows: Sequence[Window], unfinished: frozenset[int]) -> list[_Idle]:

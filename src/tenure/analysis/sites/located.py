@@ -31,12 +31,14 @@ from tenure.model.suspect import (
     CUT_IN_LIBRARY,
     FILLED,
     KEPT_SHORT,
+    LOOKED_UP,
     MADE_LARGER,
     OF_LOSSES,
     HoldingReference,
     Suspect,
 )
 from tenure.syntax.text.kept_short import line_that_keeps_short
+from tenure.syntax.text.looked_up import is_looked_up
 from tenure.syntax.text.made_larger import line_that_asks_for_room
 from tenure.syntax.text.scopes import text_around
 
@@ -92,6 +94,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         | ({"emptied_by": empties} if empties else {})
         | _short_facts(suspect, holder, sources)
         | _room_facts(suspect, holder, sources)
+        | ({LOOKED_UP: True} if _is_looked_up(suspect, holder, sources) else {})
         | ({CARRIED_ON: True} if carrying else {})
         | ({CUT_IN_LIBRARY: True} if _are_partly_of_libraries(holder, cut, sources) else {})
         | ({OF_LOSSES: True} if _is_of_losses(suspect, holder, sources) else {})
@@ -155,6 +158,12 @@ def _room_facts(suspect: Suspect, holder: HoldingReference, sources: Mapping[str
         return {}
     line = line_that_asks_for_room(source, holder.sites[0].line)
     return {MADE_LARGER: line} if line else {}
+
+
+def _is_looked_up(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
+    site = holder.sites[0] if holder.sites and suspect.facts.get("keys") else None
+    source = sources.get(site.file) if site is not None else None
+    return site is not None and source is not None and is_looked_up(source, site.line, holder.name)
 
 
 def _is_computed_once(suspect: Suspect, sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]) -> bool:

@@ -23,6 +23,7 @@ from tenure.syntax.program.repeats import runs_repeatedly
 from tenure.syntax.program.short_lives import is_long_lived, is_replaced, is_short_lived
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.kinds import Kind
+from tenure.syntax.text.looked_up import tables_looked_up_in
 from tenure.syntax.text.scopes import LoopNode, dotted
 from tenure.syntax.text.tree_walks import walk
 from tenure.syntax.values.graph_values import is_loss_name, is_loss_value
@@ -322,23 +323,5 @@ def _is_looked_up(gathered: Gathered) -> bool:
         return True
     name, owner = gathered.keep.place.rpartition(".")[2], gathered.function.owner
     functions = owner.functions if owner is not None and "." in gathered.keep.place else [gathered.function]
-    asked = (each for function in functions for each in _looked_up_in(function.node))
-    return missing or any(name == each.rpartition(".")[2] for each in asked)
-
-
-def _looked_up_in(function: ast.AST) -> Iterator[str]:
-    for node in walk(function):
-        if isinstance(node, ast.Compare) and any(isinstance(each, (ast.In, ast.NotIn)) for each in node.ops):
-            yield from map(dotted, node.comparators)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
-            yield dotted(node.func.value)
-        elif isinstance(node, ast.Return) and isinstance(node.value, ast.Subscript):
-            yield dotted(node.value.value)
-        elif isinstance(node, ast.Try) and any(_catches_missing_keys(each) for each in node.handlers):
-            parts = (part for each in node.body for part in walk(each))
-            yield from (dotted(each.value) for each in parts if isinstance(each, ast.Subscript))
-
-
-def _catches_missing_keys(handler: ast.ExceptHandler) -> bool:
-    names = getattr(handler.type, "elts", [handler.type])
-    return any(dotted(each) in ("KeyError", "LookupError") for each in names if each is not None)
+    asked = (each for function in functions for each in tables_looked_up_in(function.node))
+    return missing or any(name == dotted(each).rpartition(".")[2] for each in asked)
