@@ -5,7 +5,16 @@ import pytest
 from suspects import HISTORY, MIB, TRAIN, finding, series, series_row, suspect
 from tenure.model.finding import CutReference, Finding, Holder
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import ALSO_KEPT_BY, GROWS_WITH_MODEL, KEPT_SHORT, MADE_LARGER, REBUILT, Falls, Suspect
+from tenure.model.suspect import (
+    ALSO_KEPT_BY,
+    GROWS_WITH_MODEL,
+    KEPT_SHORT,
+    KEPT_UP,
+    MADE_LARGER,
+    REBUILT,
+    Falls,
+    Suspect,
+)
 from tenure.rules.claim import claim, growth, plural, subject, where
 
 NOWHERE = replace(HISTORY, sites=())
@@ -196,13 +205,17 @@ def test_what_the_text_keeps_short_is_a_hint_with_the_line_that_does() -> None:
     assert short.message == f"{plain.message} Line 16 looks how many there are, and stops at enough."
 
 
-def test_what_is_made_larger_where_it_is_too_small_is_a_hint_with_the_line_that_asks() -> None:
-    found = claimed(suspect(facts={MADE_LARGER: 16}))
+@pytest.mark.parametrize(
+    ("facts", "note"),
+    [
+        ({MADE_LARGER: 16}, "Line 16 asks for room: it is as large as the largest need so far."),
+        ({KEPT_UP: True}, "Steps bring earlier entries up to date: it may fill until every key has come."),
+    ],
+)
+def test_what_may_be_meant_is_a_hint_and_says_why(facts: dict[str, object], note: str) -> None:
+    found = claimed(suspect(facts=facts))
 
-    assert (found.confidence, found.message) == (
-        "possible",
-        f"{claimed(suspect()).message} Line 16 asks for room: it is as large as the largest need so far.",
-    )
+    assert (found.confidence, found.message) == ("possible", f"{claimed(suspect()).message} {note}")
 
 
 def test_what_else_keeps_the_graphs_is_told() -> None:

@@ -157,3 +157,13 @@ def test_a_graph_that_a_librarys_objects_keep_too_does_not_go_with_the_users_nam
 
     assert found is not None
     assert found.confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("size", "nodes", "confidence"), [(4, 35, "possible"), (4, 100, "certain"), (64 << 10, 0, "certain")]
+)
+def test_a_few_nodes_that_backward_left_of_a_graph_are_a_hint(size: int, nodes: int, confidence: str) -> None:
+    found = check_suspect(carried(through_graph=True, retained_bytes=size, num_graph_nodes=nodes))
+
+    assert found is not None
+    assert found.confidence == confidence

@@ -45,6 +45,12 @@ def test_parts_that_a_librarys_call_adds_to_a_model_are_no_copies(kind: str, lib
     assert ("`delete_adapter` for `add_adapter`" in found.remedies[0].summary) is parts
 
 
+def test_what_callbacks_that_pile_up_lead_to_is_left_to_another_rule() -> None:
+    listener = hop("INDEX", "[3]", "list", "method")
+
+    assert check_suspect(suspect(path=(listener,), **COPIES)) is None
+
+
 def test_one_copy_that_stays_and_growth_of_plain_tensors_are_none() -> None:
     assert [check_suspect(other) for other in (carried(**COPIES), suspect())] == [None, None]
 

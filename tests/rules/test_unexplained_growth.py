@@ -1,7 +1,10 @@
 from dataclasses import replace
 
+import pytest
+
 from suspects import HISTORY, TRAIN, carried, carried_finding, finding, suspect
 from tenure.model.finding import CutReference
+from tenure.model.suspect import CARRIED_ON
 from tenure.rules.unexplained_growth import check_suspect
 
 REMEDY = "bound it, empty it, or keep less in it"
@@ -22,6 +25,26 @@ def test_what_grows_and_falls_may_be_meant_so() -> None:
         confidence="possible",
         **IDENTITY,
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "element", "facts", "confidence"),
+    [
+        ("local", False, {}, "possible"),
+        ("local", False, {CARRIED_ON: True}, "certain"),
+        ("local", True, {}, "certain"),
+        ("attribute", False, {}, "certain"),
+    ],
+)
+def test_a_variables_value_that_gets_larger_may_be_the_result_of_something_else(
+    kind: str, element: bool, facts: dict[str, object], confidence: str
+) -> None:
+    scores = replace(HISTORY, kind=kind, element=element)
+
+    found = check_suspect(suspect(holder=scores, cut=(scores,), growth_objects_per_step=None, facts=facts))
+
+    assert found is not None
+    assert found.confidence == confidence
 
 
 def test_growth_in_number_alone_is_told_in_objects() -> None:

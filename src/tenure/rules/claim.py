@@ -20,6 +20,7 @@ from tenure.model.suspect import (
     ALSO_KEPT_BY,
     GROWS_WITH_MODEL,
     KEPT_SHORT,
+    KEPT_UP,
     MADE_LARGER,
     REBUILT,
     Falls,
@@ -28,7 +29,7 @@ from tenure.model.suspect import (
 )
 from tenure.model.units import format_bytes
 
-_MAY_BE_MEANT = ("never_remade", KEPT_SHORT, MADE_LARGER, GROWS_WITH_MODEL)
+_MAY_BE_MEANT = ("never_remade", KEPT_SHORT, KEPT_UP, MADE_LARGER, GROWS_WITH_MODEL)
 MIN_MEASUREMENTS = 3
 """Censuses in which a symptom must have been seen before it counts as measured."""
 
@@ -88,6 +89,8 @@ def _notes(suspect: Suspect) -> Iterable[str]:
         yield f" Line {line} looks how many there are, and stops at enough."
     if line := suspect.facts.get(MADE_LARGER):
         yield f" Line {line} asks for room: it is as large as the largest need so far."
+    if KEPT_UP in suspect.facts:
+        yield " Steps bring earlier entries up to date: it may fill until every key has come."
     if GROWS_WITH_MODEL in suspect.facts:
         yield " It grows where the model does."
     if other := suspect.facts.get(ALSO_KEPT_BY):
@@ -101,9 +104,9 @@ def _confidence(suspect: Suspect) -> Confidence:
     """Certain: a path was seen, the symptom was measured, and one statement is to blame. Likely: one is missing.
 
     What has risen twice may do so a third time, or be full: possible. So is what the program's text keeps short, what
-    is made larger only where it is too small, what comes with layers that a model gets, what an evaluation collects,
-    unless with graphs, which it has no use for, and a graph that looks the same at all entries: it may be in use. What
-    is built anew in each step may be the work of steps that do ever more: likely.
+    is made larger only where it is too small, what steps bring up to date, what comes with layers that a model gets,
+    what an evaluation collects, unless with graphs, which it has no use for, and a graph that looks the same at all
+    entries: it may be in use. What is built anew in each step may be the work of steps that do ever more: likely.
     """
     if within_evaluation(suspect):
         return "likely" if suspect.through_graph or nodes_per_step(suspect) >= 1 else "possible"

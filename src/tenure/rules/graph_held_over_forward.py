@@ -1,6 +1,6 @@
 """TN102: the last step's graph or outputs are still bound while the next forward runs."""
 
-from tenure.model.finding import Finding
+from tenure.model.finding import AUTOGRAD_NODE_BYTES, Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import ADDS_TO_NO_PEAK, CUT_IN_LIBRARY, Suspect
 from tenure.rules.claim import claim, plural, subject
@@ -10,6 +10,9 @@ NOTABLE_SHARE = 0.10
 """Of the profiled step's peak: outputs that take so much off it are told, however small."""
 NOTABLE_OUTPUTS = 1 << 20
 """Nearly every loop keeps its last outputs bound; without a graph behind them, less than this is worth a hint only."""
+
+NOTABLE_GRAPH = 64 << 10
+"""With what its nodes weigh: of a graph that backward went through a few nodes may be left, and the loss."""
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -46,10 +49,11 @@ def _off_the_ctx(suspect: Suspect) -> tuple[str, ...]:
 
 
 def _matters(suspect: Suspect) -> bool:
-    """A graph, many bytes, or outputs that the profiled step shows to add to its peak."""
+    """A graph that is more than a few nodes, many bytes, or outputs that the profiled step shows to add to its peak."""
     of_peak = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or 1)
     many = suspect.retained_bytes >= NOTABLE_OUTPUTS and ADDS_TO_NO_PEAK not in suspect.facts
-    return suspect.through_graph or many or of_peak >= NOTABLE_SHARE
+    graph = suspect.retained_bytes + suspect.num_graph_nodes * AUTOGRAD_NODE_BYTES if suspect.through_graph else 0
+    return graph >= NOTABLE_GRAPH or many or of_peak >= NOTABLE_SHARE
 
 
 def _can_be_dropped(suspect: Suspect) -> bool:

@@ -8,7 +8,7 @@ from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
 from tenure.rules.claim import claim, growth, plural, subject
-from tenure.rules.path_questions import NOTABLE_BYTES, comes_at_pace, most_have_it, short_type
+from tenure.rules.path_questions import NOTABLE_BYTES, collects_callbacks, comes_at_pace, most_have_it, short_type
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.program.program import Program
 
@@ -21,8 +21,9 @@ _TAKE_OUT = (
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Growth made of further objects of one class of module or metric, or of parameter copies."""
-    if not suspect.grows or not suspect.copies_of or suspect.through_graph:
+    """Growth made of further objects of one class of module or metric, or of parameter copies, unless callbacks that
+    pile up lead to them."""
+    if not suspect.grows or not suspect.copies_of or suspect.through_graph or collects_callbacks(suspect):
         return None
     type_name = short_type(suspect.copies_of)
     parts = bool(suspect.holder.library_sites) and _is_table_of_modules(suspect)

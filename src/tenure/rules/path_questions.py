@@ -18,6 +18,7 @@ FEW_OBJECTS = 3
 """That came one by one, each many steps after the last, as one per task or phase: they may be all there will be."""
 _CELL_OUTPUTS = "cell output history"
 _INTERPRETER_HOOK = re.compile(r"`(sys|threading)\.\w*hook`")
+_ELEMENTS = ("ITEM", "INDEX", "MEMBER")
 _FUNCTIONS = ("function", "method", "partial")
 _BEHIND_WRAPPERS = 4
 """References after which a path has left a bound method or partial for what it calls or was given."""
@@ -34,6 +35,12 @@ def short_type(qualified: str) -> str:
 def merely_counts(suspect: Suspect) -> bool:
     """Whether the keys of the dict that grows are the numbers n, n+1, n+2, ..., and nobody looks for them first."""
     return bool(suspect.facts.get("keys_count_up")) and LOOKED_UP not in suspect.facts
+
+
+def collects_callbacks(suspect: Suspect) -> bool:
+    """Whether what is collected is functions or bound methods, as those of who listens."""
+    elements = (hop for hop in suspect.path if hop.kind in _ELEMENTS)
+    return suspect.holder.element and any(short_type(hop.target_type) in _FUNCTIONS for hop in elements)
 
 
 def most_have_it(suspect: Suspect) -> bool:

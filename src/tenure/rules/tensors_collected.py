@@ -17,7 +17,14 @@ from tenure.rules.claim import (
     subject,
     within_evaluation,
 )
-from tenure.rules.path_questions import comes_to_much, is_dict, merely_counts, most_have_it, short_type
+from tenure.rules.path_questions import (
+    collects_callbacks,
+    comes_to_much,
+    is_dict,
+    merely_counts,
+    most_have_it,
+    short_type,
+)
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.kept.chained import find_chained
@@ -33,7 +40,6 @@ _OF_CALLBACKS = (
     "take it out where its owner's work ends, as a method `unsubscribe` would, or keep a `weakref.WeakMethod` of it: "
     "each leads to its object and all that is below"
 )
-_CALLED = ("method", "function", "functools.partial")
 _OF_TABLE = "take an entry out where its session, task or episode ends: `del table[key]`; or keep a number of each"
 
 
@@ -57,7 +63,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     is_mapping = is_dict(suspect.holder.container_type) or "keys" in suspect.facts
     if is_mapping and not merely_counts(suspect):
         return None
-    called = _are_called(suspect)
+    called = collects_callbacks(suspect)
     remedy = _OF_CALLBACKS if called else _OF_TABLE if is_mapping else _REMEDY
     until = f", until emptied every {suspect.period_steps} steps" if suspect.period_steps else ""
     return claim(
@@ -70,13 +76,6 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         remedies=(*_reset(suspect), *_in_order(suspect, remedy)),
         at_most=_at_most(suspect),
     )
-
-
-def _are_called(suspect: Suspect) -> bool:
-    """Whether what is collected is functions or bound methods, as those of who listens."""
-    labels = [hop.label.strip("'\"") for hop in suspect.path]
-    at = labels.index(suspect.holder.name) + 1 if suspect.holder.name in labels else len(labels)
-    return at < len(labels) and suspect.path[at].target_type in _CALLED
 
 
 def _at_most(suspect: Suspect) -> Confidence:

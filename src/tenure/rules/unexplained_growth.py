@@ -2,12 +2,13 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import CARRIED_ON, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import short_type
 
 _LEAST_BYTES = 1 << 10
+_LASTS = ("growth", "survivor", "cycle")
 _VERB = {"growth": ("grows", "grow"), "sawtooth": ("grows and falls", "grow and fall")}
 
 
@@ -31,8 +32,14 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{subject(suspect)} {told}; no known cause fits.",
         remedies=("bound it, empty it, or keep less in it",),
-        at_most="certain" if suspect.symptom in ("growth", "survivor", "cycle") else "possible",
+        at_most="certain" if suspect.symptom in _LASTS and not _is_a_result_that_swells(suspect) else "possible",
     )
+
+
+def _is_a_result_that_swells(suspect: Suspect) -> bool:
+    """A variable's value that is larger from step to step, and not computed from the one before: of something else."""
+    is_result = suspect.swells and suspect.holder.kind == "local" and not suspect.holder.element
+    return is_result and CARRIED_ON not in suspect.facts and not suspect.through_graph
 
 
 def _is_next_to_nothing(suspect: Suspect) -> bool:

@@ -70,6 +70,17 @@ def test_hooks_tell_the_function_that_most_of_them_call() -> None:
     assert (found.holder.kind, found.holder.name, found.holder.calls) == ("hook", "_forward_hooks", "Recorder.save")
 
 
+def test_hooks_of_several_layers_that_share_what_they_fill_are_told_and_not_what_one_of_their_owners_has() -> None:
+    layers = "main.net -> __main__.Net#net -> .layers list -> [{layer}] torch.nn.Linear#{layer}"
+    hooks = f"{layers} -> ._forward_hooks collections.OrderedDict -> [*{{{{step}}}}] method#m{{layer}}*"
+    drawn = f"{hooks} -> <self> __main__.Probe#p* -> .sums dict -> [{{layer}}] tensor#s{{layer}}* 64KiB\n"
+
+    found = grown("".join(drawn.format(layer=layer) for layer in ("a", "b")))
+
+    assert (found.holder.kind, found.holder.name) == ("hook", "_forward_hooks")
+    assert [(each.kind, each.name) for each in found.cut] == [("hook", "_forward_hooks")] * 2
+
+
 def test_a_list_that_gains_optimizers_is_told_and_not_its_owner() -> None:
     found = grown(
         "main.fitted -> __main__.Folds#folds -> .optimizers list -> [*{step}] torch.optim.adam.Adam#adam*"

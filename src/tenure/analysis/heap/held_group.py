@@ -53,12 +53,14 @@ def cut_of(group: Group) -> tuple[Droppable, ...]:
 
 
 def emptied(group: Group) -> tuple[Droppable, ...]:
-    """The one container in which the group's members come together, where to empty it frees all that must go and
-    nothing that is in use; else nothing. What lies below its elements, or has the container, is not to blame."""
-    if group.cut is not None or len(group.many) != 1:
+    """The one container in which the group's members come together, or all tables of hooks in which they do, where to
+    empty it frees all that must go and nothing that is in use; else nothing. What lies below its elements, or has the
+    container, is not to blame."""
+    graph, containers = group.view.graph, sorted(group.many)
+    if group.cut is not None or not (len(containers) == 1 or all(graph.hook_tables[each] for each in containers)):
         return ()
-    graph, (container,) = group.view.graph, group.many
-    cut = tuple(Droppable(r, container) for r in graph.references_from(container) if is_element(graph, r))[:1]
+    firsts = ([r for r in graph.references_from(each) if is_element(graph, r)][:1] for each in containers)
+    cut = tuple(Droppable(r, each) for each, elements in zip(containers, firsts, strict=True) for r in elements)
     freed = freed_storages(graph, cut)
     storages = group.view.census.storages
     in_use = storages.node[np.isin(storages.role, IN_USE)]

@@ -55,6 +55,10 @@ class UsesAfterPeak:
         for row, birth in enumerate(profile.storages.birth.tolist()):
             self._made.setdefault(birth, []).append(row)
 
+    def is_changed(self, row: int) -> bool:
+        """Whether an operation of the second step changes a storage in place."""
+        return row in self._changes
+
     def find_waiting(self, row: int, *, peak: int) -> Waiting | None:
         """What a storage waits for at the operation `peak`; None where it is not used after it, or by what must come
         later, where what is made of it is as large, or where the statement that uses it has begun on others since it
