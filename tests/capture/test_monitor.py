@@ -179,22 +179,24 @@ def test_a_module_that_is_called_between_censuses_is_marked_in_whichever_step_it
     assert {last.text(type_name).rpartition(".")[2] for type_name in types} == {"Sequential", "Embedding"}
 
 
-def test_censuses_within_an_evaluation_are_taken_before_its_calls(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("trains", "autograd", "moment"), [
+    (True, False, "evaluation-"), (True, True, "evaluation-graph-"), (False, True, "evaluation-"),
+], ids=["without autograd", "with autograd", "with autograd, and it trains in evaluation mode too"])  # fmt: skip
+def test_censuses_within_an_evaluation_are_taken_before_its_calls(
+    tmp_path: Path, trains: bool, autograd: bool, moment: str
+) -> None:
     model, optimizer = linear_and_sgd()
     log = CensusLog()
     with recording(tmp_path, log):
         for _ in range(5):
-            train_step(model, optimizer)
+            train_step(model.train(trains), optimizer)
         model.eval()
-        for _ in range(10):
-            model(torch.ones(2, 3))
+        with torch.set_grad_enabled(autograd):
+            for _ in range(10):
+                model(torch.ones(2, 3))
         train_step(model.train(), optimizer)
 
-    assert [call for call in log.calls if call[1].startswith("evaluation")] == [
-        (5, "evaluation-4"),
-        (5, "evaluation-6"),
-        (5, "evaluation-8"),
-    ]
+    assert [call for call in log.calls if call[1].startswith("evaluation")] == [(5, f"{moment}{n}") for n in (4, 6, 8)]
 
 
 def test_calls_without_gradients_in_training_mode_are_an_evaluation_too(tmp_path: Path) -> None:
@@ -228,7 +230,9 @@ def test_where_no_step_ends_any_more_calls_of_models_are_watched_again(tmp_path:
         monitor._recorder._watch_where_no_step_ends(time.perf_counter() + 3600)
 
     numbers = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
-    assert [call for call in log.calls if call[1].startswith("evaluation")] == [(3, f"evaluation-{n}") for n in numbers]
+    assert [call for call in log.calls if call[1].startswith("evaluation")] == [
+        (3, f"evaluation-graph-{n}") for n in numbers
+    ]
     assert (watches_after, monitor._modules.is_watching) == (False, False)
 
 

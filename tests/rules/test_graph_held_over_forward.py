@@ -5,7 +5,7 @@ import pytest
 from suspects import HISTORY, HOP, MIB, TRAIN, carried, carried_finding, hop, path_row, roles_row, series_row, suspect
 from tenure.model.finding import CutReference, evidence_of
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import CUT_IN_LIBRARY
+from tenure.model.suspect import CUT_IN_LIBRARY, EVALUATED_WITH_GRAPH
 from tenure.rules.graph_held_over_forward import check_suspect
 from tenure.rules.outputs_kept_with_graph import check_suspect as outputs_kept_with_graph
 
@@ -157,6 +157,10 @@ def test_a_graph_that_a_librarys_objects_keep_too_does_not_go_with_the_users_nam
 
     assert found is not None
     assert found.confidence == confidence
+
+
+def test_graphs_of_an_evaluation_are_left_to_another_rule() -> None:
+    assert check_suspect(carried(through_graph=True, facts={EVALUATED_WITH_GRAPH: True})) is None
 
 
 @pytest.mark.parametrize(

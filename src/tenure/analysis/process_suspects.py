@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tenure.analysis.evidence import Evidence
+from tenure.analysis.growth.evaluated_with_graph import find_evaluated_with_graph, told_by_the_call
 from tenure.analysis.growth.evaluation_growth import find_growing_in_evaluations
 from tenure.analysis.growth.falls import with_falls
 from tenure.analysis.growth.saved_out_of_sight import told_with_graphs
@@ -54,7 +55,8 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     found = parts.changed(found, with_falls, steps, sources)
     found = parts.changed(found, with_outlook, steps, evidence.recording.samples, processes=evidence.processes_here)
     found = tuple(each for each in found if not may_be_none(each))
-    found = (*found, *copied, *parts.found(_piled_up_in_evaluations, evidence, found))
+    piled_up = parts.found(_piled_up_in_evaluations, evidence, found)
+    found = (*found, *copied, *piled_up, *parts.found(_evaluated_with_graph, evidence, piled_up))
     for peak in evidence.peaks:
         found = parts.changed(found, give_figures_of_what_rests, peak)
     found = parts.changed(found, told_where_entries_are_kept_up, evidence.peaks)
@@ -75,6 +77,14 @@ def _piled_up_in_evaluations(evidence: Evidence, told: Sequence[Suspect]) -> tup
         if known.isdisjoint(suspect.holder.sites)
         and (suspect.holder.sites or suspect.facts.get("kept_shape", "") not in bound)
     )
+
+
+def _evaluated_with_graph(evidence: Evidence, piled_up: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """Graphs of an evaluation, where nothing that is told to pile up there has them."""
+    found = find_evaluated_with_graph(evidence.evaluations)
+    located = (told_by_the_call(locate(each, evidence.sources)) for each in found)
+    known = frozenset().union(*(suspect.storages for suspect in piled_up))
+    return tuple(suspect for suspect in located if suspect.storages.isdisjoint(known))
 
 
 def find_copied_by_workers(evidence: Evidence) -> tuple[Suspect, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -170,9 +171,10 @@ class Monitor:
         if not recorder.trains:
             self._guard.run(self._roots.note, (id(module), torch.is_grad_enabled()))
         self._guard.run(self.take_root_call, inputs, module)
-        may_train = getattr(module, "training", True) and torch.is_grad_enabled()
+        with_graph = torch.is_grad_enabled()
+        may_train = getattr(module, "training", True) and with_graph
         if recorder.trains and module is not None and not may_train:
-            self._guard.run(recorder.take_evaluation_call, inputs)
+            self._guard.run(partial(recorder.take_evaluation_call, with_graph=with_graph), inputs, module)
         if recorder.has_whole_stream:
             self._stopper.check(self.step + 1)
         if not recorder.trains:

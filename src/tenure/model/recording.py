@@ -9,6 +9,9 @@ from typing import Any
 EVALUATION = "evaluation-"
 """Begins the moment of a census within an evaluation; the number of the model's call since the last step follows."""
 
+EVALUATION_WITH_GRAPH = f"{EVALUATION}graph-"
+"""The same where the model is in evaluation mode, autograd is on, and the training calls it in training mode."""
+
 OUT_OF_MEMORY = "out-of-memory"
 """Moment of a census taken where device memory ran out, inside the step."""
 

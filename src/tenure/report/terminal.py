@@ -37,6 +37,7 @@ _BYTES_ARE = {
 }
 _BYTES_AT = {
     "peak": "idle at the peak",
+    "evaluation": "held within an evaluation",
     "loading": "in memory while state is loaded",
     "saving": "in memory while state is saved",
 }

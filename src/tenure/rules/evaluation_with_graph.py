@@ -3,14 +3,34 @@
 import ast
 from collections.abc import Iterator
 
+from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.rules.source_claim import claim_source, told_by_source_alone
+from tenure.model.suspect import EVALUATED_WITH_GRAPH, Suspect
+from tenure.rules.claim import claim, plural, subject
+from tenure.rules.source_claim import claim_source
 from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.values.graph_values import backward_root
 from tenure.syntax.values.without_graph import is_without_graph
+
+_REMEDY = "run it under `torch.inference_mode()` or `torch.no_grad()`"
+
+
+def check_suspect(suspect: Suspect) -> Finding | None:
+    """Graphs that calls of a model in evaluation mode record, of a model that the training calls in the other."""
+    if EVALUATED_WITH_GRAPH not in suspect.facts:
+        return None
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"The model is called in evaluation mode with autograd on, and {subject(suspect)} "
+        f"{plural(suspect, 'holds', 'hold')} its activations for a backward pass that never comes.",
+        remedies=(f"{_REMEDY}; a generator or `map` that is made under it and read outside runs without it",),
+        at_most="likely",
+    )
 
 
 def check_source(program: Program) -> Iterator[SourceFinding]:
@@ -23,7 +43,7 @@ def check_source(program: Program) -> Iterator[SourceFinding]:
                 rule=RULE.code,
                 name=RULE.name,
                 message=f"`{ast.unparse(found.func)}` evaluates with autograd on: each batch records a graph.",
-                remedy="run it under `torch.inference_mode()` or `torch.no_grad()`",
+                remedy=_REMEDY,
             )
 
 
@@ -55,6 +75,6 @@ RULE = Rule(
     code="TN108",
     name="evaluation-with-graph",
     summary="A module in evaluation mode runs over data with autograd on, and each output holds a graph.",
-    check_suspect=told_by_source_alone,
+    check_suspect=check_suspect,
     check_source=check_source,
 )

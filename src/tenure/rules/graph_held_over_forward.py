@@ -2,7 +2,7 @@
 
 from tenure.model.finding import AUTOGRAD_NODE_BYTES, Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import ADDS_TO_NO_PEAK, CUT_IN_LIBRARY, Suspect
+from tenure.model.suspect import ADDS_TO_NO_PEAK, CUT_IN_LIBRARY, EVALUATED_WITH_GRAPH, Suspect
 from tenure.rules.claim import claim, plural, subject
 from tenure.rules.path_questions import collects_unused_graphs, is_left_on_a_layer, short_type
 
@@ -21,6 +21,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     made_by_forward = suspect.through_graph or suspect.bytes_by_role.get("ACTIVATION", 0) > 0
     left_by_hook = not made_by_forward and is_left_on_a_layer(suspect)
     if suspect.symptom != "peak" or not (made_by_forward or left_by_hook) or collects_unused_graphs(suspect):
+        return None
+    if EVALUATED_WITH_GRAPH in suspect.facts:
         return None
     what = "graph" if suspect.through_graph else "tensors" if left_by_hook else "outputs"
     names = list(dict.fromkeys(each.name for each in suspect.cut if each.kind in ("local", "global")))

@@ -23,6 +23,12 @@ def test_an_evaluation_is_looked_into_ever_more_rarely_up_to_its_96th_call() -> 
     assert run(EvaluationCalls(), 500) == [[f"evaluation-{number}" for number in numbers]]
 
 
+def test_calls_that_autograd_records_have_a_name_of_their_own() -> None:
+    calls = EvaluationCalls()
+
+    assert [calls.take_call(with_graph=at > 3) for at in range(6)][3:] == ["evaluation-4", None, "evaluation-graph-6"]
+
+
 def test_after_its_96th_call_no_other_of_an_evaluation_is_looked_at() -> None:
     calls = EvaluationCalls()
 

@@ -9,7 +9,6 @@ from tenure.analysis.growth.growing import find_growing
 from tenure.analysis.heap.groups import Shapes, View, view_census
 from tenure.analysis.heap.running import running_functions
 from tenure.model.heap import Census
-from tenure.model.recording import EVALUATION
 from tenure.model.suspect import RUNNING, Suspect
 
 LEAST_BYTES = 1 << 20
@@ -41,16 +40,17 @@ def _find_growing(censuses: Sequence[Census]) -> tuple[Suspect, ...]:
     shapes = Shapes()
     views = [view_census(replace(census, step=_call(census)), shapes) for census in censuses]
     growing, _ = find_growing(views, shapes, by_call=True)
-    much = [suspect for suspect in growing if suspect.symptom == "growth" and _is_much(suspect, views[-1])]
+    much = [each for each in growing if each.symptom == "growth" and is_much(each.retained_bytes, views[-1])]
     return tuple(_of_evaluation(suspect, censuses[-1]) for suspect in much)
 
 
-def _is_much(suspect: Suspect, last: View) -> bool:
-    return suspect.retained_bytes >= min(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum()))
+def is_much(size: int, view: View) -> bool:
+    """Whether so many bytes that an evaluation holds at a census are worth a finding."""
+    return size >= min(LEAST_BYTES, LEAST_SHARE * int(view.census.storages.bytes.sum()))
 
 
 def _call(census: Census) -> int:
-    return int(census.moment.removeprefix(EVALUATION))
+    return int(census.moment.rpartition("-")[2])
 
 
 def _of_evaluation(suspect: Suspect, last: Census) -> Suspect:

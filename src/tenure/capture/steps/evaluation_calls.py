@@ -7,7 +7,7 @@ What a long evaluation piles up is gone when the next step ends (transformers ke
 from __future__ import annotations
 
 from tenure.capture.steps.census_steps import is_geometric
-from tenure.model.recording import EVALUATION
+from tenure.model.recording import EVALUATION, EVALUATION_WITH_GRAPH
 
 FIRST_CALL, LAST_CALL = 4, 96
 MOST_PHASES = 3
@@ -26,8 +26,9 @@ class EvaluationCalls:
         self._phases = 0
         self._in_phase = False
 
-    def take_call(self) -> str | None:
-        """Count one call that trains nothing; the moment of the census that is due before it, or None."""
+    def take_call(self, *, with_graph: bool = False) -> str | None:
+        """Count one call that trains nothing; the moment of the census that is due before it, or None. `with_graph`
+        says that autograd records it, though its module is in evaluation mode and was seen to train in the other."""
         self._calls += 1
         if not _is_looked_at(self._calls) or self._calls <= MORE_THAN_USUAL * self._usual:
             return None
@@ -36,7 +37,7 @@ class EvaluationCalls:
                 return None
             self._in_phase = True
             self._phases += 1
-        return f"{EVALUATION}{self._calls}"
+        return f"{EVALUATION_WITH_GRAPH if with_graph else EVALUATION}{self._calls}"
 
     @property
     def is_over(self) -> bool:

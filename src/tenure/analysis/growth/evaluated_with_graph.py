@@ -1,0 +1,74 @@
+"""Graphs of an evaluation: the model is in evaluation mode, autograd records its calls, and no backward pass comes.
+
+A lazy `map` that is made under `no_grad` and read outside of it is the documented case: each window of a volume adds
+its activations to the graph of the stitched output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tenure.analysis.growth.evaluation_growth import is_much
+from tenure.analysis.heap.assemble import Measured, assemble_suspect
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, reach
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows, view_census
+from tenure.analysis.heap.held_group import Group, cut_of
+from tenure.analysis.heap.running import running_functions
+from tenure.model.heap import BUFFERS_FREED, Census, Ints, NodeKind, ReferenceKind
+from tenure.model.recording import EVALUATION_WITH_GRAPH
+from tenure.model.source import SourceLocation
+from tenure.model.suspect import EVALUATED_WITH_GRAPH, RUNNING, Suspect
+
+
+def find_evaluated_with_graph(evaluations: Sequence[Sequence[Census]]) -> tuple[Suspect, ...]:
+    """At most one suspect of symptom "peak": what the graphs of an evaluation save at the call before which they save
+    most, in the last evaluation whose calls were recorded.
+
+    Costs a search of each census within that evaluation.
+    """
+    for censuses in reversed(evaluations):
+        views = [view_census(each, Shapes()) for each in censuses if each.moment.startswith(EVALUATION_WITH_GRAPH)]
+        if views:
+            view = max(views, key=lambda each: int(each.graph.bytes_of_node[_saved(each)].sum()))
+            suspect = _suspect(view)
+            return () if suspect is None else (suspect,)
+    return ()
+
+
+def _saved(view: View) -> Ints:
+    """Storages that nodes whose buffers are not freed have saved, and that live by graphs alone."""
+    graph, references, nodes = view.graph, view.census.references, view.census.nodes
+    unused = (nodes.kind == NodeKind.AUTOGRAD) & ((nodes.flags & BUFFERS_FREED) == 0)
+    saved = (references.kind == ReferenceKind.SAVED) & unused[references.source]
+    tensors = np.unique(references.target[saved])
+    reached = reach(graph, tensors, without=references.kind != ReferenceKind.STORAGE)
+    reached &= ~reach(graph, graph.roots, without=np.isin(references.kind, GRAPH_REFERENCES))
+    storages = view.census.storages.node
+    return storages[reached[storages]]
+
+
+def _suspect(view: View) -> Suspect | None:
+    nodes = _saved(view)
+    size = int(view.graph.bytes_of_node[nodes].sum())
+    if not is_much(size, view):
+        return None
+    group = Group(view, nodes, nodes)
+    group = Group(view, nodes, nodes, cut=cut_of(group), freed=nodes)
+    series = series_of_rows(view.census.moment, [view], [(size, len(nodes))])
+    measured = Measured(series=series, facts={EVALUATED_WITH_GRAPH: True, RUNNING: running_functions(view.census)})
+    suspect = assemble_suspect(group, symptom="peak", measured=measured, fingerprint="")
+    held = f"{suspect.holder.scope_function} {suspect.holder.owner_type} {suspect.holder.name}"
+    return replace(suspect, fingerprint=fingerprint_of(f"evaluated with graph {held}"), drops=())
+
+
+def told_by_the_call(suspect: Suspect) -> Suspect:
+    """The suspect, located, at the program's own call of the model, where that is known: there the graphs are made,
+    whoever has them."""
+    calls = suspect.facts.get(RUNNING)
+    if not isinstance(calls, tuple) or not calls:
+        return suspect
+    holder = replace(suspect.holder, sites=(SourceLocation(*calls[0]),))
+    return replace(suspect, holder=holder, ambiguous=False)
