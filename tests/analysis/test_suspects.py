@@ -9,7 +9,9 @@ from heaps import census, growing
 from tenure.analysis.growth.growing import find_growing_out_of_sight
 from tenure.analysis.heap.groups import Shapes, view_census
 from tenure.analysis.heap.holders import Droppable, holding_reference
+from tenure.analysis.sites.located import locate
 from tenure.analysis.suspects import find_suspects
+from tenure.model.source import SourceFile
 from tenure.model.suspect import GRAPH_GOES_ON, Suspect
 
 STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -707,6 +709,21 @@ def test_a_last_batch_below_a_kept_graph_is_told_only_where_it_weighs(size: str,
     found = find_suspects(at_both_moments("main.model -> Net#n -> .w tensor#w 20MiB parameter\n" + batch))
 
     assert [suspect.symptom for suspect in found] == ["peak"] * told
+
+
+def test_a_nested_function_that_calls_itself_is_a_ring_that_its_definition_closes() -> None:
+    """And not a statement of a library's that binds the same name."""
+    function = "island -> function#f{step} file=tree.py:3 name=forward.<locals>.state"
+    ring = f"{function} -> <cell state> function#f{{step}}\n{function} -> <cell known> dict#d{{step}} -> [0] tensor#t{{step}} 4KiB\n"
+    text = "def forward(batch):\n    known = {}\n    def state(node):\n        return known.get(node) or state(node.left)\n    return state(batch)\n"
+    library = "class Optimizer:\n    def step(self):\n        state = self.state[0]\n"
+    sources = {"tree.py": SourceFile("tree.py", text), "adam.py": SourceFile("adam.py", library, origin="library")}
+
+    (found,) = find_suspects(growing(MODEL + ring, STEPS))
+    (site,) = locate(found, sources).holder.sites
+
+    assert (found.symptom, found.holder.kind, found.holder.name) == ("cycle", "closure", "state")
+    assert (site.file, site.line) == ("tree.py", 3)
 
 
 def test_a_ring_seen_in_several_censuses_is_a_cycle() -> None:

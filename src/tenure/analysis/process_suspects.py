@@ -59,7 +59,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     found = (*found, *copied, *piled_up, *parts.found(_evaluated_with_graph, evidence, piled_up))
     for peak in evidence.peaks:
         found = parts.changed(found, give_figures_of_what_rests, peak)
-    found = parts.changed(found, told_where_entries_are_kept_up, evidence.peaks)
+    found = parts.changed(found, told_where_entries_are_kept_up, evidence.peaks, evidence.of_tensors_between_steps)
     return parts.changed(found, told_where_they_add_to_no_peak, evidence.peaks)
 
 
@@ -96,7 +96,7 @@ def find_copied_by_workers(evidence: Evidence) -> tuple[Suspect, ...]:
 def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     """What is idle at the peak of a profiled step, and what no statement reads any more."""
     between, peaks, sources, parts = evidence.of_tensors_between_steps, evidence.peaks, evidence.sources, evidence.parts
-    idle = [each for peak in peaks for each in parts.found(find_idle_at_peak, peak, between)]
+    idle = [each for peak in peaks for each in parts.found(find_idle_at_peak, peak, between, sources)]
     idle += [each for peak in peaks for each in parts.found(find_graphs_in_turn, peak)]
     found = (
         *parts.changed(tuple(idle), _at_the_highest_peak, peaks),

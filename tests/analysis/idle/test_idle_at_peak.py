@@ -9,6 +9,7 @@ from heaps import census
 from profiles import MIB, profile
 from suspects import carried, series
 from tenure.analysis.idle.idle_at_peak import BASIS, BASIS_OF_COPIES, find_idle_at_peak
+from tenure.analysis.idle.owners_on_the_way import find_owners
 from tenure.analysis.idle.peak_figures import (
     give_figures_of_what_rests,
     give_peak_figures,
@@ -19,6 +20,7 @@ from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.kept.carried import OUTLASTS_A_STEP
 from tenure.model.heap import Census, NodeKind
 from tenure.model.profile import NO_USES
+from tenure.model.source import SourceFile
 from tenure.model.suspect import ADDS_TO_NO_PEAK, IN_WINDOW, WAITS
 
 ALIVE, BEFORE = -1, -1
@@ -262,6 +264,35 @@ def test_of_what_lives_on_from_step_to_step_a_field_or_an_entry_is_to_be_dropped
     (found,) = find_idle_at_peak(Replay(profile(*IN_BOTH, (WEIGHTS, 2, -1, 9, ALIVE)), peak), between)
 
     assert found.holder.expression == expected
+
+
+METER = """def fit(model, batches):
+    meter = Meter()
+    for batch in batches:
+        {binds}
+        with meter:
+            loss = model(batch)
+        loss.backward()
+        meter.write()
+"""
+
+
+@pytest.mark.parametrize(
+    ("binds", "drops_it"),
+    [("batch = batch.float()", False), ("meter = Meter()", True), ("other = meter", False)],
+    ids=["made before the loop", "made in each turn", "another name in each turn"],
+)
+def test_what_a_variable_has_since_before_the_loop_is_no_record_to_drop(binds: str, drops_it: bool) -> None:
+    """A meter that each step fills and empties leads to nothing when no step is under way."""
+    sources = {"t.py": SourceFile("t.py", METER.format(binds=binds), origin="yours")}
+    peak = Replay(
+        profile(*IN_BOTH),
+        seen("fit(t.py:7).meter -> Meter#m -> .seen tensor 4MiB activation", addresses=(LOGITS,)),
+    )
+
+    spent = find_owners(peak.view, peak, [IN_BOTH.index((LOGITS, 4, 5, 6, 8))], (), sources).spent
+
+    assert ("Meter" in {peak.view.graph.type_names[node] for node in spent}) is drops_it
 
 
 RECORD = (

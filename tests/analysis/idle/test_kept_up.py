@@ -11,35 +11,44 @@ from profiles import MIB, profile
 from suspects import HISTORY, suspect
 from tenure.analysis.idle.kept_up import told_where_entries_are_kept_up
 from tenure.analysis.idle.step_replay import Replay
+from tenure.model.heap import Census
 from tenure.model.suspect import KEPT_UP, Suspect
 
 ALIVE, BEFORE = -1, -1
 ADDRESSES = (100, 200, 300, 400)
-"""Of four entries of 1 MiB, of which the first step made the last one."""
+"""Of four entries of 1 MiB, of which the first two were there from the beginning."""
 TABLE = suspect(storages=frozenset((address, MIB) for address in ADDRESSES))
 
 
-def told(given: Suspect, entry: int, operation: str = "aten.lerp_.Scalar") -> Suspect:
-    """The suspect, where an operation of the second step is given this one of the entries."""
-    rows = [(address, 1, BEFORE if address < 400 else 4, 7, ALIVE) for address in ADDRESSES]
-    heap = census("main.means -> dict -> [*4] tensor 1MiB", step=6, moment="peak")
-    address = heap.nodes.address.copy()
-    address[heap.storages.node] = ADDRESSES
-    steps = profile(*rows, uses=[(6, entry)], named={6: operation})
-    peak = Replay(steps, replace(heap, nodes=replace(heap.nodes, address=address)))
-    (found,) = told_where_entries_are_kept_up([given], [peak])
+def seen(number: int, step: int, moment: str = "step-end") -> Census:
+    made = census(f"main.means -> dict -> [*{number}] tensor 1MiB", step=step, moment=moment)
+    address = made.nodes.address.copy()
+    address[made.storages.node] = ADDRESSES[:number]
+    return replace(made, nodes=replace(made.nodes, address=address))
+
+
+def told(given: Suspect, entry: int, operation: str = "aten.lerp_.Scalar", first_seen: int = 2) -> Suspect:
+    """The suspect, where an operation of the second step, 6, is given this one of the entries."""
+    rows = [(address, 1, BEFORE, 7, ALIVE) for address in ADDRESSES]
+    peak = Replay(profile(*rows, uses=[(6, entry)], named={6: operation}), seen(4, 6, "peak"))
+    (found,) = told_where_entries_are_kept_up([given], [peak], [seen(2, first_seen), seen(3, 5)])
     return found
 
 
 @pytest.mark.parametrize(
-    ("entry", "operation", "kept_up"),
-    [(1, "aten.lerp_.Scalar", True), (3, "aten.lerp_.Scalar", False), (1, "aten.stack.default", False)],
-    ids=["an earlier entry is changed", "the newest one is", "it is read alone"],
+    ("entry", "operation", "first_seen", "kept_up"),
+    [
+        (1, "aten.lerp_.Scalar", 2, True),
+        (3, "aten.lerp_.Scalar", 2, False),
+        (1, "aten.stack.default", 2, False),
+        (1, "aten.lerp_.Scalar", 4, False),
+    ],
+    ids=["one of the first is changed", "the newest is", "one is read alone", "the first ones are new themselves"],
 )
-def test_a_table_whose_earlier_entries_a_step_changes_in_place_is_kept_up_to_date(
-    entry: int, operation: str, kept_up: bool
+def test_a_table_whose_first_entries_a_step_changes_in_place_is_kept_up_to_date(
+    entry: int, operation: str, first_seen: int, kept_up: bool
 ) -> None:
-    assert told(TABLE, entry, operation) == (replace(TABLE, facts={KEPT_UP: True}) if kept_up else TABLE)
+    assert told(TABLE, entry, operation, first_seen) == (replace(TABLE, facts={KEPT_UP: True}) if kept_up else TABLE)
 
 
 @pytest.mark.parametrize(

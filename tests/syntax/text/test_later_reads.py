@@ -3,7 +3,7 @@ from textwrap import dedent
 import pytest
 
 from tenure.model.source import SourceFile
-from tenure.syntax.text.later_reads import is_handed_on, is_read_later, runs_in_loop
+from tenure.syntax.text.later_reads import is_handed_on, is_read_later, outlives_turns, runs_in_loop
 
 LOOP = """
 def main(steps):
@@ -222,3 +222,28 @@ def test_what_another_branch_or_another_function_returns_is_not_handed_on_from_h
     assert is_handed_on(branches, "forward", "y", 7)
     assert not is_handed_on(branches, "backward", "k", 4)
     assert not is_handed_on(SourceFile("a.py", "def forward(:"), "forward", "k", 1)
+
+
+TURNS = """\
+def fit(loader, given):
+    meter = Meter()
+    for epoch in range(3):
+        counts = Counts()
+        for batch in loader:
+            outputs = meter(batch)
+            given.write(outputs)
+    meter.close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "outlives"),
+    [("meter", 6, True), ("counts", 6, False), ("outputs", 7, False), ("given", 7, False), ("meter", 8, False)],
+)
+def test_a_variable_that_no_turn_of_the_loops_around_binds_outlives_them(name: str, line: int, outlives: bool) -> None:
+    assert outlives_turns(SourceFile("a.py", TURNS), "fit", name, line) is outlives
+
+
+def test_of_a_function_that_is_not_known_no_variable_outlives_its_turns() -> None:
+    assert not outlives_turns(SourceFile("a.py", TURNS), "other", "meter", 6)
+    assert not outlives_turns(SourceFile("a.py", "def fit(:"), "fit", "meter", 1)

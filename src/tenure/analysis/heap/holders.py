@@ -273,7 +273,7 @@ def ring_reference(graph: Graph, reference: int) -> HoldingReference:
         )
     of_closure = references.kind[reference] == ReferenceKind.CELL
     return HoldingReference(
-        kind="cycle",
+        kind="closure" if of_closure else "cycle",
         name=name,
         expression=name if of_closure else f"{graph.type_names[source].rpartition('.')[2]}.{name}",
         owner_type=graph.type_names[source],

@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Census, Ints, ReferenceKind
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
+from tenure.model.source import SourceFile
 from tenure.model.suspect import COPIED_TO_GROW, IN_WINDOW, WAITS, HoldingReference, Series, Suspect
 
 MOST_STORAGES = 64
@@ -36,12 +38,15 @@ _TABLES = ("dict", "collections.OrderedDict", "collections.defaultdict")
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
-def find_idle_at_peak(replay: Replay, between: Sequence[Census] = ()) -> tuple[Suspect, ...]:
+def find_idle_at_peak(
+    replay: Replay, between: Sequence[Census] = (), sources: Mapping[str, SourceFile] = MappingProxyType({})
+) -> tuple[Suspect, ...]:
     """Suspects of symptom "peak" whose bytes the peak would fall by, those that matter most first.
 
     Parameters, buffers, optimizer state, and whatever lasts over both steps or is used again in the next one are
-    none. Objects that were there in all censuses `between` the steps before are no step's own: of them a field is to
-    be dropped. Costs a cut per storage looked at.
+    none. Objects that were there in all censuses `between` the steps before, or that by the text of `sources` were made
+    before their function's loop, are no step's own: of them a field is to be dropped. Costs a cut per storage that is
+    looked at.
     """
     if not replay.meets_peak():
         return ()
@@ -53,7 +58,7 @@ def find_idle_at_peak(replay: Replay, between: Sequence[Census] = ()) -> tuple[S
     ]
     rows = sorted(set(rows), key=lambda row: (-int(replay.profile.storages.bytes[row]), row))[:MOST_STORAGES]
     found = []
-    for group in _groups(view, replay, rows, find_owners(view, replay, rows, between)):
+    for group in _groups(view, replay, rows, find_owners(view, replay, rows, between, sources)):
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
         in_graph = _is_in_graph(view, group.nodes.tolist())
         drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())

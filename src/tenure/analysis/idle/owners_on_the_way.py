@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import is_element
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.step_replay import Replay
-from tenure.model.heap import Census, Ints, NodeKind
+from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind
+from tenure.model.source import SourceFile
 from tenure.model.suspect import SUSPENDED_TYPES
+from tenure.syntax.text.later_reads import outlives_turns
 
 FEWEST_CENSUSES = 3
 _Link = tuple[int, str, int]
@@ -33,13 +36,21 @@ class Owners:
     """Lists that live on from step to step, an entry of which is to be dropped."""
 
 
-def find_owners(view: View, replay: Replay, rows: Iterable[int], between: Sequence[Census]) -> Owners:
-    """Of a suspended function the variable inside is to be dropped, of an object that lives on from step to step an
-    attribute. A list several of whose entries idle is emptied. Costs a search per object."""
+def find_owners(
+    view: View,
+    replay: Replay,
+    rows: Iterable[int],
+    between: Sequence[Census],
+    sources: Mapping[str, SourceFile] = MappingProxyType({}),
+) -> Owners:
+    """Of a suspended function the variable inside is to be dropped, of an object that lives on from step to step, or
+    was made before the loop of its variable's function, an attribute. A list several of whose entries idle is emptied.
+    Costs a search per object."""
     references, kinds, types = view.census.references, view.census.nodes.kind, view.graph.type_names
     ways = [path_to(view.graph, view.paths, replay.node_of_row[row]) for row in rows]
     owners = {int(references.source[reference]) for way in ways for reference in way}
-    lasting = _living_on(view, ways, between) - _with_several_entries(view, ways)
+    lasting = _living_on(view, ways, between) | _made_before_loops(view, ways, sources)
+    lasting -= _with_several_entries(view, ways)
     in_graph = np.isin(references.kind, GRAPH_REFERENCES)
     spent = (
         node
@@ -65,6 +76,22 @@ def _living_on(view: View, ways: Iterable[Sequence[int]], between: Sequence[Cens
         seen = [link in each for each in present]
         if sum(seen) >= FEWEST_CENSUSES and all(seen[seen.index(True) :]):
             found.add(int(references.target[reference]))
+    return found
+
+
+def _made_before_loops(view: View, ways: Iterable[Sequence[int]], sources: Mapping[str, SourceFile]) -> set[int]:
+    """Objects of variables that no turn of the loop binds which their function runs: a meter that each step fills."""
+    references, nodes = view.census.references, view.census.nodes
+    found = set()
+    for variable in {way[0] for way in ways if way}:
+        frame, target = int(references.source[variable]), int(references.target[variable])
+        source = sources.get(view.census.text(int(nodes.file[frame])))
+        is_variable = references.kind[variable] == ReferenceKind.LOCAL and nodes.kind[frame] == NodeKind.FRAME
+        if source is None or not is_variable or nodes.kind[target] != NodeKind.OBJECT:
+            continue
+        function, name = view.census.text(int(nodes.name[frame])), view.graph.labels[variable]
+        if outlives_turns(source, function, name, int(nodes.line[frame])):
+            found.add(target)
     return found
 
 

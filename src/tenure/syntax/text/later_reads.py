@@ -96,6 +96,22 @@ def runs_in_loop(source: SourceFile, function: str, line: int) -> bool:
     return scope is None or any(isinstance(node, _LOOPS) for node in _around(scope.body, line))
 
 
+@lru_cache(maxsize=4096)
+def outlives_turns(source: SourceFile, function: str, name: str, line: int) -> bool:
+    """Whether a frame of `function` that executes `line` is inside loops of its own none of whose turns binds the
+    variable, which the function bound before; False where that is not known."""
+    try:
+        scope = _scope(parse(source), function, line)
+    except SourceError:
+        return False
+    around = [] if scope is None else [node for node in _around(scope.body, line) if isinstance(node, _LOOPS)]
+    if scope is None or not around:
+        return False
+    outermost = min(around, key=lambda node: node.lineno)
+    bound = {part for node in statements(scope.body) if node.lineno < outermost.lineno for part in stored_in(node)}
+    return name in bound and name not in stored_in(outermost)
+
+
 def _around(body: list[ast.stmt], line: int) -> list[ast.stmt]:
     return [node for node in statements(body) if node.lineno <= line <= (node.end_lineno or node.lineno)]
 
