@@ -120,15 +120,16 @@ def _at_the_highest_peak(suspects: tuple[Suspect, ...], peaks: Sequence[Replay])
     return tuple(best.values())
 
 
-def find_resting(evidence: Evidence, told: Sequence[Suspect]) -> tuple[Suspect, ...]:
+def find_resting(evidence: Evidence, told: Sequence[Suspect], carried: Sequence[Suspect] = ()) -> tuple[Suspect, ...]:
     """What the last two profiled steps leave untouched, beside what is `told` already: another pair of steps, of a
-    phase that is over, may have used it."""
+    phase that is over, may have used it. `carried` is what is held over forwards and no rule knows."""
     if not evidence.peaks:
         return ()
-    return evidence.parts.each(locate, evidence.parts.found(_find_resting, evidence, told), evidence.sources)
+    found = evidence.parts.found(_find_resting, evidence, told, carried)
+    return evidence.parts.each(locate, found, evidence.sources)
 
 
-def _find_resting(evidence: Evidence, told: Sequence[Suspect]) -> Iterable[Suspect]:
+def _find_resting(evidence: Evidence, told: Sequence[Suspect], carried: Sequence[Suspect]) -> Iterable[Suspect]:
     earlier = (peak.used() for peak in evidence.peaks[:-1])
     return find_resting_at_peak(
         evidence.peaks[-1],
@@ -136,6 +137,7 @@ def _find_resting(evidence: Evidence, told: Sequence[Suspect]) -> Iterable[Suspe
         told,
         evidence.sources,
         used_before=frozenset().union(*earlier),
+        carried=frozenset((each.holder.owner_type, each.holder.name) for each in carried),
     )
 
 

@@ -57,9 +57,10 @@ def test_a_table_whose_first_entries_a_step_changes_in_place_is_kept_up_to_date(
         replace(TABLE, symptom="sawtooth"),
         replace(TABLE, through_graph=True),
         replace(TABLE, holder=replace(HISTORY, element=False)),
+        replace(TABLE, holder=replace(HISTORY, kind="hook")),
         replace(TABLE, storages=frozenset({(500, MIB), (600, MIB)})),
     ],
-    ids=["falls again", "keeps graphs", "is no container", "has other entries"],
+    ids=["falls again", "keeps graphs", "is no container", "hooks that go on", "has other entries"],
 )
 def test_of_other_growth_nothing_is_said(other: Suspect) -> None:
     assert told(other, 1) == other

@@ -162,6 +162,23 @@ def test_a_field_that_an_object_in_use_got_in_the_middle_of_the_run_is_told() ->
     assert told(1, 2, 8) == []
 
 
+@pytest.mark.parametrize(
+    ("carried", "told"),
+    [((("__main__.Scores", "logits"),), [["self.logits"]]), ((("__main__.Other", "logits"),), []), ((), [])],
+    ids=["by this field", "by another class's", "by none"],
+)
+def test_a_field_that_carries_memory_over_forwards_is_told_though_the_object_is_in_use(
+    carried: tuple[tuple[str, str], ...], told: list[list[str]]
+) -> None:
+    """As the logits of a rollout, of whose log-probabilities alone the updates make use."""
+    paths = [(f"{FRAME}.self -> __main__.Scores#s -> .logits tensor 3MiB", KEPT),
+             (f"{FRAME}.self -> __main__.Scores#s -> .picked tensor 1MiB", BATCH)]  # fmt: skip
+    between = [seen(MODEL, step=1), seen(MODEL, *paths, step=4), seen(MODEL, *paths, step=8)]
+    peak = Replay(TOUCHED, seen(MODEL, RESULT, *paths, step=6, moment="peak"))
+
+    assert expressions(find_resting_at_peak(peak, between, (), carried=carried)) == told
+
+
 def test_of_an_object_that_was_there_before_it_is_the_attribute_that_got_the_memory() -> None:
     """As the forecasts of an evaluator that lives as long as the program."""
     evaluator = f"{FRAME}.self -> __main__.Trainer#t -> .evaluator __main__.Evaluator#e -> .last "

@@ -32,7 +32,8 @@ def told_where_entries_are_kept_up(
 
 
 def _is_kept_up(suspect: Suspect, peaks: Sequence[Replay], between: Sequence[Census]) -> bool:
-    if suspect.symptom != "growth" or not suspect.holder.element or suspect.through_graph or not peaks:
+    is_table = suspect.holder.element and suspect.holder.kind != "hook"
+    if suspect.symptom != "growth" or not is_table or suspect.through_graph or not peaks:
         return False
     seen = ((census.step, suspect.storages & memory_of(census)) for census in between)
     step, first = next((each for each in seen if each[1]), (0, frozenset()))

@@ -7,7 +7,7 @@ Another phase of the program may use it: that cannot be seen, so all of this is 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
@@ -63,6 +63,7 @@ def find_resting_at_peak(
     sources: Mapping[str, SourceFile] = MappingProxyType({}),
     *,
     used_before: Memory = frozenset(),
+    carried: Collection[tuple[str, str]] = (),
 ) -> tuple[Suspect, ...]:
     """Suspects of symptom "peak", the heaviest first: what no operation of the two steps touched though it lay on
     their device at the peak, and that was made in the run and stays to its end, itself or others in its place.
@@ -70,7 +71,8 @@ def find_resting_at_peak(
     None of it is a parameter or buffer, but of a copy of a module in use, or state, but of an optimizer beside one
     in use, or a gradient, input, a data loader's, in a graph, or `told` already. What lies in one container, or in
     one object's own attributes, with something that was touched is in use with it, but for fields that no statement
-    of the program reads, or that got it in the middle of the run; what only variables hold is told where the text
+    of the program reads, that got it in the middle of the run, or that carry it over forwards and are made anew
+    (`carried`: types of objects, and names of their fields); what only variables hold is told where the text
     of their functions in `sources` reads none of them any more; what a container with a bound holds is meant. What
     was there before the first forward is taken for the program's data, unless a module has it, it is a copy of one,
     other memory took its place since, nobody has it but a field that is read no more, or an earlier phase was seen
@@ -90,10 +92,17 @@ def find_resting_at_peak(
     for held_by, nodes in by_holder.items():
         if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=LEAST_SHARE):
             continue
-        suspect = _suspect(heap, held_by, nodes, between, replay.profile.step, used_before, is_late=held_by in late)
+        is_late = held_by in late and not _is_carried(heap, held_by, carried)
+        suspect = _suspect(heap, held_by, nodes, between, replay.profile.step, used_before, is_late=is_late)
         if suspect is not None and not any(set(suspect.cut) & set(other.cut) for other in told):
             found.append(dataclasses.replace(suspect, peak_bytes=peak))
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
+
+
+def _is_carried(heap: _Heap, held_by: Sequence[int], carried: Collection[tuple[str, str]]) -> bool:
+    """Whether a field is known to carry memory over forwards."""
+    names = [Name.of(heap.graph, reference) for reference in held_by]
+    return any((name.owner_type, name.label) in carried for name in names)
 
 
 class _Heap:
