@@ -56,7 +56,7 @@ def _suspect(view: View) -> Suspect | None:
     if not is_much(size, view):
         return None
     group = Group(view, nodes, nodes)
-    group = Group(view, nodes, nodes, cut=cut_of(group), freed=nodes)
+    group = replace(group, cut=cut_of(group), freed=nodes)
     series = series_of_rows(view.census.moment, [view], [(size, len(nodes))])
     measured = Measured(series=series, facts={EVALUATED_WITH_GRAPH: True, RUNNING: running_functions(view.census)})
     suspect = assemble_suspect(group, symptom="peak", measured=measured, fingerprint="")

@@ -61,12 +61,15 @@ def _ways_of_variables(views: Sequence[View], shape: int) -> list[set[int]]:
     tensor has them by no variable; nothing where one such storage is not so had, or where none lasted from a census to
     the next: what is made anew in each step is made by the variable's statement."""
     storages = [np.intersect1d(np.flatnonzero(view.shape == shape), view.census.storages.node) for view in views]
-    ways = [
-        [_way_of_variable(view, node) for node in nodes.tolist()] for view, nodes in zip(views, storages, strict=True)
-    ]
-    if any(way < 0 for found in ways for way in found) or not _last_some(views, storages):
-        return []
-    return [set(found) for found in ways]
+    found: list[set[int]] = []
+    for view, nodes in zip(views, storages, strict=True):
+        found.append(set())
+        for node in nodes.tolist():
+            way = _way_of_variable(view, node)
+            if way < 0:
+                return []
+            found[-1].add(way)
+    return found if _last_some(views, storages) else []
 
 
 def _last_some(views: Sequence[View], storages: Sequence[Ints]) -> bool:
@@ -78,12 +81,12 @@ def _last_some(views: Sequence[View], storages: Sequence[Ints]) -> bool:
 def _way_of_variable(view: View, storage: int) -> int:
     """The reference of a variable's tensor by which the shortest path comes to a storage; -1 where no variable has it,
     or nothing but variables."""
-    references, graph = view.census.references, view.graph
-    ways = graph.references_to(storage)
-    by_variable = {way for way in ways if _is_variables(view, int(references.source[way]))}
-    others = (int(references.source[way]) for way in ways if way not in by_variable)
-    way = int(view.paths.parent[storage])
-    return way if way in by_variable and any(view.paths.held_by_root(tensor) for tensor in others) else -1
+    sources, way = view.census.references.source, int(view.paths.parent[storage])
+    if way < 0 or not _is_variables(view, int(sources[way])):
+        return -1
+    tensors = (int(sources[each]) for each in view.graph.references_to(storage))
+    others = (tensor for tensor in tensors if not _is_variables(view, tensor))
+    return way if any(view.paths.held_by_root(tensor) for tensor in others) else -1
 
 
 def _is_variables(view: View, tensor: int) -> bool:

@@ -57,7 +57,9 @@ def emptied(group: Group) -> tuple[Droppable, ...]:
     empty it frees all that must go and nothing that is in use; else nothing. What lies below its elements, or has the
     container, is not to blame."""
     graph, containers = group.view.graph, sorted(group.many)
-    if group.cut is not None or not (len(containers) == 1 or all(graph.hook_tables[each] for each in containers)):
+    if group.cut is not None or not containers:
+        return ()
+    if len(containers) > 1 and not graph.hook_tables[containers].all():
         return ()
     firsts = ([r for r in graph.references_from(each) if is_element(graph, r)][:1] for each in containers)
     cut = tuple(Droppable(r, each) for each, elements in zip(containers, firsts, strict=True) for r in elements)

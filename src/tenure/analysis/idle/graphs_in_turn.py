@@ -45,9 +45,10 @@ def find_graphs_in_turn(replay: Replay) -> tuple[Suspect, ...]:
     Its fall of the peak is that of the step with each graph but the last one made freed before the next begins, what a
     backward pass itself takes left out. Costs a walk of the graphs, and the paths to what they saved.
     """
-    profile, view = replay.profile, replay.view
+    profile = replay.profile
     if not (replay.meets_peak() and len(profile.uses.operation)):
         return ()
+    view = replay.view
     rows_of = [_rows_of(view, replay, nodes) for nodes in find_graphs_alike(view.graph)]
     times = Counter(row for rows in rows_of for row in rows)
     alone = [[row for row in rows if times[row] == 1] for rows in rows_of]
