@@ -290,7 +290,7 @@ def test_what_a_variable_has_since_before_the_loop_is_no_record_to_drop(binds: s
         seen("fit(t.py:7).meter -> Meter#m -> .seen tensor 4MiB activation", addresses=(LOGITS,)),
     )
 
-    spent = find_owners(peak.view, peak, [IN_BOTH.index((LOGITS, 4, 5, 6, 8))], (), sources).spent
+    spent = find_owners(peak, [IN_BOTH.index((LOGITS, 4, 5, 6, 8))], (), sources).spent
 
     assert ("Meter" in {peak.view.graph.type_names[node] for node in spent}) is drops_it
 

@@ -32,8 +32,9 @@ def find_evaluated_with_graph(evaluations: Sequence[Sequence[Census]]) -> tuple[
     for censuses in reversed(evaluations):
         views = [view_census(each, Shapes()) for each in censuses if each.moment.startswith(EVALUATION_WITH_GRAPH)]
         if views:
-            view = max(views, key=lambda each: int(each.graph.bytes_of_node[_saved(each)].sum()))
-            suspect = _suspect(view)
+            saved = ((view, _saved(view)) for view in views)
+            view, nodes = max(saved, key=lambda each: int(each[0].graph.bytes_of_node[each[1]].sum()))
+            suspect = _suspect(view, nodes)
             return () if suspect is None else (suspect,)
     return ()
 
@@ -50,8 +51,7 @@ def _saved(view: View) -> Ints:
     return storages[reached[storages]]
 
 
-def _suspect(view: View) -> Suspect | None:
-    nodes = _saved(view)
+def _suspect(view: View, nodes: Ints) -> Suspect | None:
     size = int(view.graph.bytes_of_node[nodes].sum())
     if not is_much(size, view):
         return None

@@ -73,8 +73,10 @@ def _ways_of_variables(views: Sequence[View], shape: int) -> list[set[int]]:
 
 
 def _last_some(views: Sequence[View], storages: Sequence[Ints]) -> bool:
-    found = [{int(view.census.storage_identities[view.graph.storage_row[node]]) for node in nodes.tolist()}
-             for view, nodes in zip(views, storages, strict=True)]  # fmt: skip
+    found = [
+        {view.graph.identity_of_storage[node] for node in nodes.tolist()}
+        for view, nodes in zip(views, storages, strict=True)
+    ]
     return any(one & two for one, two in pairwise(found))
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from tenure.analysis.heap.groups import View
 from tenure.analysis.idle.idle_at_peak import BASIS
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.told_by_statement import told_by_statement
@@ -32,16 +31,15 @@ def find_autocast_cache(replay: Replay, regions: Sequence[Region]) -> tuple[Susp
     """
     if not regions or not replay.meets_peak():
         return ()
-    view = replay.view
-    rows = _kept_casts(view, replay)
+    rows = _kept_casts(replay)
     drop = replay.drop_without(rows) if len(rows) >= LEAST_WEIGHTS else 0
     if not is_news(drop, replay.peak_bytes):
         return ()
     nodes = np.array(sorted(replay.node_of_row[row] for row in rows), dtype=np.int64)
-    return (_suspect(view, replay, nodes, drop, regions),)
+    return (_suspect(replay, nodes, drop, regions),)
 
 
-def _kept_casts(view: View, replay: Replay) -> list[int]:
+def _kept_casts(replay: Replay) -> list[int]:
     """Rows of casts that idle, of those the ones that die at one operation: the region's end."""
     storages, operations = replay.profile.storages, replay.profile.operations
     by_end: dict[int, list[int]] = {}
@@ -49,14 +47,14 @@ def _kept_casts(view: View, replay: Replay) -> list[int]:
         node, birth = replay.node_of_row.get(row), int(storages.birth[row])
         ends = int(storages.death[row])
         is_cast = birth >= 0 and replay.profile.text(int(operations.name[birth])).startswith(_CAST)
-        if node is not None and is_cast and ends != ALIVE and not view.paths.held_by_root(node):
+        if node is not None and is_cast and ends != ALIVE and not replay.view.paths.held_by_root(node):
             by_end.setdefault(ends, []).append(row)
     return max(by_end.values(), key=len, default=[])
 
 
-def _suspect(view: View, replay: Replay, nodes: Ints, drop: int, regions: Sequence[Region]) -> Suspect:
+def _suspect(replay: Replay, nodes: Ints, drop: int, regions: Sequence[Region]) -> Suspect:
     sites = tuple(site for site, _ in regions)
     holder = HoldingReference(kind="unknown", name=regions[0][1], expression=regions[0][1], sites=sites)
-    found = told_by_statement(view, replay, nodes, holder, drop=drop, basis=BASIS, name="autocast keeps casts")
+    found = told_by_statement(replay, nodes, holder, drop=drop, basis=BASIS, name="autocast keeps casts")
     facts: dict[str, object] = {"idle_at_peak": True, "autocast_cache": True}
     return replace(found, cut=(holder,), ambiguous=len(sites) > 1, facts=facts)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from tenure.analysis.heap.groups import View
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.told_by_statement import told_by_statement
 from tenure.analysis.idle.weights import is_news
@@ -39,21 +38,19 @@ def find_built_anyway(replay: Replay, sources: Mapping[str, SourceFile]) -> tupl
         rows = _thrown_away(profile, place, builder)
         drop = replay.drop_if_freed({row: int(profile.storages.birth[row]) - 1 for row in rows}) if rows else 0
         if is_news(drop, replay.peak_bytes):
-            found.append(_suspect(replay.view, replay, rows, place, builder, drop))
+            found.append(_suspect(replay, rows, place, builder, drop))
     return tuple(found)
 
 
-def _suspect(
-    view: View, replay: Replay, rows: Sequence[int], place: SourceLocation, builder: DefaultBuilder, drop: int
-) -> Suspect:
+def _suspect(replay: Replay, rows: Sequence[int], place: SourceLocation, builder: DefaultBuilder, drop: int) -> Suspect:
     name = f"built anyway {builder.table} {builder.builds}"
     holder = HoldingReference("item", builder.table.rpartition(".")[2], builder.table, sites=(place,))
     nodes = np.array(sorted(replay.node_of_row[row] for row in rows if row in replay.node_of_row), dtype=np.int64)
-    found = told_by_statement(view, replay, nodes, holder, drop=drop, basis=BASIS, name=name)
+    found = told_by_statement(replay, nodes, holder, drop=drop, basis=BASIS, name=name)
     storages = replay.profile.storages
     second = [row for row in rows if storages.birth[row] >= replay.profile.second]
-    series = Series(PEAK, (view.census.step,), (int(storages.bytes[second].sum()),), (len(second),), (0,))
-    return replace(found, first_step=view.census.step - 1, series=series, facts={BUILT_ANYWAY: builder.text})
+    series = Series(PEAK, (replay.census.step,), (int(storages.bytes[second].sum()),), (len(second),), (0,))
+    return replace(found, first_step=replay.census.step - 1, series=series, facts={BUILT_ANYWAY: builder.text})
 
 
 def _thrown_away(profile: StepProfile, place: SourceLocation, builder: DefaultBuilder) -> list[int]:

@@ -58,7 +58,7 @@ def find_idle_at_peak(
     ]
     rows = sorted(set(rows), key=lambda row: (-int(replay.profile.storages.bytes[row]), row))[:MOST_STORAGES]
     found = []
-    for group in _groups(view, replay, rows, find_owners(view, replay, rows, between, sources)):
+    for group in _groups(view, replay, rows, find_owners(replay, rows, between, sources)):
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
         in_graph = _is_in_graph(view, group.nodes.tolist())
         drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())

@@ -37,7 +37,6 @@ class Owners:
 
 
 def find_owners(
-    view: View,
     replay: Replay,
     rows: Iterable[int],
     between: Sequence[Census],
@@ -46,6 +45,7 @@ def find_owners(
     """Of a suspended function the variable inside is to be dropped, of an object that lives on from step to step, or
     was made before the loop of its variable's function, an attribute. A list several of whose entries idle is emptied.
     Costs a search per object."""
+    view = replay.view
     references, kinds, types = view.census.references, view.census.nodes.kind, view.graph.type_names
     ways = [path_to(view.graph, view.paths, replay.node_of_row[row]) for row in rows]
     owners = {int(references.source[reference]) for way in ways for reference in way}

@@ -331,7 +331,5 @@ def _join(profile: StepProfile, census: Census) -> dict[int, int]:
     alive = (storages.birth <= at) & ((storages.death == ALIVE) | (storages.death >= at))
     by_address = {int(storages.address[row]): row for row in np.flatnonzero(alive).tolist()}
     nodes = census.storages.node
-    rows = zip(
-        nodes.tolist(), (by_address.get(address) for address in census.nodes.address[nodes].tolist()), strict=True
-    )
-    return {node: row for node, row in rows if row is not None}
+    addresses = census.nodes.address[nodes].tolist()
+    return {node: by_address[at] for node, at in zip(nodes.tolist(), addresses, strict=True) if at in by_address}

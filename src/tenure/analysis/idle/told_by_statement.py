@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.analysis.heap.groups import View, fingerprint_of
+from tenure.analysis.heap.groups import fingerprint_of
 from tenure.analysis.heap.storage_facts import bytes_by_role, identities, storage_rows
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Ints
@@ -11,10 +11,11 @@ from tenure.model.suspect import HoldingReference, Series, Suspect
 
 
 def told_by_statement(
-    view: View, replay: Replay, nodes: Ints, holder: HoldingReference, *, drop: int, basis: str, name: str
+    replay: Replay, nodes: Ints, holder: HoldingReference, *, drop: int, basis: str, name: str
 ) -> Suspect:
     """The suspect of symptom "peak" for storages `nodes`, told by its `holder`'s statements; `name` tells it apart from
     others of its cause. Nothing is to be dropped, and no fact says yet what it is."""
+    view = replay.view
     size, step = int(view.graph.bytes_of_node[nodes].sum()), view.census.step
     return Suspect(
         key=0,

@@ -22,25 +22,15 @@ from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
 from tenure.analysis.sites.optimizer_sites import by_the_statement_that_gives_parameters
 from tenure.analysis.sites.record_sites import fields_to_drop, record_that_is_kept
 from tenure.analysis.sites.registered_hooks import by_the_calls_name, by_the_registration
-from tenure.analysis.sites.site_search import bindings_of
 from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
+from tenure.analysis.sites.text_facts import facts_of_text
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import (
     CARRIED_ON,
-    COMPUTED_ONCE,
     CUT_IN_LIBRARY,
-    FILLED,
-    KEPT_SHORT,
-    LOOKED_UP,
-    MADE_LARGER,
-    OF_LOSSES,
     HoldingReference,
     Suspect,
 )
-from tenure.syntax.text.kept_short import line_that_keeps_short
-from tenure.syntax.text.looked_up import is_looked_up
-from tenure.syntax.text.made_larger import line_that_asks_for_room
-from tenure.syntax.text.scopes import text_around
 
 
 def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
@@ -92,13 +82,9 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
         facts=suspect.facts
         | ({"emptied_by": empties} if empties else {})
-        | _short_facts(suspect, holder, sources)
-        | _room_facts(suspect, holder, sources)
-        | ({LOOKED_UP: True} if _is_looked_up(suspect, holder, sources) else {})
+        | facts_of_text(suspect, holder, sources)
         | ({CARRIED_ON: True} if carrying else {})
-        | ({CUT_IN_LIBRARY: True} if _are_partly_of_libraries(holder, cut, sources) else {})
-        | ({OF_LOSSES: True} if _is_of_losses(suspect, holder, sources) else {})
-        | ({COMPUTED_ONCE: True} if _is_computed_once(suspect, holder.sites, sources) else {}),
+        | ({CUT_IN_LIBRARY: True} if _are_partly_of_libraries(holder, cut, sources) else {}),
     )
     found = by_the_hooks_entered(by_the_statement_that_adds_names(found, sources), sources)
     found = by_the_calls_name(by_the_registration(found, sources), sources)
@@ -124,53 +110,6 @@ def _by_what_is_left_on_ctx(suspect: Suspect, sources: Mapping[str, SourceFile])
         return suspect
     sure = is_unambiguous(kept, sources, growing=False)
     return dataclasses.replace(suspect, holder=dataclasses.replace(kept, sites=sites), ambiguous=not sure)
-
-
-def _is_of_losses(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
-    """Whether an average is made of losses, by the words of its function, or of its own lines in a module; or what is
-    collected is called so where it is added."""
-    site = holder.sites[0] if holder.sites else None
-    source = sources.get(site.file) if site is not None else None
-    if site is None or source is None:
-        return False
-    if holder.element:
-        return any("loss" in b.value_text.lower() for b in bindings_of(source) if b.line == site.line)
-    return "kept_average" in suspect.facts and "loss" in text_around(source, site.line).lower()
-
-
-def _short_facts(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> dict[str, object]:
-    """What growth may come to, and what idles at a peak, as a cache's entries do: until there are enough nothing is
-    taken out. What hangs on a graph nobody meant."""
-    site = holder.sites[0] if holder.sites else None
-    grows = suspect.symptom == "growth" and holder.element
-    idles = suspect.symptom == "peak" and "idle_at_peak" in suspect.facts and holder.kind == "attribute"
-    if not (grows or idles) or suspect.through_graph or site is None:
-        return {}
-    source = sources.get(site.file)
-    line = line_that_keeps_short(source, site.line, holder.name) if source is not None else 0
-    return {KEPT_SHORT: line} if line else {}
-
-
-def _room_facts(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> dict[str, object]:
-    """What swells only where it is too small for what is asked is as large as the largest need so far."""
-    source = sources.get(holder.sites[0].file) if holder.sites else None
-    if not suspect.swells or suspect.symptom != "growth" or suspect.through_graph or source is None:
-        return {}
-    line = line_that_asks_for_room(source, holder.sites[0].line)
-    return {MADE_LARGER: line} if line else {}
-
-
-def _is_looked_up(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
-    site = holder.sites[0] if holder.sites and suspect.facts.get("keys") else None
-    source = sources.get(site.file) if site is not None else None
-    return site is not None and source is not None and is_looked_up(source, site.line, holder.name)
-
-
-def _is_computed_once(suspect: Suspect, sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]) -> bool:
-    """Whether a `cached_property` sets the attribute that one object after the other gets."""
-    source = sources.get(sites[0].file) if sites and FILLED in suspect.facts else None
-    found = bindings_of(source) if source is not None else ()
-    return any(b.kind == "cache" and b.line == sites[0].line and b.method == "cached_property" for b in found)
 
 
 def _are_partly_of_libraries(

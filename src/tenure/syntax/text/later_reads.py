@@ -104,8 +104,10 @@ def outlives_turns(source: SourceFile, function: str, name: str, line: int) -> b
         scope = _scope(parse(source), function, line)
     except SourceError:
         return False
-    around = [] if scope is None else [node for node in _around(scope.body, line) if isinstance(node, _LOOPS)]
-    if scope is None or not around:
+    if scope is None:
+        return False
+    around = [node for node in _around(scope.body, line) if isinstance(node, _LOOPS)]
+    if not around:
         return False
     outermost = min(around, key=lambda node: node.lineno)
     bound = {part for node in statements(scope.body) if node.lineno < outermost.lineno for part in stored_in(node)}
