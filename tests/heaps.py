@@ -15,7 +15,8 @@ A node is `[label] type[#name] [size] [words...]`. Labels: `[0]`, `['key']`, `.n
 `.grad_fn`, `.next`, `.saved`, `.grad`, `._base`, `<cell x>`, `<default x>`, `<self>`, `<member>`, `<cached>`,
 `<hook>`. `[*9]` repeats the line for 0..8; `*` in names becomes the number. Sizes make a tensor's storage;
 words: parameter buffer gradient state input activation (roles), freed continues called inside unknown, unseen=1,
-native=1, bound=9, length=9, view=8, storage=name (shared), pointer=4096, serial=3, at=addr, file=f.py:3, cuda.
+native=1, bound=9, length=9, view=8, storage=name (shared), pointer=4096, serial=3, version=2, at=addr, file=f.py:3,
+cuda.
 """
 
 from __future__ import annotations
@@ -237,6 +238,7 @@ class _Builder:
                 ),
                 "pointer": int(options.get("pointer", "0"), 0),
                 "serial": int(options.get("serial", "0")),
+                "version": int(options.get("version", "0")),
             }
         self.storages[self.names[name]]["num_views"] += 1
         self.connect(tensor, self.names[name], ReferenceKind.STORAGE, "")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from suspects import HOP, IN_OPTIMIZER, SPECIMENS, carried_finding, hop, suspect
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import UNCHANGED_SINCE, HoldingReference, Suspect
 from tenure.rules.optimizer_keeps_parameters import check_suspect
 
 REMEDY = (
@@ -39,6 +39,27 @@ def test_a_layer_that_only_its_optimizer_keeps() -> None:
             {"kind": "roles", "bytes_by_role": {"OTHER": 3145728}},
             {"kind": "facts", "released": "head"},
         ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("facts", "of", "confidence"),
+    [
+        ({"module": "models.Encoder"}, "parameters of Encoder", "likely"),
+        ({"doubt": "steps passed it by before"}, "7 parameters", "possible"),
+    ],
+)
+def test_state_that_no_step_has_changed_since_a_layer_was_frozen(
+    facts: dict[str, object], of: str, confidence: str
+) -> None:
+    held = replace(SPECIMENS["TN404"], facts={UNCHANGED_SINCE: 12, "parameters": 7, **facts})
+    found = check_suspect(held)
+
+    assert found is not None
+    assert (found.rule, found.confidence, found.holder.name) == ("TN404", confidence, "history")
+    assert [reference.name for reference in found.cut] == ["history.state[p]"]
+    assert found.message == (
+        f"`history[*]` keeps 3.00 MiB of state for {of} that none of its steps has changed since step 12."
     )
 
 

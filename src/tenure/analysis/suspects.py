@@ -20,6 +20,7 @@ from tenure.analysis.kept.cycles import find_cycles
 from tenure.analysis.kept.gradients_left import find_gradients_left
 from tenure.analysis.kept.hidden_only import find_hidden_only
 from tenure.analysis.kept.left_in_optimizers import find_left_in_optimizers
+from tenure.analysis.kept.passed_state import find_passed_state
 from tenure.analysis.kept.pinning_views import find_pinning_views
 from tenure.analysis.kept.replaced_layers import find_replaced_layers
 from tenure.analysis.kept.survivors import find_survivors
@@ -61,7 +62,9 @@ def find_suspects(
     known = frozenset().union(*(suspect.storages for suspect in survivors))
     pinned = found(find_pinning_views, views, shapes, told=grown_shapes)
     idle = [each for each in found(find_idle_modules, views, shapes, told=released) if not each.storages <= known]
+    told = known.union(*(suspect.storages for suspect in idle))
     resting = (*idle, *found(find_gradients_left, _in_training(views), shapes))
+    resting += tuple(each for each in found(find_passed_state, views) if not each.storages & told)
     ordered = sorted(
         (*growing, *carried, *cycles, *survivors, *pinned, *resting, *host),
         key=lambda suspect: (-suspect.retained_bytes, -suspect.num_objects, suspect.symptom, suspect.fingerprint),

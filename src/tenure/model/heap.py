@@ -165,7 +165,9 @@ class Storages:
     512 on CUDA-like devices and exact on CPU; `view_bytes` are what a copy of its largest live view would take, rounded
     alike (less than `bytes`: a small view pins a large storage). `pointer` is the address of its memory, 0 where that
     is not known; memory that torch does not own has rows too, less what torch's storages share of it.
-    `serial` is the same for one storage in all censuses of a process and never another's, 0 where that is not known."""
+    `serial` is the same for one storage in all censuses of a process and never another's, 0 where that is not known.
+    `version` is the highest of its tensors' version counters, which operations in place raise (`Tensor._version`); 0
+    also where there is none, as of tensors made in inference mode, and in older recordings."""
 
     node: Ints
     bytes: Ints
@@ -177,6 +179,7 @@ class Storages:
     shape: Ints
     pointer: Ints
     serial: Ints
+    version: Ints
 
 
 @dataclass(frozen=True)

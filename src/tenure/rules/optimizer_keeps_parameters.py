@@ -1,8 +1,10 @@
 """TN404: an optimizer keeps parameters that nothing trains any more, with their gradients and its state for them."""
 
+from dataclasses import replace
+
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect, is_of_optimizers
+from tenure.model.suspect import UNCHANGED_SINCE, Suspect, is_of_optimizers
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 
@@ -16,11 +18,17 @@ _KEEP_LESS = (
     "keep what is read later instead of the optimizer: its settings as numbers (`optimizer.param_groups[0]['lr']`), or "
     "its `state_dict()` on the CPU; a scheduler refers to its optimizer, and that to the parameters"
 )
+_DROP_STATE = (
+    "if they stay frozen, drop their state where that begins: `for p in frozen.parameters(): optimizer.state.pop(p, "
+    "None)`; steps pass parameters without gradients by, and make their state anew should these be trained again"
+)
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Parameters that lost their place in a model, or ever more of them, that live on behind one optimizer or ever
     more."""
+    if UNCHANGED_SINCE in suspect.facts:
+        return _of_passed_state(suspect)
     if suspect.through_graph or _by_a_function(suspect):
         return None
     if suspect.grows and _optimizers(suspect) > 1:
@@ -34,6 +42,23 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     else:
         return None
     return claim(suspect, rule=RULE.code, name=RULE.name, message=message, remedies=(remedy,))
+
+
+def _of_passed_state(suspect: Suspect) -> Finding:
+    module = str(suspect.facts.get("module", "")).rpartition(".")[2]
+    number = suspect.facts["parameters"]
+    holder = suspect.holder
+    state = replace(holder, name=f"{holder.name}.state[p]", expression=f"{holder.expression}.state[p]")
+    return claim(
+        replace(suspect, cut=(state,)),
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} {format_bytes(suspect.retained_bytes)} of "
+        f"state{f' for parameters of {module}' if module else f' for {number} parameters'} that none of its steps "
+        f"has changed since step {suspect.facts[UNCHANGED_SINCE]}.",
+        remedies=(_DROP_STATE,),
+        at_most="possible" if suspect.facts.get("doubt") else "likely",
+    )
 
 
 def _optimizers(suspect: Suspect) -> int:
@@ -82,7 +107,8 @@ def _by_a_function(suspect: Suspect) -> bool:
 RULE = Rule(
     code="TN404",
     name="optimizer-keeps-parameters",
-    summary="An optimizer keeps the parameters of a replaced or released layer, their gradients and their state.",
+    summary="An optimizer keeps the parameters of a replaced or released layer, their gradients and their state, or "
+    "the state of a layer that was frozen.",
     check_suspect=check_suspect,
     priority=21,
 )

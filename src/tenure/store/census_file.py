@@ -41,7 +41,7 @@ def read_census(path: Path) -> Census:
             strings=tuple(unpack_json(columns["strings"])),
             nodes=unpack_table(Nodes, "nodes", columns, newer=("called_in",)),
             references=unpack_table(References, "references", columns),
-            storages=unpack_table(Storages, "storages", columns, newer=("pointer", "serial")),
+            storages=unpack_table(Storages, "storages", columns, newer=("pointer", "serial", "version")),
             notes=tuple(head["notes"]),
             counts=dict(head.get("counts", {})),
             children=tuple(ChildMemory(*map(int, child)) for child in head.get("children", ())),

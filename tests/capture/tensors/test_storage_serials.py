@@ -46,6 +46,22 @@ def _serial_of(census: Census, tensor: torch.Tensor) -> int:
     return int(census.storages.serial[row])
 
 
+def test_a_census_tells_how_often_operations_in_place_wrote_to_a_storage() -> None:
+    memory, unchanged = torch.zeros(12_345), torch.zeros(12_345)
+    with torch.inference_mode():
+        uncounted = torch.zeros(12_345).add_(1)
+    memory.add_(1)
+    memory.view(5, -1).detach()[2].mul_(2)
+    census = take_census(step=1, moment="request")
+
+    assert [_version_of(census, each) for each in (memory, unchanged, uncounted)] == [2, 0, 0]
+
+
+def _version_of(census: Census, tensor: torch.Tensor) -> int:
+    row = census.nodes.address[census.storages.node].tolist().index(tensor.untyped_storage()._cdata)
+    return int(census.storages.version[row])
+
+
 def test_what_a_copy_sees_first_has_a_serial_that_its_process_never_gives() -> None:
     serials = StorageSerials()
     known, later = torch.ones(1), torch.ones(1)

@@ -62,6 +62,7 @@ def host_part(census: Census) -> Census:
             shape=np.full(count, -1),
             pointer=np.zeros(count, dtype=np.int64),
             serial=np.zeros(count, dtype=np.int64),
+            version=np.zeros(count, dtype=np.int64),
         ),
     )
 

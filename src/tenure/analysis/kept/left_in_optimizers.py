@@ -239,9 +239,9 @@ def memory_of(graph: Graph, parameters: Ints) -> Ints:
     references = graph.census.references
     seeds = set(parameters.tolist())
     for reference in np.flatnonzero((references.kind == ReferenceKind.MEMBER) & np.isin(references.target, parameters)):
-        value = _value_of(graph, int(reference))
+        value = value_of_key(graph, int(reference))
         if value >= 0:
-            seeds.add(value)
+            seeds.add(int(references.target[value]))
     using: Bools = np.isin(references.kind, (*_USING, ReferenceKind.HOOK))
     below = reach(graph, np.array(sorted(seeds), dtype=np.int64), without=using)
     storages = graph.census.storages.node
@@ -249,12 +249,13 @@ def memory_of(graph: Graph, parameters: Ints) -> Ints:
     return found
 
 
-def _value_of(graph: Graph, key: int) -> int:
-    """The value of a key that is in the census: a dict's value is noted right before its key; -1 for a set's."""
+def value_of_key(graph: Graph, key: int) -> int:
+    """The reference to the value of a key that is in the census: a dict's is noted right before its key's; -1 for a
+    set's."""
     made = graph.references_from(int(graph.census.references.source[key]))
     at = made.index(key)
     value = made[at - 1] if at else key
     if graph.census.references.kind[value] != ReferenceKind.ITEM:
         return -1
-    target = int(graph.census.references.target[value])
-    return target if graph.census.nodes.kind[target] in (NodeKind.OBJECT, NodeKind.TENSOR) else -1
+    kind = graph.census.nodes.kind[graph.census.references.target[value]]
+    return value if kind in (NodeKind.OBJECT, NodeKind.TENSOR) else -1

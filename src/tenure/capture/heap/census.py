@@ -93,6 +93,7 @@ def _add_storages(census: UnderWay) -> None:
             shape=facts.shape,
             pointer=facts.pointer,
             serial=facts.serial,
+            version=facts.version,
         )
     SERIALS.forget_dead()
     known = ((facts.pointer, facts.pointer + facts.num_bytes, facts.number)

@@ -63,10 +63,11 @@ class CensusColumns:
         self.references["label"].append(self.strings.add(label))
 
     def add_storage(self, node: int, *, num_bytes: int, view_bytes: int, num_views: int, role: int, device: str,
-                    dtype: str, shape: str, pointer: int, serial: int = 0) -> int:  # fmt: skip
+                    dtype: str, shape: str, pointer: int, serial: int = 0,
+                    version: int = 0) -> int:  # fmt: skip
         """Row number of a storage whose node is `node`."""
         row = (node, num_bytes, view_bytes, num_views, role, self.strings.add(device), self.strings.add(dtype),
-               self.strings.add(shape), pointer, serial)  # fmt: skip
+               self.strings.add(shape), pointer, serial, version)  # fmt: skip
         for column, value in zip(self.storages.values(), row, strict=True):
             column.append(value)
         return len(self.storages["node"]) - 1

@@ -35,6 +35,7 @@ class StorageFacts:
     pointer: int = 0
     """Where its memory is; 0 where that is not known."""
     serial: int = UNKNOWN
+    version: int = 0
     num_views: int = 0
     roles: set[Role] = field(default_factory=set)
     number: int = -1
@@ -65,6 +66,7 @@ class StorageTable:
             if facts is None:
                 return []
             self._keep(storage_id, tensor.untyped_storage(), facts)
+        facts.version = max(facts.version, _version_of(tensor))
         if view:
             facts.num_views += 1
             covered = covered if facts.device == "cpu" else _in_blocks(covered)
@@ -142,6 +144,14 @@ def _facts_of(tensor: torch.Tensor, covered: int) -> StorageFacts | None:
     return StorageFacts(
         num_bytes, str(tensor.device), dtype, shape_text(tensor), _rounded(covered, tensor.device), pointer_of(tensor)
     )
+
+
+def _version_of(tensor: torch.Tensor) -> int:
+    """How often operations in place changed it; 0 of one made in inference mode, which does not count them."""
+    try:
+        return int(tensor._version)
+    except RuntimeError:
+        return 0
 
 
 def pointer_of(tensor: torch.Tensor) -> int:

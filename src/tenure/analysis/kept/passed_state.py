@@ -1,0 +1,213 @@
+"""State that an optimizer keeps for parameters which none of its later steps has changed: of layers that were frozen
+while it went on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of
+from tenure.analysis.heap.graph import Graph, own_references
+from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
+from tenure.analysis.heap.held_group import Group
+from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
+from tenure.analysis.heap.modules import children_of_modules, tables_of_parameters
+from tenure.analysis.heap.paths import path_to
+from tenure.analysis.heap.wording import attribute_name
+from tenure.analysis.kept.left_in_optimizers import optimizer_nodes, value_of_key
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+from tenure.model.suspect import UNCHANGED_SINCE, Suspect
+
+LEAST_LATER = 2
+"""Censuses of steps' ends after the one in which the state was first as it stayed."""
+LEAST_STEPS = 8
+LEAST_SPAN = 1 / 3
+"""Of the run's steps, in so many of which it was not changed, eight at least."""
+LEAST_SHARE = 0.05
+LEAST_BYTES = 128 << 10
+
+
+@dataclass(frozen=True)
+class _State:
+    """What an optimizer keeps for one parameter, in one census."""
+
+    reference: int
+    """From the table of its state to what it keeps for the parameter."""
+    parameter: int
+    storages: tuple[int, ...]
+    looks: frozenset[tuple[int, int]]
+    """Serial and version of each storage: the same in two censuses where nothing was written in between."""
+
+
+_States = Mapping[int, _State]
+"""By the parameter's address."""
+
+
+def find_passed_state(views: Sequence[View]) -> tuple[Suspect, ...]:
+    """Suspects of symptom "survivor": state of parameters that no step has changed for a third of the run, while every
+    census shows that the optimizer's steps changed others.
+
+    Written is told by version counters (`torch.Tensor._version`), which operations in place raise and kernels that
+    torch does not dispatch do not: where none of an optimizer's state shows a change nothing is said of it. What still
+    has a gradient is none.
+    """
+    ordered = [view for view in in_program_order(views) if view.census.moment == "step-end"]
+    if len(ordered) <= LEAST_LATER:
+        return ()
+    last = ordered[-1]
+    suspects = (_of_optimizer(ordered, optimizer) for optimizer in optimizer_nodes(last.graph))
+    return tuple(suspect for suspect in suspects if suspect is not None)
+
+
+def _of_optimizer(ordered: Sequence[View], optimizer: int) -> Suspect | None:
+    last, early = ordered[-1], _latest_start(ordered)
+    if early < 0:
+        return None
+    address = int(last.census.nodes.address[optimizer])
+    seen = {at: _states_at(ordered[at], address) for at in (early, len(ordered) - 1)}
+    passed = _unchanged(seen[early], seen[len(ordered) - 1])
+    if not passed:
+        return None
+    states = [seen.get(at) or _states_at(view, address) for at, view in enumerate(ordered)]
+    since = [_since(states, parameter) for parameter in passed]
+    rested = {parameter for parameter, start in zip(passed, since, strict=True) if start <= early}
+    rested -= frozenset().union(*(_with_gradient(view) for view in ordered[early + 1 :]))
+    start = max((at for parameter, at in zip(passed, since, strict=True) if parameter in rested), default=early)
+    if not rested or not all(_others_changed(*pair, rested) for pair in pairwise(states[start:])):
+        return None
+    return _suspect(ordered, optimizer, states, rested, start)
+
+
+def _latest_start(ordered: Sequence[View]) -> int:
+    """Position of the last census from which on a rest is long enough to be told; -1 where none is."""
+    end = ordered[-1].census.step
+    least = max(LEAST_STEPS, LEAST_SPAN * end)
+    starts = (at for at, view in enumerate(ordered[:-LEAST_LATER]) if end - view.census.step >= least)
+    return max(starts, default=-1)
+
+
+def _states_at(view: View, optimizer: int) -> _States:
+    """State of the optimizer at an address, of tensors that can be told from others and that were written to."""
+    nodes = np.flatnonzero(view.census.nodes.address == optimizer).tolist()
+    return {address: state for node in nodes for address, state in _states(view.graph, node)}
+
+
+def _states(graph: Graph, optimizer: int) -> list[tuple[int, _State]]:
+    references, nodes = graph.census.references, graph.census.nodes
+    tables = [
+        int(references.target[r]) for r in own_references(graph, optimizer) if attribute_name(graph, r) == "state"
+    ]
+    found = []
+    for key in (r for table in tables for r in graph.references_from(table)):
+        if references.kind[key] != ReferenceKind.MEMBER or nodes.kind[references.target[key]] != NodeKind.TENSOR:
+            continue
+        value = value_of_key(graph, key)
+        storages = _storages_in(graph, int(references.target[value])) if value >= 0 else ()
+        looks = frozenset(_look(graph, storage) for storage in storages)
+        if looks and all(serial and version for serial, version in looks):
+            parameter = int(references.target[key])
+            found.append((int(nodes.address[parameter]), _State(value, parameter, storages, looks)))
+    return found
+
+
+def _storages_in(graph: Graph, value: int) -> tuple[int, ...]:
+    """Of the tensors that a parameter's table of state has."""
+    references = graph.census.references
+    tensors = (int(references.target[r]) for r in graph.references_from(value))
+    below = (r for tensor in tensors for r in graph.references_from(tensor))
+    storages = {int(references.target[r]) for r in below if references.kind[r] == ReferenceKind.STORAGE}
+    roles = graph.census.storages.role
+    return tuple(sorted(each for each in storages if roles[graph.storage_row[each]] == Role.OPTIMIZER_STATE))
+
+
+def _look(graph: Graph, storage: int) -> tuple[int, int]:
+    row = graph.storage_row[storage]
+    return int(graph.census.storages.serial[row]), int(graph.census.storages.version[row])
+
+
+def _unchanged(earlier: _States, later: _States) -> list[int]:
+    return sorted(each for each in earlier.keys() & later.keys() if earlier[each].looks == later[each].looks)
+
+
+def _since(states: Sequence[_States], parameter: int) -> int:
+    """Position of the first census from which on its state looks the same."""
+    looks = [table[parameter].looks if parameter in table else None for table in states]
+    return 1 + max((at for at, each in enumerate(looks) if each != looks[-1]), default=-1)
+
+
+def _others_changed(before: _States, after: _States, rested: Collection[int]) -> bool:
+    others = (before.keys() & after.keys()) - set(rested)
+    return any(before[each].looks != after[each].looks for each in others)
+
+
+def _with_gradient(view: View) -> frozenset[int]:
+    references = view.census.references
+    sources = references.source[references.kind == ReferenceKind.GRAD]
+    return frozenset(view.census.nodes.address[sources].tolist())
+
+
+def _came_back(states: Sequence[_States], rested: Collection[int]) -> bool:
+    """Steps passed some of it by before, and changed it later."""
+    found = False
+    for before, after in pairwise(states):
+        known = before.keys() & after.keys() & set(rested)
+        passed = {each for each in known if before[each].looks == after[each].looks}
+        found |= bool(passed) and _others_changed(before, after, passed)
+    return found
+
+
+def _suspect(
+    ordered: Sequence[View], optimizer: int, states: Sequence[_States], rested: Collection[int], start: int
+) -> Suspect | None:
+    last, path = ordered[-1], path_to(ordered[-1].graph, ordered[-1].paths, optimizer)
+    memory = _memory(states[-1], rested)
+    num_bytes = int(last.graph.bytes_of_node[memory].sum())
+    if num_bytes < max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum())) or not path:
+        return None
+    holder = innermost_droppable(last.graph, find_droppable(last.graph) & last.graph.user_made, path, ())
+    module = _module_of(last, {states[-1][each].parameter for each in rested})
+    facts: dict[str, object] = {UNCHANGED_SINCE: ordered[start].census.step, "parameters": len(rested)}
+    facts |= {"module": module} if module else {}
+    facts |= {"doubt": _CAME_BACK} if _came_back(states[: start + 1], rested) else {}
+    suspect = assemble_suspect(
+        Group(last, memory, memory, cut=(holder,), freed=memory),
+        symptom="survivor",
+        measured=Measured(
+            series=series_of_nodes(last.census.moment, ordered, [_memory(each, rested) for each in states]),
+            facts=facts,
+        ),
+        fingerprint=fingerprint_of(f"passed state {last.graph.type_names[optimizer]} {module}"),
+    )
+    entries = (Droppable(states[-1][each].reference) for each in sorted(rested))
+    return replace(suspect, drops=drops_of(last.graph, entries))
+
+
+_CAME_BACK = "steps passed it by before, and came back to it"
+
+
+def _memory(states: _States, rested: Collection[int]) -> Ints:
+    storages = {storage for each in rested if each in states for storage in states[each].storages}
+    return np.array(sorted(storages), dtype=np.int64)
+
+
+def _module_of(view: View, parameters: Collection[int]) -> str:
+    """The type of the module that has most of them, of those inside no other, whose parameters are all among them; ""
+    where there is none."""
+    graph, children = view.graph, children_of_modules(view.graph)
+    own = {module: set(_parameters_of(graph, module)) for module in children}
+    whole = {module: _below(children, own, module) for module in children}
+    found = {module: below for module, below in whole.items() if below and below <= set(parameters)}
+    best = max(found, key=lambda module: (len(found[module]), len(children[module]), -module), default=None)
+    return "" if best is None else graph.type_names[best]
+
+
+def _parameters_of(graph: Graph, module: int) -> Iterator[int]:
+    for table in tables_of_parameters(graph, [module]):
+        yield from (int(graph.census.references.target[r]) for r in graph.references_from(table))
+
+
+def _below(children: Mapping[int, Sequence[int]], own: Mapping[int, set[int]], module: int) -> set[int]:
+    return own[module].union(*(_below(children, own, child) for child in children[module]))
