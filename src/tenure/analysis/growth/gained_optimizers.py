@@ -7,8 +7,8 @@ import numpy as np
 from tenure.analysis.heap.cuts import alive_seeds
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, reach
 from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.optimizers import optimizer_nodes
 from tenure.analysis.heap.storage_facts import storage_rows
-from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.heap import Ints, ReferenceKind
 
 ONLY_IN_OPTIMIZERS = "only_in_optimizers"

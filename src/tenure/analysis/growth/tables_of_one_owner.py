@@ -16,9 +16,9 @@ from tenure.analysis.heap.cuts import freed_storages
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Graph, object_of, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import Droppable, is_element
+from tenure.analysis.heap.optimizers import optimizer_nodes
 from tenure.analysis.heap.storage_facts import identities
 from tenure.analysis.heap.wording import attribute_name
-from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.experiment import all_drops
 from tenure.model.suspect import Suspect
 

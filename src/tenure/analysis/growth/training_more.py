@@ -9,8 +9,8 @@ import numpy as np
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, ancestors, reach, unquoted
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.modules import all_below, children_of_modules, tables_of_parameters
+from tenure.analysis.heap.optimizers import optimizer_nodes
 from tenure.analysis.heap.wording import attribute_name
-from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, ReferenceKind, Role
 
 LEAST_RISES = 3

@@ -13,6 +13,7 @@ from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, object_of
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
+from tenure.analysis.heap.optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import is_on
 from tenure.analysis.idle.passing_optimizers import names_of_modules, passed_by, stopped_with, with_state
@@ -26,7 +27,6 @@ from tenure.analysis.idle.rests import (
     windows_of,
 )
 from tenure.analysis.idle.weights import weighs_enough
-from tenure.analysis.kept.left_in_optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.kept.named_modules import name_that_went
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.profile import StepProfile

@@ -11,7 +11,7 @@ from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import references_to_submodules
-from tenure.analysis.kept.left_in_optimizers import memory_of, optimizer_nodes, parameters_of
+from tenure.analysis.heap.optimizers import memory_of, optimizer_nodes, parameters_of, with_gradient
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 
 LEAST_STEP_ENDS = 3
@@ -26,7 +26,7 @@ def passed_by(views: Sequence[View]) -> Bools:
     last = views[-1]
     references, kinds = last.census.references, last.census.nodes.kind
     found = np.zeros(len(references.kind), dtype=bool)
-    trained = [_with_gradient(view) for view in views if view.census.moment == "step-end"]
+    trained = [with_gradient(view) for view in views if view.census.moment == "step-end"]
     if len(trained) < LEAST_STEP_ENDS:
         return found
     to_tensors = np.asarray(kinds[references.target] == NodeKind.TENSOR)
@@ -69,10 +69,3 @@ def with_state(view: View, memory: Ints) -> Ints:
     tensors, references = parameters_of(view), view.census.references
     stores = (references.kind == ReferenceKind.STORAGE) & np.isin(references.target, memory)
     return np.union1d(memory, memory_of(view.graph, np.intersect1d(tensors, references.source[stores])))
-
-
-def _with_gradient(view: View) -> frozenset[int]:
-    """Addresses of the tensors that have one."""
-    references = view.census.references
-    sources = references.source[references.kind == ReferenceKind.GRAD]
-    return frozenset(view.census.nodes.address[sources].tolist())

@@ -9,8 +9,8 @@ import numpy as np
 from tenure.analysis.heap.graph import reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.modules import all_below, children_of_modules
+from tenure.analysis.heap.optimizers import optimizer_nodes
 from tenure.analysis.heap.paths import path_to
-from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.heap import Ints, NodeKind, Role
 
 

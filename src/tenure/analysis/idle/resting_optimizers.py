@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tenure.analysis.heap.graph import own_references, reach
+from tenure.analysis.heap.graph import reach
 from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.optimizers import optimizer_nodes, state_tables
 from tenure.analysis.heap.paths import path_to
-from tenure.analysis.heap.wording import attribute_name
-from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.heap import Ints, Role
 
 
@@ -29,8 +28,6 @@ def find_resting_optimizers(view: View, resting: Ints) -> dict[int, Ints]:
 def _state_of(view: View, optimizer: int) -> Ints:
     """Storages that lie in the optimizer's table of state."""
     graph, storages = view.graph, view.census.storages
-    targets = view.census.references.target
-    tables = [int(targets[r]) for r in own_references(graph, optimizer) if attribute_name(graph, r) == "state"]
-    reached = reach(graph, np.array(tables, dtype=np.int64))
+    reached = reach(graph, np.array(state_tables(graph, optimizer), dtype=np.int64))
     state: Ints = storages.node[(storages.role == Role.OPTIMIZER_STATE) & reached[storages.node]]
     return state

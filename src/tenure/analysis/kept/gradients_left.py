@@ -15,10 +15,10 @@ from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
 from tenure.analysis.heap.modules import children_of_modules
+from tenure.analysis.heap.optimizers import optimizer_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.analysis.heap.wording import attribute_name
-from tenure.analysis.kept.left_in_optimizers import optimizer_nodes
 from tenure.model.heap import Ints, ReferenceKind, Role
 from tenure.model.suspect import TRAINED_BEFORE, Suspect
 

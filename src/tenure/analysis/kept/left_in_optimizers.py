@@ -9,14 +9,15 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.graph import Bools, Graph, labelled, object_of, own_references, reach, unquoted
+from tenure.analysis.heap.graph import Bools, Graph, labelled, object_of, reach, unquoted
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_rows
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import find_droppable, innermost_droppable
 from tenure.analysis.heap.modules import OWN_TABLES, all_below, module_nodes
+from tenure.analysis.heap.optimizers import memory_of, optimizer_nodes, parameters_of
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.wording import attribute_name
-from tenure.model.heap import ROOT_KINDS, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import ROOT_KINDS, Ints, ReferenceKind
 from tenure.model.suspect import Suspect
 
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
@@ -128,40 +129,6 @@ def _find_replaced(
     return found
 
 
-def parameters_of(view: View) -> Ints:
-    """Tensors whose memory is a parameter's."""
-    references, storages = view.census.references, view.census.storages
-    memory = storages.node[storages.role == Role.PARAMETER]
-    found: Ints = references.source[(references.kind == ReferenceKind.STORAGE) & np.isin(references.target, memory)]
-    return found
-
-
-def optimizer_nodes(graph: Graph) -> list[int]:
-    """Objects with parameter groups and a state of their own, as `torch.optim.Optimizer` has them."""
-    references = graph.census.references
-    named = np.flatnonzero(labelled(graph, ("param_groups",))).tolist()
-    attributes = (reference for reference in named if attribute_name(graph, reference))
-    return sorted({object_of(graph, int(references.source[reference])) for reference in attributes})
-
-
-def never_stepped(graph: Graph) -> Bools:
-    """Per reference: an optimizer that keeps state has a parameter by it for which it keeps none, as of frozen ones:
-    no step of it has changed that."""
-    references, kinds = graph.census.references, graph.census.nodes.kind
-    tensors = kinds[references.target] == NodeKind.TENSOR
-    of_tensors = np.asarray((kinds[references.source] == NodeKind.TENSOR) | (references.kind == ReferenceKind.STORAGE))
-    found = np.zeros(len(references.kind), dtype=bool)
-    for optimizer in optimizer_nodes(graph):
-        tables = {attribute_name(graph, r): int(references.target[r]) for r in own_references(graph, optimizer)}
-        if not {"state", "param_groups"} <= tables.keys():
-            continue
-        keys = references.target[(references.source == tables["state"]) & (references.kind == ReferenceKind.MEMBER)]
-        listed = reach(graph, np.array([tables["param_groups"]]), without=of_tensors)
-        if len(keys):
-            found |= tensors & listed[references.source] & ~of_tensors & ~np.isin(references.target, keys)
-    return found
-
-
 def _suspects(ordered: Sequence[View], later: Sequence[View], replaced: _Replaced) -> list[Suspect]:
     last = later[-1]
     graph, nodes = last.graph, last.census.nodes
@@ -232,30 +199,3 @@ def _weight(view: View, addresses: Iterable[int]) -> tuple[int, int]:
     tensors = parameters_of(view)
     memory = memory_of(view.graph, tensors[np.isin(view.census.nodes.address[tensors], list(addresses))])
     return int(view.graph.bytes_of_node[memory].sum()), len(memory)
-
-
-def memory_of(graph: Graph, parameters: Ints) -> Ints:
-    """Storages of parameters, of their gradients, and of what optimizers keep for them."""
-    references = graph.census.references
-    seeds = set(parameters.tolist())
-    for reference in np.flatnonzero((references.kind == ReferenceKind.MEMBER) & np.isin(references.target, parameters)):
-        value = value_of_key(graph, int(reference))
-        if value >= 0:
-            seeds.add(int(references.target[value]))
-    using: Bools = np.isin(references.kind, (*_USING, ReferenceKind.HOOK))
-    below = reach(graph, np.array(sorted(seeds), dtype=np.int64), without=using)
-    storages = graph.census.storages.node
-    found: Ints = np.sort(storages[below[storages]])
-    return found
-
-
-def value_of_key(graph: Graph, key: int) -> int:
-    """The reference to the value of a key that is in the census: a dict's is noted right before its key's; -1 for a
-    set's."""
-    made = graph.references_from(int(graph.census.references.source[key]))
-    at = made.index(key)
-    value = made[at - 1] if at else key
-    if graph.census.references.kind[value] != ReferenceKind.ITEM:
-        return -1
-    kind = graph.census.nodes.kind[graph.census.references.target[value]]
-    return value if kind in (NodeKind.OBJECT, NodeKind.TENSOR) else -1

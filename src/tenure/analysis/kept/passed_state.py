@@ -10,14 +10,13 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of
-from tenure.analysis.heap.graph import Graph, own_references
+from tenure.analysis.heap.graph import Graph
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.heap.modules import children_of_modules, tables_of_parameters
+from tenure.analysis.heap.optimizers import optimizer_nodes, state_tables, value_of_key, with_gradient
 from tenure.analysis.heap.paths import path_to
-from tenure.analysis.heap.wording import attribute_name
-from tenure.analysis.kept.left_in_optimizers import optimizer_nodes, value_of_key
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import UNCHANGED_SINCE, Suspect
 
@@ -74,7 +73,7 @@ def _of_optimizer(ordered: Sequence[View], optimizer: int) -> Suspect | None:
     states = [seen.get(at) or _states_at(view, address) for at, view in enumerate(ordered)]
     since = [_since(states, parameter) for parameter in passed]
     rested = {parameter for parameter, start in zip(passed, since, strict=True) if start <= early}
-    rested -= frozenset().union(*(_with_gradient(view) for view in ordered[early + 1 :]))
+    rested -= frozenset().union(*(with_gradient(view) for view in ordered[early + 1 :]))
     start = max((at for parameter, at in zip(passed, since, strict=True) if parameter in rested), default=early)
     if not rested or not all(_others_changed(*pair, rested) for pair in pairwise(states[start:])):
         return None
@@ -97,11 +96,8 @@ def _states_at(view: View, optimizer: int) -> _States:
 
 def _states(graph: Graph, optimizer: int) -> list[tuple[int, _State]]:
     references, nodes = graph.census.references, graph.census.nodes
-    tables = [
-        int(references.target[r]) for r in own_references(graph, optimizer) if attribute_name(graph, r) == "state"
-    ]
     found = []
-    for key in (r for table in tables for r in graph.references_from(table)):
+    for key in (r for table in state_tables(graph, optimizer) for r in graph.references_from(table)):
         if references.kind[key] != ReferenceKind.MEMBER or nodes.kind[references.target[key]] != NodeKind.TENSOR:
             continue
         value = value_of_key(graph, key)
@@ -141,12 +137,6 @@ def _since(states: Sequence[_States], parameter: int) -> int:
 def _others_changed(before: _States, after: _States, rested: Collection[int]) -> bool:
     others = (before.keys() & after.keys()) - set(rested)
     return any(before[each].looks != after[each].looks for each in others)
-
-
-def _with_gradient(view: View) -> frozenset[int]:
-    references = view.census.references
-    sources = references.source[references.kind == ReferenceKind.GRAD]
-    return frozenset(view.census.nodes.address[sources].tolist())
 
 
 def _came_back(states: Sequence[_States], rested: Collection[int]) -> bool:

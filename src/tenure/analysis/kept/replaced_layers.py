@@ -15,8 +15,9 @@ from tenure.analysis.heap.graph import own_references, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.modules import all_below, module_nodes
+from tenure.analysis.heap.optimizers import optimizer_nodes, parameters_of
 from tenure.analysis.heap.wording import attribute_name
-from tenure.analysis.kept.left_in_optimizers import Place, optimizer_nodes, parameters_of, places_of
+from tenure.analysis.kept.left_in_optimizers import Place, places_of
 from tenure.model.heap import CALLED, CALLED_BY_ANY, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import IDLE_FROM, Suspect
 

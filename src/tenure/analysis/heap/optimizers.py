@@ -1,0 +1,86 @@
+"""Optimizers in a census: recognised by their tables, with what they have for each parameter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenure.analysis.heap.graph import Bools, Graph, labelled, object_of, own_references, reach
+from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.wording import attribute_name
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+
+_USING = (ReferenceKind.GRAD_FN, ReferenceKind.NEXT, ReferenceKind.SAVED)
+
+
+def parameters_of(view: View) -> Ints:
+    """Tensors whose memory is a parameter's."""
+    references, storages = view.census.references, view.census.storages
+    memory = storages.node[storages.role == Role.PARAMETER]
+    found: Ints = references.source[(references.kind == ReferenceKind.STORAGE) & np.isin(references.target, memory)]
+    return found
+
+
+def optimizer_nodes(graph: Graph) -> list[int]:
+    """Objects with parameter groups and a state of their own, as `torch.optim.Optimizer` has them."""
+    references = graph.census.references
+    named = np.flatnonzero(labelled(graph, ("param_groups",))).tolist()
+    attributes = (reference for reference in named if attribute_name(graph, reference))
+    return sorted({object_of(graph, int(references.source[reference])) for reference in attributes})
+
+
+def state_tables(graph: Graph, optimizer: int) -> list[int]:
+    """What an optimizer has as its `state`: one table, or none."""
+    target = graph.census.references.target
+    return [int(target[r]) for r in own_references(graph, optimizer) if attribute_name(graph, r) == "state"]
+
+
+def with_gradient(view: View) -> frozenset[int]:
+    """Addresses of the tensors that have a gradient."""
+    references = view.census.references
+    sources = references.source[references.kind == ReferenceKind.GRAD]
+    return frozenset(view.census.nodes.address[sources].tolist())
+
+
+def never_stepped(graph: Graph) -> Bools:
+    """Per reference: an optimizer that keeps state has a parameter by it for which it keeps none, as of frozen ones:
+    no step of it has changed that."""
+    references, kinds = graph.census.references, graph.census.nodes.kind
+    tensors = kinds[references.target] == NodeKind.TENSOR
+    of_tensors = np.asarray((kinds[references.source] == NodeKind.TENSOR) | (references.kind == ReferenceKind.STORAGE))
+    found = np.zeros(len(references.kind), dtype=bool)
+    for optimizer in optimizer_nodes(graph):
+        tables = {attribute_name(graph, r): int(references.target[r]) for r in own_references(graph, optimizer)}
+        if not {"state", "param_groups"} <= tables.keys():
+            continue
+        keys = references.target[(references.source == tables["state"]) & (references.kind == ReferenceKind.MEMBER)]
+        listed = reach(graph, np.array([tables["param_groups"]]), without=of_tensors)
+        if len(keys):
+            found |= tensors & listed[references.source] & ~of_tensors & ~np.isin(references.target, keys)
+    return found
+
+
+def memory_of(graph: Graph, parameters: Ints) -> Ints:
+    """Storages of parameters, of their gradients, and of what optimizers keep for them."""
+    references = graph.census.references
+    seeds = set(parameters.tolist())
+    for reference in np.flatnonzero((references.kind == ReferenceKind.MEMBER) & np.isin(references.target, parameters)):
+        value = value_of_key(graph, int(reference))
+        if value >= 0:
+            seeds.add(int(references.target[value]))
+    using: Bools = np.isin(references.kind, (*_USING, ReferenceKind.HOOK))
+    below = reach(graph, np.array(sorted(seeds), dtype=np.int64), without=using)
+    storages = graph.census.storages.node
+    found: Ints = np.sort(storages[below[storages]])
+    return found
+
+
+def value_of_key(graph: Graph, key: int) -> int:
+    """The reference to the value of a key that is in the census: a dict's is noted right before its key's; -1 for a
+    set's."""
+    made = graph.references_from(int(graph.census.references.source[key]))
+    at = made.index(key)
+    value = made[at - 1] if at else key
+    if graph.census.references.kind[value] != ReferenceKind.ITEM:
+        return -1
+    kind = graph.census.nodes.kind[graph.census.references.target[value]]
+    return value if kind in (NodeKind.OBJECT, NodeKind.TENSOR) else -1
