@@ -141,6 +141,30 @@ def test_a_batch_made_before_the_step_is_judged_by_the_batch_before_it() -> None
     assert find_idle_at_peak(Replay(profile(*data_set), two_names("batch"))) == ()
 
 
+def test_of_a_queues_entries_that_each_step_joins_one_goes_and_the_others_stay() -> None:
+    """Four keys: the oldest goes after the first step's concatenation, the next one after the second's."""
+    keys = ((89, 4, BEFORE, 0, 3), (90, 4, BEFORE, 5, ALIVE), (LOGITS, 4, BEFORE, 5, ALIVE), (92, 4, 2, 5, ALIVE))
+    peaks = ((93, 5, 2, 2, 2), (OTHER, 5, 7, 7, 7))
+    alone = (*keys[:1], keys[2], *peaks)
+
+    assert find_idle_at_peak(Replay(profile(*keys, *peaks), two_names("queue"))) == ()
+    assert [s.holder.name for s in find_idle_at_peak(Replay(profile(*alone), two_names("batch")))] == ["batch"]
+
+
+@pytest.mark.parametrize(("columns", "told"), [(400, ["columns"]), (3, [])])
+def test_many_small_entries_of_one_container_weigh_together(columns: int, told: list[str]) -> None:
+    """Each is less than a thousandth of the peak, and none is told by itself."""
+    rows = [(1000 + n, 16, 5, 6, 8) for n in range(columns)], [(9000 + n, 16, 0, 1, 3) for n in range(columns)]
+    made = profile(*rows[0], *rows[1], (91, 20_000, 2, 2, 2), (OTHER, 20_000, 7, 7, 7))
+    made = replace(made, storages=replace(made.storages, bytes=made.storages.bytes // 1024))  # KiB
+    alive = seen(
+        *(f"{FRAME}.columns -> dict -> ['{n}'] tensor 16KiB" for n in range(columns)),
+        addresses=tuple(1000 + n for n in range(columns)),
+    )
+
+    assert [s.holder.name for s in find_idle_at_peak(Replay(made, alive))] == told
+
+
 # What the first step made and used alone for the step after the second one; 88 and 89 were there for these two.
 QUEUED = ((LOGITS, 4, 1, 2, ALIVE), (88, 4, BEFORE, BEFORE, 4), (89, 4, BEFORE, BEFORE, 8), (OTHER, 5, 7, 7, 7))
 

@@ -19,6 +19,7 @@ from tenure.analysis.heap.fresh_records import fields_of_record, name_of_record
 from tenure.analysis.heap.graph import reach
 from tenure.analysis.heap.groups import View, fingerprint_of, lie_in_bounded
 from tenure.analysis.heap.held_group import Group, belong_together, cut_of
+from tenure.analysis.heap.holders import is_element
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.owners_on_the_way import Owners, find_owners
 from tenure.analysis.idle.peak_figures import Name, names_of
@@ -30,7 +31,8 @@ from tenure.model.recording import PEAK
 from tenure.model.source import SourceFile
 from tenure.model.suspect import COPIED_TO_GROW, IN_WINDOW, WAITS, HoldingReference, Series, Suspect
 
-MOST_STORAGES = 64
+MOST_BUNDLES = 64
+"""Storages that are looked at, of one container all as one."""
 BASIS = "replayed the profiled step without it"
 BASIS_OF_COPIES = "replayed the profiled step without the old copy"
 _IN_TORCH = re.compile(r"(site|dist)-packages[/\\]torch[/\\]")
@@ -56,7 +58,7 @@ def find_idle_at_peak(
     rows += [
         row for row in replay.waits if row in replay.node_of_row and not _is_in_graph(view, [replay.node_of_row[row]])
     ]
-    rows = sorted(set(rows), key=lambda row: (-int(replay.profile.storages.bytes[row]), row))[:MOST_STORAGES]
+    rows = _heaviest_together(view, replay, set(rows))
     found = []
     for group in _groups(view, replay, rows, find_owners(replay, rows, between, sources)):
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
@@ -72,6 +74,24 @@ def find_idle_at_peak(
     found += _grown_by_copying(view, replay)
     found = [suspect for suspect in found if not _is_work_of_torch(suspect)]
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
+
+
+def _heaviest_together(view: View, replay: Replay, rows: Iterable[int]) -> list[int]:
+    """Of the rows those that weigh something, alone or with what lies in the same container: of a batch's four hundred
+    columns none does by itself. The heaviest first, each container's together."""
+    bundles: dict[int, list[int]] = {}
+    for row in sorted(rows):
+        bundles.setdefault(_container_of(view, replay.node_of_row[row]), []).append(row)
+    sizes = replay.profile.storages.bytes
+    heavy = [bundle for bundle in bundles.values() if replay.weighs(bundle)]
+    heavy.sort(key=lambda bundle: (-int(sizes[bundle].sum()), bundle[0]))
+    return [row for bundle in heavy[:MOST_BUNDLES] for row in sorted(bundle, key=lambda row: (-int(sizes[row]), row))]
+
+
+def _container_of(view: View, node: int) -> int:
+    """What has a storage's tensor as one of its elements; the storage itself where nothing has."""
+    elements = (each for each in path_to(view.graph, view.paths, node)[-2:] if is_element(view.graph, each))
+    return next((int(view.census.references.source[each]) for each in elements), node)
 
 
 def _is_work_of_torch(suspect: Suspect) -> bool:

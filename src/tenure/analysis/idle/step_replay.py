@@ -19,7 +19,7 @@ from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
 NEAR_PEAK = 0.95
 """The census must have met the second step's peak so closely."""
 _LIGHT = 0.001
-"""Of the peak: a storage that weighs less is not looked at."""
+"""Of the peak: a storage that weighs less, with those in the same container, is not looked at."""
 _NOTABLE = 0.03
 """Of the peak: what might be used up before it and weighs less is not looked at."""
 _CONCATENATION = "aten.cat."
@@ -183,8 +183,11 @@ class Replay:
         storages, at = self.profile.storages, self.profile.census_op
         alive = (storages.birth < at) & ((storages.death == ALIVE) | (storages.death >= at))
         idle = alive & (storages.last_use < at) & (storages.last_use != BEFORE) & self._on_device
-        heavy = storages.bytes >= _LIGHT * self.peak_bytes
-        return [row for row in np.flatnonzero(idle & heavy).tolist() if self._is_dropped(row)]
+        return [row for row in np.flatnonzero(idle).tolist() if self._is_dropped(row)]
+
+    def weighs(self, rows: Collection[int]) -> bool:
+        """Whether storages together are heavy enough to be looked at."""
+        return int(self.profile.storages.bytes[list(rows)].sum()) >= _LIGHT * self.peak_bytes
 
     def made_nodes(self) -> Ints:
         """Storages in the census that were made in one of the two steps."""
@@ -298,14 +301,20 @@ class Replay:
         return found
 
     def _is_dropped(self, row: int) -> bool:
-        """Whether the storage dies unused. What lives at the end of the profile is judged by its counterpart."""
+        """Whether the storage dies unused. What lives at the end of the profile is judged by its counterpart; of what
+        stands alike, as a queue's entries that one operation joins, all die only if as many did in the other step."""
         storages, second = self.profile.storages, self.profile.second
         if storages.death[row] != ALIVE:
             return True
         if storages.birth[row] < second > storages.last_use[row]:
             return bool(self._forerunners(row))
         other = self.counterpart(row)
-        return other is not None and bool(storages.death[other] != ALIVE and storages.last_use[other] < second)
+        if other is None or storages.death[other] == ALIVE or storages.last_use[other] >= second:
+            return False
+        last = int(storages.last_use[row])
+        stay = (storages.death == ALIVE) & (storages.last_use == last)
+        went = (storages.death != ALIVE) & (storages.last_use == self._partner[last])
+        return int(went.sum()) >= int(stay.sum())
 
     def is_handed_on(self, row: int) -> bool:
         """Whether the first step alone made and used the storage and nobody let go of it since."""
