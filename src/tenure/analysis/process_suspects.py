@@ -22,7 +22,7 @@ from tenure.analysis.idle.graphs_in_turn import find_graphs_in_turn
 from tenure.analysis.idle.handed_on import told_with_what_is_handed_on
 from tenure.analysis.idle.idle_at_peak import find_idle_at_peak
 from tenure.analysis.idle.idle_modules import without_used
-from tenure.analysis.idle.kept_up import told_where_entries_are_kept_up
+from tenure.analysis.idle.kept_up import told_where_entries_are_in_use
 from tenure.analysis.idle.never_read_again import find_never_read_again
 from tenure.analysis.idle.peak_figures import (
     give_figures_of_what_rests,
@@ -59,7 +59,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     found = (*found, *copied, *piled_up, *parts.found(_evaluated_with_graph, evidence, piled_up))
     for peak in evidence.peaks:
         found = parts.changed(found, give_figures_of_what_rests, peak)
-    found = parts.changed(found, told_where_entries_are_kept_up, evidence.peaks, evidence.of_tensors_between_steps)
+    found = parts.changed(found, told_where_entries_are_in_use, evidence.peaks, evidence.of_tensors_between_steps)
     return parts.changed(found, told_where_they_add_to_no_peak, evidence.peaks)
 
 

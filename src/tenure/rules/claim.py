@@ -23,13 +23,14 @@ from tenure.model.suspect import (
     KEPT_UP,
     MADE_LARGER,
     REBUILT,
+    USED_BY_STEPS,
     Falls,
     HoldingReference,
     Suspect,
 )
 from tenure.model.units import format_bytes
 
-_MAY_BE_MEANT = ("never_remade", KEPT_SHORT, KEPT_UP, MADE_LARGER, GROWS_WITH_MODEL)
+_MAY_BE_MEANT = ("never_remade", KEPT_SHORT, KEPT_UP, USED_BY_STEPS, MADE_LARGER, GROWS_WITH_MODEL)
 MIN_MEASUREMENTS = 3
 """Censuses in which a symptom must have been seen before it counts as measured."""
 
@@ -91,6 +92,8 @@ def _notes(suspect: Suspect) -> Iterable[str]:
         yield f" Line {line} asks for room: it is as large as the largest need so far."
     if KEPT_UP in suspect.facts:
         yield " Steps bring earlier entries up to date: it may fill until every key has come."
+    if USED_BY_STEPS in suspect.facts:
+        yield " A profiled step used what was there then: it may be meant to stay."
     if GROWS_WITH_MODEL in suspect.facts:
         yield " It grows where the model does."
     if other := suspect.facts.get(ALSO_KEPT_BY):

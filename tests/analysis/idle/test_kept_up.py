@@ -1,4 +1,4 @@
-"""Tables whose entries a profiled step changes: the second step's operations are 5 to 9."""
+"""Tables whose entries a profiled step changes or uses: the second step's operations are 5 to 9."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from heaps import census
 from profiles import MIB, profile
 from suspects import HISTORY, suspect
-from tenure.analysis.idle.kept_up import told_where_entries_are_kept_up
+from tenure.analysis.idle.kept_up import told_where_entries_are_in_use
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Census
-from tenure.model.suspect import KEPT_UP, Suspect
+from tenure.model.suspect import KEPT_UP, USED_BY_STEPS, Suspect
 
 ALIVE, BEFORE = -1, -1
 ADDRESSES = (100, 200, 300, 400)
@@ -31,7 +31,7 @@ def told(given: Suspect, entry: int, operation: str = "aten.lerp_.Scalar", first
     """The suspect, where an operation of the second step, 6, is given this one of the entries."""
     rows = [(address, 1, BEFORE, 7, ALIVE) for address in ADDRESSES]
     peak = Replay(profile(*rows, uses=[(6, entry)], named={6: operation}), seen(4, 6, "peak"))
-    (found,) = told_where_entries_are_kept_up([given], [peak], [seen(2, first_seen), seen(3, 5)])
+    (found,) = told_where_entries_are_in_use([given], [peak], [seen(2, first_seen), seen(3, 5)])
     return found
 
 
@@ -64,3 +64,25 @@ def test_a_table_whose_first_entries_a_step_changes_in_place_is_kept_up_to_date(
 )
 def test_of_other_growth_nothing_is_said(other: Suspect) -> None:
     assert told(other, 1) == other
+
+
+@pytest.mark.parametrize(
+    ("births", "last_uses", "per_step", "used"),
+    [
+        ((BEFORE, BEFORE), (7, 7), 0.1, True),
+        ((BEFORE, BEFORE), (7, BEFORE), 0.1, True),
+        ((BEFORE, BEFORE), (3, BEFORE), 0.1, False),
+        ((2, 6), (7, 7), 0.1, False),
+        ((BEFORE, BEFORE), (7, 7), 1.0, False),
+    ],
+    ids=["all are used", "half of it is", "by the first step alone", "both steps made one", "one comes with each step"],
+)
+def test_entries_that_come_now_and_then_and_that_a_profiled_step_uses_may_be_meant_to_stay(
+    births: tuple[int, int], last_uses: tuple[int, int], per_step: float, used: bool
+) -> None:
+    table = replace(TABLE, growth_objects_per_step=per_step)
+    rows = [(*each, ALIVE) for each in zip(ADDRESSES, (1, 1), births, last_uses, strict=False)]
+    peak = Replay(profile(*rows), seen(2, 6, "peak"))
+    (found,) = told_where_entries_are_in_use([table], [peak], [seen(2, 5), seen(3, 8)])
+
+    assert found.facts == table.facts | ({USED_BY_STEPS: True} if used else {})

@@ -105,6 +105,17 @@ class Replay:
         row = self.row_of_node.get(node)
         return row is not None and int(self.profile.storages.last_use[row]) >= first
 
+    def from_before(self) -> frozenset[tuple[int, int]]:
+        """Address and bytes of the storages at the peak that were there when the profiled steps began."""
+        storages, addresses = self.census.storages, self.census.nodes.address
+        births = self.profile.storages.birth
+        rows = zip(storages.node.tolist(), storages.bytes.tolist(), strict=True)
+        return frozenset(
+            (int(addresses[node]), size)
+            for node, size in rows
+            if node not in self.row_of_node or births[self.row_of_node[node]] == BEFORE
+        )
+
     def changed_in_place(self) -> frozenset[tuple[int, int]]:
         """The same of storages from before both steps that an operation of the second one changed in place."""
         storages = self.profile.storages
