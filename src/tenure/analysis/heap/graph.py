@@ -145,15 +145,17 @@ class Graph:
 
     @cached_property
     def hook_tables(self) -> Bools:
-        """Per node: a dict of registered hooks (`_forward_hooks`, `_backward_hooks`, ...); a library's own for all
-        modules (`_global_forward_hooks`) too."""
+        """Per node: a dict of registered hooks (`_forward_hooks`, `_backward_hooks`, ...), a tensor's among them; a
+        library's own for all modules (`_global_forward_hooks`) too."""
         tables = np.zeros(self.size, dtype=bool)
         references = self.census.references
         wanted = [number for number, text in enumerate(self.census.strings) if is_hook_table(unquoted(text))]
         named = np.isin(references.kind, (ReferenceKind.ITEM, ReferenceKind.ATTRIBUTE))
         of_library = (references.kind == ReferenceKind.GLOBAL) & self.library[references.source]
         tables[references.target[np.isin(references.label, wanted) & (named | of_library)]] = True
-        return tables
+        of_tensor = self.census.nodes.kind[references.source] == NodeKind.TENSOR
+        tables[references.target[(references.kind == ReferenceKind.HOOK) & of_tensor]] = True
+        return tables & self._dicts
 
     @cached_property
     def storage_row(self) -> dict[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenure.analysis.heap.cuts import IN_USE, alive_without, find_cut, freed_storages
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, reach
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, ancestors, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import Droppable, gradients_with_graph, is_element
 from tenure.analysis.heap.paths import path_to
@@ -53,13 +53,16 @@ def cut_of(group: Group) -> tuple[Droppable, ...]:
 
 
 def emptied(group: Group) -> tuple[Droppable, ...]:
-    """The one container in which the group's members come together, or all tables of hooks in which they do, where to
+    """The one container in which the group's members come together, or all tables of hooks that lead to them, where to
     empty it frees all that must go and nothing that is in use; else nothing. What lies below its elements, or has the
     container, is not to blame."""
     graph, containers = group.view.graph, sorted(group.many)
     if group.cut is not None or not containers:
         return ()
-    if len(containers) > 1 and not graph.hook_tables[containers].all():
+    if graph.hook_tables[containers].all():
+        above = ancestors(graph, group.targets, without=np.isin(graph.census.references.kind, GRAPH_REFERENCES))
+        containers = np.union1d(containers, np.flatnonzero(graph.hook_tables & above)).tolist()
+    elif len(containers) > 1:
         return ()
     firsts = ([r for r in graph.references_from(each) if is_element(graph, r)][:1] for each in containers)
     cut = tuple(Droppable(r, each) for each, elements in zip(containers, firsts, strict=True) for r in elements)

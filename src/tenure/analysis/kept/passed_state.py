@@ -141,12 +141,12 @@ def _others_changed(before: _States, after: _States, rested: Collection[int]) ->
 
 def _came_back(states: Sequence[_States], rested: Collection[int]) -> bool:
     """Steps passed some of it by before, and changed it later."""
-    found = False
-    for before, after in pairwise(states):
-        known = before.keys() & after.keys() & set(rested)
-        passed = {each for each in known if before[each].looks == after[each].looks}
-        found |= bool(passed) and _others_changed(before, after, passed)
-    return found
+    return any(
+        before[each].looks == after[each].looks != states[-1][each].looks
+        for before, after in pairwise(states)
+        for each in before.keys() & after.keys() & states[-1].keys() & set(rested)
+        if _others_changed(before, after, (each,))
+    )
 
 
 def _suspect(
