@@ -4,7 +4,16 @@ import pytest
 
 from suspects import HISTORY, MIB, TRAIN, hop, suspect
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import GRAPHS_IN_TURN, HANDED_ON, IN_WINDOW, UNREAD_FIELD, WAITS, HoldingReference, Suspect
+from tenure.model.suspect import (
+    DRAWN,
+    GRAPHS_IN_TURN,
+    HANDED_ON,
+    IN_WINDOW,
+    UNREAD_FIELD,
+    WAITS,
+    HoldingReference,
+    Suspect,
+)
 from tenure.rules.idle_at_peak import check_suspect
 
 LOGITS = replace(HISTORY, name="logits", expression="logits", element=False, container_type="")
@@ -200,16 +209,16 @@ def test_less_than_a_tenth_of_the_peak_or_128_kib_and_what_a_library_holds_are_h
     ]
 
 
-def test_variables_from_before_the_step_and_what_a_graph_keeps_are_hints_below_a_quarter_of_the_peak() -> None:
-    passing = [FACTS | {"made_before_step": True}, FACTS | {"kept_by_graph": True}]
+def test_variables_for_batches_and_what_a_graph_keeps_are_hints_below_a_quarter_of_the_peak() -> None:
+    passing = [FACTS | {"made_before_step": True}, FACTS | {"kept_by_graph": True}, FACTS | {DRAWN: True}]
 
     def confidences(reference: HoldingReference, mib: int) -> list[str | None]:
         found = [check_suspect(idle(reference, facts=facts, peak_drop_bytes=mib * MIB)) for facts in passing]
         return [finding and finding.confidence for finding in found]
 
-    assert confidences(LOGITS, 4) == ["possible", "possible"]
-    assert confidences(LOGITS, 5) == ["certain", "certain"]
-    assert confidences(BATCH, 4) == ["certain", "certain"]
+    assert confidences(LOGITS, 4) == ["possible"] * 3
+    assert confidences(LOGITS, 5) == ["certain"] * 3
+    assert confidences(BATCH, 4) == ["certain"] * 3
 
 
 def test_of_two_statements_the_one_that_was_seen_to_make_the_memory_is_told() -> None:

@@ -7,6 +7,7 @@ from tenure.model.rule import Rule
 from tenure.model.suspect import (
     BESIDE_STATE,
     COPIED_TO_GROW,
+    DRAWN,
     GRAPHS_IN_TURN,
     HANDED_ON,
     IN_WINDOW,
@@ -180,9 +181,9 @@ def _is_of_one_statement(suspect: Suspect) -> bool:
 
 
 def _is_passing(suspect: Suspect) -> bool:
-    """Variables from before the step, what a graph keeps, what a generator's next turn binds anew, what is yet to be
-    used or sent backward, and what the peak's own statement uses last: in an earlier round of its loop, or a
-    moment before. A backward pass is no such statement, it goes through the whole graph.
+    """Variables from before the step or for a batch that it draws, what a graph keeps, what a generator's next turn
+    binds anew, what is yet to be used or sent backward, and what the peak's own statement uses last: in an earlier
+    round of its loop, or a moment before. A backward pass is no such statement, it goes through the whole graph.
     """
     if not {SHARE_IN_GENERATOR, WAITS, GRAPHS_IN_TURN}.isdisjoint(suspect.facts):
         return True
@@ -190,8 +191,8 @@ def _is_passing(suspect: Suspect) -> bool:
     if _is_of_one_statement(suspect) and _phase(suspect, "peak_at") != "backward" and not copied:
         return True
     only_variables = all(each.kind in ("local", "global") for each in suspect.cut)
-    from_before = bool(suspect.facts.get("made_before_step")) and not copied
-    return only_variables and (from_before or bool(suspect.facts.get("kept_by_graph")))
+    of_data = bool(suspect.facts.get("made_before_step") or DRAWN in suspect.facts) and not copied
+    return only_variables and (of_data or bool(suspect.facts.get("kept_by_graph")))
 
 
 def _remedy(suspect: Suspect) -> str:

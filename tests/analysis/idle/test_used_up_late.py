@@ -158,3 +158,31 @@ def test_a_long_computation_is_none_that_uses_something_up(number: int, waits: b
     made = steps(WAITS, uses=[(9 + each, 0) for each in range(number)], operations=40)
 
     assert (UsesAfterPeak(made, lasting=()).find_waiting(0, peak=8) is not None) is waits
+
+
+OTHER = 0
+DRAWN, OF_MODULE, BUFFER = (110, 8, 6, 8, 12), (111, 1, 5, 6, 6), (112, 8, BEFORE, 6, ALIVE)
+
+
+@pytest.mark.parametrize(
+    ("storages", "uses", "inside", "drawn"),
+    [
+        pytest.param((DRAWN, BUFFER), [(6, 1), (7, 0)], (8,), True, id="of what was there before"),
+        pytest.param((DRAWN, BUFFER), [(6, 1), (7, 0)], (6,), False, id="by a module"),
+        pytest.param((DRAWN, OF_MODULE), [(6, 1), (7, 0)], (5,), False, id="of what a module made"),
+        pytest.param((DRAWN, WEIGHTS), [(6, 1), (7, 0)], (8,), False, id="of a weight"),
+        pytest.param((DRAWN, OF_MODULE), [(7, 0), (7, 1)], (5,), False, id="filled with what a module made"),
+        pytest.param((BUFFER,), [(6, 0)], (8,), False, id="it was there before"),
+        pytest.param((DRAWN, BUFFER), [], (8,), False, id="no use was noted"),
+    ],
+)
+def test_what_a_step_makes_of_data_alone_outside_of_modules_is_drawn(
+    storages: Sequence[tuple[int, int, int, int, int]],
+    uses: Sequence[tuple[int, int]],
+    inside: Sequence[int],
+    drawn: bool,
+) -> None:
+    phases = [FORWARD if number in inside else OTHER for number in range(15)]
+    made = steps(*storages, uses=uses, phases=phases, named={7: "aten.copy_.default"})
+
+    assert UsesAfterPeak(made, lasting=(1,) if WEIGHTS in storages else ()).is_drawn(0) is drawn

@@ -29,7 +29,7 @@ from tenure.model.heap import Census, Ints, ReferenceKind
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
 from tenure.model.source import SourceFile
-from tenure.model.suspect import COPIED_TO_GROW, IN_WINDOW, WAITS, HoldingReference, Series, Suspect
+from tenure.model.suspect import COPIED_TO_GROW, DRAWN, IN_WINDOW, WAITS, HoldingReference, Series, Suspect
 
 MOST_BUNDLES = 64
 """Storages that are looked at, of one container all as one."""
@@ -241,6 +241,7 @@ def _facts(replay: Replay, members: Sequence[int]) -> dict[str, object]:
         "peak_at": _operation(profile, profile.census_op),
         **({WAITS: _operation(profile, min(waits))} if waits else {}),
         **({"made_before_step": True} if all(map(replay.is_from_before, members)) else {}),
+        **({DRAWN: True} if all(map(replay.is_drawn, members)) else {}),
         "seen_in_both_steps": all(replay.counterpart(row) is not None for row in members),
     }
 

@@ -209,6 +209,10 @@ class Replay:
         """Whether the storage was there when the second step began."""
         return int(self.profile.storages.birth[row]) < self.profile.second
 
+    def is_drawn(self, row: int) -> bool:
+        """Whether the second step made it of data alone, outside of modules: a batch that it draws or decodes."""
+        return self._uses.is_drawn(row)
+
     def is_spent(self, row: int) -> bool:
         """Whether no statement uses the storage after the peak: only a graph does, which saved it.
 

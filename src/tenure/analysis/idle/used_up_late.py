@@ -59,6 +59,22 @@ class UsesAfterPeak:
         """Whether an operation of the second step changes a storage in place."""
         return row in self._changes
 
+    def is_drawn(self, row: int) -> bool:
+        """Whether the second step made a storage outside of modules, of nothing that these or autograd made and without
+        a weight, as it makes a batch that it draws or decodes."""
+        births, phases = self._profile.storages.birth, self._profile.operations.phase
+        waiting, known = [row], {row}
+        while waiting and self._uses:
+            each = waiting.pop()
+            birth = int(births[each])
+            if each in self._lasting or (birth >= 0 and int(phases[birth]) != Phase.OTHER):
+                return False
+            for operation in (birth, *self._changes.get(each, ())):
+                further = set(self._inputs.get(operation, ())) - known
+                known |= further
+                waiting += further
+        return bool(self._uses) and int(births[row]) >= self._profile.second
+
     def find_waiting(self, row: int, *, peak: int) -> Waiting | None:
         """What a storage waits for at the operation `peak`; None where it is not used after it, or by what must come
         later, where what is made of it is as large, or where the statement that uses it has begun on others since it
