@@ -19,6 +19,12 @@ def test_growth_made_of_objects_of_one_class_is_a_pile_of_copies() -> None:
     )
 
 
+def test_dicts_under_the_names_of_parameters_are_a_models_states() -> None:
+    assert check_suspect(suspect(copies_of="collections.OrderedDict")) == finding(
+        REMEDY, message="`history[*]` collects copies of a model's state: 1.00 MiB per step.", **IDENTITY
+    )
+
+
 def test_several_holders_collect_together() -> None:
     best = replace(HISTORY, name="best", sites=(SourceLocation(TRAIN, 30, "fit"),))
 

@@ -13,6 +13,7 @@ from tenure.rules.source_gathered import claim_gathered, gathered_as
 from tenure.syntax.program.program import Program
 
 _TABLES_OF_MODULES = ("ModuleDict", "ModuleList")
+_STATES = ("dict", "OrderedDict", "defaultdict")
 _KEEP_ONE = "keep the last or best copy only, on the CPU, and overwrite it; keep numbers instead of objects"
 _TAKE_OUT = (
     "take out what its part of the program is done with, by what undoes the call that added it (`delete_adapter` for "
@@ -25,7 +26,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     pile up lead to them."""
     if not suspect.grows or not suspect.copies_of or suspect.through_graph or collects_callbacks(suspect):
         return None
-    type_name = short_type(suspect.copies_of)
+    name = short_type(suspect.copies_of)
+    type_name = "a model's state" if name in _STATES else name
     parts = bool(suspect.holder.library_sites) and _is_table_of_modules(suspect)
     verb = (
         f"{plural(suspect, 'gains', 'gain')} another {type_name} each time and {plural(suspect, 'loses', 'lose')} none"
