@@ -116,6 +116,33 @@ def test_the_newest_of_what_a_statement_adds_is_not_told_beside_those_before() -
     assert short(explain_bytes_once([older, replace(newest, rule="TN102")])) == [("TN302", 2), ("TN102", 1)]
 
 
+def test_what_one_statement_keeps_in_several_places_is_one_finding_with_all_that_was_seen_at_once() -> None:
+    sums = [
+        replace(
+            told("TN101", *addresses, symptom="sawtooth", **changes),
+            holder=Holder("attribute", "sum", f"meters['{name}'].sum", "meters.py", 24, "update"),
+            cut=(CutReference(f"meters['{name}'].sum", "meters.py", 24),),
+        )
+        for name, addresses, changes in (("train", (1, 2, 3), {}), ("inner", (3, 4), {}), ("old", (5,), {"at": 4}))
+    ]
+
+    (kept,) = explain_bytes_once(sums)
+
+    assert (kept.holder.expression, kept.retained_bytes, len(kept.cut)) == ("meters['train'].sum", 4 * MIB, 3)
+    assert [each["expression"] for each in kept.evidence if each["kind"] == "also"] == [
+        "meters['inner'].sum",
+        "meters['old'].sum",
+    ]
+    for other in (
+        replace(sums[1], rule="TN107"),
+        replace(sums[1], holder=replace(sums[1].holder, line=25)),
+        replace(sums[1], holder=replace(sums[1].holder, name="square")),
+        replace(sums[1], symptom="survivor"),
+        replace(sums[1], ranks=(1,)),
+    ):
+        assert len(explain_bytes_once([sums[0], other])) == 2
+
+
 def on_ctx(rule: str, *addresses: int, function: str = "GateBackward", freed: bool = True, **changes: Any) -> Finding:
     facts = {"kind": "facts", "ctx_type": function} | ({"left_on_ctx": True} if freed else {})
     return told(rule, *addresses, evidence=(facts,), fingerprint=str(addresses), **changes)

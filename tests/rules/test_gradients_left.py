@@ -6,7 +6,7 @@ import pytest
 
 from suspects import LEFT, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row, suspect
 from tenure.model.finding import CutReference, Holder
-from tenure.model.suspect import GRADIENTS_IN_TURN, TRAINED_BEFORE
+from tenure.model.suspect import GRADIENTS_IN_TURN, PART_WITH_GRADIENTS, TRAINED_BEFORE
 from tenure.rules.gradients_left import check_suspect
 
 MIB = 1 << 20
@@ -32,6 +32,16 @@ def test_gradients_that_no_optimizer_reads() -> None:
             roles_row(GRADIENT=3 * MIB),
             {"kind": "facts", **LEFT},
         ),
+    )
+
+
+def test_of_a_module_of_which_a_part_has_gradients_the_part_is_told() -> None:
+    specimen = SPECIMENS["TN405"]
+    found = check_suspect(replace(specimen, facts=specimen.facts | {PART_WITH_GRADIENTS: "attention.Fused"}))
+
+    assert found is not None
+    assert found.message == (
+        "Parameters of Fused in `self.encoder` are in no optimizer and keep 3.00 MiB of gradients."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
 
-from tenure.analysis.same_holder import join_same_holder, with_other
+from tenure.analysis.same_holder import join_same_holder, table_of, with_other
 from tenure.model.experiment import all_drops
 from tenure.model.finding import CutReference, Finding, evidence_of
 
@@ -17,6 +17,7 @@ _ANY_COLLECTION = ("TN202", "TN203")
 _ON_CTX = "TN103"
 _SURENESS = ("certain", "likely", "possible")
 _LASTING = ("growth", "survivor")
+_COLLECTING = ("growth", "sawtooth")
 _BY_SYMPTOM = ("growth", "sawtooth", "survivor", "cycle", "peak")
 
 
@@ -47,6 +48,10 @@ def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
             )
         elif (told := next((at for at, other in enumerate(kept) if _is_told_by(finding, other)), None)) is not None:
             kept[told] = with_other(kept[told], finding, 0)
+        elif (
+            one := next((at for at, other in enumerate(kept) if _is_same_statement(finding, other)), None)
+        ) is not None:
+            kept[one] = _with_same_statement(kept[one], finding)
         elif not explained:
             kept.append(finding)
         elif explained >= MOSTLY * _bytes(finding.storages):
@@ -76,6 +81,27 @@ def _is_newest_of(finding: Finding, other: Finding) -> bool:
     same_place = (finding.holder.file, finding.holder.line) == (other.holder.file, other.holder.line)
     one_cause = finding.rule == other.rule and finding.ranks == other.ranks and finding.holder.file is not None
     return one_cause and same_place and (finding.symptom, other.symptom) == ("peak", "growth")
+
+
+def _is_same_statement(finding: Finding, other: Finding) -> bool:
+    """Whether two findings tell one cause of one statement, which fills several containers or attributes by the same
+    name, at different times or for a different while: there is one thing to change."""
+
+    def place(each: Finding) -> tuple[object, ...]:
+        holder, function = each.holder, evidence_of(each, "facts").get("ctx_type")
+        return (
+            each.rule,
+            holder.file,
+            holder.line,
+            holder.kind,
+            table_of(holder.name),
+            function,
+            each.device,
+            each.ranks,
+        )
+
+    comes = finding.symptom in _COLLECTING or finding.symptom == "peak"
+    return place(finding) == place(other) and finding.holder.file is not None and comes and other.symptom in _COLLECTING
 
 
 def _is_told_by_cut(finding: Finding, other: Finding) -> bool:
@@ -139,6 +165,19 @@ def _with_part(finding: Finding, part: Finding) -> Finding:
     )
 
 
+def _with_same_statement(finding: Finding, part: Finding) -> Finding:
+    """The finding with the references of another one that the same statement fills, and its bytes where both were seen
+    at once."""
+    more = part.storages - finding.storages if _seen_together(finding, part) else frozenset()
+    return dataclasses.replace(
+        with_other(finding, part, _bytes(part.storages)),
+        cut=tuple(dict.fromkeys((*finding.cut, *part.cut))),
+        retained_bytes=(finding.retained_bytes or 0) + _bytes(more),
+        storages=finding.storages | more,
+        drops=all_drops((finding, part)),
+    )
+
+
 def _merge_alike(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     groups: dict[Hashable, list[Finding]] = {}
     for at, finding in enumerate(findings):
@@ -182,10 +221,13 @@ def _weakness(finding: Finding) -> tuple[object, ...]:
 
 
 def _shared(one: Finding, other: Finding) -> frozenset[tuple[int, int]]:
+    return one.storages & other.storages if _seen_together(one, other) else frozenset()
+
+
+def _seen_together(one: Finding, other: Finding) -> bool:
+    """Whether the storages of both are of one census, or last: addresses are used again."""
     lasting = one.symptom in _LASTING and other.symptom in _LASTING
-    if one.storages_at == other.storages_at or lasting:
-        return one.storages & other.storages
-    return frozenset()
+    return lasting or one.storages_at == other.storages_at
 
 
 def _bytes(storages: frozenset[tuple[int, int]]) -> int:

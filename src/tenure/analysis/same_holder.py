@@ -57,7 +57,7 @@ def with_other(finding: Finding, other: Finding, num_bytes: int) -> Finding:
 
 def _is_same(finding: Finding, other: Finding) -> bool:
     one, two = finding.holder, other.holder
-    same = (one.file, one.line, _table(one.name)) == (two.file, two.line, _table(two.name)) and one.file is not None
+    same = (one.file, one.line, table_of(one.name)) == (two.file, two.line, table_of(two.name)) and one.file is not None
     carries = one.file is not None and _reference(finding) == _reference(other) and not one.expression.endswith("[*]")
     surely_grows = finding.symptom in ("growth", "sawtooth") and finding.confidence != "possible"
     is_told_with = other.peak_drop_bytes is not None or other.confidence == "possible"
@@ -67,7 +67,7 @@ def _is_same(finding: Finding, other: Finding) -> bool:
     return told and other.symptom == "peak" and finding.ranks == other.ranks
 
 
-def _table(name: str) -> str:
+def table_of(name: str) -> str:
     """`stats` of `stats['loss']`."""
     return name.partition("[")[0]
 

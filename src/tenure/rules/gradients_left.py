@@ -4,7 +4,7 @@ import dataclasses
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import GRADIENTS_IN_TURN, TRAINED_BEFORE, HoldingReference, Suspect
+from tenure.model.suspect import GRADIENTS_IN_TURN, PART_WITH_GRADIENTS, TRAINED_BEFORE, HoldingReference, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 
@@ -22,11 +22,16 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         dataclasses.replace(suspect, holder=gradients if left else suspect.holder, cut=(gradients,)),
         rule=RULE.code,
         name=RULE.name,
-        message=f"Parameters of `{suspect.holder.expression}` are in no optimizer{' any more' if before else ''} "
+        message=f"Parameters of {_whose(suspect)} are in no optimizer{' any more' if before else ''} "
         f"and keep {format_bytes(suspect.retained_bytes)} of gradients{_LEFT if left else ''}.",
         remedies=(_AFTER_THAT_PASS if left else _AFTER_THAT_PHASE if before else _NEVER_TRAINED,),
         at_most="likely",
     )
+
+
+def _whose(suspect: Suspect) -> str:
+    part = str(suspect.facts.get(PART_WITH_GRADIENTS, "")).rpartition(".")[2]
+    return f"{part} in `{suspect.holder.expression}`" if part else f"`{suspect.holder.expression}`"
 
 
 def _of_ever_more(suspect: Suspect) -> Finding:

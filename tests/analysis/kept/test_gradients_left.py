@@ -4,7 +4,7 @@ import pytest
 
 from heaps import census
 from tenure.analysis.suspects import find_suspects
-from tenure.model.suspect import TRAINED_BEFORE, Suspect
+from tenure.model.suspect import PART_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
 
 TRAINER = "Trainer.fit(t.py:9).self -> __main__.Trainer"
 BACKBONE = f"{TRAINER} -> .model __main__.Model -> ._modules dict -> ['backbone'] __main__.Backbone"
@@ -36,6 +36,21 @@ def test_gradients_of_a_backbone_that_no_optimizer_has(moment: str) -> None:
     assert found[0].cut == (found[0].holder,)
     assert found[0].facts == {"gradients_of": "__main__.Backbone", "parameters_with_gradient": 1}
     assert (found[0].series.moment, found[0].bytes_by_role) == (moment, {"GRADIENT": 8 << 20})
+
+
+@pytest.mark.parametrize(("kinds", "part"), [(("Fused", "Fused"), "__main__.Fused"), (("Fused", "Plain"), None)])
+def test_where_a_part_of_a_module_alone_has_gradients_its_type_is_told(
+    kinds: tuple[str, str], part: str | None
+) -> None:
+    layers = "".join(
+        f"{BACKBONE} -> ._modules dict -> ['{at}'] __main__.{kind}#layer{at} -> ._parameters dict"
+        f" -> ['w'] parameter#l{at} 1MiB -> .grad tensor 1MiB gradient\n"
+        for at, kind in enumerate(kinds)
+    )
+
+    (found,) = gradients_of(f"{TRAINED}{WEIGHT}\n{layers}")
+
+    assert (found.holder.name, found.facts.get(PART_WITH_GRADIENTS)) == ("backbone", part)
 
 
 @pytest.mark.parametrize(("optimized", "told"), [("w", True), ("h", None)])

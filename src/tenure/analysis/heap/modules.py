@@ -85,6 +85,19 @@ def tables_of_parameters(graph: Graph, modules: Iterable[int]) -> list[int]:
     return [table for module in modules for table in _tables(graph, module, "_parameters")]
 
 
+def modules_of_all(graph: Graph, tensors: Collection[int]) -> list[int]:
+    """The outermost modules all of whose parameters, their parts' included, are among these tensors: those with most of
+    them first."""
+    children, target = children_of_modules(graph), graph.census.references.target
+    below: dict[int, set[int]] = {}
+    for module in children:
+        tables = tables_of_parameters(graph, all_below(children, module))
+        below[module] = {int(target[r]) for table in tables for r in graph.references_from(table)}
+    whole = {module for module, own in below.items() if own and own <= set(tensors)}
+    inside = {child for module in whole for child in children[module]}
+    return sorted(whole - inside, key=lambda module: (-len(below[module]), module))
+
+
 def _tables(graph: Graph, module: int, name: str) -> list[int]:
     """What a module has under one of torch's own names for its tables."""
     own = _targets(graph, module, ReferenceKind.DICT) or [module]

@@ -14,13 +14,13 @@ from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
-from tenure.analysis.heap.modules import children_of_modules
+from tenure.analysis.heap.modules import children_of_modules, modules_of_all
 from tenure.analysis.heap.optimizers import optimizer_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, ReferenceKind, Role
-from tenure.model.suspect import TRAINED_BEFORE, Suspect
+from tenure.model.suspect import PART_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
 
 LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.02
@@ -166,6 +166,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Left], shape: str) -> Sus
         measured=Measured(
             series=series_of_rows(last.census.moment, ordered, rows),
             facts={"gradients_of": last.graph.type_names[heaviest.owner], "parameters_with_gradient": len(memory)}
+            | _part_of(last, heaviest)
             | ({TRAINED_BEFORE: True} if _were_trained(ordered, heaviest) else {}),
         ),
         fingerprint=fingerprint_of(f"gradients left {shape}"),
@@ -173,6 +174,14 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Left], shape: str) -> Sus
     holder = holding_reference(last.graph, last.paths, dropped)
     drops = drops_of(last.graph, (Droppable(reference) for reference in _gradient_references(last, memory)))
     return dataclasses.replace(suspect, holder=holder, cut=(holder,), drops=drops)
+
+
+def _part_of(view: View, left: _Left) -> dict[str, object]:
+    """The type of the modules inside, where all that has gradients is theirs and the owner has more."""
+    leaves = np.flatnonzero(np.isin(view.census.nodes.address, sorted(left.addresses))).tolist()
+    modules = modules_of_all(view.graph, leaves)
+    names = {view.graph.type_names[module] for module in modules}
+    return {PART_WITH_GRADIENTS: names.pop()} if len(names) == 1 and left.owner not in modules else {}
 
 
 def _were_trained(ordered: Sequence[View], left: _Left) -> bool:

@@ -3,7 +3,7 @@ while it went on."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from tenure.analysis.heap.graph import Graph
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
-from tenure.analysis.heap.modules import children_of_modules, tables_of_parameters
+from tenure.analysis.heap.modules import modules_of_all
 from tenure.analysis.heap.optimizers import optimizer_nodes, state_tables, value_of_key, with_gradient
 from tenure.analysis.heap.paths import path_to
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
@@ -158,7 +158,8 @@ def _suspect(
     if num_bytes < max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum())) or not path:
         return None
     holder = innermost_droppable(last.graph, find_droppable(last.graph) & last.graph.user_made, path, ())
-    module = _module_of(last, {states[-1][each].parameter for each in rested})
+    modules = modules_of_all(last.graph, {states[-1][each].parameter for each in rested})
+    module = last.graph.type_names[modules[0]] if modules else ""
     facts: dict[str, object] = {UNCHANGED_SINCE: ordered[start].census.step, "parameters": len(rested)}
     facts |= {"module": module} if module else {}
     facts |= {"doubt": _CAME_BACK} if _came_back(states[: start + 1], rested) else {}
@@ -181,23 +182,3 @@ _CAME_BACK = "steps passed it by before, and came back to it"
 def _memory(states: _States, rested: Collection[int]) -> Ints:
     storages = {storage for each in rested if each in states for storage in states[each].storages}
     return np.array(sorted(storages), dtype=np.int64)
-
-
-def _module_of(view: View, parameters: Collection[int]) -> str:
-    """The type of the module that has most of them, of those inside no other, whose parameters are all among them; ""
-    where there is none."""
-    graph, children = view.graph, children_of_modules(view.graph)
-    own = {module: set(_parameters_of(graph, module)) for module in children}
-    whole = {module: _below(children, own, module) for module in children}
-    found = {module: below for module, below in whole.items() if below and below <= set(parameters)}
-    best = max(found, key=lambda module: (len(found[module]), len(children[module]), -module), default=None)
-    return "" if best is None else graph.type_names[best]
-
-
-def _parameters_of(graph: Graph, module: int) -> Iterator[int]:
-    for table in tables_of_parameters(graph, [module]):
-        yield from (int(graph.census.references.target[r]) for r in graph.references_from(table))
-
-
-def _below(children: Mapping[int, Sequence[int]], own: Mapping[int, set[int]], module: int) -> set[int]:
-    return own[module].union(*(_below(children, own, child) for child in children[module]))
