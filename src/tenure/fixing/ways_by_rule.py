@@ -40,7 +40,7 @@ from tenure.syntax.edits.kept_entries import clear_before_filled
 from tenure.syntax.edits.kept_handles import remove_handles
 from tenure.syntax.edits.kept_newest import keep_newest_rows
 from tenure.syntax.edits.kept_parts import detach_received
-from tenure.syntax.edits.left_states import forget_states
+from tenure.syntax.edits.left_states import forget_frozen_states, forget_states
 from tenure.syntax.edits.let_go import drop_inner_function, let_go_behind_reads
 from tenure.syntax.edits.own_hooks import read_detached
 from tenure.syntax.edits.reopened_loaders import reopen_each_pass
@@ -74,6 +74,7 @@ _WAYS: tuple[tuple[frozenset[str], Callable[[Case], Ways]], ...] = (
     (VIEWS, by_clones),
     (EXCEPTIONS, by_dropped_tracebacks),
     (frozenset({"TN404"}), lambda case: forget_states(case.yours)),
+    (frozenset({"TN404"}), lambda case: forget_frozen_states(case.yours, case.name)),
     (frozenset({"TN104"}), lambda case: ask_for_gradients(case.source, case.line)),
     (frozenset({"TN104"}), lambda case: let_go_behind_reads([case.source], "grad", empties=False)),
     (frozenset({"TN405"}), lambda case: let_go_behind_reads(case.yours, "grad", empties=False)),

@@ -1,4 +1,4 @@
-"""What an optimizer keeps for parameters that a program took out of its groups."""
+"""What an optimizer keeps for parameters that a program took out of its groups, or that it froze."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.let_go import at_end
+from tenure.syntax.edits.line_edits import insert_line
 from tenure.syntax.text.file_nodes import nodes_in
-from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.name_uses import indent_of
+from tenure.syntax.text.scopes import dotted, inner_bodies
 from tenure.syntax.text.tree_walks import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -31,6 +33,60 @@ def forget_states(sources: Sequence[SourceFile]) -> Iterator[tuple[Edit, ...]]:
                 text = f"for gone in set({optimizer}.state).difference(*{in_groups}):\n"
                 indent = " " * function.body[-1].col_offset
                 yield at_end(source, function, f"{text}{indent}    del {optimizer}.state[gone]")
+
+
+def forget_frozen_states(sources: Sequence[SourceFile], name: str) -> Iterator[tuple[Edit, ...]]:
+    """For each statement that freezes parameters in a function that has the optimizer of this name at hand, the edit by
+    which the state of all that is not trained any more is dropped behind it: a step passes that by."""
+    for source in sources:
+        if name not in source.text or "requires_grad" not in source.text:
+            continue
+        owners = {method: node for node in nodes_in(source) if isinstance(node, ast.ClassDef) for method in node.body}
+        for function in nodes_in(source):
+            optimizer = _at_hand(function, owners.get(function), name) if isinstance(function, _FUNCTIONS) else ""
+            for statement in _freezing(function) if optimizer else ():
+                indent = indent_of(source, statement)
+                text = f"{indent}for gone in [each for each in {optimizer}.state if not each.requires_grad]:\n"
+                line = (statement.end_lineno or statement.lineno) + 1
+                yield insert_line(source, line, f"{text}{indent}    del {optimizer}.state[gone]")
+
+
+def _at_hand(function: ast.AST, owner: ast.ClassDef | None, name: str) -> str:
+    """The one expression for an optimizer that a function has, or an attribute that its class sets; "" without one."""
+    found = {text for node in walk(function) if (text := _named(node, name))}
+    if not found and owner is not None:
+        stored = (node for node in walk(owner) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+        found = {text for node in stored if (text := _named(node, name)) == f"self.{name}"}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _named(node: ast.AST, name: str) -> str:
+    text = dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+    return text if text.rpartition(".")[2] == name and "[" not in text else ""
+
+
+def _freezing(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of a function, not of those inside it, that freeze something; of loops that do, the loop."""
+    for body in inner_bodies(node):
+        for statement in body:
+            if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+                continue
+            if isinstance(statement, (ast.For, ast.Expr, ast.Assign)) and any(map(_freezes, walk(statement))):
+                yield statement
+            else:
+                yield from _freezing(statement)
+
+
+def _freezes(node: ast.AST) -> bool:
+    """Whether a node is `x.requires_grad_(False)` or `x.requires_grad = False`."""
+    if isinstance(node, ast.Assign):
+        named = any(isinstance(each, ast.Attribute) and each.attr == "requires_grad" for each in node.targets)
+        return named and getattr(node.value, "value", True) is False
+    called = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call) or not isinstance(called, ast.Attribute) or called.attr != "requires_grad_":
+        return False
+    given = [*node.args, *(each.value for each in node.keywords)]
+    return [getattr(each, "value", True) for each in given] == [False]
 
 
 def _optimizer_of(node: ast.AST) -> str:
