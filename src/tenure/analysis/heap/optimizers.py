@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 
 from tenure.analysis.heap.graph import Bools, Graph, labelled, object_of, own_references, reach
@@ -34,6 +37,17 @@ def state_tables(graph: Graph, optimizer: int) -> list[int]:
     return [int(target[r]) for r in own_references(graph, optimizer) if attribute_name(graph, r) == "state"]
 
 
+def state_entries(graph: Graph, optimizer: int) -> Iterator[tuple[int, int]]:
+    """Each tensor that an optimizer keeps state for, and the reference from its table to that state: a dict's value is
+    noted right before its key."""
+    kinds, target = graph.census.references.kind, graph.census.references.target
+    for table in state_tables(graph, optimizer):
+        for value, key in pairwise(graph.references_from(table)):
+            is_entry = kinds[value] == ReferenceKind.ITEM and kinds[key] == ReferenceKind.MEMBER
+            if is_entry and graph.census.nodes.kind[target[key]] == NodeKind.TENSOR:
+                yield int(target[key]), value
+
+
 def with_gradient(view: View) -> frozenset[int]:
     """Addresses of the tensors that have a gradient."""
     references = view.census.references
@@ -64,9 +78,9 @@ def memory_of(graph: Graph, parameters: Ints) -> Ints:
     references = graph.census.references
     seeds = set(parameters.tolist())
     for reference in np.flatnonzero((references.kind == ReferenceKind.MEMBER) & np.isin(references.target, parameters)):
-        value = value_of_key(graph, int(reference))
+        value = _value_of(graph, int(reference))
         if value >= 0:
-            seeds.add(int(references.target[value]))
+            seeds.add(value)
     using: Bools = np.isin(references.kind, (*_USING, ReferenceKind.HOOK))
     below = reach(graph, np.array(sorted(seeds), dtype=np.int64), without=using)
     storages = graph.census.storages.node
@@ -74,13 +88,12 @@ def memory_of(graph: Graph, parameters: Ints) -> Ints:
     return found
 
 
-def value_of_key(graph: Graph, key: int) -> int:
-    """The reference to the value of a key that is in the census: a dict's is noted right before its key's; -1 for a
-    set's."""
+def _value_of(graph: Graph, key: int) -> int:
+    """The value of a key that is in the census: a dict's value is noted right before its key; -1 for a set's."""
     made = graph.references_from(int(graph.census.references.source[key]))
     at = made.index(key)
     value = made[at - 1] if at else key
     if graph.census.references.kind[value] != ReferenceKind.ITEM:
         return -1
-    kind = graph.census.nodes.kind[graph.census.references.target[value]]
-    return value if kind in (NodeKind.OBJECT, NodeKind.TENSOR) else -1
+    target = int(graph.census.references.target[value])
+    return target if graph.census.nodes.kind[target] in (NodeKind.OBJECT, NodeKind.TENSOR) else -1

@@ -3,7 +3,7 @@ while it went on."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -15,9 +15,9 @@ from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, 
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.heap.modules import modules_of_all
-from tenure.analysis.heap.optimizers import optimizer_nodes, state_tables, value_of_key, with_gradient
+from tenure.analysis.heap.optimizers import optimizer_nodes, state_entries, with_gradient
 from tenure.analysis.heap.paths import path_to
-from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import Ints, ReferenceKind, Role
 from tenure.model.suspect import UNCHANGED_SINCE, Suspect
 
 LEAST_LATER = 2
@@ -94,19 +94,13 @@ def _states_at(view: View, optimizer: int) -> _States:
     return {address: state for node in nodes for address, state in _states(view.graph, node)}
 
 
-def _states(graph: Graph, optimizer: int) -> list[tuple[int, _State]]:
-    references, nodes = graph.census.references, graph.census.nodes
-    found = []
-    for key in (r for table in state_tables(graph, optimizer) for r in graph.references_from(table)):
-        if references.kind[key] != ReferenceKind.MEMBER or nodes.kind[references.target[key]] != NodeKind.TENSOR:
-            continue
-        value = value_of_key(graph, key)
-        storages = _storages_in(graph, int(references.target[value])) if value >= 0 else ()
+def _states(graph: Graph, optimizer: int) -> Iterator[tuple[int, _State]]:
+    for parameter, reference in state_entries(graph, optimizer):
+        storages = _storages_in(graph, int(graph.census.references.target[reference]))
         looks = frozenset(_look(graph, storage) for storage in storages)
         if looks and all(serial and version for serial, version in looks):
-            parameter = int(references.target[key])
-            found.append((int(nodes.address[parameter]), _State(value, parameter, storages, looks)))
-    return found
+            address = int(graph.census.nodes.address[parameter])
+            yield address, _State(reference, parameter, storages, looks)
 
 
 def _storages_in(graph: Graph, value: int) -> tuple[int, ...]:
