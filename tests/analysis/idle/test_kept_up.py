@@ -86,3 +86,23 @@ def test_entries_that_come_now_and_then_and_that_a_profiled_step_uses_may_be_mea
     (found,) = told_where_entries_are_in_use([table], [peak], [seen(2, 5), seen(3, 8)])
 
     assert found.facts == table.facts | ({USED_BY_STEPS: True} if used else {})
+
+
+@pytest.mark.parametrize(
+    ("steps", "held", "used"),
+    [
+        ((1, 2, 3, 4, 6, 8, 16), (2, 2, 2, 6, 6, 6, 14), True),
+        ((1, 2, 3, 4, 6, 8, 16), (2, 4, 6, 8, 12, 16, 32), False),
+        ((1, 2, 8, 16), (2, 2, 8, 16), False),
+    ],
+    ids=["many at once, now and then", "with each step", "too few censuses close to each other"],
+)
+def test_entries_that_come_many_at_once_come_seldom_too(
+    steps: tuple[int, ...], held: tuple[int, ...], used: bool
+) -> None:
+    series = replace(TABLE.series, steps=steps, bytes=tuple(MIB * each for each in held))
+    table = replace(TABLE, growth_objects_per_step=2.0, series=series)
+    peak = Replay(profile(*((each, 1, BEFORE, 7, ALIVE) for each in ADDRESSES)), seen(4, 6, "peak"))
+    (found,) = told_where_entries_are_in_use([table], [peak], [seen(4, 5)])
+
+    assert (USED_BY_STEPS in found.facts) is used

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from tenure.analysis.idle.resting_history import memory_of
 from tenure.analysis.idle.step_replay import Replay
@@ -24,8 +25,13 @@ LEAST_AGE = 3
 
 LEAST_USED = 0.5
 """Of the entries that were there before both profiled steps, by bytes: so much of them the second must have used."""
-MOST_OFTEN = 0.5
-"""Entries per step: what comes more often the steps themselves collect, whatever they read of it."""
+MOST_OFTEN = 0.75
+"""Entries per step: what comes more often the steps themselves collect, whatever they read of it; unless they come many
+at once, so that of the censuses that follow each other closely at most this share saw more."""
+CLOSE = 2
+"""Steps at most between two censuses that follow each other closely."""
+LEAST_CLOSE = 4
+"""Pairs of such censuses."""
 
 
 def told_where_entries_are_in_use(
@@ -48,8 +54,7 @@ def _may_be_in_use(suspect: Suspect) -> bool:
 def _facts(suspect: Suspect, peaks: Sequence[Replay], between: Sequence[Census]) -> dict[str, object]:
     if _is_kept_up(suspect, peaks, between):
         return {KEPT_UP: True}
-    comes_seldom = 0 < (suspect.growth_objects_per_step or 0) < MOST_OFTEN
-    return {USED_BY_STEPS: True} if comes_seldom and any(_is_used(suspect, peak) for peak in peaks) else {}
+    return {USED_BY_STEPS: True} if _comes_seldom(suspect) and any(_is_used(suspect, peak) for peak in peaks) else {}
 
 
 def _is_kept_up(suspect: Suspect, peaks: Sequence[Replay], between: Sequence[Census]) -> bool:
@@ -57,6 +62,15 @@ def _is_kept_up(suspect: Suspect, peaks: Sequence[Replay], between: Sequence[Cen
     step, first = next((each for each in seen if each[1]), (0, frozenset()))
     changed = (first & peak.changed_in_place() for peak in peaks if peak.profile.step - step >= LEAST_AGE)
     return any(_bytes_of(each) >= LEAST_SHARE * _bytes_of(first) for each in changed if each)
+
+
+def _comes_seldom(suspect: Suspect) -> bool:
+    if 0 < (suspect.growth_objects_per_step or 0) < MOST_OFTEN:
+        return True
+    series = suspect.series
+    pairs = pairwise(zip(series.steps, series.bytes, strict=True))
+    rose = [after > before for (at, before), (step, after) in pairs if step - at <= CLOSE]
+    return len(rose) >= LEAST_CLOSE and sum(rose) <= MOST_OFTEN * len(rose)
 
 
 def _is_used(suspect: Suspect, peak: Replay) -> bool:
