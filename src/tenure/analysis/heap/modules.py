@@ -89,11 +89,12 @@ def modules_of_all(graph: Graph, tensors: Collection[int]) -> list[int]:
     """The outermost modules all of whose parameters, their parts' included, are among these tensors: those with most of
     them first."""
     children, target = children_of_modules(graph), graph.census.references.target
-    below: dict[int, set[int]] = {}
+    own: dict[int, set[int]] = {}
     for module in children:
-        tables = tables_of_parameters(graph, all_below(children, module))
-        below[module] = {int(target[r]) for table in tables for r in graph.references_from(table)}
-    whole = {module for module, own in below.items() if own and own <= set(tensors)}
+        tables = tables_of_parameters(graph, [module])
+        own[module] = {int(target[r]) for table in tables for r in graph.references_from(table)}
+    below = {module: set[int]().union(*(own[part] for part in all_below(children, module))) for module in children}
+    whole = {module for module, inner in below.items() if inner and inner <= set(tensors)}
     inside = {child for module in whole for child in children[module]}
     return sorted(whole - inside, key=lambda module: (-len(below[module]), module))
 

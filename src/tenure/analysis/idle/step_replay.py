@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 
@@ -79,9 +79,7 @@ class Replay:
 
     def used(self) -> frozenset[tuple[int, int]]:
         """The same of those in the census that one of them made or used."""
-        storages, addresses = self.census.storages, self.census.nodes.address
-        rows = zip(storages.node.tolist(), storages.bytes.tolist(), strict=True)
-        return frozenset((int(addresses[node]), size) for node, size in rows if self._is_touched(node))
+        return self._stored_where(self._is_touched)
 
     def untouched(self) -> frozenset[tuple[int, int]]:
         """Address and bytes of storages on the device that no operation of either step made or used."""
@@ -107,14 +105,13 @@ class Replay:
 
     def from_before(self) -> frozenset[tuple[int, int]]:
         """Address and bytes of the storages at the peak that were there when the profiled steps began."""
+        births, row_of = self.profile.storages.birth, self.row_of_node
+        return self._stored_where(lambda node: node not in row_of or births[row_of[node]] == BEFORE)
+
+    def _stored_where(self, fits: Callable[[int], bool]) -> frozenset[tuple[int, int]]:
         storages, addresses = self.census.storages, self.census.nodes.address
-        births = self.profile.storages.birth
         rows = zip(storages.node.tolist(), storages.bytes.tolist(), strict=True)
-        return frozenset(
-            (int(addresses[node]), size)
-            for node, size in rows
-            if node not in self.row_of_node or births[self.row_of_node[node]] == BEFORE
-        )
+        return frozenset((int(addresses[node]), size) for node, size in rows if fits(node))
 
     def changed_in_place(self) -> frozenset[tuple[int, int]]:
         """The same of storages from before both steps that an operation of the second one changed in place."""

@@ -63,8 +63,10 @@ class UsesAfterPeak:
         """Whether the second step made a storage outside of modules, of nothing that these or autograd made and without
         a weight, as it makes a batch that it draws or decodes."""
         births, phases = self._profile.storages.birth, self._profile.operations.phase
+        if not self._uses or births[row] < self._profile.second:
+            return False
         waiting, known = [row], {row}
-        while waiting and self._uses:
+        while waiting:
             each = waiting.pop()
             birth = int(births[each])
             if each in self._lasting or (birth >= 0 and int(phases[birth]) != Phase.OTHER):
@@ -73,7 +75,7 @@ class UsesAfterPeak:
                 further = set(self._inputs.get(operation, ())) - known
                 known |= further
                 waiting += further
-        return bool(self._uses) and int(births[row]) >= self._profile.second
+        return True
 
     def find_waiting(self, row: int, *, peak: int) -> Waiting | None:
         """What a storage waits for at the operation `peak`; None where it is not used after it, or by what must come

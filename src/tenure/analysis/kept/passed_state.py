@@ -54,18 +54,15 @@ def find_passed_state(views: Sequence[View]) -> tuple[Suspect, ...]:
     has a gradient is none.
     """
     ordered = [view for view in in_program_order(views) if view.census.moment == "step-end"]
-    if len(ordered) <= LEAST_LATER:
+    early = _latest_start(ordered)
+    if early < 0:
         return ()
-    last = ordered[-1]
-    suspects = (_of_optimizer(ordered, optimizer) for optimizer in optimizer_nodes(last.graph))
+    suspects = (_of_optimizer(ordered, early, optimizer) for optimizer in optimizer_nodes(ordered[-1].graph))
     return tuple(suspect for suspect in suspects if suspect is not None)
 
 
-def _of_optimizer(ordered: Sequence[View], optimizer: int) -> Suspect | None:
-    last, early = ordered[-1], _latest_start(ordered)
-    if early < 0:
-        return None
-    address = int(last.census.nodes.address[optimizer])
+def _of_optimizer(ordered: Sequence[View], early: int, optimizer: int) -> Suspect | None:
+    address = int(ordered[-1].census.nodes.address[optimizer])
     seen = {at: _states_at(ordered[at], address) for at in (early, len(ordered) - 1)}
     passed = _unchanged(seen[early], seen[len(ordered) - 1])
     if not passed:
@@ -82,7 +79,7 @@ def _of_optimizer(ordered: Sequence[View], optimizer: int) -> Suspect | None:
 
 def _latest_start(ordered: Sequence[View]) -> int:
     """Position of the last census from which on a rest is long enough to be told; -1 where none is."""
-    end = ordered[-1].census.step
+    end = ordered[-1].census.step if ordered else 0
     least = max(LEAST_STEPS, LEAST_SPAN * end)
     starts = (at for at, view in enumerate(ordered[:-LEAST_LATER]) if end - view.census.step >= least)
     return max(starts, default=-1)
