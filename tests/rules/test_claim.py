@@ -11,6 +11,7 @@ from tenure.model.suspect import (
     KEPT_SHORT,
     KEPT_UP,
     MADE_LARGER,
+    READ_AFTERWARDS,
     REBUILT,
     USED_BY_STEPS,
     Falls,
@@ -211,6 +212,10 @@ def test_what_the_text_keeps_short_is_a_hint_with_the_line_that_does() -> None:
     [
         ({MADE_LARGER: 16}, "Line 16 asks for room: it is as large as the largest need so far."),
         ({USED_BY_STEPS: True}, "A profiled step used what was there then: it may be meant to stay."),
+        (
+            {READ_AFTERWARDS: "soup.py:40"},
+            "soup.py:40 goes through all of it in the end, once: it may be meant to stay.",
+        ),
         ({KEPT_UP: True}, "Steps bring earlier entries up to date: it may fill until every key has come."),
     ],
 )

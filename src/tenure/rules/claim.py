@@ -22,6 +22,7 @@ from tenure.model.suspect import (
     KEPT_SHORT,
     KEPT_UP,
     MADE_LARGER,
+    READ_AFTERWARDS,
     REBUILT,
     USED_BY_STEPS,
     Falls,
@@ -30,7 +31,9 @@ from tenure.model.suspect import (
 )
 from tenure.model.units import format_bytes
 
-_MAY_BE_MEANT = ("never_remade", KEPT_SHORT, KEPT_UP, USED_BY_STEPS, MADE_LARGER, GROWS_WITH_MODEL)
+_MAY_BE_MEANT = (
+    "never_remade", KEPT_SHORT, KEPT_UP, USED_BY_STEPS, MADE_LARGER, GROWS_WITH_MODEL, READ_AFTERWARDS,
+)  # fmt: skip
 MIN_MEASUREMENTS = 3
 """Censuses in which a symptom must have been seen before it counts as measured."""
 
@@ -94,6 +97,8 @@ def _notes(suspect: Suspect) -> Iterable[str]:
         yield " Steps bring earlier entries up to date: it may fill until every key has come."
     if USED_BY_STEPS in suspect.facts:
         yield " A profiled step used what was there then: it may be meant to stay."
+    if place := suspect.facts.get(READ_AFTERWARDS):
+        yield f" {place} goes through all of it in the end, once: it may be meant to stay."
     if GROWS_WITH_MODEL in suspect.facts:
         yield " It grows where the model does."
     if other := suspect.facts.get(ALSO_KEPT_BY):

@@ -305,3 +305,39 @@ METERS = """
 def test_what_a_table_of_the_program_makes_is_found_in_its_places() -> None:
     assert rules(METERS) == ["TN101"]
     assert rules(METERS.replace("add(loss)", "add(loss.item())")) == []
+
+
+SNAPSHOTS = """
+    import torch
+    class Soup:
+        def __init__(self):
+            self.pantry = []
+        def add(self, model):
+            self.pantry.append({kept})
+        def cook(self, model):
+            model.load_state_dict({cooked})
+    def main(model, loader):
+        soup = Soup()
+        for batch in loader:
+            model(batch)
+            soup.add(model)
+        soup.cook(model)
+"""
+
+
+STATE = "{k: v.detach().clone() for k, v in model.state_dict().items()}"
+ALL = "mean([dict(each) for each in self.pantry])"
+
+
+@pytest.mark.parametrize(
+    ("kept", "cooked", "found"),
+    [
+        (STATE, "self.pantry[-1]", ["TN202"]),
+        (STATE, ALL, []),
+        ("copy.deepcopy(model.state_dict())", "max(self.pantry, key=score)", ["TN402"]),
+        ("copy.deepcopy(model.state_dict())", ALL, []),
+        ("model(batch).detach()", ALL, ["TN202"]),
+    ],
+)
+def test_copies_that_are_all_gone_through_in_the_end_are_meant(kept: str, cooked: str, found: list[str]) -> None:
+    assert rules(SNAPSHOTS.format(kept=kept, cooked=cooked)) == found

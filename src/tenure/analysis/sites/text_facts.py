@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tenure.analysis.sites.read_afterwards import place_that_reads_all
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import (
@@ -13,6 +14,7 @@ from tenure.model.suspect import (
     LOOKED_UP,
     MADE_LARGER,
     OF_LOSSES,
+    READ_AFTERWARDS,
     HoldingReference,
     Suspect,
 )
@@ -34,6 +36,7 @@ def facts_of_text(suspect: Suspect, holder: HoldingReference, sources: Mapping[s
         LOOKED_UP: bool(suspect.facts.get("keys")) and is_looked_up(source, site.line, holder.name),
         OF_LOSSES: _is_of_losses(suspect, holder, source, site),
         COMPUTED_ONCE: FILLED in suspect.facts and _is_computed_once(source, site),
+        READ_AFTERWARDS: place_that_reads_all(suspect, holder, sources),
     }
     return {name: value for name, value in told.items() if value}
 

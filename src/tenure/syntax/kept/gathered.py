@@ -11,6 +11,7 @@ from functools import lru_cache
 from tenure.syntax.kept.cut_by_callers import is_cut_by_all
 from tenure.syntax.kept.handed_methods import keeps_by_methods
 from tenure.syntax.kept.kept_graphs import read_by
+from tenure.syntax.kept.read_afterwards import line_that_reads_all
 from tenure.syntax.kept.wanted_graphs import is_wanted
 from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Class, Function
@@ -118,7 +119,16 @@ def _gathered(program: Program, keep: Keep, function: Function, holder: Function
         return None  # what is collected on purpose is emptied so, too
     if by_key and (not viewed or keep.place.endswith(BY_NAME)) and not is_open_key(program, keep, function):
         return None
+    is_state = copied or isinstance(keep.value, ast.DictComp)
+    if is_state and kind is Kind.TENSOR and _is_read_afterwards(program, keep, function):
+        return None
     return Gathered(function, keep, kind, is_loss_value(keep.value), by_key, at_intervals, viewed, copied)
+
+
+def _is_read_afterwards(program: Program, keep: Keep, function: Function) -> bool:
+    """Copies that the program goes through once, when its work is done, are what it was done for."""
+    name = keep.place.rpartition(".")[2]
+    return bool(line_that_reads_all(program, function.source, keep.node.lineno, name)[1])
 
 
 def _is_given_back(keep: Keep, function: Function) -> bool:

@@ -1,0 +1,171 @@
+"""Whether a program goes through a container once its work is done, and uses what each entry holds: snapshots that are
+averaged in the end, samples that are all asked for a prediction.
+
+What a loop goes through in every turn, every epoch or every request, and never empties, is no such container.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tenure.model.source import SourceFile
+from tenure.syntax.program.functions import Comprehension, Function
+from tenure.syntax.program.program import Program
+from tenure.syntax.program.repeats import is_known_to_run, runs_repeatedly
+from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.scopes import dotted
+from tenure.syntax.text.tree_walks import children, walk
+from tenure.syntax.text.value_parts import gone_through
+
+_SAME_ENTRIES = frozenset({"sorted", "list", "tuple", "reversed", "iter", "values", "items"})
+_BY_NAME = frozenset({"items", "keys", "values", "named_parameters", "parameters", "named_buffers", "buffers"})
+_ASKING = frozenset(
+    {"len", "print", "repr", "str", "format", "isinstance", "type", "id", "float", "int", "bool"}
+    | {"append", "add", "extend", "insert", "write", "info", "debug", "log"}
+)
+"""Calls that need no tensor of an entry, or hand it on to another container."""
+
+
+def line_that_reads_all(program: Program, source: SourceFile, line: int, name: str, field: str = "") -> tuple[str, int]:
+    """The file and line of a loop or comprehension which the program runs once, that goes through what the statement at
+    `line` fills, an attribute or a variable `name`, and uses each entry's tensors: those of its attribute `field` where
+    that is given. ("", 0) where there is none.
+
+    Parts of it (`rows[-3:]`, `max(rows, key=...)`) and what is asked of entries alone (`len(row)`, `row.score`) are not
+    all of it. By names: an attribute of `self` is that of the class around the line.
+    """
+    filling = next((each for each in program.names.functions_in(source) if _spans(each, line)), None)
+    if filling is None:
+        return "", 0
+    for function in program.functions:
+        for reading in _Reader(function, filling, name).readings(field):
+            if is_known_to_run(program, function) and _runs_once(program, function, reading):
+                return function.source.path, reading.lineno
+    return "", 0
+
+
+def _runs_once(program: Program, function: Function, reading: Reading) -> bool:
+    """Loops that go from one parameter to the next aside."""
+    around = [each for each in function.loops_around(reading.lineno) if each is not reading]
+    by_name = (isinstance(each, ast.For) and isinstance(each.iter, ast.Call) and called_name(each.iter) in _BY_NAME
+               for each in around)  # fmt: skip
+    return all(by_name) and not runs_repeatedly(program, function)
+
+
+Reading = ast.For | ast.AsyncFor | Comprehension
+
+
+def _spans(function: Function, line: int) -> bool:
+    node = function.node
+    return not isinstance(node, ast.Module) and node.lineno <= line <= (node.end_lineno or 0)
+
+
+class _Reader:
+    """One function, seen as one that may go through the container which `filling` adds to."""
+
+    def __init__(self, function: Function, filling: Function, name: str) -> None:
+        self._function, self._filling, self._name = function, filling, name
+        self._same_class = function.owner is not None and function.owner is filling.owner
+        self._aliases: set[str] = set()
+        self._aliases.update(name for name, values in function.bound.items() if any(map(self._is_it, _of(values))))
+
+    def readings(self, field: str) -> Iterator[Reading]:
+        """Loops and comprehensions through all entries that use each one's tensors."""
+        loops = [each for each in self._function.loops if not isinstance(each, ast.While)]
+        for loop in loops:
+            entries = {name for name, of in gone_through(loop.target, loop.iter) if self._is_it(of)}
+            if entries and any(self._uses(each, entries, field) for each in loop.body):
+                yield loop
+        for made in self._function.comprehensions:
+            through = (pair for each in made.generators for pair in gone_through(each.target, each.iter))
+            entries = {name for name, of in through if self._is_it(of)}
+            if entries and any(self._uses(each, entries, field) for each in _inside(made)):
+                yield made
+
+    def _is_it(self, node: ast.expr) -> bool:
+        """Whether an expression is the container, or has the same entries."""
+        if isinstance(node, ast.Call):
+            of = node.func.value if isinstance(node.func, ast.Attribute) else next(iter(node.args), None)
+            return called_name(node) in _SAME_ENTRIES and of is not None and self._is_it(of)
+        if isinstance(node, ast.Subscript):
+            return isinstance(node.slice, ast.Slice) and _leaves_few_out(node.slice) and self._is_it(node.value)
+        if isinstance(node, ast.Name):
+            return node.id in self._aliases or self._is_variable(node.id) or self._goes_through_itself(node.id)
+        return isinstance(node, ast.Attribute) and node.attr == self._name and self._is_of_owner(node.value)
+
+    def _is_variable(self, name: str) -> bool:
+        return name == self._name and self._function is self._filling
+
+    def _is_of_owner(self, owner: ast.expr) -> bool:
+        return self._same_class or dotted(owner) not in ("self", "cls")
+
+    def _goes_through_itself(self, name: str) -> bool:
+        """`for row in self`, where `__iter__` goes through the container."""
+        owner = self._function.owner
+        iterates = owner.methods.get("__iter__") if name == "self" and self._same_class and owner else None
+        return iterates is not None and any(
+            isinstance(each, ast.Attribute) and each.attr == self._name for each in walk(iterates.node)
+        )
+
+    def _uses(self, node: ast.AST, entries: set[str], field: str) -> bool:
+        """Whether one of the entries' tensors goes into a call, an operation or a loop below the node."""
+        below = list(walk(node))
+        if field:
+            return any(_has_field(each, entries, field) or self._is_shown_with(each, entries, field) for each in below)
+        used = (part for each in below for part in _tensors_used_by(each))
+        return any(_is_entry(part, entries) for part in used) or any(self._looks_up(each, entries) for each in below)
+
+    def _looks_up(self, node: ast.AST, keys: set[str]) -> bool:
+        """`self.vectors[name]`, where a loop goes through the keys."""
+        return isinstance(node, ast.Subscript) and self._is_it(node.value) and _is_entry(node.slice, keys)
+
+    def _is_shown_with(self, node: ast.AST, entries: set[str], field: str) -> bool:
+        """`[row.weights for row in (*chosen, entry)]`."""
+        if not isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            return False
+        for each in node.generators:
+            held = {part.id for part in children(each.iter) if isinstance(part, ast.Name)}
+            if isinstance(each.iter, (ast.Tuple, ast.List)) and held & entries:
+                return self._uses(node.elt, set(dict(gone_through(each.target, each.iter))), field)
+        return False
+
+
+def _is_entry(node: ast.AST, entries: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in entries
+
+
+def _has_field(node: ast.AST, entries: set[str], field: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == field and _is_entry(node.value, entries)
+
+
+def _inside(made: Comprehension) -> list[ast.expr]:
+    """What a comprehension runs for each element of what it goes through first."""
+    elements = [made.key, made.value] if isinstance(made, ast.DictComp) else [made.elt]
+    return elements + [each.iter for each in made.generators[1:]]
+
+
+def _of(values: list[tuple[int, ast.expr]]) -> Iterator[ast.expr]:
+    return (value for _, value in values)
+
+
+def _leaves_few_out(part: ast.Slice) -> bool:
+    """`[:]` and `[1:]`, not the last or the first few."""
+    first = part.lower is None or isinstance(part.lower, ast.Constant)
+    return part.upper is None and first
+
+
+def _tensors_used_by(node: ast.AST) -> Iterator[ast.expr]:
+    """What an expression or statement needs the tensors of."""
+    if isinstance(node, ast.Call):
+        if called_name(node) not in _ASKING:
+            yield from (*node.args, *(each.value for each in node.keywords))
+        if called_name(node) in ("values", "items") and isinstance(node.func, ast.Attribute):
+            yield node.func.value
+    elif isinstance(node, ast.BinOp):
+        yield from (node.left, node.right)
+        yield from (each.value for each in (node.left, node.right) if isinstance(each, ast.Attribute))
+    elif isinstance(node, ast.AugAssign):
+        yield node.value
+    elif isinstance(node, ast.Subscript):
+        yield from () if isinstance(node.slice, ast.Constant) else (node.value,)
