@@ -60,3 +60,24 @@ def test_what_was_left_once_on_a_layer_that_was_called_without_it_before_is_told
     found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "peak"]
 
     assert [suspect.holder.expression for suspect in found] == expressions
+
+
+WINDOW = (
+    "fit(train.py:9).v -> tensor#v{step} at=v{step} 1MiB activation\n"
+    "main.queue -> __main__.Queue -> ._rows collections.deque{bound} -> [0] tensor at=n{step} storage=v{step}"
+)
+
+
+@pytest.mark.parametrize(("bound", "expressions"), [(" bound=3 length=3", []), ("", ["v"])])
+def test_what_a_window_keeps_as_its_newest_entry_is_not_told_by_the_variable_that_shares_it(
+    bound: str, expressions: list[str]
+) -> None:
+    censuses = [
+        census(MODEL + WINDOW.format(bound=bound, step=step), step=step, moment=moment)
+        for moment, steps in (("step-end", ENDS), ("forward-entry", ENTRIES))
+        for step in steps
+    ]
+
+    found = [suspect for suspect in find_suspects(censuses) if suspect.symptom == "peak"]
+
+    assert [suspect.holder.expression for suspect in found] == expressions

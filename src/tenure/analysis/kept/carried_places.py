@@ -68,7 +68,7 @@ def find_places(view: View, end: View | None, shapes: Shapes, skipped: set[int])
     droppable = find_droppable(view.graph)
     for shape, nodes in by_shape.items():
         path = path_to(view.graph, view.paths, nodes[0])
-        if _is_fed_by_loader(view, path) or (shapes.graph[shape] < 0 and _is_in_window(view, path)):
+        if _is_fed_by_loader(view, path) or (shapes.graph[shape] < 0 and _is_in_window(view, nodes[0])):
             continue
         held_by = innermost_droppable(view.graph, droppable, path, ())
         upto = path[: path.index(held_by.reference) + 1]
@@ -113,10 +113,13 @@ def _is_fed_by_loader(view: View, path: tuple[int, ...]) -> bool:
     return any(view.graph.type_names[int(sources[r])].startswith("torch.utils.data.") for r in path)
 
 
-def _is_in_window(view: View, path: tuple[int, ...]) -> bool:
-    """An element of a container that states a bound and keeps it: the last few outputs, meant to be there."""
+def _is_in_window(view: View, storage: int) -> bool:
+    """Of an element of a container that states a bound and keeps it: the last few outputs, meant to be there, whatever
+    variable shares the newest of them."""
     references = view.census.references
-    elements = [r for r in path if references.kind[r] in ELEMENT_REFERENCES]
+    tensors = {int(references.source[r]) for r in view.graph.references_to(storage)}
+    paths = [path_to(view.graph, view.paths, node) for node in (storage, *sorted(tensors))]
+    elements = {r for path in paths for r in path if references.kind[r] in ELEMENT_REFERENCES}
     containers = {int(references.source[r]) for r in elements}
     return any(not view.graph.instance_tables[node] and is_bounded(view, node) for node in containers)
 
