@@ -6,7 +6,7 @@ import pytest
 
 from suspects import LEFT, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row, suspect
 from tenure.model.finding import CutReference, Holder
-from tenure.model.suspect import GRADIENTS_IN_TURN, PART_WITH_GRADIENTS, TRAINED_BEFORE
+from tenure.model.suspect import GRADIENTS_IN_TURN, PART_WITH_GRADIENTS, PARTS_WITH_GRADIENTS, TRAINED_BEFORE
 from tenure.rules.gradients_left import check_suspect
 
 MIB = 1 << 20
@@ -35,13 +35,21 @@ def test_gradients_that_no_optimizer_reads() -> None:
     )
 
 
-def test_of_a_module_of_which_a_part_has_gradients_the_part_is_told() -> None:
+@pytest.mark.parametrize(
+    ("facts", "parts"),
+    [
+        ({PART_WITH_GRADIENTS: "attention.Fused"}, "Fused"),
+        ({PARTS_WITH_GRADIENTS: 43}, "43 parts"),
+        ({PART_WITH_GRADIENTS: "attention.Fused", PARTS_WITH_GRADIENTS: 43}, "Fused"),
+    ],
+)
+def test_of_a_module_of_which_parts_have_gradients_the_parts_are_told(facts: dict[str, object], parts: str) -> None:
     specimen = SPECIMENS["TN405"]
-    found = check_suspect(replace(specimen, facts=specimen.facts | {PART_WITH_GRADIENTS: "attention.Fused"}))
+    found = check_suspect(replace(specimen, facts=specimen.facts | facts))
 
     assert found is not None
     assert found.message == (
-        "Parameters of Fused in `self.encoder` are in no optimizer and keep 3.00 MiB of gradients."
+        f"Parameters of {parts} in `self.encoder` are in no optimizer and keep 3.00 MiB of gradients."
     )
 
 

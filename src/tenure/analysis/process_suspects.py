@@ -32,7 +32,7 @@ from tenure.analysis.idle.peak_figures import (
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.same_statement import join_same_statement
-from tenure.analysis.sites.gradient_sites import told_by_other_backward
+from tenure.analysis.sites.gradient_sites import told_by_freezing, told_by_other_backward
 from tenure.analysis.sites.located import locate
 from tenure.analysis.sites.unfinished import named_by_its_cycle, named_by_what_builds_it
 from tenure.analysis.suspects import find_suspects
@@ -48,6 +48,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     found = parts.changed(found, without_used, evidence.profiles, compiles=evidence.compiles)
     found = parts.each(named_by_its_cycle, parts.each(locate, found, sources), sources)
     found = parts.changed(found, by_the_region, sources)
+    found = parts.each(told_by_freezing, found, sources)
     found = parts.each(told_by_other_backward, found, evidence.profiles, sources)
     found = parts.changed(parts.changed(found, join_same_statement), told_with_graphs)
     at_step_end = [census for census in evidence.between_steps if census.moment == "step-end"]

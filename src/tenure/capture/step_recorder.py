@@ -77,7 +77,6 @@ class StepRecorder:
         self.phases = PhaseCounters(self._counters.read_within_step)
         self._inputs = InputSizes()
         self._evaluation_calls = EvaluationCalls()
-        self._seen_training: set[int] = set()
         self._watches_silence = False
         self.optimizers = KnownOptimizers()
         self._censuses = CensusWriter(journal, take_census)
@@ -178,12 +177,10 @@ class StepRecorder:
         """The forward of this root is over."""
         trains = bool(getattr(module, "training", True))
         self.phases.leave_forward(evaluates=self.trains and not trains)
-        if trains:
-            self._seen_training.add(id(module))
 
     def take_evaluation_call(self, inputs: Any, module: Any, *, with_graph: bool) -> None:
         """A root is called that trains nothing, after an optimizer has stepped; `with_graph`, with autograd on."""
-        moment = self._evaluation_calls.take_call(with_graph=with_graph and id(module) in self._seen_training)
+        moment = self._evaluation_calls.take_call(with_graph=with_graph and id(module) in self._modules.seen_training)
         if moment and self._can_afford_within():
             self.record_census(moment, inputs)
         if self._evaluation_calls.is_over and self._watches_silence:

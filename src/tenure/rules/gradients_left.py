@@ -4,9 +4,17 @@ import dataclasses
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import GRADIENTS_IN_TURN, PART_WITH_GRADIENTS, TRAINED_BEFORE, HoldingReference, Suspect
+from tenure.model.suspect import (
+    GRADIENTS_IN_TURN,
+    PART_WITH_GRADIENTS,
+    PARTS_WITH_GRADIENTS,
+    TRAINED_BEFORE,
+    HoldingReference,
+    Suspect,
+)
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.path_questions import short_type
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
@@ -30,8 +38,9 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 
 def _whose(suspect: Suspect) -> str:
-    part = str(suspect.facts.get(PART_WITH_GRADIENTS, "")).rpartition(".")[2]
-    return f"{part} in `{suspect.holder.expression}`" if part else f"`{suspect.holder.expression}`"
+    kind, parts = suspect.facts.get(PART_WITH_GRADIENTS), suspect.facts.get(PARTS_WITH_GRADIENTS)
+    of = short_type(str(kind)) if kind else f"{parts} parts" if parts else ""
+    return f"{of} in `{suspect.holder.expression}`" if of else f"`{suspect.holder.expression}`"
 
 
 def _of_ever_more(suspect: Suspect) -> Finding:

@@ -4,7 +4,7 @@ import pytest
 
 from heaps import census
 from tenure.analysis.suspects import find_suspects
-from tenure.model.suspect import PART_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
+from tenure.model.suspect import PART_WITH_GRADIENTS, PARTS_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
 
 TRAINER = "Trainer.fit(t.py:9).self -> __main__.Trainer"
 BACKBONE = f"{TRAINER} -> .model __main__.Model -> ._modules dict -> ['backbone'] __main__.Backbone"
@@ -51,6 +51,30 @@ def test_where_a_part_of_a_module_alone_has_gradients_its_type_is_told(
     (found,) = gradients_of(f"{TRAINED}{WEIGHT}\n{layers}")
 
     assert (found.holder.name, found.facts.get(PART_WITH_GRADIENTS)) == ("backbone", part)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        (("Down", "Mid", "Up"), [("model", 3, 3 << 20)]),
+        (("Down", "Down", "Down"), [("backbone", None, 3 << 20)]),
+        (("Down", "Up"), [("down", None, 1 << 20), ("up", None, 1 << 20)]),
+    ],
+)
+def test_many_kinds_of_parts_among_trained_ones_are_told_by_their_model(
+    kinds: tuple[str, ...], told: list[tuple[str, int | None, int]]
+) -> None:
+    """Each block's embedding is trained, its convolution is not."""
+    listed = len(set(kinds)) == 1
+    text = f"{TRAINED}{BACKBONE} -> ._parameters dict -> ['e'] parameter#e 4B\n"
+    text += OPTIMIZER.replace("[0] parameter#h", "[1] parameter#e")
+    for at, kind in enumerate(kinds):
+        block = f"{BACKBONE} -> ._modules dict -> ['{at if listed else kind.lower()}'] __main__.{kind}#b{at}"
+        text += f"{block} -> ._parameters dict -> ['w'] parameter#l{at} 1MiB -> .grad tensor 1MiB gradient\n"
+
+    found = gradients_of(text)
+
+    assert [(each.holder.name, each.facts.get(PARTS_WITH_GRADIENTS), each.retained_bytes) for each in found] == told
 
 
 @pytest.mark.parametrize(("optimized", "told"), [("w", True), ("h", None)])

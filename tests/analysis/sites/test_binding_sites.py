@@ -441,6 +441,21 @@ CASES = [
         growing=True,
     ),
     Case(
+        "an empty group, then what goes into it",
+        local("groups", "f", 5, element=True),
+        {
+            "train.py": """\
+            def f(loader):
+                groups = []
+                for x in loader:
+                    if x.begins:
+                        groups.append([])  # site 2 f
+                    groups[-1].append(x.loss)  # site 1 f
+            """
+        },
+        growing=True,
+    ),
+    Case(
         "a list built by a comprehension",
         local("outs", "f", 3, element=True),
         {

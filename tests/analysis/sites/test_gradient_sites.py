@@ -7,9 +7,9 @@ import pytest
 from profiles import MIB, profile
 from suspects import SPECIMENS
 from tenure.analysis.sites.binding_sites import resolve_sites
-from tenure.analysis.sites.gradient_sites import name_of_gradients, told_by_other_backward
+from tenure.analysis.sites.gradient_sites import name_of_gradients, told_by_freezing, told_by_other_backward
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import HoldingReference
+from tenure.model.suspect import PARTS_WITH_GRADIENTS, TRAINED_BEFORE, HoldingReference
 
 PENALTY = """\
 def penalty(scores):
@@ -118,3 +118,42 @@ def test_what_a_library_stores_is_not_the_program_s() -> None:
     sources = {"/lib/maml.py": SourceFile("/lib/maml.py", ADAPTS, "library")}
 
     assert resolve_sites(GRADIENT, sources, growing=False) == ()
+
+
+SELECT = """\
+def select(unet, tuned):
+    for name, parameter in unet.named_parameters():
+        parameter.requires_grad_(any(part in name for part in tuned))
+"""
+LIBRARY = "/lib/site-packages/unets.py"
+
+
+@pytest.mark.parametrize(
+    ("texts", "facts", "in_library", "place"),
+    [
+        ([SELECT], {TRAINED_BEFORE: True}, True, ("parameter", 3)),
+        ([SELECT], {TRAINED_BEFORE: True, PARTS_WITH_GRADIENTS: 9}, False, ("parameter", 3)),
+        (["unet.time.requires_grad = False\n"], {TRAINED_BEFORE: True}, True, ("time", 1)),
+        ([SELECT], {TRAINED_BEFORE: True}, False, None),
+        ([SELECT], {}, True, None),
+        ([SELECT, SELECT], {TRAINED_BEFORE: True}, True, None),
+        (["unet.requires_grad_(True)\nunet.requires_grad_()\n"], {TRAINED_BEFORE: True}, True, None),
+    ],
+)
+def test_layers_of_a_library_that_a_phase_trained_are_told_where_the_program_freezes_them(
+    texts: list[str], facts: dict[str, object], in_library: bool, place: tuple[str, int] | None
+) -> None:
+    sources = {f"/me/{at}.py": SourceFile(f"/me/{at}.py", text) for at, text in enumerate(texts)}
+    sources[LIBRARY] = SourceFile(LIBRARY, "self.conv1 = Conv2d(3, 3)\n", "library")
+    site = SourceLocation(LIBRARY if in_library else "/me/0.py", 1, "__init__")
+    holder = dataclasses.replace(LEFT.holder, sites=(site,))
+    left = dataclasses.replace(LEFT, holder=holder, facts=LEFT.facts | facts)
+
+    found = told_by_freezing(left, sources)
+
+    if place is None:
+        assert found == left
+    else:
+        assert (found.holder.name, found.holder.expression) == (place[0], LEFT.holder.expression)
+        assert [(each.file, each.line) for each in found.holder.sites] == [("/me/0.py", place[1])]
+        assert found.cut == (found.holder,)

@@ -201,3 +201,35 @@ def test_calls_that_give_only_constants_come_last() -> None:
     )
 
     assert [site.line for site in located("finalize.__init__", text).sites] == [6, 8, 5, 7]
+
+
+METERED = """
+from transformers import Cache
+class Metered(Cache):
+    def __init__(self):
+        super().__init__(factory=partial(Layer, self.account))
+    def account(self, change):
+        self.held += change
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "text", "line"),
+    [
+        ("Cache.__init__", METERED, 5),
+        ("Cache.__init__", METERED.replace("super()", "Cache"), 5),
+        ("Cache.__init__", METERED.replace("factory=", "layers="), 3),
+        ("Cache.__init__", METERED.replace("(Cache)", "(Pool)"), 3),
+        ("Cache.fill", METERED, 3),
+    ],
+)
+def test_what_a_derived_class_gives_the_librarys_constructor_is_the_users(function: str, text: str, line: int) -> None:
+    inside = SourceLocation(LIBRARY, 3, function)
+    reference = HoldingReference("attribute", "factory", "Metered.factory", "mine.Metered", sites=(inside,))
+
+    found = by_the_users_call(reference, {LIBRARY: SourceFile(LIBRARY, "", "library"), MINE: SourceFile(MINE, text)})
+
+    assert (found.name, [(site.file, site.line) for site in found.sites]) == (
+        "factory",
+        [(MINE if line == 5 else LIBRARY, line)],
+    )

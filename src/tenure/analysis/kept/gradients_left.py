@@ -20,12 +20,14 @@ from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, ReferenceKind, Role
-from tenure.model.suspect import PART_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
+from tenure.model.suspect import PART_WITH_GRADIENTS, PARTS_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
 
 LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.02
 """Of the bytes alive."""
 LEAST_CENSUSES = 3
+MOST_KINDS = 2
+"""Of parts of one model that are told each by itself."""
 LEAST_LATER = 2
 """Censuses in which they are the same: those of the run's second half, and what comes before a single one."""
 _PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE, ReferenceKind.HOOK)
@@ -40,6 +42,10 @@ class _Left:
     """Storages."""
     addresses: frozenset[int]
     """Of the parameters that have them."""
+    top: int = -1
+    """The outermost module that it is a part of."""
+    parts: int = 0
+    """Of a module whose parts have them, as others of its parts are trained: how many."""
 
 
 def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect, ...]:
@@ -128,25 +134,43 @@ def _find_left(view: View, lasting: frozenset[int]) -> list[_Left]:
     waiting_leaves = {leaf for leaf in leaves.gradient_of if not leaves.trained[leaf]}
     children = children_of_modules(graph)
     inside = {child for below in children.values() for child in below}
-    waiting = [node for node in children if node not in inside and view.paths.held_by_root(node)]
+    waiting = [(node, node) for node in children if node not in inside and view.paths.held_by_root(node)]
     found = []
     while waiting and waiting_leaves:
-        node = waiting.pop(0)
+        node, top = waiting.pop(0)
         below = leaves.below(node)
         mine = waiting_leaves.intersection(below)
         if not mine:
             continue
         if any(leaves.trained[leaf] for leaf in below):
-            waiting += children[node]
+            waiting += [(child, top) for child in children[node]]
             continue
         waiting_leaves -= mine
-        found.append(_left(leaves, node, mine))
-    return found + [_left(leaves, leaf, [leaf]) for leaf in sorted(waiting_leaves)]
+        found.append(_left(leaves, node, mine, top))
+    alone = [_left(leaves, leaf, [leaf], -1) for leaf in sorted(waiting_leaves)]
+    return _told_by_their_models(view, found) + alone
 
 
-def _left(leaves: _Leaves, owner: int, chosen: Collection[int]) -> _Left:
+def _left(leaves: _Leaves, owner: int, chosen: Collection[int], top: int) -> _Left:
     gradients = np.array(sorted({leaves.gradient_of[leaf] for leaf in chosen}), dtype=np.int64)
-    return _Left(owner, gradients, frozenset(leaves.graph.census.nodes.address[sorted(chosen)].tolist()))
+    return _Left(owner, gradients, frozenset(leaves.graph.census.nodes.address[sorted(chosen)].tolist()), top)
+
+
+def _told_by_their_models(view: View, found: Sequence[_Left]) -> list[_Left]:
+    """What is left, where parts of many kinds in one model have it by the model: all but a few of its layers' kinds are
+    trained no more, and one statement says so."""
+    by_model: dict[int, list[_Left]] = {}
+    for left in found:
+        by_model.setdefault(left.top, []).append(left)
+    told = []
+    for top, parts in by_model.items():
+        if len({int(view.shape[left.owner]) for left in parts}) <= MOST_KINDS:
+            told += parts
+        else:
+            told.append(
+                _Left(top, _memory(parts), frozenset().union(*(each.addresses for each in parts)), top, len(parts))
+            )
+    return told
 
 
 def _memory(group: Sequence[_Left]) -> Ints:
@@ -167,6 +191,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Left], shape: str) -> Sus
             series=series_of_rows(last.census.moment, ordered, rows),
             facts={"gradients_of": last.graph.type_names[heaviest.owner], "parameters_with_gradient": len(memory)}
             | _part_of(last, heaviest)
+            | ({PARTS_WITH_GRADIENTS: heaviest.parts} if heaviest.parts else {})
             | ({TRAINED_BEFORE: True} if _were_trained(ordered, heaviest) else {}),
         ),
         fingerprint=fingerprint_of(f"gradients left {shape}"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from tenure.analysis.sites.site_search import LIKELY, SURE, UNLIKELY, RankedSite, Sought
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import PARTS_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
 from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.freezing import requires_grad_set_by
 from tenure.syntax.text.scopes import dotted, enclosing_function, text_around
 
 _BACKWARD = ("backward", "manual_backward")
@@ -73,6 +74,29 @@ def told_by_other_backward(
     return dataclasses.replace(suspect, holder=holder, cut=(holder,), facts=facts, ambiguous=len(others) > 1)
 
 
+def told_by_freezing(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
+    """The suspect; gradients of layers that were trained before, in many parts of a model or of a library's, with the
+    one place where the program says which of them are trained from now on."""
+    if TRAINED_BEFORE not in suspect.facts or "gradients_of" not in suspect.facts:
+        return suspect
+    if PARTS_WITH_GRADIENTS not in suspect.facts and _is_yours(suspect.holder.sites, sources):
+        return suspect
+    yours = (source for source in sources.values() if source.origin == "yours" and "requires_grad" in source.text)
+    freezing = [(source, each) for source in yours for node in nodes_in(source) for each in requires_grad_set_by(node)]
+    freezing = [(source, each) for source, each in freezing if each.may_freeze]
+    if len(freezing) != 1:
+        return suspect
+    source, place = freezing[0]
+    name = dotted(place.of).rpartition(".")[2] or suspect.holder.name
+    holder = dataclasses.replace(suspect.holder, name=name, sites=(_location(source, place.node),))
+    return dataclasses.replace(suspect, holder=holder, cut=(holder,), ambiguous=False)
+
+
+def _is_yours(sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]) -> bool:
+    source = sources.get(sites[0].file) if sites else None
+    return source is not None and source.origin == "yours"
+
+
 def _backward_lines(profile: StepProfile) -> frozenset[tuple[str, int]]:
     """File and line of the statements that started a profiled backward pass."""
     operations, sites = profile.operations, profile.sites
@@ -88,7 +112,7 @@ def _calls(source: SourceFile, wanted: Callable[[ast.Call], bool]) -> list[ast.C
     return [node for node in nodes_in(source) if isinstance(node, ast.Call) and wanted(node)]
 
 
-def _location(source: SourceFile, node: ast.Call | ast.Assign) -> SourceLocation:
+def _location(source: SourceFile, node: ast.expr | ast.stmt) -> SourceLocation:
     return SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
 
 

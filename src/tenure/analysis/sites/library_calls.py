@@ -11,9 +11,10 @@ from tenure.analysis.sites.logged_values import is_of_logging, logged_values
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
-from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.file_nodes import nodes_in, nodes_of
 from tenure.syntax.text.scopes import enclosing_function, loops_around, parse
 from tenure.syntax.text.store_calls import GROWING_METHODS
+from tenure.syntax.text.tree_walks import walk
 
 _SAID_OF_MUCH = GROWING_METHODS | {"forward", "step", "run", "get", "set", "start", "backward", "load", "clear", "pop"}
 """Names of methods that so many classes have that a call by one of them tells nothing."""
@@ -40,6 +41,9 @@ def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceF
     calls = tuple(_calls_of(name, sources)) if name else ()
     if calls:
         return replace(reference, name=name, sites=calls, library_sites=inside)
+    calls = tuple(_given_by_derived(reference, sources))
+    if calls:
+        return replace(reference, sites=calls, library_sites=inside)
     calls = tuple(_calls_on_owner(reference, sources)) or tuple(_calls_that_lead_there(reference, source, sources))
     return replace(reference, sites=calls, library_sites=inside) if calls else reference
 
@@ -54,6 +58,22 @@ def _called_as(function: str) -> str:
 
 def _calls_of(name: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
     return _places(name, sources, lambda call: _name_of(call) == name)
+
+
+def _given_by_derived(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
+    """`super().__init__(factory=self.make)` in a class of the user's, for the attribute `factory` that the constructor
+    of the library's class sets."""
+    owner, _, method = reference.sites[0].function.rpartition(".")
+    if method != "__init__" or reference.kind not in ("attribute", "cycle"):
+        return
+    for source in sources.values():
+        if source.origin == "yours" and owner in source.text and reference.name in source.text:
+            derived = (each for each in nodes_of(source, ast.ClassDef) if owner in map(_last_name, each.bases))
+            calls = (node for each in derived for node in walk(each) if isinstance(node, ast.Call))
+            for call in calls:
+                given = any(keyword.arg == reference.name for keyword in call.keywords)
+                if given and isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
+                    yield SourceLocation(source.path, call.lineno, enclosing_function(source, call.lineno))
 
 
 def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:

@@ -90,6 +90,8 @@ class Sought:
         keys = self._keys
         if self._only_makes_container(binding):
             return WEAK
+        if binding.kind == "grow" and binding.value_kind == "empty":
+            return LIKELY  # `groups.append([])` holds nothing before `groups[-1].append(x)`
         if keys and binding.key and binding.key not in keys:
             return UNLIKELY if self.key and self.reference.element else WEAK
         if keys and not self.reference.element and binding.method in _INTO_LISTS:

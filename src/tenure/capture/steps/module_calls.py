@@ -18,7 +18,7 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from tenure.capture.steps.call_cost import CallCost
-from tenure.capture.steps.calls import has_parameters, is_inside_module_call
+from tenure.capture.steps.calls import has_parameters, is_inside_module_call, is_inside_step_or_backward
 
 MAX_KNOWN_MODULES = 100_000
 
@@ -67,6 +67,8 @@ class ModuleCalls:
         self.compiles = False
         """Whether the program has compiled anything: from then on modules may be called where nobody sees it."""
         self._root_call: tuple[int] | None = None
+        self.seen_training: set[int] = set()
+        """Ids of modules that were called in training mode, by whomever."""
         self._running_root: int | None = None
         """Id of the root that is in its forward."""
         self._running_on = 0
@@ -144,11 +146,19 @@ class ModuleCalls:
         self._called.all[id(module)] = self.step
         if self._is_busy():
             return
-        if not self.every_root:
-            known = self._known.get(id(module))
-            if known is not None and not known[1] and known[0]() is module:
-                return
+        if not self.every_root and self._is_part(module) and not self._may_be_evaluated_alone(module):
+            return
         self._guard(self._find_root, module)
+
+    def _is_part(self, module: Any) -> bool:
+        """Whether another module called it before."""
+        known = self._known.get(id(module))
+        return known is not None and not known[1] and known[0]() is module
+
+    def _may_be_evaluated_alone(self, module: Any) -> bool:
+        """Whether a part of a loss, or of a wrapper, is called in evaluation mode while no root runs; nor a backward,
+        which computes frozen layers again."""
+        return not module.training and self._running_root is None and not is_inside_step_or_backward(None)
 
     def _find_root(self, module: Any) -> None:
         """A root call enters a module with parameters while no other module's forward is running; one with buffers
@@ -162,6 +172,8 @@ class ModuleCalls:
         is_root = (was_root or self._is_model(module)) and not is_inside_module_call(sys._getframe(4))
         if is_new or is_root != was_root:
             self._remember(module, is_root)
+        if module.training:
+            self.seen_training.add(id(module))
         if not is_root:
             return
         self.cost.num_root_calls += 1

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import Insertion, insert_into_lines, insert_line
 from tenure.syntax.text.expressions import split_receiver
+from tenure.syntax.text.freezing import requires_grad_set_in
 from tenure.syntax.text.name_uses import function_around, indent_of
 from tenure.syntax.text.scopes import dotted, inner_bodies, parse
 from tenure.syntax.text.tree_walks import walk
@@ -100,18 +101,7 @@ def _reads_gradients(tree: ast.Module, lines: Iterable[int]) -> bool:
 
 def _trains_again(tree: ast.Module) -> bool:
     """Whether a file sets `requires_grad` to anything but False."""
-    return any(value is None or getattr(value, "value", True) is not False for value in _set_requires_grad(tree))
-
-
-def _set_requires_grad(tree: ast.AST) -> Iterator[ast.expr | None]:
-    """What `requires_grad` is set to, by attribute, method or `setattr`; None where nothing is written there."""
-    for node in walk(tree):
-        if isinstance(node, ast.Assign) and any(getattr(each, "attr", "") == "requires_grad" for each in node.targets):
-            yield node.value
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "requires_grad_":
-            yield node.args[0] if node.args else None
-        elif isinstance(node, ast.Constant) and node.value == "requires_grad":
-            yield None
+    return not all(each.freezes for each in requires_grad_set_in(tree))
 
 
 def _freezes(node: ast.AST, module: str) -> bool:
@@ -126,4 +116,4 @@ def _freezes(node: ast.AST, module: str) -> bool:
     over = (
         isinstance(called, ast.Attribute) and called.attr == "parameters" and split_receiver(called.value)[1] == module
     )
-    return over and len(node.body) == 1 and any(True for _ in _set_requires_grad(node))
+    return over and len(node.body) == 1 and any(True for _ in requires_grad_set_in(node))

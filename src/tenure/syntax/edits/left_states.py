@@ -10,6 +10,7 @@ from tenure.model.source import SourceFile
 from tenure.syntax.edits.let_go import at_end
 from tenure.syntax.edits.line_edits import insert_line
 from tenure.syntax.text.file_nodes import nodes_in
+from tenure.syntax.text.freezing import requires_grad_set_in
 from tenure.syntax.text.name_uses import indent_of
 from tenure.syntax.text.scopes import dotted, inner_bodies
 from tenure.syntax.text.tree_walks import walk
@@ -71,22 +72,12 @@ def _freezing(node: ast.AST) -> Iterator[ast.stmt]:
         for statement in body:
             if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
                 continue
-            if isinstance(statement, (ast.For, ast.Expr, ast.Assign)) and any(map(_freezes, walk(statement))):
+            if isinstance(statement, (ast.For, ast.Expr, ast.Assign)) and any(
+                each.freezes for each in requires_grad_set_in(statement)
+            ):
                 yield statement
             else:
                 yield from _freezing(statement)
-
-
-def _freezes(node: ast.AST) -> bool:
-    """Whether a node is `x.requires_grad_(False)` or `x.requires_grad = False`."""
-    if isinstance(node, ast.Assign):
-        named = any(isinstance(each, ast.Attribute) and each.attr == "requires_grad" for each in node.targets)
-        return named and getattr(node.value, "value", True) is False
-    called = node.func if isinstance(node, ast.Call) else None
-    if not isinstance(node, ast.Call) or not isinstance(called, ast.Attribute) or called.attr != "requires_grad_":
-        return False
-    given = [*node.args, *(each.value for each in node.keywords)]
-    return [getattr(each, "value", True) for each in given] == [False]
 
 
 def _optimizer_of(node: ast.AST) -> str:
