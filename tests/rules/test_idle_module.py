@@ -56,6 +56,15 @@ def test_a_module_that_lost_its_name_was_released() -> None:
     assert check_suspect(replace(SPECIMENS["TN403"], facts=IDLE | {"released": "encoder"})) is None
 
 
+def test_what_a_hook_keeps_goes_with_the_hook() -> None:
+    told = found(replace(SPECIMENS["TN403"], holder=replace(ENCODER, kind="hook")))
+
+    assert [remedy.summary for remedy in told.remedies] == [
+        "take the hook off where the work of the object ends whose method it calls: `handle.remove()`",
+        REMEDY,
+    ]
+
+
 def test_of_what_is_still_used_a_copy_is_enough() -> None:
     told = found(replace(SPECIMENS["TN403"], facts=IDLE | {STILL_USED: 64}))
 

@@ -11,6 +11,7 @@ _FROM_OPTIMIZER = (
     "take the group out of `param_groups` and each of its parameters out of `state`"
 )
 
+_BY_A_HOOK = "take the hook off where the work of the object ends whose method it calls: `handle.remove()`"
 _COPY_WHAT_IS_USED = "keep copies of what is still used (`buffer.clone()`), not the module, nor a method of it"
 
 
@@ -34,6 +35,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         + (f"; {format_bytes(int(str(used)))} of it are still used." if used else "."),
         remedies=(
             *((_COPY_WHAT_IS_USED,) if used else ()),
+            *((_BY_A_HOOK,) if suspect.holder.kind == "hook" else ()),
             "where its work ends, delete every reference listed under `to free`; or move it away until it is "
             'needed again: `.to("cpu")`, or `.to("meta")` where it never is',
             *((_FROM_OPTIMIZER,) if passed else ()),

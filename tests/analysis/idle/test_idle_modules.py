@@ -548,7 +548,53 @@ def test_a_module_whose_own_optimizer_has_stopped_with_it_is_told_with_doubt_and
 
     assert (suspect.holder.expression, suspect.retained_bytes >> 20) == ("self.teacher", 16)
     assert sorted(each.expression for each in suspect.cut) == ["self.optim", "self.teacher"]
-    assert suspect.facts["doubt"] == "an optimizer that trains nothing else has it: the program may come back to both"
+    assert (
+        suspect.facts["doubt"]
+        == "an optimizer has it that trains nothing else or has stopped: the program may come back to both"
+    )
+
+
+WATCHED = """
+main(t.py:20).encoder -> __main__.Encoder#encoder called inside -> ._parameters dict -> ['e'] parameter#e 1MiB
+main(t.py:20).encoder -> __main__.Encoder#encoder -> ._forward_pre_hooks collections.OrderedDict -> [5] method -> <self> __main__.Masked#masked{called} -> ._modules dict -> ['decoder'] __main__.Decoder#decoder{called} -> ._parameters dict -> ['w'] parameter#w 8MiB
+main(t.py:20).second -> torch.optim.adam.Adam#second
+main.h -> parameter#h 1MiB
+"""
+
+
+def state_of(optimizer: str, *keys: str, version: int) -> str:
+    """The parameters that an optimizer has, with their state."""
+    optimizer = f"main.o{optimizer} -> torch.optim.adam.Adam#{optimizer} -> "
+    return "".join(
+        f"{optimizer}.param_groups list -> [{at}] parameter#{key}\n"
+        f"{optimizer}.state collections.defaultdict -> ['<Parameter {at}>'] dict -> ['exp_avg'] tensor 2MiB state"
+        f" serial={ord(key)} version={version}\n"
+        f"{optimizer}.state collections.defaultdict -> <member> parameter#{key}\n"
+        for at, key in enumerate(keys)
+    )
+
+
+@pytest.mark.parametrize(
+    ("stopped", "others_go_on", "told"), [(True, True, True), (False, True, False), (True, False, False)]
+)
+def test_a_model_whose_optimizer_steps_no_more_rests_though_that_has_others_in_use_too(
+    stopped: bool, others_go_on: bool, told: bool
+) -> None:
+    """By version counters of the optimizers' state: the first one has the encoder's parameters as well."""
+    censuses = [
+        census(
+            WATCHED.format(called=" called inside" if step <= 8 else "")
+            + state_of("first", "w", "e", version=min(step, 8) if stopped else step)
+            + state_of("second", "h", version=step if others_go_on else 1),
+            step=step,
+        )
+        for step in STEPS
+    ]
+
+    found = [each for each in find_suspects(censuses) if each.symptom == "survivor" and "module" in each.facts]
+
+    told_by = [(each.facts["module"], each.holder.kind, each.holder.expression) for each in found]
+    assert told_by == [("__main__.Masked", "hook", "encoder._forward_pre_hooks[5]")] * told
 
 
 def test_an_optimizer_that_is_all_there_is_keeps_its_modules_in_use() -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from tenure.analysis.heap.assemble import describe_reference
+from tenure.analysis.heap.cuts import alive_without
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Graph, is_builtin_type, object_of, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import THREAD_LOCAL, Droppable, find_droppable
 from tenure.analysis.heap.modules import module_nodes
+from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, NodeKind, ReferenceKind
 from tenure.model.suspect import Suspect, is_of_optimizers
@@ -42,6 +45,17 @@ def drop_the_carrier(view: View, cut: tuple[Droppable, ...], nodes: Ints) -> tup
     if not (find_droppable(graph) & graph.user_made)[names[0]] or not _carries_only(view, owner, nodes):
         return cut
     return (Droppable(names[0]),)
+
+
+def by_the_hook(view: View, cut: tuple[Droppable, ...], nodes: Ints) -> tuple[Droppable, ...]:
+    """The cut, by the hook of a module whose bound method leads to all of `nodes` and without which none of them lives:
+    it keeps its object, and whatever that has."""
+    graph, references = view.graph, view.census.references
+    for hook, method in pairwise(path_to(graph, view.paths, int(nodes[0])) if len(nodes) else ()):
+        in_table = graph.hook_tables[references.source[hook]]
+        if in_table and references.kind[method] == ReferenceKind.SELF:
+            return cut if alive_without(graph, [Droppable(hook)])[nodes].any() else (Droppable(hook),)
+    return cut
 
 
 def by_the_functions_name(view: View, cut: tuple[Droppable, ...]) -> tuple[Droppable, ...]:

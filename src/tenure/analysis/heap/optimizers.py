@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -46,6 +47,44 @@ def state_entries(graph: Graph, optimizer: int) -> Iterator[tuple[int, int]]:
             is_entry = kinds[value] == ReferenceKind.ITEM and kinds[key] == ReferenceKind.MEMBER
             if is_entry and graph.census.nodes.kind[target[key]] == NodeKind.TENSOR:
                 yield int(target[key]), value
+
+
+@dataclass(frozen=True)
+class State:
+    """What an optimizer keeps for one parameter, in one census."""
+
+    reference: int
+    """From the table of its state to what it keeps for the parameter."""
+    parameter: int
+    address: int
+    """The parameter's."""
+    storages: tuple[int, ...]
+    looks: frozenset[tuple[int, int]]
+    """Serial and version of each storage: the same in two censuses where nothing was written in between."""
+
+
+def states_of(graph: Graph, optimizer: int) -> Iterator[State]:
+    """Of tensors that can be told from others and that were written to."""
+    for parameter, reference in state_entries(graph, optimizer):
+        storages = _storages_in(graph, int(graph.census.references.target[reference]))
+        looks = frozenset(_look(graph, storage) for storage in storages)
+        if looks and all(serial and version for serial, version in looks):
+            yield State(reference, parameter, int(graph.census.nodes.address[parameter]), storages, looks)
+
+
+def _storages_in(graph: Graph, value: int) -> tuple[int, ...]:
+    """Of the tensors that a parameter's table of state has."""
+    references = graph.census.references
+    tensors = (int(references.target[r]) for r in graph.references_from(value))
+    below = (r for tensor in tensors for r in graph.references_from(tensor))
+    storages = {int(references.target[r]) for r in below if references.kind[r] == ReferenceKind.STORAGE}
+    roles = graph.census.storages.role
+    return tuple(sorted(each for each in storages if roles[graph.storage_row[each]] == Role.OPTIMIZER_STATE))
+
+
+def _look(graph: Graph, storage: int) -> tuple[int, int]:
+    row = graph.storage_row[storage]
+    return int(graph.census.storages.serial[row]), int(graph.census.storages.version[row])
 
 
 def with_gradient(view: View) -> frozenset[int]:

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.carriers import by_an_attribute, by_the_functions_name, drop_the_carrier, with_parts
+from tenure.analysis.heap.carriers import (
+    by_an_attribute,
+    by_the_functions_name,
+    by_the_hook,
+    drop_the_carrier,
+    with_parts,
+)
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, object_of, reach, unquoted
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group, cut_of
@@ -16,7 +22,13 @@ from tenure.analysis.heap.modules import all_below, children_of_modules, paramet
 from tenure.analysis.heap.optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import is_on
-from tenure.analysis.idle.passing_optimizers import names_of_modules, passed_by, stopped_with, with_state
+from tenure.analysis.idle.passing_optimizers import (
+    names_of_modules,
+    passed_by,
+    stepped_no_more,
+    stopped_with,
+    with_state,
+)
 from tenure.analysis.idle.rests import (
     LEAST_WINDOWS,
     Rest,
@@ -38,7 +50,7 @@ BASIS = "nobody called it in the later steps, all through which it is alive"
 _STILL_USED_SHARE = 0.05
 """Of a module's bytes: what is used without a call of it, as a buffer is, and leaves the rest idle."""
 _IN_OPTIMIZER = "an optimizer that goes on has its parameters: the program may come back to it"
-_STOPPED = "an optimizer that trains nothing else has it: the program may come back to both"
+_STOPPED = "an optimizer has it that trains nothing else or has stopped: the program may come back to both"
 _NEVER_CALLED = "nobody was seen to call it: the program may yet do so"
 _LAST_CALL = "last_called_step"
 _USED_BY_GRAPH = (ReferenceKind.SAVED, ReferenceKind.NEXT)
@@ -89,7 +101,7 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
         return ()
     found = [
         idle
-        for idle in _with_stopped_optimizers(last, _candidates(ordered, windows, unfinished))
+        for idle in _with_stopped_optimizers(ordered, _candidates(ordered, windows, unfinished))
         if last.graph.type_names[idle.node] not in told and _is_unused(ordered, idle) and _is_on_device(last, idle)
     ]
     by_place: dict[str, list[_Idle]] = {}
@@ -170,9 +182,10 @@ def _candidates(ordered: Sequence[View], windows: Sequence[Window], unfinished: 
     return found
 
 
-def _with_stopped_optimizers(last: View, candidates: Sequence[_Idle]) -> list[_Idle]:
-    stopped = stopped_with(last, [idle.storages for idle in candidates]) if candidates else frozenset()
-    return [replace(idle, stopped=stopped) for idle in candidates]
+def _with_stopped_optimizers(ordered: Sequence[View], candidates: Sequence[_Idle]) -> list[_Idle]:
+    """With those that train what rests alone, and those that no step of theirs has changed since it rests."""
+    stopped = stopped_with(ordered[-1], [idle.storages for idle in candidates]) if candidates else frozenset()
+    return [replace(idle, stopped=stopped | stepped_no_more(ordered[idle.rest.since :])) for idle in candidates]
 
 
 def _is_one_of_several(last: View, children: Mapping[int, Sequence[int]], node: int, rest: Rest) -> bool:
@@ -265,7 +278,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], place: str) -> Sus
     if passed:
         group_of = replace(group_of, cut=names_of_modules(last, nodes), freed=memory)
     went = {name_that_went(ordered, int(last.census.nodes.address[idle.node])) for idle in group}
-    cut = by_the_functions_name(last, cut_of(group_of))
+    cut = by_the_hook(last, by_the_functions_name(last, cut_of(group_of)), memory)
     suspect = assemble_suspect(
         replace(group_of, cut=drop_the_carrier(last, cut, memory)),
         symptom="survivor",

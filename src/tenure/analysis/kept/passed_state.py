@@ -3,21 +3,20 @@ while it went on."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of
-from tenure.analysis.heap.graph import Graph
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.heap.modules import modules_of_all
-from tenure.analysis.heap.optimizers import optimizer_nodes, state_entries, with_gradient
+from tenure.analysis.heap.optimizers import State, optimizer_nodes, states_of, with_gradient
 from tenure.analysis.heap.paths import path_to
-from tenure.model.heap import Ints, ReferenceKind, Role
+from tenure.model.heap import Ints
 from tenure.model.suspect import UNCHANGED_SINCE, Suspect
 
 LEAST_LATER = 2
@@ -29,19 +28,7 @@ LEAST_SHARE = 0.05
 LEAST_BYTES = 128 << 10
 
 
-@dataclass(frozen=True)
-class _State:
-    """What an optimizer keeps for one parameter, in one census."""
-
-    reference: int
-    """From the table of its state to what it keeps for the parameter."""
-    parameter: int
-    storages: tuple[int, ...]
-    looks: frozenset[tuple[int, int]]
-    """Serial and version of each storage: the same in two censuses where nothing was written in between."""
-
-
-_States = Mapping[int, _State]
+_States = Mapping[int, State]
 """By the parameter's address."""
 
 
@@ -88,31 +75,7 @@ def _latest_start(ordered: Sequence[View]) -> int:
 def _states_at(view: View, optimizer: int) -> _States:
     """State of the optimizer at an address, of tensors that can be told from others and that were written to."""
     nodes = np.flatnonzero(view.census.nodes.address == optimizer).tolist()
-    return {address: state for node in nodes for address, state in _states(view.graph, node)}
-
-
-def _states(graph: Graph, optimizer: int) -> Iterator[tuple[int, _State]]:
-    for parameter, reference in state_entries(graph, optimizer):
-        storages = _storages_in(graph, int(graph.census.references.target[reference]))
-        looks = frozenset(_look(graph, storage) for storage in storages)
-        if looks and all(serial and version for serial, version in looks):
-            address = int(graph.census.nodes.address[parameter])
-            yield address, _State(reference, parameter, storages, looks)
-
-
-def _storages_in(graph: Graph, value: int) -> tuple[int, ...]:
-    """Of the tensors that a parameter's table of state has."""
-    references = graph.census.references
-    tensors = (int(references.target[r]) for r in graph.references_from(value))
-    below = (r for tensor in tensors for r in graph.references_from(tensor))
-    storages = {int(references.target[r]) for r in below if references.kind[r] == ReferenceKind.STORAGE}
-    roles = graph.census.storages.role
-    return tuple(sorted(each for each in storages if roles[graph.storage_row[each]] == Role.OPTIMIZER_STATE))
-
-
-def _look(graph: Graph, storage: int) -> tuple[int, int]:
-    row = graph.storage_row[storage]
-    return int(graph.census.storages.serial[row]), int(graph.census.storages.version[row])
+    return {state.address: state for node in nodes for state in states_of(view.graph, node)}
 
 
 def _unchanged(earlier: _States, later: _States) -> list[int]:
