@@ -123,6 +123,25 @@ def test_rings_that_one_call_closes_are_one_suspect(kind: str, name: str) -> Non
     assert joined.series == replace(series(MIB, 2 * MIB, 4 * MIB), objects=(2, 4, 6))
 
 
+@pytest.mark.parametrize(("shared", "retained"), [(False, 7 * MIB), (True, 4 * MIB)])
+def test_rings_in_objects_of_a_library_that_one_statement_makes_are_one_suspect(shared: bool, retained: int) -> None:
+    """Their storages are of the last census, what they hold of the one that found most."""
+    auroc, recall = (
+        HoldingReference("cycle", "scores", f"{name}.compute", sites=(REGISTER,), library_sites=(REGISTER,))
+        for name in ("AUROC", "Recall")
+    )
+    storages = frozenset({(1, 4 * MIB)})
+    rings = [
+        suspect(symptom="cycle", holder=auroc, cut=(auroc,), retained_bytes=5 * MIB, storages=storages),
+        suspect(symptom="cycle", holder=recall, cut=(recall,), retained_bytes=2 * MIB,
+                storages=storages if shared else frozenset({(2, MIB)})),
+    ]  # fmt: skip
+
+    (joined,) = join_same_statement(rings)
+
+    assert (joined.cut, joined.retained_bytes) == ((auroc, recall), retained)
+
+
 def test_what_one_statement_carries_is_one_suspect_and_a_name_covers_what_lies_in_it() -> None:
     update = SourceLocation(TRAIN, 17, "step")
     last = HoldingReference(kind="attribute", name="last", expression="panel.last", sites=(update,))

@@ -37,6 +37,17 @@ def test_a_ring_that_a_library_closes_is_to_be_collected() -> None:
     ]
 
 
+def test_of_objects_with_a_ring_inside_one_is_enough() -> None:
+    made = replace(RING, library_sites=RING.sites)
+    found = check_suspect(suspect(symptom="cycle", cyclic=True, holder=made))
+
+    assert found is not None
+    assert [remedy.summary for remedy in found.remedies] == [
+        "make such an object once and use it again, as a metric by its `reset()`; or call `gc.collect()` every few "
+        "steps: the ring is inside of it"
+    ]
+
+
 def test_memory_that_a_root_reaches_does_not() -> None:
     assert check_suspect(suspect()) is None
 

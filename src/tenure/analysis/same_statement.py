@@ -26,8 +26,7 @@ def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
     Suspects of one reference are joined whatever they hold; those of several references that one statement makes
     only where they hold the same kind of thing, for they may need different remedies (scalars among tensors do not);
     what is carried into the forward, hooks of whatever modules that one call registers, and rings that one call closes,
-    have one remedy. A cut names what reads
-    alike once. Needs located holders.
+    or that lie in the objects it makes, have one remedy. A cut names what reads alike once. Needs located holders.
     """
     joined = _join(_join(suspects, _same_reference), _same_statement)
     return tuple(replace(suspect, cut=_told_once(suspect.cut)) for suspect in joined)
@@ -40,7 +39,8 @@ def _same_reference(suspect: Suspect) -> Hashable | None:
 
 
 def _same_statement(suspect: Suspect) -> Hashable | None:
-    if suspect.symptom == "cycle" and suspect.holder.kind in _CLOSES_RINGS and suspect.holder.sites:
+    closes_rings = suspect.holder.kind in _CLOSES_RINGS or bool(suspect.holder.library_sites)
+    if suspect.symptom == "cycle" and closes_rings and suspect.holder.sites:
         return (suspect.symptom, suspect.holder.sites[0], suspect.series.moment, suspect.series.steps)
     if suspect.symptom not in _SYMPTOMS or not suspect.holder.sites:
         return None
@@ -82,7 +82,9 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
     every_cut = tuple(reference for each in (main, *group) for reference in each.cut)
     retained = [each.retained_bytes for each in group if not _is_covered(each.cut, every_cut)]
     storages = frozenset().union(*(each.storages for each in group))
-    freed = sum(size for _, size in storages) if all(each.storages for each in group) else sum(retained)
+    freed = _bytes_of(storages) if all(each.storages for each in group) else sum(retained)
+    if main.symptom == "cycle" and _bytes_of(storages) == sum(_bytes_of(each.storages) for each in group):
+        freed = sum(retained)  # at the census that found most of them, which is not the one of the storages
     return replace(
         main,
         key=min(each.key for each in group),
@@ -106,6 +108,10 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
         storages=storages,
         drops=all_drops(group),
     )
+
+
+def _bytes_of(storages: Iterable[tuple[int, int]]) -> int:
+    return sum(size for _, size in storages)
 
 
 def _grows_whole(suspect: Suspect) -> bool:

@@ -17,6 +17,10 @@ _COLLECT = (
     "`gc.collect()` every few steps, where such objects are made: no statement of the program's own closes the ring; "
     "or change the object in place, so that no other is made"
 )
+_MAKE_ONE = (
+    "make such an object once and use it again, as a metric by its `reset()`; or call `gc.collect()` every few steps: "
+    "the ring is inside of it"
+)
 _PACK_DETACHED = (
     "let the pack hook return `tensor.detach()`: a graph node that saves its own result as it is refers to itself"
 )
@@ -42,9 +46,15 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"{closes} closes a reference cycle that holds "
         f"{format_bytes(suspect.retained_bytes)} no one can use any more; "
         f"{_MAY_NOT if suspect.facts.get('owned_by_cpp_too') else _FREES_IT}",
-        remedies=(_PACK_DETACHED if packed else _BREAK_IT if suspect.holder_is_yours else _COLLECT,),
+        remedies=(_PACK_DETACHED if packed else _remedy(suspect),),
         at_most="certain" if _comes_to_much(suspect) else "possible",
     )
+
+
+def _remedy(suspect: Suspect) -> str:
+    if suspect.holder.library_sites:
+        return _MAKE_ONE
+    return _BREAK_IT if suspect.holder_is_yours else _COLLECT
 
 
 def _comes_to_much(suspect: Suspect) -> bool:

@@ -89,9 +89,13 @@ def test_two_calls_that_may_have_registered_it_are_ambiguous() -> None:
         ("weight.register_post_accumulate_grad_hook(credit)", "register_post_accumulate_grad_hook"),
         ("node.register_hook(credit)", "register_hook"),
         ("a.register_hook(credit), b.register_post_accumulate_grad_hook(credit)", "_tensor_hooks"),
+        ("self._handle = node.register_hook(credit)", "_handle"),
+        ("self.handles[node.name] = node.register_hook(credit)", "handles"),
+        ("handle = node.register_hook(credit)", "register_hook"),
+        ("self._handle = register_hook(node, credit)", "_tensor_hooks"),
     ],
 )
-def test_hooks_of_tensors_go_by_the_name_of_the_one_call_on_their_line(registration: str, name: str) -> None:
+def test_hooks_go_by_what_gets_their_handle_or_by_the_one_call_on_their_line(registration: str, name: str) -> None:
     sources = {"account.py": SourceFile("account.py", ACCOUNT.replace("node.register_hook(credit)", registration))}
     hooks = HoldingReference(
         "hook", "_tensor_hooks", "weight._tensor_hooks[*]", sites=(SourceLocation("account.py", 8, "Account.open"),)

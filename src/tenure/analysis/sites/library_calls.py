@@ -43,7 +43,7 @@ def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceF
         return replace(reference, name=name, sites=calls, library_sites=inside)
     calls = tuple(_given_by_derived(reference, sources))
     if calls:
-        return replace(reference, sites=calls, library_sites=inside)
+        return replace(reference, sites=calls)
     calls = tuple(_calls_on_owner(reference, sources)) or tuple(_calls_that_lead_there(reference, source, sources))
     return replace(reference, sites=calls, library_sites=inside) if calls else reference
 

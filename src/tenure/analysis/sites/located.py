@@ -18,6 +18,7 @@ from tenure.analysis.sites.kept_functions import by_the_function_that_is_kept
 from tenure.analysis.sites.key_sites import name_at
 from tenure.analysis.sites.keyed_calls import by_the_call_that_gives_the_keys, by_the_call_that_names_the_entry
 from tenure.analysis.sites.library_calls import by_the_users_call
+from tenure.analysis.sites.made_objects import by_the_call_that_makes
 from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
 from tenure.analysis.sites.optimizer_sites import by_the_statement_that_gives_parameters
 from tenure.analysis.sites.record_sites import fields_to_drop, record_that_is_kept
@@ -53,7 +54,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     holder = by_their_own_name(by_the_call_that_asked(located(suspect.holder), sources), sources)
     holder = by_the_call_that_gives_the_keys(holder, suspect.facts.get("keys"), sources)
     holder = by_the_call_that_names_the_entry(holder, suspect.path, sources)
-    holder = by_the_function_that_is_kept(holder, suspect, sources)
+    holder = by_the_call_that_makes(by_the_function_that_is_kept(holder, suspect, sources), sources)
     named = name_that_stores(suspect.holder, sources, growing=growing)
     record = record_that_is_kept(suspect.holder, sources)
     kept = located(record) if record is not None else None

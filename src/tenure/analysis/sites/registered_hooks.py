@@ -6,6 +6,7 @@ What a census shows of them is a function in a table; the call is the line to ch
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,8 @@ from tenure.analysis.sites.site_search import bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import NODE_HOOK, OWN_HOOK, HoldingReference, Suspect
 from tenure.syntax.text.bindings import Binding
+from tenure.syntax.text.file_nodes import nodes_of
+from tenure.syntax.text.scopes import dotted
 
 _LOCALS = ".<locals>"
 
@@ -40,14 +43,27 @@ def by_the_registration(suspect: Suspect, sources: Mapping[str, SourceFile]) -> 
 
 def by_the_calls_name(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     """The suspect; hooks whose table does not say how they came there (tensors have one for two kinds) go by the name
-    of the call that registers them: `register_post_accumulate_grad_hook`."""
+    of the call that registers them: `register_post_accumulate_grad_hook`; those whose handle the same statement puts
+    into an attribute or a table by that, which has the last one alone: `self.handle = layer.register_hook(f)`."""
     holder = suspect.holder
     source = sources.get(holder.sites[0].file) if holder.kind == "hook" and holder.sites else None
     if source is None or not holder.name.startswith("_"):
         return suspect
     line = holder.sites[0].line
+    if suspect.grows and (handle := _handle_at(source, line)):
+        return replace(suspect, holder=replace(holder, name=handle))
     called = {binding.method for binding in bindings_of(source) if binding.kind == "hook" and binding.line == line}
     return replace(suspect, holder=replace(holder, name=called.pop())) if len(called) == 1 else suspect
+
+
+def _handle_at(source: SourceFile, line: int) -> str:
+    """The attribute or table that gets what a method `register_..._hook` gives back; "" where none does."""
+    for node in nodes_of(source, ast.Assign):
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        registers = isinstance(called, ast.Attribute) and called.attr.startswith("register_")
+        if node.lineno == line and registers and isinstance(node.targets[0], (ast.Attribute, ast.Subscript)):
+            return dotted(node.targets[0]).removesuffix("[]").rpartition(".")[2]
+    return ""
 
 
 def _goes_through_hooks(suspect: Suspect) -> bool:
