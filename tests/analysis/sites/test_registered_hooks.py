@@ -92,7 +92,7 @@ def test_two_calls_that_may_have_registered_it_are_ambiguous() -> None:
         ("self._handle = node.register_hook(credit)", "_handle"),
         ("self.handles[node.name] = node.register_hook(credit)", "handles"),
         ("handle = node.register_hook(credit)", "register_hook"),
-        ("self._handle = register_hook(node, credit)", "_tensor_hooks"),
+        ("self._handle = register_hook(node, credit)", "register_hook"),
     ],
 )
 def test_hooks_go_by_what_gets_their_handle_or_by_the_one_call_on_their_line(registration: str, name: str) -> None:
