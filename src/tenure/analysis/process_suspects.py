@@ -18,11 +18,11 @@ from tenure.analysis.host.system_growth import find_makers, find_system_growth, 
 from tenure.analysis.idle.autocast_cache import find_autocast_cache
 from tenure.analysis.idle.beside_state import find_beside_state
 from tenure.analysis.idle.built_anyway import find_built_anyway
+from tenure.analysis.idle.entries_in_use import told_where_entries_are_in_use
 from tenure.analysis.idle.graphs_in_turn import find_graphs_in_turn
 from tenure.analysis.idle.handed_on import told_with_what_is_handed_on
 from tenure.analysis.idle.idle_at_peak import find_idle_at_peak
 from tenure.analysis.idle.idle_modules import without_used
-from tenure.analysis.idle.kept_up import told_where_entries_are_in_use
 from tenure.analysis.idle.never_read_again import find_never_read_again
 from tenure.analysis.idle.peak_figures import (
     give_figures_of_what_rests,

@@ -9,7 +9,7 @@ import pytest
 from heaps import census
 from profiles import MIB, profile
 from suspects import HISTORY, suspect
-from tenure.analysis.idle.kept_up import told_where_entries_are_in_use
+from tenure.analysis.idle.entries_in_use import told_where_entries_are_in_use
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Census
 from tenure.model.suspect import KEPT_UP, USED_BY_STEPS, Suspect

@@ -21,8 +21,6 @@ LEAST_SHARE = 0.15
 mostly at work."""
 LEAST_AGE = 3
 """Steps between the census that saw the first entries and the profiled one."""
-
-
 LEAST_USED = 0.5
 """Of the entries that were there before both profiled steps, by bytes: so much of them the second must have used."""
 MOST_OFTEN = 0.75
