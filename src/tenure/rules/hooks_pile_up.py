@@ -47,7 +47,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
 
 def _is_anothers_table(suspect: Suspect) -> bool:
     """Whether a library keeps the functions in a table of its own, none of torch's: those are all named for hooks."""
-    return bool(suspect.holder.library_sites) and "hook" not in suspect.holder.expression
+    of_library = bool(suspect.holder.library_sites or suspect.holder.inside)
+    return of_library and "hook" not in suspect.holder.expression
 
 
 def _ring(suspect: Suspect) -> Finding:

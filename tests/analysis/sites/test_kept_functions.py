@@ -48,3 +48,30 @@ def test_any_other_table_is_told_as_it_is(
     path: tuple[Hop, ...], changes: dict[str, object], expected: tuple[str, str, int]
 ) -> None:
     assert named(path, **changes) == expected
+
+
+ENGINE = hop("LOCAL", "engine", "frame", "ignite.Engine")
+HANDLERS = hop("ATTRIBUTE", "_event_handlers", "ignite.Engine", "collections.defaultdict")
+BY_EVENT = replace(hop("ITEM", "<Events>", "collections.defaultdict", "list"), user=False)
+EACH = replace(hop("INDEX", "8", "list", "function"), user=False)
+ANCHORS = replace(HISTORY, kind="closure", name="anchors", expression="anchors", element=False)
+
+
+@pytest.mark.parametrize(
+    ("path", "gains", "expected"),
+    [
+        ((ENGINE, HANDLERS, BY_EVENT, EACH, FINAL), 0.5, ("hook", "final", "engine._event_handlers[*]")),
+        ((ENGINE, HANDLERS, replace(BY_EVENT, user=True), EACH, FINAL), 0.5, ("closure", "anchors", "anchors")),
+        ((ENGINE, HANDLERS, FINAL), 0.5, ("closure", "anchors", "anchors")),
+        ((ENGINE, HANDLERS, BY_EVENT, EACH, FINAL), None, ("closure", "anchors", "anchors")),
+    ],
+    ids=["a library's list", "a list of the user's", "one function", "one that swells"],
+)
+def test_the_variable_that_functions_in_a_librarys_list_close_over_is_told_by_the_function(
+    path: tuple[Hop, ...], gains: float | None, expected: tuple[str, str, str]
+) -> None:
+    suspected = suspect(holder=ANCHORS, path=path, growth_objects_per_step=gains)
+
+    found = by_the_function_that_is_kept(ANCHORS, suspected, SOURCES)
+
+    assert (found.kind, found.name, found.expression) == expected

@@ -20,6 +20,7 @@ def assess(net, cases):
     }
     self.answers = [net(case.scan) for case in cases]
     return list(net(case.scan) for case in cases)
+    self.maps, truth = zip(*((net(case.scan), case.truth) for case in cases))
 """,
     )
 }
@@ -39,8 +40,9 @@ def built(container: str, line: int, *, name: str = "assess", file: str = SCORIN
         ("dict", 3, "maps", "assess", 2),
         ("list", 5, "answers", "assess", 5),
         ("list", 6, "assess", "assess.<locals>.<genexpr>", 6),
+        ("tuple", 7, "maps", "assess.<locals>.<genexpr>", 7),
     ],
-    ids=["a dictionary", "in the function itself, as of Python 3.12", "an attribute", "what is given back"],
+    ids=["a dictionary", "in the function itself, as of Python 3.12", "an attribute", "what is given back", "a zip"],
 )
 def test_what_a_running_comprehension_builds_goes_by_the_name_that_it_will_get(
     container: str, line: int, name: str, function: str, at: int

@@ -72,6 +72,13 @@ def test_a_stage_that_trains_on_by_an_optimizer_of_its_own_counts_its_steps() ->
     assert ends("AaAbAcA" + "E" * 30)[-20:] == "|" * 20
 
 
+def test_trials_that_wait_while_the_best_one_goes_on_do_not_keep_its_steps_from_counting() -> None:
+    """As in a successive halving: six trials, three, one; all of them live on."""
+    found = ends("AAAABBBBCCCCDDDDEEEEFFFF" + "AAAACCCCEEEE" + "C" * 20)
+
+    assert (found[-15:], found.count("|") >= 24 - 5 + 15) == ("|" * 15, True)
+
+
 def test_root_calls_are_steps_where_no_optimizer_exists() -> None:
     calls = RootCalls()
 

@@ -22,6 +22,7 @@ _BUILDERS: dict[str, tuple[type[ast.expr], ...]] = {
     "list": (ast.ListComp, ast.GeneratorExp),
     "dict": (ast.DictComp,),
     "set": (ast.SetComp, ast.GeneratorExp),
+    "tuple": (ast.GeneratorExp,),
 }
 _CYCLE = "itertools.cycle"
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
@@ -91,8 +92,9 @@ def _building(source: SourceFile, line: int, kinds: tuple[type[ast.expr], ...]) 
 
 
 def _name_of(source: SourceFile, statement: ast.stmt) -> str:
-    """What the statement binds, or the function that gives it back."""
+    """What the statement binds, of several names the first, or the function that gives it back."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    names = [name for target in targets if isinstance(target, ast.expr) and (name := dotted(target))]
+    parts = [part for target in targets for part in getattr(target, "elts", [target])]
+    names = [name for part in parts if isinstance(part, ast.expr) and (name := dotted(part))]
     around = function_around(parse(source), [statement.lineno])
     return names[0].rpartition(".")[2] if names else getattr(around, "name", "")

@@ -16,6 +16,9 @@ MAX_NEW_IN_A_ROW = 2
 another (folds)."""
 
 
+LONG_RUN = 5
+"""Steps of one optimizer in a row, after which each further one is a step of its own as long as no sequence is known:
+others that wait may never come back, as trials of a search that go on with the best."""
 BRIEF = 8
 """Steps in a row, after which nothing of an optimizer is seen any more: it was made for a fit beside the training."""
 MOST_IN_A_TURN = 8
@@ -27,9 +30,10 @@ class OptimizerSequence:
 
     One optimizer: each of its steps. Several: the last of the shortest repeating sequence (D, D, G). Until the
     sequence has been seen twice, the newest optimizer's step counts as the last one, except its very first:
-    the steps before it were counted already. Where one optimizer comes after another and none comes back, as in
-    cross-validation with a few steps per fold, each step counts. Those that step a few times and never again, while
-    another comes back, as a probe's or a task's that is fitted beside the training, have no part in the sequence.
+    the steps before it were counted already; and so do those of a long run of any. Where one optimizer comes after
+    another and none comes back, as in cross-validation with a few steps per fold, each step counts. Those that step a
+    few times and never again, while another comes back, as a probe's or a task's that is fitted beside the training,
+    have no part in the sequence.
     """
 
     def __init__(self) -> None:
@@ -61,7 +65,7 @@ class OptimizerSequence:
             return True
         sequence = find_sequence(recent, active)
         if sequence is None:
-            return optimizer == max(active)
+            return optimizer == max(active) or self._runs.length > LONG_RUN
         return sequence == find_start(sequence)
 
     def _count_new(self, optimizer: int, *, is_new: bool) -> None:
@@ -87,6 +91,11 @@ class _Runs:
     def known(self) -> KeysView[int]:
         """All that have stepped."""
         return self._num.keys()
+
+    @property
+    def length(self) -> int:
+        """How often in a row the optimizer has stepped that stepped last."""
+        return self._length[self._newest]
 
     def take(self, optimizer: int) -> bool:
         """An optimizer steps; whether it is its first."""
