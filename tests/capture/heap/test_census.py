@@ -663,6 +663,22 @@ def test_a_cycle_has_no_unseen_owner_and_a_temporary_on_the_evaluation_stack_has
     assert {census.type(n): int(census.census.nodes.unseen[n]) for n in holders}["tuple_iterator"] == 1
 
 
+def test_the_cell_of_a_running_functions_variable_is_owned_by_that_function() -> None:
+    """A comprehension makes one until Python 3.12, and with it nobody could have dropped the variable; so does a
+    function inside, also of a variable that two functions running share."""
+    shared, free = kib(7), kib(9)
+
+    def inside() -> tuple[Reading, torch.Tensor]:
+        return read(), free
+
+    sizes = [shared.numel() for _ in range(2)]
+    census, _ = inside()
+
+    holders = (*census.holders_of(7 * KIB), *census.holders_of(9 * KIB))
+    cells = [int(census.census.nodes.unseen[n]) for n in holders if census.type(n) == "cell"]
+    assert (cells, len(sizes)) == ([0, 0], 2)
+
+
 class Prefetcher:
     """Goes through a batch that it has already."""
 

@@ -9,6 +9,7 @@ import threading
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
+from types import CellType
 
 from tenure.capture.guarding.classes import found_in, name_of
 from tenure.capture.heap import frames, heapwalk, labels
@@ -50,6 +51,12 @@ def read_heap(ignore: Sequence[object]) -> UnderWay:
     reader.add_frames()
     reader.add_hidden_roots()
     return reader.found()
+
+
+def _names_in_cells(frame: frames.Frame) -> frozenset[str]:
+    """Variables of a function that it shares with functions inside of it, or with the one around it."""
+    code = frame.frame.f_code
+    return frozenset((*code.co_cellvars, *code.co_freevars))
 
 
 class _HeapReader:
@@ -149,12 +156,12 @@ class _HeapReader:
         """References to each node that nothing in the census explains: Python's, and C++'s for tensors."""
         explained = list(self._in_degree)
         for frame in self._running:
-            code = frame.frame.f_code
-            in_cells = {*code.co_cellvars, *code.co_freevars}
+            in_cells = _names_in_cells(frame)
             for name, value in frame.locals:
                 position = self._numbers.get(id(value))
                 if position is not None:
                     explained[position] += 2 + (name not in in_cells)
+        self._explain_cells(explained)
         for root in self._hidden:
             for _, value in root.held:
                 position = self._numbers.get(id(value))
@@ -170,6 +177,21 @@ class _HeapReader:
             native.append(num_native)
         self._held_by_python = [bool(known or rest) for known, rest in zip(explained, unseen, strict=True)]
         return unseen, native
+
+    def _explain_cells(self, explained: list[int]) -> None:
+        """The cells of a running frame's variables, which functions inside of it share: the frame holds each, and does
+        not say so to the collector (Python 3.11 and later)."""
+        cells: dict[int, list[int]] = defaultdict(list)
+        for position, item in enumerate(self.walk.nodes):
+            for held in gc.get_referents(item) if type(item) is CellType else ():
+                cells[id(held)].append(position)
+        for frame in self._running if cells else ():
+            in_cells = _names_in_cells(frame)
+            for name, value in frame.locals:
+                mine = cells.get(id(value), ()) if name in in_cells else ()
+                unexplained = [each for each in mine if explained[each] < self.walk.refcounts[each]]
+                if unexplained:
+                    explained[unexplained[0]] += 1
 
     def add_references(self) -> None:
         nodes = self.walk.nodes
