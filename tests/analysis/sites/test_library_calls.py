@@ -233,3 +233,31 @@ def test_what_a_derived_class_gives_the_librarys_constructor_is_the_users(functi
         "factory",
         [(MINE if line == 5 else LIBRARY, line)],
     )
+
+
+HANDLER = """
+class EpochHandler(logging.handlers.MemoryHandler):
+    def emit(self, record):
+        super().emit(record)
+def step(log, batch):
+    log.warning("batch %d left out", batch, exc_info=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "lines"),
+    [
+        (HANDLER, "exc_info", [6]),
+        (HANDLER.replace("logging.handlers.MemoryHandler", "Meter"), "buffer", []),
+        (HANDLER.replace(", exc_info=True", ""), "buffer", []),
+    ],
+)
+def test_records_in_a_handler_of_the_users_own_are_told_by_the_call_that_logs_them(
+    text: str, name: str, lines: list[int]
+) -> None:
+    """What fills it is a statement of the standard library's, which no recording has."""
+    reference = HoldingReference("attribute", "buffer", "handler.buffer[*]", "runlog.EpochHandler", element=True)
+
+    found = by_the_users_call(reference, {MINE: SourceFile(MINE, text)})
+
+    assert (found.name, [site.line for site in found.sites]) == (name, lines)

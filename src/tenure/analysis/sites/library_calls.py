@@ -29,14 +29,14 @@ def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceF
     is the user's already, where no file of the user's makes such a call, and where it is a cached function's
     definition.
     """
+    if not reference.sites and _is_buffer_of_own_handler(reference, sources):
+        return _by_the_logging_call(reference, sources)
     source = sources.get(reference.sites[0].file) if reference.sites else None
     if source is None or source.origin == "yours" or reference.kind == "cache":
         return reference
     inside = reference.sites[:1]
-    if is_of_logging(source.path):
-        name, calls = logged_values(sources)
-        if calls:
-            return replace(reference, name=name, sites=calls, library_sites=inside)
+    if is_of_logging(source.path) and (logged := _by_the_logging_call(reference, sources)) != reference:
+        return logged
     name = _called_as(inside[0].function)
     calls = tuple(_calls_of(name, sources)) if name else ()
     if calls:
@@ -46,6 +46,24 @@ def by_the_users_call(reference: HoldingReference, sources: Mapping[str, SourceF
         return replace(reference, sites=calls)
     calls = tuple(_calls_on_owner(reference, sources)) or tuple(_calls_that_lead_there(reference, source, sources))
     return replace(reference, sites=calls, library_sites=inside) if calls else reference
+
+
+def _by_the_logging_call(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference:
+    name, calls = logged_values(sources)
+    return replace(reference, name=name, sites=calls, library_sites=reference.sites[:1]) if calls else reference
+
+
+def _is_buffer_of_own_handler(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> bool:
+    """The records of a handler whose class is the user's, derived from one of `logging` that keeps them."""
+    class_name = reference.owner_type.rpartition(".")[2]
+    if reference.name != "buffer" or not class_name:
+        return False
+    return any(
+        each.name == class_name and any(_last_name(base).endswith("Handler") for base in each.bases)
+        for source in sources.values()
+        if source.origin == "yours" and class_name in source.text
+        for each in nodes_of(source, ast.ClassDef)
+    )
 
 
 def _called_as(function: str) -> str:
