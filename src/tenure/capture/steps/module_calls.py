@@ -146,19 +146,13 @@ class ModuleCalls:
         self._called.all[id(module)] = self.step
         if self._is_busy():
             return
-        if not self.every_root and self._is_part(module) and not self._may_be_evaluated_alone(module):
-            return
+        if not self.every_root:
+            known = self._known.get(id(module))
+            is_part = known is not None and not known[1] and known[0]() is module
+            # A part of a loss or a wrapper may be evaluated alone: in evaluation mode, while no root runs.
+            if is_part and (getattr(module, "training", True) or self._running_root is not None):
+                return
         self._guard(self._find_root, module)
-
-    def _is_part(self, module: Any) -> bool:
-        """Whether another module called it before."""
-        known = self._known.get(id(module))
-        return known is not None and not known[1] and known[0]() is module
-
-    def _may_be_evaluated_alone(self, module: Any) -> bool:
-        """Whether a part of a loss, or of a wrapper, is called in evaluation mode while no root runs; nor a backward,
-        which computes frozen layers again."""
-        return not module.training and self._running_root is None and not is_inside_step_or_backward(None)
 
     def _find_root(self, module: Any) -> None:
         """A root call enters a module with parameters while no other module's forward is running; one with buffers
@@ -170,6 +164,8 @@ class ModuleCalls:
         is_new = known is None or known[0]() is not module
         was_root = known is not None and not is_new and known[1]
         is_root = (was_root or self._is_model(module)) and not is_inside_module_call(sys._getframe(4))
+        if is_root and not is_new and not was_root and is_inside_step_or_backward(None):
+            return  # a part that is computed again for the gradients
         if is_new or is_root != was_root:
             self._remember(module, is_root)
         if module.training:
