@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
 
+from tenure.analysis.heap.storage_facts import bytes_of
 from tenure.analysis.same_holder import join_same_holder, table_of, with_other
 from tenure.model.experiment import all_drops
 from tenure.model.finding import CutReference, Finding, evidence_of
@@ -34,7 +35,7 @@ def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     kept: list[Finding] = []
     for finding in sorted(join_same_holder(_merge_alike(findings)), key=_weakness):
         shared = {at: found for at, other in enumerate(kept) if (found := _shared(finding, other))}
-        explained = _bytes(frozenset().union(*shared.values()))
+        explained = bytes_of(frozenset().union(*shared.values()))
         around = next((at for at, other in enumerate(kept) if _is_part(finding, other)), None)
         if around is not None:
             kept[around] = _with_part(kept[around], finding)
@@ -54,9 +55,9 @@ def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
             kept[one] = _with_same_statement(kept[one], finding)
         elif not explained:
             kept.append(finding)
-        elif explained >= MOSTLY * _bytes(finding.storages):
-            at = max(shared, key=lambda number: _bytes(shared[number]))
-            kept[at] = with_other(kept[at], finding, _bytes(shared[at]))
+        elif explained >= MOSTLY * bytes_of(finding.storages):
+            at = max(shared, key=lambda number: bytes_of(shared[number]))
+            kept[at] = with_other(kept[at], finding, bytes_of(shared[at]))
         else:
             kept.append(_less(finding, explained))
     return tuple(kept)
@@ -131,14 +132,14 @@ def _is_same_function(finding: Finding, other: Finding) -> bool:
 def _with_same_function(finding: Finding, part: Finding) -> Finding:
     """The finding with what else lasts on the ctx, each storage once; what is carried for a step adds nothing."""
     more = part.storages - finding.storages
-    told = with_other(finding, part, _bytes(part.storages))
+    told = with_other(finding, part, bytes_of(part.storages))
     if part.symptom == "peak":
         return told
-    is_new = _bytes(more) > (1 - MOSTLY) * _bytes(part.storages)
+    is_new = bytes_of(more) > (1 - MOSTLY) * bytes_of(part.storages)
     return dataclasses.replace(
         told,
         cut=tuple(dict.fromkeys((*finding.cut, *part.cut))),
-        retained_bytes=(finding.retained_bytes or 0) + _bytes(more),
+        retained_bytes=(finding.retained_bytes or 0) + bytes_of(more),
         num_objects=finding.num_objects + len(more),
         growth_bytes_per_step=_sum_of_rates(finding, part) if is_new else finding.growth_bytes_per_step,
         explains=(*finding.explains, *part.explains),
@@ -156,8 +157,8 @@ def _with_part(finding: Finding, part: Finding) -> Finding:
     """The finding with the bytes, and the growth, of a collection inside of what it names."""
     more = part.storages - finding.storages
     return dataclasses.replace(
-        with_other(finding, part, _bytes(part.storages)),
-        retained_bytes=(finding.retained_bytes or 0) + _bytes(more),
+        with_other(finding, part, bytes_of(part.storages)),
+        retained_bytes=(finding.retained_bytes or 0) + bytes_of(more),
         num_objects=finding.num_objects + len(more),
         growth_bytes_per_step=finding.growth_bytes_per_step or part.growth_bytes_per_step,
         storages=finding.storages | part.storages,
@@ -170,9 +171,9 @@ def _with_same_statement(finding: Finding, part: Finding) -> Finding:
     at once."""
     more = part.storages - finding.storages if _seen_together(finding, part) else frozenset()
     return dataclasses.replace(
-        with_other(finding, part, _bytes(part.storages)),
+        with_other(finding, part, bytes_of(part.storages)),
         cut=tuple(dict.fromkeys((*finding.cut, *part.cut))),
-        retained_bytes=(finding.retained_bytes or 0) + _bytes(more),
+        retained_bytes=(finding.retained_bytes or 0) + bytes_of(more),
         storages=finding.storages | more,
         drops=all_drops((finding, part)),
     )
@@ -228,10 +229,6 @@ def _seen_together(one: Finding, other: Finding) -> bool:
     """Whether the storages of both are of one census, or last: addresses are used again."""
     lasting = one.symptom in _LASTING and other.symptom in _LASTING
     return lasting or one.storages_at == other.storages_at
-
-
-def _bytes(storages: frozenset[tuple[int, int]]) -> int:
-    return sum(size for _, size in storages)
 
 
 def _less(finding: Finding, explained: int) -> Finding:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 
+from tenure.analysis.heap.storage_facts import bytes_of
 from tenure.model.experiment import all_drops
 from tenure.model.source import SourceLocation
 from tenure.model.suspect import HoldingReference, Series, Suspect
@@ -82,8 +83,8 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
     every_cut = tuple(reference for each in (main, *group) for reference in each.cut)
     retained = [each.retained_bytes for each in group if not _is_covered(each.cut, every_cut)]
     storages = frozenset().union(*(each.storages for each in group))
-    freed = _bytes_of(storages) if all(each.storages for each in group) else sum(retained)
-    if main.symptom == "cycle" and _bytes_of(storages) == sum(_bytes_of(each.storages) for each in group):
+    freed = bytes_of(storages) if all(each.storages for each in group) else sum(retained)
+    if main.symptom == "cycle" and bytes_of(storages) == sum(bytes_of(each.storages) for each in group):
         freed = sum(retained)  # at the census that found most of them, which is not the one of the storages
     return replace(
         main,
@@ -108,10 +109,6 @@ def _joined(group: Sequence[Suspect]) -> Suspect:
         storages=storages,
         drops=all_drops(group),
     )
-
-
-def _bytes_of(storages: Iterable[tuple[int, int]]) -> int:
-    return sum(size for _, size in storages)
 
 
 def _grows_whole(suspect: Suspect) -> bool:

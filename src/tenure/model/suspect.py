@@ -80,6 +80,8 @@ class Hop:
     user: bool = True
 
 
+ELEMENT_HOPS = ("ITEM", "INDEX", "MEMBER")
+"""Kinds of references by which a container has what is in it."""
 GRADIENTS_IN_TURN = "gradients_in_turn"
 """Fact: what grows is the gradients of tensors that live on, of one after the other."""
 FILLED = "filled_attributes"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tenure.model.suspect import FILLED, FILLED_OF, LOOKED_UP, ONLY_C_CODE, SUSPENDED_TYPES, Hop, Suspect
+from tenure.model.suspect import ELEMENT_HOPS, FILLED, FILLED_OF, LOOKED_UP, ONLY_C_CODE, SUSPENDED_TYPES, Hop, Suspect
 
 CALLBACKS = "callbacks of"
 FUNCTIONS_IN = "functions in"
@@ -18,7 +18,6 @@ FEW_OBJECTS = 3
 """That came one by one, each many steps after the last, as one per task or phase: they may be all there will be."""
 _CELL_OUTPUTS = "cell output history"
 _INTERPRETER_HOOK = re.compile(r"`(sys|threading)\.\w*hook`")
-_ELEMENTS = ("ITEM", "INDEX", "MEMBER")
 _FUNCTIONS = ("function", "method", "partial")
 _BEHIND_WRAPPERS = 4
 """References after which a path has left a bound method or partial for what it calls or was given."""
@@ -39,7 +38,7 @@ def merely_counts(suspect: Suspect) -> bool:
 
 def collects_callbacks(suspect: Suspect) -> bool:
     """Whether what is collected is functions or bound methods, as those of who listens."""
-    elements = (hop for hop in suspect.path if hop.kind in _ELEMENTS)
+    elements = (hop for hop in suspect.path if hop.kind in ELEMENT_HOPS)
     return suspect.holder.element and any(short_type(hop.target_type) in _FUNCTIONS for hop in elements)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from tenure.analysis.heap.graph import Bools
@@ -21,6 +23,11 @@ def identities(view: View, storages: Ints) -> frozenset[tuple[int, int]]:
     """Address and bytes of storage nodes: the same for the same memory while it lives, also in profiles."""
     addresses, sizes = view.census.nodes.address[storages], view.graph.bytes_of_node[storages]
     return frozenset(zip(addresses.tolist(), sizes.tolist(), strict=True))
+
+
+def bytes_of(storages: Iterable[tuple[int, int]]) -> int:
+    """Of storages known by address and bytes: what they come to."""
+    return sum(size for _, size in storages)
 
 
 def is_scalar(view: View, row: int) -> bool:

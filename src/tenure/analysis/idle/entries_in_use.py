@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from tenure.analysis.heap.storage_facts import bytes_of
 from tenure.analysis.idle.resting_history import memory_of
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Census
@@ -59,7 +60,7 @@ def _is_kept_up(suspect: Suspect, peaks: Sequence[Replay], between: Sequence[Cen
     seen = ((census.step, suspect.storages & memory_of(census)) for census in between)
     step, first = next((each for each in seen if each[1]), (0, frozenset()))
     changed = (first & peak.changed_in_place() for peak in peaks if peak.profile.step - step >= LEAST_AGE)
-    return any(_bytes_of(each) >= LEAST_SHARE * _bytes_of(first) for each in changed if each)
+    return any(bytes_of(each) >= LEAST_SHARE * bytes_of(first) for each in changed if each)
 
 
 def _comes_seldom(suspect: Suspect) -> bool:
@@ -73,8 +74,4 @@ def _comes_seldom(suspect: Suspect) -> bool:
 
 def _is_used(suspect: Suspect, peak: Replay) -> bool:
     older = suspect.storages & peak.from_before()
-    return bool(older) and _bytes_of(older - peak.untouched_in_second()) >= LEAST_USED * _bytes_of(older)
-
-
-def _bytes_of(storages: Iterable[tuple[int, int]]) -> int:
-    return sum(size for _, size in storages)
+    return bool(older) and bytes_of(older - peak.untouched_in_second()) >= LEAST_USED * bytes_of(older)

@@ -185,7 +185,8 @@ def _candidates(ordered: Sequence[View], windows: Sequence[Window], unfinished: 
 def _with_stopped_optimizers(ordered: Sequence[View], candidates: Sequence[_Idle]) -> list[_Idle]:
     """With those that train what rests alone, and those that no step of theirs has changed since it rests."""
     stopped = stopped_with(ordered[-1], [idle.storages for idle in candidates]) if candidates else frozenset()
-    return [replace(idle, stopped=stopped | stepped_no_more(ordered[idle.rest.since :])) for idle in candidates]
+    later = {since: stepped_no_more(ordered[since:]) for since in {idle.rest.since for idle in candidates}}
+    return [replace(idle, stopped=stopped | later[idle.rest.since]) for idle in candidates]
 
 
 def _is_one_of_several(last: View, children: Mapping[int, Sequence[int]], node: int, rest: Rest) -> bool:

@@ -65,7 +65,7 @@ def stepped_no_more(views: Sequence[View]) -> frozenset[int]:
     ends = [view for view in views if view.census.moment == "step-end"]
     if len(ends) < LEAST_STEP_ENDS:
         return frozenset()
-    before = {looks for optimizer in optimizer_nodes(ends[0].graph) for looks in [_looks(ends[0], optimizer)] if looks}
+    before = {_looks(ends[0], optimizer) for optimizer in optimizer_nodes(ends[0].graph)} - {frozenset()}
     now = {optimizer: _looks(views[-1], optimizer) for optimizer in optimizer_nodes(views[-1].graph)}
     stopped = frozenset(optimizer for optimizer, looks in now.items() if looks in before)
     goes_on = any(looks and optimizer not in stopped for optimizer, looks in now.items())

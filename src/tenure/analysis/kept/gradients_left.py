@@ -157,8 +157,8 @@ def _left(leaves: _Leaves, owner: int, chosen: Collection[int], top: int) -> _Le
 
 
 def _told_by_their_models(view: View, found: Sequence[_Left]) -> list[_Left]:
-    """What is left, where parts of many kinds in one model have it by the model: all but a few of its layers' kinds are
-    trained no more, and one statement says so."""
+    """What is left, by the model where parts of many kinds in it have some: one statement says that they are trained no
+    more, not one for each."""
     by_model: dict[int, list[_Left]] = {}
     for left in found:
         by_model.setdefault(left.top, []).append(left)

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from tenure.analysis.sites.site_search import place_at
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 from tenure.syntax.program.imports import Imported, imported_names
-from tenure.syntax.text.scopes import dotted, enclosing_function, parse
+from tenure.syntax.text.scopes import dotted, parse
 
 
 def by_the_call_that_asked(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference:
@@ -72,7 +73,7 @@ def _imported_calls(source: SourceFile) -> Iterator[tuple[str, str, SourceLocati
     names = imported_names(node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and (full := _in_full(dotted(node.func), names)):
-            site = SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
+            site = place_at(source, node.lineno)
             yield full, dotted(node.func), site, node
 
 

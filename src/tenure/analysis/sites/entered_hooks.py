@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from tenure.analysis.sites.site_search import place_at
 from tenure.errors import SourceError
-from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.source import SourceFile
 from tenure.model.suspect import ONLY_C_CODE, HoldingReference, Suspect
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.scopes import dotted, enclosing_function, parse
+from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.store_calls import PACK_HOOKS
 
 
@@ -53,7 +54,7 @@ def _hooks_made(source: SourceFile) -> Iterator[HoldingReference]:
             if isinstance(call, ast.Call) and called_name(call) == PACK_HOOKS:
                 name = dotted(targets[0]) if targets else PACK_HOOKS
                 given = (_last(each) for each in (*call.args, *(keyword.value for keyword in call.keywords)))
-                place = SourceLocation(source.path, call.lineno, enclosing_function(source, call.lineno))
+                place = place_at(source, call.lineno)
                 yield HoldingReference(
                     kind="hook", name=name.rpartition(".")[2], expression=name, sites=(place,), calls=" ".join(given)
                 )

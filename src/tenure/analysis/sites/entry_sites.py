@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tenure.analysis.heap.graph import unquoted
-from tenure.analysis.sites.site_search import bindings_of
+from tenure.analysis.sites.site_search import bindings_of, is_yours
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 
@@ -18,12 +18,12 @@ def by_the_entry(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect
     entry = suspect.path[1] if len(suspect.path) > 1 else None
     if suspect.symptom != "peak" or suspect.through_graph or entry is None or entry.kind != "ITEM":
         return suspect
-    if not unquoted(entry.label).isidentifier() or _any_is_yours(suspect, sources):
+    name, place = unquoted(entry.label), f"{suspect.path[0].label}[{entry.label}]"
+    if not name.isidentifier() or any(is_yours(each.sites, sources) for each in (suspect.holder, *suspect.cut)):
         return suspect
-    sites = tuple(_stores_under(unquoted(entry.label), sources))
+    sites = tuple(_stores_under(name, sources))
     if not sites:
         return suspect
-    name, place = unquoted(entry.label), f"{suspect.path[0].label}[{entry.label}]"
     holder = HoldingReference("item", name, place, owner_type=entry.source_type, sites=sites)
     return replace(suspect, holder=holder, cut=(holder,), holder_is_yours=True, ambiguous=len(sites) > 1)
 
@@ -34,11 +34,3 @@ def _stores_under(key: str, sources: Mapping[str, SourceFile]) -> Iterator[Sourc
         if source.origin == "yours" and key in source.text:
             stores = (each for each in bindings_of(source) if each.kind == "item" and unquoted(each.key) == key)
             yield from (SourceLocation(source.path, each.line, each.function) for each in stores)
-
-
-def _any_is_yours(suspect: Suspect, sources: Mapping[str, SourceFile]) -> bool:
-    return any(_is_yours(site.file, sources) for each in (suspect.holder, *suspect.cut) for site in each.sites[:1])
-
-
-def _is_yours(file: str, sources: Mapping[str, SourceFile]) -> bool:
-    return file in sources and sources[file].origin == "yours"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 
-from tenure.analysis.sites.site_search import LIKELY, SURE, UNLIKELY, RankedSite, Sought
+from tenure.analysis.sites.site_search import LIKELY, SURE, UNLIKELY, RankedSite, Sought, is_yours, place_at
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import PARTS_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
 from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.freezing import requires_grad_set_by
-from tenure.syntax.text.scopes import dotted, enclosing_function, text_around
+from tenure.syntax.text.scopes import dotted, text_around
 
 _BACKWARD = ("backward", "manual_backward")
 
@@ -24,11 +24,11 @@ def backward_calls(sought: Sought) -> Iterator[RankedSite]:
         if "create_graph" in source.text:
             for node in _calls(source, _stores_graph):
                 plausibility = SURE if source.origin == "yours" else LIKELY
-                yield RankedSite(_location(source, node), node.end_lineno or node.lineno, plausibility)
+                yield RankedSite(place_at(source, node.lineno), node.end_lineno or node.lineno, plausibility)
             for stored in _stored_gradients(source) if source.origin == "yours" else ():
                 beside = "create_graph" in text_around(source, stored.lineno)
                 level = LIKELY if beside else UNLIKELY
-                yield RankedSite(_location(source, stored), stored.end_lineno or stored.lineno, level)
+                yield RankedSite(place_at(source, stored.lineno), stored.end_lineno or stored.lineno, level)
 
 
 def name_of_gradients(site: SourceLocation, sources: Mapping[str, SourceFile], name: str) -> str:
@@ -65,8 +65,10 @@ def told_by_other_backward(
     made = frozenset().union(*(_backward_lines(profile) for profile in profiles))
     yours = (source for source in sources.values() if source.origin == "yours" and "backward" in source.text)
     calls = [(source, node) for source in yours for node in _calls(source, _is_backward)]
-    profiled = {_function(_location(*call)) for call in calls if not made.isdisjoint(_lines(*call))}
-    others = [place for call in calls if _function(place := _location(*call)) not in profiled]
+    profiled = {
+        _function(place_at(source, node.lineno)) for source, node in calls if not made.isdisjoint(_lines(source, node))
+    }
+    others = [place for source, node in calls if _function(place := place_at(source, node.lineno)) not in profiled]
     if not profiled or len(set(map(_function, others))) != 1:
         return suspect
     holder = dataclasses.replace(suspect.holder, sites=tuple(others))
@@ -79,7 +81,7 @@ def told_by_freezing(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Sus
     one place where the program says which of them are trained from now on."""
     if TRAINED_BEFORE not in suspect.facts or "gradients_of" not in suspect.facts:
         return suspect
-    if PARTS_WITH_GRADIENTS not in suspect.facts and _is_yours(suspect.holder.sites, sources):
+    if PARTS_WITH_GRADIENTS not in suspect.facts and is_yours(suspect.holder.sites, sources):
         return suspect
     yours = (source for source in sources.values() if source.origin == "yours" and "requires_grad" in source.text)
     freezing = [(source, each) for source in yours for node in nodes_in(source) for each in requires_grad_set_by(node)]
@@ -88,13 +90,8 @@ def told_by_freezing(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Sus
         return suspect
     source, place = freezing[0]
     name = dotted(place.of).rpartition(".")[2] or suspect.holder.name
-    holder = dataclasses.replace(suspect.holder, name=name, sites=(_location(source, place.node),))
+    holder = dataclasses.replace(suspect.holder, name=name, sites=(place_at(source, place.node.lineno),))
     return dataclasses.replace(suspect, holder=holder, cut=(holder,), ambiguous=False)
-
-
-def _is_yours(sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile]) -> bool:
-    source = sources.get(sites[0].file) if sites else None
-    return source is not None and source.origin == "yours"
 
 
 def _backward_lines(profile: StepProfile) -> frozenset[tuple[str, int]]:
@@ -110,10 +107,6 @@ def _lines(source: SourceFile, node: ast.Call) -> set[tuple[str, int]]:
 
 def _calls(source: SourceFile, wanted: Callable[[ast.Call], bool]) -> list[ast.Call]:
     return [node for node in nodes_in(source) if isinstance(node, ast.Call) and wanted(node)]
-
-
-def _location(source: SourceFile, node: ast.expr | ast.stmt) -> SourceLocation:
-    return SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
 
 
 def _function(place: SourceLocation) -> tuple[str, str]:

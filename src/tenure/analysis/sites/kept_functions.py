@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import takewhile
 
-from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import HoldingReference, Suspect
-from tenure.syntax.text.scopes import enclosing_function
+from tenure.analysis.sites.site_search import place_at
+from tenure.model.source import SourceFile
+from tenure.model.suspect import ELEMENT_HOPS, HoldingReference, Suspect
 
 _NESTED = ".<locals>."
 _FUNCTION = "function"
-_ELEMENTS = ("ITEM", "INDEX", "MEMBER")
 
 
 def by_the_function_that_is_kept(
@@ -30,23 +29,23 @@ def by_the_function_that_is_kept(
     source = sources.get(kept.file) if kept is not None else None
     if kept is None or source is None or source.origin != "yours" or _NESTED not in kept.source_name:
         return holder
-    site = SourceLocation(source.path, kept.line, enclosing_function(source, kept.line))
+    site = place_at(source, kept.line)
     found = replace(holder, kind="hook", name=kept.source_name.rpartition(_NESTED)[2], sites=(site,))
     if by_library:
         return replace(found, library_sites=holder.sites[:1])
-    table = next(hop for hop in suspect.path if hop.kind in _ELEMENTS)
+    table = next(hop for hop in suspect.path if hop.kind in ELEMENT_HOPS)
     return replace(found, expression=_table_of(suspect), calls=kept.source_name, inside=table.source_type)
 
 
 def _table_of(suspect: Suspect) -> str:
     """The library's container by names, `engine._event_handlers[*]`."""
-    names = takewhile(lambda hop: hop.kind not in _ELEMENTS, suspect.path)
+    names = takewhile(lambda hop: hop.kind not in ELEMENT_HOPS, suspect.path)
     return ".".join(hop.label for hop in names if hop.kind != "DICT") + "[*]"
 
 
 def _is_of_functions_in_a_library(holder: HoldingReference, suspect: Suspect) -> bool:
     """Whether the holder is the variable that each of ever more functions in a library's container closes over."""
     before = takewhile(lambda hop: hop.source_type != _FUNCTION, suspect.path)
-    elements = [hop for hop in before if hop.kind in _ELEMENTS]
+    elements = [hop for hop in before if hop.kind in ELEMENT_HOPS]
     gains = bool(suspect.growth_objects_per_step) and holder.kind == "closure"
     return gains and bool(elements) and not any(hop.user for hop in elements)

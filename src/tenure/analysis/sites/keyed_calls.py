@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tenure.analysis.heap.graph import unquoted
+from tenure.analysis.sites.site_search import place_at
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Hop
 from tenure.syntax.text.expressions import called_name, parameters_by_place
@@ -66,7 +67,7 @@ def by_the_call_that_names_the_entry(
     if not keys or len(keys[-1]) < LEAST_TEXT:
         return reference
     sites = tuple(
-        SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
+        place_at(source, node.lineno)
         for source in sources.values()
         if source.origin == "yours" and keys[-1] in source.text
         for node in nodes_in(source)

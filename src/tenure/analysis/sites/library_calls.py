@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tenure.analysis.sites.logged_values import is_of_logging, logged_values
+from tenure.analysis.sites.site_search import place_at
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 from tenure.syntax.text.file_nodes import nodes_in, nodes_of
-from tenure.syntax.text.scopes import enclosing_function, loops_around, parse
+from tenure.syntax.text.scopes import loops_around, parse
 from tenure.syntax.text.store_calls import GROWING_METHODS
 from tenure.syntax.text.tree_walks import walk
 
@@ -91,7 +92,7 @@ def _given_by_derived(reference: HoldingReference, sources: Mapping[str, SourceF
             for call in calls:
                 given = any(keyword.arg == reference.name for keyword in call.keywords)
                 if given and isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
-                    yield SourceLocation(source.path, call.lineno, enclosing_function(source, call.lineno))
+                    yield place_at(source, call.lineno)
 
 
 def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
@@ -123,7 +124,7 @@ def _stores_by_key(
     for source in sources.values():
         if source.origin == "yours" and owner in source.text:
             for line in sorted(line for line, stored_in in _subscript_stores(source) if stored_in == owner):
-                yield SourceLocation(source.path, line, enclosing_function(source, line))
+                yield place_at(source, line)
 
 
 def _subscript_stores(source: SourceFile) -> Iterator[tuple[int, str]]:
@@ -194,7 +195,7 @@ def _places(word: str, sources: Mapping[str, SourceFile], fits: Callable[[ast.Ca
         for call in _one_by_line(filter(fits, _calls_in(source)))
     ]
     for _, _, source, line in sorted(found, key=lambda each: each[:2]):
-        yield SourceLocation(source.path, line, enclosing_function(source, line))
+        yield place_at(source, line)
 
 
 def _one_by_line(calls: Iterable[ast.Call]) -> list[ast.Call]:

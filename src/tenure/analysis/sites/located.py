@@ -24,9 +24,10 @@ from tenure.analysis.sites.name_sites import by_the_statement_that_adds_names
 from tenure.analysis.sites.optimizer_sites import by_the_statement_that_gives_parameters
 from tenure.analysis.sites.record_sites import fields_to_drop, record_that_is_kept
 from tenure.analysis.sites.registered_hooks import by_the_calls_name, by_the_registration
+from tenure.analysis.sites.site_search import is_yours
 from tenure.analysis.sites.state_sites import places_of_change, that_carries_on
 from tenure.analysis.sites.text_facts import facts_of_text
-from tenure.model.source import SourceFile, SourceLocation
+from tenure.model.source import SourceFile
 from tenure.model.suspect import (
     CARRIED_ON,
     CUT_IN_LIBRARY,
@@ -81,7 +82,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
         holder=holder,
         cut=cut,
         ambiguous=carrying is None and _is_ambiguous(holder, named, sources, growing=growing),
-        holder_is_yours=_is_yours(holder.sites, sources, default=suspect.holder_is_yours),
+        holder_is_yours=is_yours(holder.sites, sources, default=suspect.holder_is_yours),
         facts=suspect.facts
         | ({"emptied_by": empties} if empties else {})
         | facts_of_text(suspect, holder, sources)
@@ -108,7 +109,7 @@ def _by_what_is_left_on_ctx(suspect: Suspect, sources: Mapping[str, SourceFile])
         return suspect
     kept = HoldingReference("attribute", str(attribute), f"ctx.{attribute}", owner_type=str(function))
     sites = resolve_sites(kept, sources, growing=False)
-    if not _is_yours(sites, sources, default=False):
+    if not is_yours(sites, sources, default=False):
         return suspect
     sure = is_unambiguous(kept, sources, growing=False)
     return dataclasses.replace(suspect, holder=dataclasses.replace(kept, sites=sites), ambiguous=not sure)
@@ -118,9 +119,9 @@ def _are_partly_of_libraries(
     holder: HoldingReference, cut: Sequence[HoldingReference], sources: Mapping[str, SourceFile]
 ) -> bool:
     """Whether the holder is the user's, and another reference of the cut is made by a library."""
-    if not _is_yours(holder.sites, sources, default=False):
+    if not is_yours(holder.sites, sources, default=False):
         return False
-    return any(not _is_yours(each.sites, sources, default=True) for each in cut)
+    return any(not is_yours(each.sites, sources, default=True) for each in cut)
 
 
 def _last_error_of_own_prompt(
@@ -131,7 +132,7 @@ def _last_error_of_own_prompt(
     if holder in cut or holder.kind != "local":
         return None
     set_here = (each for each in cut if each.kind == "global" and each.name.startswith("last_"))
-    return next((each for each in set_here if _is_yours(each.sites, sources, default=False)), None)
+    return next((each for each in set_here if is_yours(each.sites, sources, default=False)), None)
 
 
 def _is_ambiguous(
@@ -140,7 +141,7 @@ def _is_ambiguous(
     """Whether several statements may have made the reference, and nothing decides between them."""
     if len(holder.sites) < 2:
         return False
-    behind_a_library = _is_yours(holder.sites, sources, default=True) and holder.sites != resolve_sites(
+    behind_a_library = is_yours(holder.sites, sources, default=True) and holder.sites != resolve_sites(
         named, sources, growing=growing
     )
     return behind_a_library or not is_unambiguous(named, sources, growing=growing)
@@ -149,8 +150,3 @@ def _is_ambiguous(
 def _as_it_is(reference: HoldingReference) -> HoldingReference:
     """The reference without other variables for the same object: where several are to be dropped, each is told."""
     return dataclasses.replace(reference, aliases=()) if reference.kind == "local" else reference
-
-
-def _is_yours(sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile], *, default: bool) -> bool:
-    source = sources.get(sites[0].file) if sites else None
-    return source.origin == "yours" if source else default

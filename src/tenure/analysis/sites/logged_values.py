@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 
+from tenure.analysis.sites.site_search import place_at
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.scopes import enclosing_function, parse
+from tenure.syntax.text.scopes import parse
 
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception"})
 _PLAIN = frozenset(
@@ -48,7 +49,7 @@ def _calls(
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and (given := _given(node, name, kinds)):
-                yield given, SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
+                yield given, place_at(source, node.lineno)
 
 
 def _given(call: ast.Call, name: Callable[[ast.expr], str], wanted: str) -> str:

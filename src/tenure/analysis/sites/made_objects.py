@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from tenure.analysis.sites.site_search import place_at
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.name_uses import function_around
-from tenure.syntax.text.scopes import dotted, enclosing_function, parse
+from tenure.syntax.text.scopes import dotted, parse
 from tenure.syntax.text.tree_walks import walk
 
 _MAKING = ("__init__", "__new__")
@@ -42,7 +43,7 @@ def by_the_call_that_makes(reference: HoldingReference, sources: Mapping[str, So
 
 def _calls_of(name: str, source: SourceFile) -> Iterator[SourceLocation]:
     calls = (call for call in nodes_of(source, ast.Call) if called_name(call) == name)
-    yield from (_place(source, call) for call in calls)
+    yield from (place_at(source, call.lineno) for call in calls)
 
 
 def _copies(source: SourceFile, attribute: str) -> Iterator[tuple[str, SourceLocation]]:
@@ -52,8 +53,4 @@ def _copies(source: SourceFile, attribute: str) -> Iterator[tuple[str, SourceLoc
         if isinstance(node.value, ast.Call) and called_name(node.value) in _COPIES and name:
             around = walk(function_around(parse(source), [node.lineno]))
             if any(isinstance(each, ast.Attribute) and dotted(each) == f"{name}.{attribute}" for each in around):
-                yield name.rpartition(".")[2], _place(source, node)
-
-
-def _place(source: SourceFile, node: ast.expr | ast.stmt) -> SourceLocation:
-    return SourceLocation(source.path, node.lineno, enclosing_function(source, node.lineno))
+                yield name.rpartition(".")[2], place_at(source, node.lineno)

@@ -9,11 +9,10 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from tenure.model.source import SourceFile
-from tenure.model.suspect import HoldingReference, Suspect
+from tenure.model.suspect import ELEMENT_HOPS, HoldingReference, Suspect
 from tenure.syntax.kept.read_afterwards import line_that_reads_all
 from tenure.syntax.program.program import Program
 
-_ELEMENTS = ("ITEM", "INDEX", "MEMBER")
 _PLAIN = ("list", "tuple", "dict")
 
 
@@ -39,8 +38,8 @@ def _program(sources: tuple[SourceFile, ...]) -> Program:
 def _fields(suspect: Suspect, program: Program) -> Iterator[str]:
     """By which fields of its entries the container leads to the tensors."""
     for entry, hop in pairwise(suspect.path):
-        if entry.kind in _ELEMENTS and hop.kind == "ATTRIBUTE":
+        if entry.kind in ELEMENT_HOPS and hop.kind == "ATTRIBUTE":
             yield hop.label
-        elif entry.kind in _ELEMENTS and hop.kind == "INDEX" and hop.source_type not in _PLAIN:
+        elif entry.kind in ELEMENT_HOPS and hop.kind == "INDEX" and hop.source_type not in _PLAIN:
             named = program.names.class_of(hop.source_type)  # a `NamedTuple` has its fields by place
             yield from list(named.fields)[int(hop.label) :][:1] if named is not None else ()

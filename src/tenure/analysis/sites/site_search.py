@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
@@ -14,6 +14,7 @@ from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 from tenure.syntax.text.bindings import Binding, Call, bindings, calls
+from tenure.syntax.text.scopes import enclosing_function
 
 SURE, LIKELY, WEAK, UNLIKELY = range(4)
 _INTO_LISTS = ("append", "extend", "insert", "appendleft", "extendleft", "add")
@@ -274,6 +275,17 @@ class Sought:
         place = SourceLocation(source.path, found.line, found.function)
         empty = isinstance(found, Binding) and found.kind in BINDERS and found.value_kind == "empty"
         return RankedSite(place, found.end_line, level, order, stores, empty)
+
+
+def place_at(source: SourceFile, line: int) -> SourceLocation:
+    """A line of a file, with the function around it."""
+    return SourceLocation(source.path, line, enclosing_function(source, line))
+
+
+def is_yours(sites: Sequence[SourceLocation], sources: Mapping[str, SourceFile], *, default: bool = False) -> bool:
+    """Whether the first of some statements stands in a file of the program's own; `default` where none is known."""
+    source = sources.get(sites[0].file) if sites else None
+    return source.origin == "yours" if source else default
 
 
 def bindings_of(source: SourceFile) -> tuple[Binding, ...]:

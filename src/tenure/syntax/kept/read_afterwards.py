@@ -14,6 +14,7 @@ from tenure.syntax.program.functions import Comprehension, Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_known_to_run, runs_repeatedly
 from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.mentions import mentions
 from tenure.syntax.text.scopes import dotted
 from tenure.syntax.text.tree_walks import children, walk
 from tenure.syntax.text.value_parts import gone_through
@@ -38,7 +39,7 @@ def line_that_reads_all(program: Program, source: SourceFile, line: int, name: s
     filling = next((each for each in program.names.functions_in(source) if _spans(each, line)), None)
     if filling is None:
         return "", 0
-    for function in program.functions:
+    for function in (each for each in program.functions if mentions(each.source, name)):
         for reading in _Reader(function, filling, name).readings(field):
             if is_known_to_run(program, function) and _runs_once(program, function, reading):
                 return function.source.path, reading.lineno
