@@ -61,6 +61,16 @@ def test_a_teacher_that_is_told_by_what_carries_it_is_known_as_a_part_of_that() 
     assert (suspect.holder.expression, fields, suspect.cut) == ("encoder", [["encoder.vae"]], (suspect.holder,))
 
 
+def test_a_teacher_that_a_library_noted_in_a_table_of_its_own_is_told_by_that() -> None:
+    keeper = "main(t.py:17).keeper -> torch.hub.Keeper#keeper"
+    noted = f"{keeper} -> .models list -> [0] __main__.Teacher#teacher -> {WEIGHT}\n"
+    beside = noted + f"main(t.py:17).teacher -> __main__.Teacher#teacher -> {WEIGHT}\n"
+    used = noted.replace("#teacher", "#teacher called")
+
+    assert idle_of(idle=noted, used=used, used_at=(1, 2, 3, 4, 6, 8)) == [(["keeper.models[0]"], 7, "")]
+    assert idle_of(idle=beside, used=used, used_at=(1, 2, 3, 4, 6, 8)) == [(["keeper.models[0]", "teacher"], 7, "")]
+
+
 @pytest.mark.parametrize(("trained", "told"), [((97, 98, 100, 104, 112, 120), True), ((97, 98, 99), False)])
 def test_steps_before_training_are_left_out_of_the_share_that_a_teacher_of_the_data_must_rest(
     trained: tuple[int, ...], told: bool

@@ -23,6 +23,7 @@ from tenure.analysis.heap.graph import (
     reach,
 )
 from tenure.analysis.heap.holders import Droppable, find_droppable
+from tenure.analysis.heap.library_tables import elements_of_library_tables
 from tenure.analysis.heap.modules import module_nodes, references_to_submodules
 from tenure.analysis.heap.paths import Paths
 from tenure.analysis.heap.wording import LARGE_CONTAINER
@@ -53,7 +54,8 @@ def find_cut(
     finding). A container in `many` counts as one reference for all of its elements. What objects in `passing` refer
     to is left to them where that is possible with no more references: they are made anew each step, and a person
     drops the variable; of one that waits in a queue as well, what it need not have.
-    Modules in `parts` may be taken out of the modules that have them, which are dropped whole otherwise.
+    Modules in `parts` may be taken out of the modules that have them, and out of a library's tables, which are dropped
+    whole otherwise.
     References made by the user are tried first, then those made in libraries. Costs one search of the targets'
     ancestry per reference found.
     """
@@ -63,8 +65,9 @@ def find_cut(
     forbidden = leads_to_use[graph.census.references.target]
     to_modules = _to_modules_in_use(graph, in_use)
     containers = many_containers(graph, many)
-    droppable = find_droppable(graph) | references_to_submodules(graph, parts)
-    by_attribute = graph.user_made & ~forbidden
+    noted = _noted_by_libraries(graph, parts)
+    droppable = find_droppable(graph) | references_to_submodules(graph, parts) | noted
+    by_attribute = (graph.user_made | noted) & ~forbidden
     by_variable = by_attribute & ~np.isin(graph.census.references.source, np.array(sorted(passing), dtype=np.int64))
     if passing and _is_smaller(
         _smallest_cut(graph, targets, droppable & by_attribute, containers, by_attribute),
@@ -90,6 +93,13 @@ def find_cut(
         if cut:
             return cut
     return ()
+
+
+def _noted_by_libraries(graph: Graph, parts: Collection[int]) -> Bools:
+    """Per reference: by it a library's table has one of these modules."""
+    if not parts:
+        return np.zeros(len(graph.census.references.kind), dtype=bool)
+    return elements_of_library_tables(graph) & np.isin(graph.census.references.target, sorted(parts))
 
 
 def _is_smaller(cut: Sized, *, than: Sized) -> bool:

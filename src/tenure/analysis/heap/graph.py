@@ -27,6 +27,8 @@ GRAPH_REFERENCES = (
     ReferenceKind.NEXT,
     ReferenceKind.SAVED,
 )
+PASSING_BY = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE, ReferenceKind.HOOK)
+"""References that use a module's memory, or hang on it, and do not own it."""
 IMPLICIT_REFERENCES = (
     *GRAPH_REFERENCES,
     ReferenceKind.CONTENTS,
@@ -279,6 +281,17 @@ def object_of(graph: Graph, node: int) -> int:
     references = graph.census.references
     owners = (r for r in graph.references_to(node) if references.kind[r] == ReferenceKind.DICT)
     return next((int(references.source[r]) for r in owners), node)
+
+
+def instance_of(graph: Graph, owner: int) -> int:
+    """The object whose `__dict__` or module table `owner` is, else `owner` itself."""
+    references = graph.census.references
+    while graph.instance_tables[owner]:
+        above = graph.references_to(owner)
+        if not above:
+            return owner
+        owner = int(references.source[above[0]])
+    return owner
 
 
 def own_references(graph: Graph, node: int) -> list[int]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenure.analysis.heap.cuts import IN_USE, alive_without, find_cut, freed_storages
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, ancestors, reach
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, PASSING_BY, ancestors, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import Droppable, gradients_with_graph, is_element
+from tenure.analysis.heap.library_tables import elements_of_library_tables
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import has_only_scalars, storage_rows
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
@@ -72,6 +73,19 @@ def emptied(group: Group) -> tuple[Droppable, ...]:
     spoilt = np.setdiff1d(np.intersect1d(freed, in_use), group.nodes)
     wanted = np.intersect1d(group.targets, storages.node)
     return cut if len(wanted) and not len(spoilt) and np.isin(wanted, freed).all() else ()
+
+
+def out_of_library_tables(view: View, nodes: Ints) -> tuple[Droppable, ...]:
+    """The elements of a library's outermost tables that have to go so that `nodes` are freed; none where that is not
+    enough."""
+    graph, references, hidden = view.graph, view.census.references, elements_of_library_tables(view.graph)
+    targets, without = references.target, np.isin(references.kind, PASSING_BY)
+    outer = reach(graph, graph.roots, without=hidden)[references.source]
+    elements = np.flatnonzero(hidden & outer).tolist()
+    cut = tuple(
+        Droppable(element) for element in elements if reach(graph, targets[[element]], without=without)[nodes].any()
+    )
+    return cut if cut and np.isin(nodes, freed_storages(graph, cut)).all() else ()
 
 
 def gradients_that_free(group: Group) -> tuple[Droppable, ...]:

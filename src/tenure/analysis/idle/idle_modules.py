@@ -17,8 +17,15 @@ from tenure.analysis.heap.carriers import (
 )
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, object_of, reach, unquoted
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_program_order, series_of_nodes
-from tenure.analysis.heap.held_group import Group, cut_of
-from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
+from tenure.analysis.heap.held_group import Group, cut_of, out_of_library_tables
+from tenure.analysis.heap.holders import Droppable
+from tenure.analysis.heap.modules import (
+    all_below,
+    children_of_modules,
+    module_nodes,
+    parameter_tensors,
+    references_to_submodules,
+)
 from tenure.analysis.heap.optimizers import never_stepped, optimizer_nodes
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import is_on
@@ -279,9 +286,10 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], place: str) -> Sus
     if passed:
         group_of = replace(group_of, cut=names_of_modules(last, nodes), freed=memory)
     went = {name_that_went(ordered, int(last.census.nodes.address[idle.node])) for idle in group}
-    cut = by_the_hook(last, by_the_functions_name(last, cut_of(group_of)), memory)
+    in_tables = () if passed or stopped else _as_a_module_in_library_tables(last, memory)
+    cut = in_tables or by_the_hook(last, by_the_functions_name(last, cut_of(group_of)), memory)
     suspect = assemble_suspect(
-        replace(group_of, cut=drop_the_carrier(last, cut, memory)),
+        replace(group_of, cut=in_tables or drop_the_carrier(last, cut, memory)),
         symptom="survivor",
         measured=Measured(
             series=series_of_nodes(last.census.moment, ordered, alive),
@@ -301,12 +309,21 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Idle], place: str) -> Sus
         fingerprint=fingerprint_of(f"idle {place}"),
     )
     suspect = by_an_attribute(with_parts(_by_the_modules_own_name(suspect), last, cut))
+    if in_tables:
+        suspect = replace(suspect, holder=suspect.cut[0], holder_is_yours=False)
     weight = int(last.graph.bytes_of_node[memory].sum())
     if passed or stopped:  # the path goes by the optimizer, which has them too
         suspect = replace(suspect, holder=suspect.cut[0])
     if passed:  # without the optimizer's own references, which nobody drops one by one, nothing goes
         suspect = replace(suspect, drops=())
     return replace(suspect, peak_drop_bytes=weight, peak_basis=BASIS)
+
+
+def _as_a_module_in_library_tables(last: View, memory: Ints) -> tuple[Droppable, ...]:
+    """Elements of a library's tables that have to go, where each is a module and not what happens to lead to one."""
+    cut, targets = out_of_library_tables(last, memory), last.census.references.target
+    noted = {int(targets[dropped.reference]) for dropped in cut}
+    return cut if noted <= set(module_nodes(last.graph)) else ()
 
 
 def _by_the_modules_own_name(suspect: Suspect) -> Suspect:

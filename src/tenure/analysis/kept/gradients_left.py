@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
+from tenure.analysis.heap.graph import PASSING_BY, Bools, Graph, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
@@ -30,7 +30,6 @@ MOST_KINDS = 2
 """Of parts of one model that are told each by itself."""
 LEAST_LATER = 2
 """Censuses in which they are the same: those of the run's second half, and what comes before a single one."""
-_PASSING = (*GRAPH_REFERENCES, ReferenceKind.GRAD, ReferenceKind.BASE, ReferenceKind.HOOK)
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class _Leaves:
             for leaf, gradient in _pairs(graph, ReferenceKind.GRAD)
             if leaf in known and gradient in memory and graph.identity_of_storage[memory[gradient]] in lasting
         }
-        self.without = np.isin(references.kind, _PASSING)
+        self.without = np.isin(references.kind, PASSING_BY)
 
     @cached_property
     def parameters(self) -> frozenset[int]:

@@ -8,23 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools, Graph, ancestors, reach
+from tenure.analysis.heap.graph import ELEMENT_REFERENCES, PASSING_BY, Bools, Graph, ancestors, instance_of, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.modules import is_inside_module, module_nodes, parameter_tensors
 from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import CALLED, CALLED_BY_ANY, ROOT_KINDS, NodeKind, ReferenceKind, Role
 
 VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
-PASSING_BY = (
-    ReferenceKind.GRAD_FN,
-    ReferenceKind.NEXT,
-    ReferenceKind.SAVED,
-    ReferenceKind.GRAD,
-    ReferenceKind.BASE,
-    ReferenceKind.HOOK,
-)
-"""References that use a module's memory, or hang on it, and do not own it."""
-
 Parameter = tuple[int, int, int]
 """A tensor by its address, its bytes, and the number of its storage."""
 
@@ -207,14 +197,3 @@ def _names_for(view: View, reference: int) -> list[Binding]:
     instance = instance_of(graph, owner)
     address = int(view.census.nodes.address[instance])
     return [Binding(address, name, type_name=graph.type_names[instance])] if name else []
-
-
-def instance_of(graph: Graph, owner: int) -> int:
-    """The object whose `__dict__` or module table `owner` is, else `owner` itself."""
-    references = graph.census.references
-    while graph.instance_tables[owner]:
-        above = graph.references_to(owner)
-        if not above:
-            return owner
-        owner = int(references.source[above[0]])
-    return owner

@@ -9,18 +9,16 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.carriers import by_an_attribute, by_the_functions_name, drop_the_carrier, with_parts
-from tenure.analysis.heap.cuts import LARGEST_CUT, freed_storages
-from tenure.analysis.heap.graph import ELEMENT_REFERENCES, Bools, reach
+from tenure.analysis.heap.cuts import LARGEST_CUT
+from tenure.analysis.heap.graph import PASSING_BY, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
-from tenure.analysis.heap.held_group import Group, cut_of
+from tenure.analysis.heap.held_group import Group, cut_of, out_of_library_tables
 from tenure.analysis.heap.holders import Droppable
+from tenure.analysis.heap.library_tables import elements_of_library_tables
 from tenure.analysis.heap.modules import all_tensors
-from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.kept.named_modules import (
-    PASSING_BY,
     NamedModule,
     carriers_of,
-    instance_of,
     named_modules,
 )
 from tenure.analysis.kept.releases import Release, final_releases, same_module
@@ -88,33 +86,8 @@ def _is_in_use(view: View, mine: NamedModule | None, nodes: Ints, modules: dict[
 def _optimizers_at_hand(view: View) -> set[int]:
     """Addresses of objects to which more leads than elements of tables that a library's objects have: nobody gets at
     one of those to step it."""
-    hidden = _elements_of_library_tables(view)
+    hidden = elements_of_library_tables(view.graph)
     return set(view.census.nodes.address[reach(view.graph, view.graph.roots, without=hidden)].tolist())
-
-
-def _elements_of_library_tables(view: View) -> Bools:
-    """Per reference: an element of a container that a library's object has as an attribute."""
-    graph, references = view.graph, view.census.references
-    elements = np.isin(references.kind, ELEMENT_REFERENCES)
-    tables = {
-        int(references.target[reference])
-        for reference in np.flatnonzero(np.isin(references.target, np.unique(references.source[elements]))).tolist()
-        if attribute_name(graph, reference) and graph.library[instance_of(graph, int(references.source[reference]))]
-    }
-    return np.asarray(elements & np.isin(references.source, sorted(tables)), dtype=bool)
-
-
-def _out_of_library_tables(view: View, nodes: Ints) -> tuple[Droppable, ...]:
-    """The elements of a library's outermost tables that have to go so that `nodes` are freed; none where that is not
-    enough."""
-    graph, references, hidden = view.graph, view.census.references, _elements_of_library_tables(view)
-    targets, without = references.target, np.isin(references.kind, PASSING_BY)
-    outer = reach(graph, graph.roots, without=hidden)[references.source]
-    elements = np.flatnonzero(hidden & outer).tolist()
-    cut = tuple(
-        Droppable(element) for element in elements if reach(graph, targets[[element]], without=without)[nodes].any()
-    )
-    return cut if cut and np.isin(nodes, freed_storages(graph, cut)).all() else ()
 
 
 def _has_name(module: NamedModule) -> bool:
@@ -137,7 +110,7 @@ def _suspect(
     if carrier is not None:
         whole = dataclasses.replace(group, targets=np.array([carrier]))
         group = min((whole, group), key=lambda each: len(cut_of(each)) or LARGEST_CUT)
-    in_tables = _out_of_library_tables(last, nodes) if carrier is None else ()
+    in_tables = out_of_library_tables(last, nodes) if carrier is None else ()
     held_by = in_tables or by_the_functions_name(last, cut_of(group))
     cut = in_tables or _by_the_carrier(last, held_by, nodes, release)
     found = assemble_suspect(
