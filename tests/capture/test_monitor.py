@@ -179,11 +179,14 @@ def test_a_module_that_is_called_between_censuses_is_marked_in_whichever_step_it
     assert {last.text(type_name).rpartition(".")[2] for type_name in types} == {"Sequential", "Embedding"}
 
 
-@pytest.mark.parametrize(("trains", "autograd", "moment"), [
-    (True, False, "evaluation-"), (True, True, "evaluation-graph-"), (False, True, "evaluation-"),
+WITH_GRAPH = ("graph-2", "returned-2", "graph-4", "graph-6", "graph-8")
+
+
+@pytest.mark.parametrize(("trains", "autograd", "moments"), [
+    (True, False, ("4", "6", "8")), (True, True, WITH_GRAPH), (False, True, ("4", "6", "8")),
 ], ids=["without autograd", "with autograd", "with autograd, and it trains in evaluation mode too"])  # fmt: skip
 def test_censuses_within_an_evaluation_are_taken_before_its_calls(
-    tmp_path: Path, trains: bool, autograd: bool, moment: str
+    tmp_path: Path, trains: bool, autograd: bool, moments: tuple[str, ...]
 ) -> None:
     model, optimizer = linear_and_sgd()
     log = CensusLog()
@@ -196,7 +199,26 @@ def test_censuses_within_an_evaluation_are_taken_before_its_calls(
                 model(torch.ones(2, 3))
         train_step(model.train(), optimizer)
 
-    assert [call for call in log.calls if call[1].startswith("evaluation")] == [(5, f"{moment}{n}") for n in (4, 6, 8)]
+    taken = [call for call in log.calls if call[1].startswith("evaluation")]
+    assert taken == [(5, f"evaluation-{moment}") for moment in moments]
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_backward_pass_through_what_an_evaluation_gave_back_is_in_its_steps_row(tmp_path: Path, asks: bool) -> None:
+    """Forces are gradients of an energy: their evaluation needs the graph."""
+    model, optimizer = linear_and_sgd()
+    with recording(tmp_path):
+        for _ in range(3):
+            train_step(model.train(), optimizer)
+        for _ in range(2):
+            energy = model.eval()(torch.ones(2, 3, requires_grad=True)).sum()
+            if asks:
+                energy.backward()
+        for _ in range(2):
+            train_step(model.train(), optimizer)
+
+    rows = open_recording(tmp_path).steps
+    assert [row.counters.get("evaluation_backward", 0) for row in rows] == [0, 0, 0, int(asks), 0]
 
 
 def test_calls_without_gradients_in_training_mode_are_an_evaluation_too(tmp_path: Path) -> None:
@@ -231,7 +253,9 @@ def test_where_no_step_ends_any_more_calls_of_models_are_watched_again(tmp_path:
 
     numbers = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
     assert [call for call in log.calls if call[1].startswith("evaluation")] == [
-        (3, f"evaluation-graph-{n}") for n in numbers
+        (3, "evaluation-graph-2"),
+        (3, "evaluation-returned-2"),
+        *((3, f"evaluation-graph-{n}") for n in numbers),
     ]
     assert (watches_after, monitor._modules.is_watching) == (False, False)
 

@@ -16,7 +16,16 @@ from tenure.analysis.idle.step_replay import Replay
 from tenure.errors import RecordingError
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
-from tenure.model.recording import COMPILES, EVALUATION, PEAK, Recording, Step, is_within_step
+from tenure.model.recording import (
+    COMPILES,
+    EVALUATION,
+    EVALUATION_BACKWARD,
+    EVALUATION_RETURNED,
+    PEAK,
+    Recording,
+    Step,
+    is_within_step,
+)
 from tenure.model.source import SourceFile
 from tenure.parts import Parts
 from tenure.store.profile_file import read_profile
@@ -46,9 +55,24 @@ class Evidence:
     @cached_property
     def evaluations(self) -> tuple[tuple[Census, ...], ...]:
         """The censuses within each evaluation that was looked into, in the order of the model's calls."""
-        inside = [census for census in self.of_tensors if census.moment.startswith(EVALUATION)]
+        inside = [
+            census
+            for census in self.of_tensors
+            if census.moment.startswith(EVALUATION) and not census.moment.startswith(EVALUATION_RETURNED)
+        ]
         steps = sorted({census.step for census in inside})
         return tuple(tuple(census for census in inside if census.step == step) for step in steps)
+
+    @cached_property
+    def returned(self) -> tuple[Census, ...]:
+        """The censuses as a call of an evaluation has given back a graph, which no backward pass of its step went
+        through; of a step that did not end that is not known."""
+        ended = {row.step for row in self.recording.steps if not row.counters.get(EVALUATION_BACKWARD)}
+        return tuple(
+            census
+            for census in self.of_tensors
+            if census.moment.startswith(EVALUATION_RETURNED) and census.step + 1 in ended
+        )
 
     @cached_property
     def of_tensors(self) -> tuple[Census, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tenure.analysis.evidence import Evidence
-from tenure.analysis.growth.evaluated_with_graph import find_evaluated_with_graph, told_by_the_call
+from tenure.analysis.growth.evaluated_with_graph import find_evaluated_with_graph, find_returned_with_graph
 from tenure.analysis.growth.evaluation_growth import find_growing_in_evaluations
 from tenure.analysis.growth.falls import with_falls
 from tenure.analysis.growth.saved_out_of_sight import told_with_graphs
@@ -32,6 +32,7 @@ from tenure.analysis.idle.peak_figures import (
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.same_statement import join_same_statement
+from tenure.analysis.sites.evaluated_calls import told_by_the_call
 from tenure.analysis.sites.gradient_sites import told_by_freezing, told_by_other_backward
 from tenure.analysis.sites.located import locate
 from tenure.analysis.sites.unfinished import named_by_its_cycle, named_by_what_builds_it
@@ -82,8 +83,8 @@ def _piled_up_in_evaluations(evidence: Evidence, told: Sequence[Suspect]) -> tup
 
 def _evaluated_with_graph(evidence: Evidence, piled_up: Sequence[Suspect]) -> tuple[Suspect, ...]:
     """Graphs of an evaluation, where nothing that is told to pile up there has them."""
-    found = find_evaluated_with_graph(evidence.evaluations)
-    located = (told_by_the_call(locate(each, evidence.sources)) for each in found)
+    found = find_evaluated_with_graph(evidence.evaluations) or find_returned_with_graph(evidence.returned)
+    located = (told_by_the_call(locate(each, evidence.sources), evidence.sources) for each in found)
     known = frozenset().union(*(suspect.storages for suspect in piled_up))
     return tuple(suspect for suspect in located if suspect.storages.isdisjoint(known))
 

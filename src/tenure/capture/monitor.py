@@ -62,7 +62,7 @@ class Monitor:
             self._guard.is_shut,
             lambda: self._recorder.take_new_root(),
             self.enter_root,
-            lambda module: self._recorder.leave_forward(module),
+            lambda module, output: self._recorder.leave_forward(module, output),
         )
         self._recorder = StepRecorder(
             self._journal,

@@ -108,12 +108,12 @@ class StateCalls:
 def _bytes_beside(given: object, optimizers: Iterable[Optimizer]) -> int:
     """Of all storages of the tensors that are given, but of those that optimizers work on and those in mapped files."""
     # Here, for NumPy is loaded with it.
-    from tenure.capture.heap.roles import tensors_in
+    from tenure.capture.tensors.nested import nested_tensors
 
     work = (value for each in optimizers for value in (each.param_groups, each.state))
     with torch._C.DisableTorchFunction():
-        storages = _storages(tensors_in(given))
-        used = _storages(tensor for each in work for tensor in tensors_in(each))
+        storages = _storages(nested_tensors(given))
+        used = _storages(tensor for each in work for tensor in nested_tensors(each))
     in_files = find_mapped(facts.pointer for facts in storages.values() if facts.device == "cpu")
     return sum(facts.num_bytes for known, facts in storages.items()
                if known not in used and facts.pointer not in in_files)  # fmt: skip

@@ -173,10 +173,13 @@ class StepRecorder:
         self._inputs.take(inputs)
         self.phases.enter_forward()
 
-    def leave_forward(self, module: Any) -> None:
+    def leave_forward(self, module: Any, output: Any) -> None:
         """The forward of this root is over."""
         trains = bool(getattr(module, "training", True))
         self.phases.leave_forward(evaluates=self.trains and not trains)
+        moment = self._evaluation_calls.take_return(output)
+        if moment and self._can_afford_within():
+            self.record_census(moment, None)
 
     def take_evaluation_call(self, inputs: Any, module: Any, *, with_graph: bool) -> None:
         """A root is called that trains nothing, after an optimizer has stepped; `with_graph`, with autograd on."""
@@ -202,6 +205,7 @@ class StepRecorder:
         counters = self._counters.read_after_step(step, self._clock.step_seconds, wanted=within)
         if within:
             counters = counters | self.phases.end_step() | self._inputs.end_step()
+        counters = counters | self._evaluation_calls.take_backward()
         self._write_step(elapsed, counters)
         if self._samples.asks or self._next_decision.has_come(step, elapsed=elapsed, counters=counters):
             with collector_rests():  # rings that the census sees must be there in the copy that is left after it
@@ -287,7 +291,7 @@ class StepRecorder:
 
     def _decide(self, moment: str, inputs: Any, elapsed: float, counters: dict[str, int]) -> None:
         """What depends on the step's number, on the time, or on what was asked for: a census, what is watched next."""
-        self._evaluation_calls.end_step()
+        self._evaluation_calls.end_step(watched=self._modules.is_watching)
         hook_seconds = self._guard.own_seconds - self._extra_seconds - self._censuses.spending.total.seconds
         self._watched.measure(self.step, elapsed, hook_seconds)
         self._counters.every_other = self._watched.is_overdrawn

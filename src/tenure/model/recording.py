@@ -12,6 +12,12 @@ EVALUATION = "evaluation-"
 EVALUATION_WITH_GRAPH = f"{EVALUATION}graph-"
 """The same where the model is in evaluation mode, autograd is on, and the training calls it in training mode."""
 
+EVALUATION_RETURNED = f"{EVALUATION}returned-"
+"""The same as such a call has just given its output back, with the graph that it recorded."""
+
+EVALUATION_BACKWARD = "evaluation_backward"
+"""The counter that is 1 where a backward pass went through what such a call of the step gave back."""
+
 OUT_OF_MEMORY = "out-of-memory"
 """Moment of a census taken where device memory ran out, inside the step."""
 

@@ -25,7 +25,7 @@ _PACK_DETACHED = (
     "let the pack hook return `tensor.detach()`: a graph node that saves its own result as it is refers to itself"
 )
 NOTABLE_BYTES = 64 << 10
-NOTABLE_PACE = 1 << 10
+NOTABLE_PACE = 16 << 10
 """Bytes per step. A ring of less, that comes to less, is what a library leaves for the collector on purpose: a hint."""
 _FREES_IT = "only the cyclic collector frees it."
 _MAY_NOT = "C++ code owns part of it too, so that the cyclic collector may not free it."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import EVALUATED_WITH_GRAPH, Suspect
+from tenure.model.suspect import EVALUATED_WITH_GRAPH, RETURNED, Suspect
 from tenure.rules.claim import claim, plural, subject
 from tenure.rules.source_claim import claim_source
 from tenure.syntax.program.functions import Function
@@ -16,19 +16,22 @@ from tenure.syntax.values.graph_values import backward_root
 from tenure.syntax.values.without_graph import is_without_graph
 
 _REMEDY = "run it under `torch.inference_mode()` or `torch.no_grad()`"
+_READ_LATER = "a generator or `map` that is made under it and read outside runs without it"
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Graphs that calls of a model in evaluation mode record, of a model that the training calls in the other."""
     if EVALUATED_WITH_GRAPH not in suspect.facts:
         return None
+    returned = RETURNED in suspect.facts
+    holds = "its output holds" if returned else f"{subject(suspect)} {plural(suspect, 'holds', 'hold')}"
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"The model is called in evaluation mode with autograd on, and {subject(suspect)} "
-        f"{plural(suspect, 'holds', 'hold')} its activations for a backward pass that never comes.",
-        remedies=(f"{_REMEDY}; a generator or `map` that is made under it and read outside runs without it",),
+        message=f"The model is called in evaluation mode with autograd on, and {holds} its activations for a backward "
+        "pass that never comes.",
+        remedies=(_REMEDY if returned else f"{_REMEDY}; {_READ_LATER}",),
         at_most="likely",
     )
 

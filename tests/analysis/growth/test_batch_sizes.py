@@ -83,3 +83,16 @@ def test_a_batch_of_several_parts_that_are_all_made_anew_is_no_growth_whichever_
 
     found = [suspect.symptom for suspect in find_suspects([*ends, *entries])]
     assert [symptom for symptom in found if symptom == "growth"] == told
+
+
+@pytest.mark.parametrize(("role", "told"), [("input", []), ("plain", ["growth"])])
+def test_images_that_only_the_last_phase_gives_to_its_model_are_its_batch(role: str, told: list[str]) -> None:
+    def at(step: int, moment: str, role: str = "") -> Census:
+        images = f"train.step(train.py:5).images -> tensor#x{step} {8 * (1 + step // 5)}KiB {role}\n"
+        others = "train.first(train.py:2).batch -> tensor 8KiB input\n"
+        return census(MODEL + (images if step > 8 else others), step=step, moment=moment)
+
+    entries = [at(step, "forward-entry", role.replace("plain", "")) for step in (1, 2, 3, 4, 13, 44)]
+
+    found = find_suspects([*(at(step, "step-end") for step in STEPS), *entries])
+    assert [suspect.symptom for suspect in found] == told

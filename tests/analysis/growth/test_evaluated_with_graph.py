@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from heaps import census
-from tenure.analysis.growth.evaluated_with_graph import find_evaluated_with_graph, told_by_the_call
+from tenure.analysis.growth.evaluated_with_graph import find_evaluated_with_graph, find_returned_with_graph
 from tenure.model.heap import Census
-from tenure.model.source import SourceLocation
 from tenure.rules.evaluation_with_graph import check_suspect
 
 MODEL = "main.model -> t.Net#net -> ._parameters dict -> ['w'] parameter#w 8MiB parameter\n"
@@ -50,11 +47,32 @@ def test_other_evaluations_are_not_told(evaluations: list[tuple[Census, ...]]) -
     assert find_evaluated_with_graph(evaluations) == ()
 
 
-@pytest.mark.parametrize(("calls", "line"), [((("tiles.py", 27, "Windows.run"),), 27), ((), 12)])
-def test_it_is_told_at_the_programs_own_call_of_the_model(calls: tuple[object, ...], line: int) -> None:
-    (found,) = find_evaluated_with_graph([evaluation(SAVED)])
-    made = replace(found.holder, sites=(SourceLocation("tiles.py", 12, "Windows.run"),))
+GIVEN_BACK = (
+    "Module._call_impl(module.py:9).result -> tensor 4B activation -> .grad_fn TanhBackward0 -> .saved tensor {size}\n"
+    "Scorer.score(scoring.py:20).batch -> tensor#batch 1MiB input\n"
+)
 
-    told = told_by_the_call(replace(found, holder=made, facts=found.facts | {"running": calls}))
 
-    assert told.holder.sites == (SourceLocation("tiles.py", line, "Windows.run"),)
+def returned(size: str, functions: str = "Scorer.score(scoring.py:20).self -> t.Scorer\n") -> Census:
+    return census(MODEL + GIVEN_BACK.format(size=size) + functions, step=5, moment="evaluation-returned-2")
+
+
+def test_what_a_call_gives_back_with_its_graph_is_told_of_the_call_where_it_saves_most() -> None:
+    (found,) = find_returned_with_graph([returned("2MiB"), returned("3MiB")])
+
+    assert (found.symptom, found.retained_bytes, found.series.bytes) == ("peak", 3 << 20, (3 << 20,))
+    told = check_suspect(found)
+    assert told is not None
+    assert (told.rule, told.confidence) == ("TN108", "likely")
+    assert "its output holds its activations" in told.message
+
+
+@pytest.mark.parametrize("censuses", [[], [returned("1000KiB")], [returned("300KiB")]])
+def test_what_saves_less_than_a_megabyte_is_not_told(censuses: list[Census]) -> None:
+    assert find_returned_with_graph(censuses) == ()
+
+
+def test_what_is_little_beside_all_else_is_not_told() -> None:
+    much = "main.table -> tensor 80MiB\n"
+
+    assert find_returned_with_graph([returned("2MiB", much)]) == ()

@@ -22,7 +22,7 @@ def calls(seen: list[Any]) -> Iterator[ModuleCalls]:
         lambda: False,
         lambda: None,
         lambda inputs, module: seen.append(module),
-        lambda module: None,
+        lambda module, output: None,
     )
     made.install()
     yield made

@@ -112,6 +112,34 @@ def test_of_entries_with_fields_the_one_with_the_tensors_is_to_be_read(reading: 
     assert read_at(reading, entry="Draw(score, state)", field="weights") == (AT if read else 0)
 
 
+ENSEMBLE = """
+    import torch
+    def ensemble(model, members, x):
+        stacked = {name: torch.stack([each[name] for each in members]) for name in members[0]}
+        return call(model, stacked, x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("afterwards", "each_step", "line"),
+    [
+        ("print(ensemble(model, chain.draws, 3))", "chain.visit(model, step)", 4),
+        ("print(ensemble(model, x=3, members=list(chain.draws)))", "chain.visit(model, step)", 4),
+        ("print(ensemble(model, chain.draws[:2], 3))", "chain.visit(model, step)", 0),
+        ("print(ensemble(chain.draws, model, 3))", "chain.visit(model, step)", 0),
+        ("pass", "chain.visit(model, step); ensemble(model, chain.draws, 3)", 0),
+    ],
+)
+def test_a_function_that_is_given_the_container_may_read_it(afterwards: str, each_step: str, line: int) -> None:
+    chain = SourceFile("chain.py", dedent(CHAIN.format(entry="state", reading="pass")))
+    other = SourceFile("ensembles.py", dedent(ENSEMBLE))
+    main = dedent(MAIN.format(each_step=each_step, afterwards=afterwards))
+    sources = [chain, other, SourceFile("main.py", "from ensembles import ensemble\n" + main)]
+
+    found = line_that_reads_all(Program(sources), chain, FILLED, "draws")
+    assert found == (("ensembles.py", line) if line else ("", 0))
+
+
 def test_a_variable_is_read_through_by_its_own_function() -> None:
     text = """
         def main(model, steps):

@@ -15,6 +15,8 @@ from tenure.model.heap import Ints, ReferenceKind, Role
 
 LARGER, ABOUT, MOSTLY = 1.5, 0.2, 0.75
 """A batch has got larger by so much; results are about in proportion to it; at so many of the censuses."""
+FEWEST_INPUTS = 2
+"""Forwards that were seen to take it: of a run in several phases the last ones may have no more."""
 
 _HANDED_ON = (ReferenceKind.LOCAL, *ELEMENT_REFERENCES)
 """How a function has a batch, and a queue."""
@@ -30,10 +32,11 @@ def is_batch(views: Sequence[View], shape: int, entries: Sequence[View]) -> bool
     """
     if _comes_with_others(views, shape):
         return True
+    there = [view for view in entries if len(_rows_at(view, shape))][-FEWEST_POINTS:]
+    if len(there) >= FEWEST_INPUTS and all(_is_input(view, shape) for view in there):
+        return True
     if len(entries) < FEWEST_POINTS:
         return False
-    if all(_is_input(view, shape) for view in entries[-FEWEST_POINTS:]):
-        return True
     ends = {view.census.step: view for view in views}
     pairs = [(ends[entry.census.step], entry) for entry in entries if entry.census.step in ends]
     is_full = len({len(_rows_at(view, shape)) for view in views[-FEWEST_POINTS:]}) == 1

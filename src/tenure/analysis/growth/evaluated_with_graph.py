@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tenure.analysis.growth.evaluation_growth import is_much
+from tenure.analysis.growth.evaluation_growth import LEAST_BYTES, LEAST_SHARE, is_much
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows, view_census
@@ -19,8 +19,7 @@ from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.running import running_functions
 from tenure.model.heap import BUFFERS_FREED, Census, Ints, NodeKind, ReferenceKind
 from tenure.model.recording import EVALUATION_WITH_GRAPH
-from tenure.model.source import SourceLocation
-from tenure.model.suspect import EVALUATED_WITH_GRAPH, RUNNING, Suspect
+from tenure.model.suspect import EVALUATED_WITH_GRAPH, RETURNED, RUNNING, Suspect
 
 
 def find_evaluated_with_graph(evaluations: Sequence[Sequence[Census]]) -> tuple[Suspect, ...]:
@@ -37,6 +36,24 @@ def find_evaluated_with_graph(evaluations: Sequence[Sequence[Census]]) -> tuple[
             suspect = _suspect(view, nodes)
             return () if suspect is None else (suspect,)
     return ()
+
+
+def find_returned_with_graph(returned: Sequence[Census]) -> tuple[Suspect, ...]:
+    """At most one suspect of symptom "peak": what the graph saves that a call of an evaluation gives back, of the call
+    where that is most: it may be gone before the next one, and belongs to the evaluation's peak all the same.
+
+    Costs a search of each census.
+    """
+    views = [view_census(each, Shapes()) for each in returned if running_functions(each)]
+    saved = [(view, _saved(view)) for view in views]
+    sizes = [int(view.graph.bytes_of_node[nodes].sum()) for view, nodes in saved]
+    if not sizes or max(sizes) < LEAST_BYTES:
+        return ()
+    view, nodes = saved[sizes.index(max(sizes))]
+    if max(sizes) < LEAST_SHARE * int(view.census.storages.bytes.sum()):
+        return ()
+    suspect = _suspect(view, nodes)
+    return () if suspect is None else (replace(suspect, facts=suspect.facts | {RETURNED: True}),)
 
 
 def _saved(view: View) -> Ints:
@@ -62,13 +79,3 @@ def _suspect(view: View, nodes: Ints) -> Suspect | None:
     suspect = assemble_suspect(group, symptom="peak", measured=measured, fingerprint="")
     held = f"{suspect.holder.scope_function} {suspect.holder.owner_type} {suspect.holder.name}"
     return replace(suspect, fingerprint=fingerprint_of(f"evaluated with graph {held}"), drops=())
-
-
-def told_by_the_call(suspect: Suspect) -> Suspect:
-    """The suspect, located, at the program's own call of the model, where that is known: there the graphs are made,
-    whoever has them."""
-    calls = suspect.facts.get(RUNNING)
-    if not isinstance(calls, tuple) or not calls:
-        return suspect
-    holder = replace(suspect.holder, sites=(SourceLocation(*calls[0]),))
-    return replace(suspect, holder=holder, ambiguous=False)

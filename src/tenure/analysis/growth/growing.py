@@ -13,6 +13,7 @@ from tenure.analysis.growth.copied_types import copied_type, has_module_tables
 from tenure.analysis.growth.filled_attributes import filled_attributes, given_to_layers
 from tenure.analysis.growth.gained_optimizers import optimizer_facts
 from tenure.analysis.growth.rebuilt import is_rebuilt
+from tenure.analysis.growth.slots import are_slots
 from tenure.analysis.growth.tables_of_one_owner import join_tables
 from tenure.analysis.growth.training_more import (
     is_growing_model,
@@ -311,7 +312,8 @@ def _suspect_at(
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
     containers = containers_of(view, np.unique(owners_of(view, nodes)) if swollen else members)
-    if _is_in_bounds(view, members, containers) and (sawtooth or not _is_by_the_way(view, nodes)):
+    in_bounds = _is_in_bounds(view, members, containers) or (not swollen and are_slots(views[: at + 1], containers))
+    if in_bounds and (sawtooth or not _is_by_the_way(view, nodes)):
         return None
     if grown.trend.since is not None and not any(view.paths.held_by_root(node) for node in members.tolist()):
         return None

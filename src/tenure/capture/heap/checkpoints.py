@@ -11,7 +11,7 @@ from typing import Any
 
 from tenure.capture.guarding.classes import module_of, name_of, qualname_of
 from tenure.capture.heap.autograd import ReadSlot, SavedSlot
-from tenure.capture.heap.labels import instance_dict
+from tenure.capture.tensors.nested import instance_dict
 
 _TYPE = ("torch.utils.checkpoint", "_CheckpointFrame")
 

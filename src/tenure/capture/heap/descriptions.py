@@ -11,7 +11,7 @@ from typing import Any
 
 from tenure.capture.guarding.classes import module_of, qualname_of
 from tenure.capture.heap import heapwalk
-from tenure.capture.heap.labels import instance_dict
+from tenure.capture.tensors.nested import instance_dict
 
 _BOUNDS = (
     "maxlen", "capacity", "max_size", "maxsize", "max_len", "max_length", "max_items", "max_entries",

@@ -14,7 +14,7 @@ from typing import Any
 
 from tenure.capture.guarding.classes import bases_of, module_of, name_of, own_of
 from tenure.capture.heap.descriptions import type_name
-from tenure.capture.heap.labels import instance_dict
+from tenure.capture.tensors.nested import instance_dict
 
 _C_POINTERS = frozenset(map(id, (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64)))
 

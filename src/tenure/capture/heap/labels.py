@@ -22,6 +22,7 @@ from typing import Any
 
 from tenure.capture.guarding.classes import bases_of, dict_offset_of, module_of, name_of, own_of
 from tenure.capture.heap import frames, heapwalk
+from tenure.capture.tensors.nested import instance_dict
 from tenure.model.heap import ReferenceKind as Kind
 
 Named = tuple[object, Kind, str]
@@ -244,15 +245,6 @@ def _of_instance(owner: object) -> Iterator[Named]:
             yield descriptor.__get__(owner), Kind.ATTRIBUTE, name
         except AttributeError:
             continue
-
-
-def instance_dict(owner: object) -> dict[str, Any] | None:
-    """The `__dict__` of an instance as the interpreter keeps it; None where a class puts something else there."""
-    try:
-        attributes = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        return None
-    return attributes if issubclass(type(attributes), dict) else None
 
 
 def attribute_values(owner: object) -> Iterator[object]:

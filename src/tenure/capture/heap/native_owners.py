@@ -15,8 +15,8 @@ import torch
 
 from tenure.capture.guarding.classes import is_made_from
 from tenure.capture.heap.autograd import is_leaf
-from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.under_way import UnderWay
+from tenure.capture.tensors.nested import instance_dict
 from tenure.model.heap import NodeKind, ReferenceKind
 from tenure.model.recording import AUTOCAST_CACHE
 from tenure.model.units import format_bytes

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 
 from tenure.capture.heap.kinds import is_parameter
-from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.under_way import UnderWay
+from tenure.capture.tensors.nested import instance_dict, nested_tensors
 from tenure.model.heap import NodeKind, Role
-
-_MAX_INPUTS = 10_000
 
 
 def add_roles(census: UnderWay, *, inputs: object, optimizers: Sequence[object]) -> None:
@@ -32,7 +30,7 @@ def add_roles(census: UnderWay, *, inputs: object, optimizers: Sequence[object])
     for each in known:
         for tensor, role in roles_from_optimizer(each):
             census.add_role(tensor, role)
-    for tensor in tensors_in(inputs):
+    for tensor in nested_tensors(inputs):
         census.add_role(tensor, Role.INPUT)
 
 
@@ -49,7 +47,7 @@ def roles_from_optimizer(optimizer: Any) -> Iterator[tuple[torch.Tensor, Role]]:
     """Every tensor in an optimizer's `state`."""
     state = (instance_dict(optimizer) or {}).get("state") or {}
     for entry in list(state.values()):
-        for tensor in tensors_in(entry):
+        for tensor in nested_tensors(entry):
             yield tensor, Role.OPTIMIZER_STATE
 
 
@@ -58,31 +56,3 @@ def optimizer_type() -> type | None:
     module = sys.modules.get("torch.optim.optimizer") or sys.modules.get("torch.optim")
     found = getattr(module, "Optimizer", None)
     return found if isinstance(found, type) else None
-
-
-def tensors_in(value: object) -> Iterator[torch.Tensor]:
-    """Tensors inside nested builtin containers and plain instances: the arguments of a module call."""
-    stack: list[object] = [value]
-    seen: set[int] = set()
-    while stack and len(seen) < _MAX_INPUTS:
-        item = stack.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        if issubclass(type(item), torch.Tensor):
-            yield item
-        else:
-            stack.extend(_inside(item))
-
-
-def _inside(item: Any) -> Iterable[object]:
-    if issubclass(type(item), dict):
-        return list(dict.values(item))
-    if issubclass(type(item), list):
-        return list(list.__iter__(item))
-    if issubclass(type(item), tuple):
-        return list(tuple.__iter__(item))
-    if issubclass(type(item), (torch.nn.Module, type)):
-        return ()
-    attributes = instance_dict(item)
-    return list(attributes.values()) if type(attributes) is dict else ()

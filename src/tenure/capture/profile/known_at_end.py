@@ -9,9 +9,9 @@ import torch
 
 from tenure.analysis.heap.kept_by_graphs import kept_by_graphs
 from tenure.capture.heap.census import take_census
-from tenure.capture.heap.roles import tensors_in
 from tenure.capture.profile.shards import parts_of
 from tenure.capture.profile.storage_owners import find_modules, modules_and_optimizers, named_tensors, storage_of
+from tenure.capture.tensors.nested import nested_tensors
 from tenure.model.known import Known, KnownOptimizer
 from tenure.model.stream import Owner
 
@@ -57,7 +57,7 @@ def known_optimizer(optimizer: Any) -> KnownOptimizer:
         part
         for entry in optimizer.state.values()
         for value in (entry.values() if isinstance(entry, dict) else [entry])
-        for tensor in tensors_in(value)
+        for tensor in nested_tensors(value)
         for part in parts_of(tensor)
         if part.dim()  # numbers, such as a count of steps, may stay on the host
     ]

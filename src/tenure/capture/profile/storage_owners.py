@@ -10,9 +10,9 @@ import torch
 
 from tenure.capture.guarding.classes import name_of
 from tenure.capture.heap.autograd import is_leaf
-from tenure.capture.heap.labels import instance_dict
-from tenure.capture.heap.roles import optimizer_type, tensors_in
+from tenure.capture.heap.roles import optimizer_type
 from tenure.capture.profile.shards import parts_of
+from tenure.capture.tensors.nested import instance_dict, nested_tensors
 from tenure.capture.tensors.storages import storage_id_of
 from tenure.model.stream import Owner
 
@@ -107,7 +107,7 @@ def _of_optimizer(optimizer: Any, parameter_names: dict[int, tuple[str, str]]) -
     for parameter, entry in list(((instance_dict(optimizer) or {}).get("state") or {}).items()):
         own, module = parameter_names.get(id(parameter), (name_of(type(optimizer)), ""))
         for key, value in list(entry.items()) if isinstance(entry, dict) else [("", entry)]:
-            for tensor in tensors_in(value):
+            for tensor in nested_tensors(value):
                 named = f"{own} {key}".rstrip()
                 yield from ((part, Owner.OPTIMIZER_STATE, named, module) for part in parts_of(tensor))
 

@@ -36,7 +36,7 @@ class CalledModules:
 
 class ModuleCalls:
     """Tells of each root call: `on_new_root()` at a module's first, `on_root_call(inputs, module)` at each, and
-    `after_root_call(module)` where it has given something back.
+    `after_root_call(module, output)` where it has given something back.
 
     `guard` runs our own code, one piece at a time (`is_busy`). `on_root_call` is called outside of it, for it may
     end the program.
@@ -48,7 +48,7 @@ class ModuleCalls:
         is_busy: Callable[[], bool],
         on_new_root: Callable[[], None],
         on_root_call: Callable[[Any, Any], None],
-        after_root_call: Callable[[Any], None],
+        after_root_call: Callable[[Any, Any], None],
     ) -> None:
         self._guard = guard
         self._is_busy = is_busy
@@ -126,7 +126,7 @@ class ModuleCalls:
                 return
             if self._running_root == id(module) and self._running_on == threading.get_ident():
                 self._running_root = None
-                self._guard(self._after_root_call, module)
+                self._guard(self._after_root_call, module, output)
 
         self.cost.num_installed += 1
         first = register_module_forward_pre_hook(tenure_prepare_hook)

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from tenure.capture.heap.labels import instance_dict
+from tenure.capture.tensors.nested import instance_dict
 from tenure.release.cut_graph import carries_graph, without_graph
 
 MOST_LOOKED_AT = 1_000

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from tenure.capture.heap.labels import instance_dict
+from tenure.capture.tensors.nested import instance_dict
 from tenure.errors import UsageError
 from tenure.model.units import format_bytes
 from tenure.release.cut_graph import carries_graph, without_graph

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tenure.capture.heap.labels import instance_dict
+from tenure.capture.tensors.nested import instance_dict
 from tenure.release.commit import Changes
 from tenure.release.cut_graph import without_graph
 from tenure.release.storage_refs import addresses_of

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from tenure.capture.heap.autograd import is_leaf
-from tenure.capture.heap.labels import instance_dict
+from tenure.capture.tensors.nested import instance_dict
 from tenure.release.commit import Changes
 from tenure.release.unloading.slots import Slot, other_attributes, table_of
 from tenure.release.unloading.taking_apart import shell_of

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tenure.capture.heap.labels import instance_dict
+from tenure.capture.tensors.nested import instance_dict
 from tenure.release.unloading.wanted import below
 
 TABLES = ("_parameters", "_buffers")

@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from tenure.capture.heap.autograd import is_leaf
-from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.native_owners import data_parallel_type
+from tenure.capture.tensors.nested import instance_dict
 from tenure.capture.tensors.use_counts import count_native
 from tenure.errors import ReleaseError
 from tenure.release.commit import Changes

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from tenure.capture.heap.labels import instance_dict
 from tenure.capture.heap.roles import optimizer_type
+from tenure.capture.tensors.nested import instance_dict
 from tenure.errors import ReleaseError
 
 _DEEPEST = 4

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from tenure.model.source import SourceFile
+from tenure.syntax.program.arguments import given_to
 from tenure.syntax.program.functions import Comprehension, Function
 from tenure.syntax.program.program import Program
 from tenure.syntax.program.repeats import is_known_to_run, runs_repeatedly
@@ -34,24 +35,41 @@ def line_that_reads_all(program: Program, source: SourceFile, line: int, name: s
     that is given. ("", 0) where there is none.
 
     Parts of it (`rows[-3:]`, `max(rows, key=...)`) and what is asked of entries alone (`len(row)`, `row.score`) are not
-    all of it. By names: an attribute of `self` is that of the class around the line.
+    all of it. By names: an attribute of `self` is that of the class around the line. A function that is given the
+    container, once, may be the one that goes through it.
     """
     filling = next((each for each in program.names.functions_in(source) if _spans(each, line)), None)
     if filling is None:
         return "", 0
     for function in (each for each in program.functions if mentions(each.source, name)):
-        for reading in _Reader(function, filling, name).readings(field):
-            if is_known_to_run(program, function) and _runs_once(program, function, reading):
-                return function.source.path, reading.lineno
+        reader = _Reader(function, filling, name)
+        for place, reading in _readings(program, reader, field):
+            if is_known_to_run(program, function) and _runs_once(program, function, place):
+                return reading
     return "", 0
 
 
-def _runs_once(program: Program, function: Function, reading: Reading) -> bool:
-    """Loops that go from one parameter to the next aside."""
-    around = [each for each in function.loops_around(reading.lineno) if each is not reading]
+def _readings(program: Program, reader: _Reader, field: str) -> Iterator[tuple[ast.AST, tuple[str, int]]]:
+    """What a function does that reads all, with the file and line of the loop: a loop of its own, or a call of one that
+    has it."""
+    for reading in reader.readings(field):
+        yield reading, (reader.function.source.path, reading.lineno)
+    for call, other in reader.handed_on(program):
+        for reading in other.readings(field):
+            if not _in_turns(other.function, reading):
+                yield call, (other.function.source.path, reading.lineno)
+
+
+def _runs_once(program: Program, function: Function, place: ast.AST) -> bool:
+    return not _in_turns(function, place) and not runs_repeatedly(program, function)
+
+
+def _in_turns(function: Function, place: ast.AST) -> bool:
+    """Whether a loop runs it again and again; those that go from one parameter to the next aside."""
+    around = [each for each in function.loops_around(getattr(place, "lineno", 0)) if each is not place]
     by_name = (isinstance(each, ast.For) and isinstance(each.iter, ast.Call) and called_name(each.iter) in _BY_NAME
                for each in around)  # fmt: skip
-    return all(by_name) and not runs_repeatedly(program, function)
+    return not all(by_name)
 
 
 Reading = ast.For | ast.AsyncFor | Comprehension
@@ -63,26 +81,38 @@ def _spans(function: Function, line: int) -> bool:
 
 
 class _Reader:
-    """One function, seen as one that may go through the container which `filling` adds to."""
+    """One function, seen as one that may go through the container which `filling` adds to, which it may have been given
+    as a `parameter`."""
 
-    def __init__(self, function: Function, filling: Function, name: str) -> None:
-        self._function, self._filling, self._name = function, filling, name
+    def __init__(self, function: Function, filling: Function, name: str, parameter: str = "") -> None:
+        self.function, self._filling, self._name = function, filling, name
         self._same_class = function.owner is not None and function.owner is filling.owner
-        self._aliases: set[str] = set()
+        self._aliases = {parameter} if parameter else set()
         self._aliases.update(name for name, values in function.bound.items() if any(map(self._is_it, _of(values))))
 
     def readings(self, field: str) -> Iterator[Reading]:
         """Loops and comprehensions through all entries that use each one's tensors."""
-        loops = [each for each in self._function.loops if not isinstance(each, ast.While)]
+        loops = [each for each in self.function.loops if not isinstance(each, ast.While)]
         for loop in loops:
             entries = {name for name, of in gone_through(loop.target, loop.iter) if self._is_it(of)}
             if entries and any(self._uses(each, entries, field) for each in loop.body):
                 yield loop
-        for made in self._function.comprehensions:
+        for made in self.function.comprehensions:
             through = (pair for each in made.generators for pair in gone_through(each.target, each.iter))
             entries = {name for name, of in through if self._is_it(of)}
             if entries and any(self._uses(each, entries, field) for each in _inside(made)):
                 yield made
+
+    def handed_on(self, program: Program) -> Iterator[tuple[ast.Call, _Reader]]:
+        """Calls that give the container to a function of the program, with that one."""
+        for call in self.function.calls:
+            given = (*call.args, *(each.value for each in call.keywords))
+            called = program.called_by(call, self.function) if any(map(self._is_it, given)) else None
+            if called is None:
+                continue
+            for name in called.parameters:
+                if any(map(self._is_it, given_to(name, called, call))):
+                    yield call, _Reader(called, self._filling, self._name, name)
 
     def _is_it(self, node: ast.expr) -> bool:
         """Whether an expression is the container, or has the same entries."""
@@ -96,14 +126,14 @@ class _Reader:
         return isinstance(node, ast.Attribute) and node.attr == self._name and self._is_of_owner(node.value)
 
     def _is_variable(self, name: str) -> bool:
-        return name == self._name and self._function is self._filling
+        return name == self._name and self.function is self._filling
 
     def _is_of_owner(self, owner: ast.expr) -> bool:
         return self._same_class or dotted(owner) not in ("self", "cls")
 
     def _goes_through_itself(self, name: str) -> bool:
         """`for row in self`, where `__iter__` goes through the container."""
-        owner = self._function.owner
+        owner = self.function.owner
         iterates = owner.methods.get("__iter__") if name == "self" and self._same_class and owner else None
         return iterates is not None and any(
             isinstance(each, ast.Attribute) and each.attr == self._name for each in walk(iterates.node)

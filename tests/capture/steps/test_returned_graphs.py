@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from tenure.capture.steps.returned_graphs import ReturnedGraphs
+
+
+def called() -> tuple[torch.Tensor, torch.Tensor]:
+    """An input and what a model makes of it."""
+    given = torch.ones(3, requires_grad=True)
+    return given, (given * 2).tanh()
+
+
+@pytest.mark.parametrize("wrapped", [lambda out: out, lambda out: {"logits": [out]}, lambda out: (None, out)])
+def test_a_backward_pass_through_what_was_given_back_is_seen_once(wrapped: Any) -> None:
+    graphs = ReturnedGraphs()
+    _, output = called()
+
+    assert graphs.watch(wrapped(output))
+    output.sum().backward()
+    assert graphs.end()
+    assert not graphs.end()
+
+
+def test_gradients_that_are_asked_for_are_a_backward_pass_too() -> None:
+    graphs = ReturnedGraphs()
+    given, output = called()
+
+    assert graphs.watch(output)
+    torch.autograd.grad(output.sum(), given)
+    assert graphs.end()
+
+
+def test_without_one_and_once_the_watch_is_over_nothing_is_seen() -> None:
+    graphs = ReturnedGraphs()
+    _, output = called()
+
+    assert graphs.watch(output)
+    assert not graphs.end()
+    output.sum().backward()
+    assert not graphs.end()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: called()[1].detach(), lambda: {"label": "a"}, lambda: None, lambda: torch.ones(2, requires_grad=True)],
+)
+def test_what_has_no_graph_is_not_watched(make: Any) -> None:
+    assert not ReturnedGraphs().watch(make())
