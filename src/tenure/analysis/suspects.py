@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 
 from tenure.analysis.growth.gained_names import find_gained_names
@@ -29,6 +30,8 @@ from tenure.model.suspect import NODE_HOOK, Suspect
 from tenure.parts import STRICT, Parts
 
 _MOMENTS = ("step-end", "forward-entry", "request", "exit")
+LITTLE_BESIDE = 0.1
+"""Share of what only a hidden root or a kept exception holds, below which other findings of its root do not tell it."""
 
 
 def find_suspects(
@@ -137,9 +140,12 @@ def _hangs_on_hooks_of_nodes(suspect: Suspect, in_rings: frozenset[tuple[int, in
 
 
 def _not_told(hidden: Sequence[Suspect], told: Sequence[Suspect]) -> list[Suspect]:
-    """What hangs on a root that no growing or released memory is told to hang on."""
-    known = {suspect.path_text[0] for suspect in told if suspect.path_text}
-    return [each for each in hidden if each.path_text and each.path_text[0] not in known]
+    """What hangs on a root that no growing or released memory is told to hang on, but for what is little beside it."""
+    known: Counter[str] = Counter()
+    for suspect in told:
+        known[suspect.path_text[0] if suspect.path_text else ""] += suspect.retained_bytes
+    roots = [(each, each.path_text[0]) for each in hidden if each.path_text]
+    return [each for each, root in roots if root not in known or known[root] < LITTLE_BESIDE * each.retained_bytes]
 
 
 def _in_order(views: Sequence[View], moment: str) -> list[View]:

@@ -151,3 +151,14 @@ def test_gradients_left_in_a_training_after_many_calls_without_one() -> None:
     found = [suspect for suspect in find_suspects(acting + training) if "gradients_of" in suspect.facts]
 
     assert [(each.holder.expression, each.retained_bytes) for each in found] == [("self.model.backbone", 8 << 20)]
+
+
+def test_of_a_table_of_modules_the_entry_is_told() -> None:
+    nets = "main(t.py:9).nets -> dict#nets"
+    encoder = f"{nets} -> ['encoder'] __main__.Encoder -> ._parameters dict -> ['w'] parameter#w 8MiB\n"
+    decoder = f"{nets} -> ['decoder'] __main__.Decoder -> ._parameters dict -> ['h'] parameter#h 1MiB\n"
+    left = "main(t.py:9).w -> parameter#w -> .grad tensor#g 8MiB gradient\n"
+
+    found = gradients_of(encoder + decoder + OPTIMIZER + left)
+
+    assert [each.holder.expression for each in found] == ["nets['encoder']"]

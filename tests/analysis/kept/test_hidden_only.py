@@ -64,3 +64,15 @@ def test_an_exception_that_gives_way_to_the_next_keeps_nothing_for_long() -> Non
     ]
 
     assert [each for each in find_suspects(censuses) if each.symptom == "survivor"] == []
+
+
+@pytest.mark.parametrize(("size", "told"), [("4KiB", ["growth", "survivor"]), ("4MiB", ["growth"])])
+def test_what_a_kept_exception_holds_is_told_beside_what_grows_a_little_by_the_same_variable(
+    size: str, told: list[str]
+) -> None:
+    trainer = "train(t.py:9).self -> __main__.Trainer#t"
+    drawn = [MODEL, f"{trainer} -> .last_error {ERROR} -> {KEPT}"]
+    entries = [f"{trainer} -> .log list#log -> [{at}] tensor#x{at} {size}" for at in range(8)]
+    censuses = [census("\n".join([*drawn, *entries[:step]]), step=step) for step in range(1, 9)]
+
+    assert sorted(suspect.symptom for suspect in find_suspects(censuses)) == told

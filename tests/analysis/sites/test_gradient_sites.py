@@ -114,6 +114,16 @@ def test_gradients_that_the_program_stores_itself_are_told_there_and_not_where_n
     assert name_of_gradients(SourceLocation("/me/maml.py", 2, "adapt"), sources, "backward") == "backward"
 
 
+def test_gradients_of_an_entry_of_a_table_are_told_where_the_program_freezes_it() -> None:
+    sources = {"/me/phases.py": SourceFile("/me/phases.py", "for name, net in nets.items():\n    net.requires_grad_(0)\n")}
+    holder = dataclasses.replace(LEFT.holder, kind="item", sites=(SourceLocation("/me/phases.py", 1, "<module>"),))
+    left = dataclasses.replace(LEFT, holder=holder, facts=LEFT.facts | {TRAINED_BEFORE: True})
+
+    found = told_by_freezing(left, sources)
+
+    assert (found.holder.name, [site.line for site in found.holder.sites]) == ("net", [2])
+
+
 def test_what_a_library_stores_is_not_the_program_s() -> None:
     sources = {"/lib/maml.py": SourceFile("/lib/maml.py", ADAPTS, "library")}
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of
-from tenure.analysis.heap.graph import PASSING_BY, Bools, Graph, reach
+from tenure.analysis.heap.graph import PASSING_BY, Bools, Graph, reach, unquoted
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
@@ -228,11 +228,18 @@ def _name_of(view: View, node: int) -> Droppable:
     graph = view.graph
     path = path_to(graph, view.paths, node)
     for reference in reversed(path):
-        if attribute_name(graph, reference).isidentifier():
+        if attribute_name(graph, reference).isidentifier() or _is_entry_by_name(graph, reference):
             return Droppable(reference)
         if find_droppable(graph)[reference]:
             return Droppable(reference)
     return innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
+
+
+def _is_entry_by_name(graph: Graph, reference: int) -> bool:
+    """`nets['encoder']`, of a dict of the program's own."""
+    references, label = graph.census.references, graph.labels[reference]
+    in_own = graph.user_made[reference] and not graph.instance_tables[references.source[reference]]
+    return bool(references.kind[reference] == ReferenceKind.ITEM and in_own and label != unquoted(label))
 
 
 def _weight(view: View, identities: Ints) -> tuple[int, int]:

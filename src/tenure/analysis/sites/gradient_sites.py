@@ -77,11 +77,12 @@ def told_by_other_backward(
 
 
 def told_by_freezing(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
-    """The suspect; gradients of layers that were trained before, in many parts of a model or of a library's, with the
-    one place where the program says which of them are trained from now on."""
+    """The suspect; gradients of layers that were trained before, in many parts of a model, of a library's or of a table
+    of modules, with the one place where the program says which of them are trained from now on."""
     if TRAINED_BEFORE not in suspect.facts or "gradients_of" not in suspect.facts:
         return suspect
-    if PARTS_WITH_GRADIENTS not in suspect.facts and is_yours(suspect.holder.sites, sources):
+    by_name = PARTS_WITH_GRADIENTS not in suspect.facts and suspect.holder.kind != "item"
+    if by_name and is_yours(suspect.holder.sites, sources):
         return suspect
     yours = (source for source in sources.values() if source.origin == "yours" and "requires_grad" in source.text)
     freezing = [(source, each) for source in yours for node in nodes_in(source) for each in requires_grad_set_by(node)]
